@@ -4,7 +4,7 @@ import { apiProblem, apiProblems } from './problems.ts';
 /** The scope that an endpoint requires of the token; managing includes reading. */
 export type RequiredScope = 'webhooks:read' | 'webhooks:manage';
 
-/** What protects the endpoints. */
+/** The protection of the endpoints. */
 export interface BearerProtection {
   readonly authenticate: BearerAuthentication;
   /** The URL of the protected resource metadata (RFC 9728), which challenges name. */

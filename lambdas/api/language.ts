@@ -7,8 +7,8 @@ export type Language = keyof typeof contentLanguages;
 export type Texts = Readonly<Record<Language, string>>;
 
 /**
- * The value of `Content-Language` (RFC 9110 section 8.5). It names the texts, not the request: who asks for `pt` or `pt-PT` gets
- * the texts of Brazil too, and is told so.
+ * The value of `Content-Language` (RFC 9110 section 8.5). It names the texts, not the request: a request for `pt` or `pt-PT` gets
+ * the texts of Brazil too, and its answer says so.
  */
 export const contentLanguages = { en: 'en', pt: 'pt-BR' } as const;
 

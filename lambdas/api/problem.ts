@@ -106,7 +106,7 @@ interface ProblemExtras {
   readonly errors?: readonly Finding[];
 }
 
-/** What a problem takes beyond its case: `values` exactly where its text has places. */
+/** The parameter that a problem takes beyond its case: `values` exactly where its text has places. */
 type ExtrasParameter<Text extends string> =
   ValuesParameter<Text> extends [values: infer Needed]
     ? [extras: ProblemExtras & { readonly values: Needed }]

@@ -53,7 +53,7 @@ function isJson(contentType: string | undefined): boolean {
   return parameters.every(parameter => !/^charset\s*=/.test(parameter) || /^charset="?utf-?8"?$/.test(parameter));
 }
 
-/** The first name that a JSON object gives twice at its top level; JSON.parse would silently keep the last value. */
+/** Returns the first name that a JSON object has twice at its top level; JSON.parse would silently keep the last value. */
 function findDuplicateName(json: string): string | undefined {
   const names = new Set<string>();
   let depth = 0;

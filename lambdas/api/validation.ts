@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { apiFindings, type Finding, finding, findingOf } from './findings.ts';
 import { validationFailed } from './problems.ts';
 
-/** Validates a JSON body, or the parameters of a query. Gives all findings at once, and repeats no value. */
+/** Validates a JSON body, or the parameters of a query. Returns all findings at once, and repeats no value. */
 export function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): Validation<z.output<Schema>> {
   const result = schema.safeParse(body);
   if (result.success) return { value: result.data, findings: [] };

@@ -16,7 +16,7 @@ export function backoffWait(
   }: {
     /** Attempts charged against the schedule so far, the failed one included: 1 after the first failure. */
     readonly charged: number;
-    /** What the receiver asked for. */
+    /** The wait that the receiver asked for, in milliseconds. */
     readonly retryAfterMs?: number | undefined;
   },
   random: Random,

@@ -32,7 +32,7 @@ export interface AttemptRecord {
 }
 
 /**
- * What came of one attempt:
+ * The outcome of one attempt:
  * - `delivered`: complete 2xx headers, whatever the body then did;
  * - `gone`: 410, the receiver wants no more;
  * - `failed`: anything else a receiver or its network did, and what the URL policy or the SSRF guard blocks; charged;
@@ -54,7 +54,7 @@ export interface Wait {
   readonly nextAttemptAt: number;
   /** When the sweeper looks at the delivery, unless its next attempt was recorded by then. */
   readonly sweepAt: number;
-  /** How often the sweeper found this attempt overdue, and sent its message again. */
+  /** The number of times that the sweeper found this attempt overdue and sent its message again. */
   readonly overdueCount: number;
   /**
    * Set in the slow lane. `queued`: its message is in the slow queue, and overdue only after half an hour. `waiting`: it has
@@ -109,14 +109,14 @@ export function testIdOf(unique: string): string {
 }
 
 /**
- * Whether a delivery is a test: a sample event that gets one attempt, also while its webhook is suspended, and says nothing
- * about the webhook's health.
+ * Returns whether a delivery is a test: a sample event that gets one attempt, also while its webhook is suspended, and says
+ * nothing about the webhook's health.
  */
 export function isTest({ id }: Pick<Delivery, 'id'>): boolean {
   return id.startsWith(testPrefix);
 }
 
-/** Whether a text can be the id of a delivery: of an event's, or of a test's. */
+/** Returns whether a text can be the id of a delivery: of an event's, or of a test's. */
 export function isDeliveryId(text: string): boolean {
   return /^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$/.test(text);
 }
@@ -124,7 +124,7 @@ export function isDeliveryId(text: string): boolean {
 /** A delivery keeps its latest attempts only, lest its item outgrows what the store takes. */
 export const keptAttempts = 30;
 
-/** What a new delivery is made of. */
+/** The data that a new delivery is made of. */
 export type NewDelivery = Pick<
   Delivery,
   'id' | 'accountId' | 'eventName' | 'webhookId' | 'body' | 'createdAt' | 'messageId'

@@ -10,7 +10,7 @@ const demandsUrl = z.pipe(
   z.transform(url => url.replace(/\/+$/, '')),
 );
 
-/** What the consumers read: DeliverFirst (events queue), DeliverRetry (retry queue) and DeliverSlow (slow queue). */
+/** The variables of the consumers: DeliverFirst (events queue), DeliverRetry (retry queue) and DeliverSlow (slow queue). */
 export const deliverEnvironment = z.object({
   WEBHOOKS_TABLE: text,
   DELIVERIES_TABLE: text,
@@ -34,7 +34,7 @@ export const deliverEnvironment = z.object({
   SLOW_RATE: wholeNumber,
   /** Host names of this service's own APIs, which no delivery may go to. */
   OWN_HOSTS: list,
-  /** How long a delivery is kept after its final state. */
+  /** The time that a delivery is kept after its final state, in days. */
   HISTORY_DAYS: wholeNumber,
   /** Told to receivers in `User-Agent`. */
   SERVICE_VERSION: text,
@@ -43,7 +43,7 @@ export const deliverEnvironment = z.object({
 /** The environment of the consumers, as the infrastructure sets it. */
 export type DeliverEnvironment = z.input<typeof deliverEnvironment>;
 
-/** What the sweeper reads. */
+/** The variables of the sweeper. */
 export const sweepEnvironment = z.object({
   DELIVERIES_TABLE: text,
   /** Replays end, and suspensions are announced, by what stands here. */
@@ -56,14 +56,14 @@ export const sweepEnvironment = z.object({
   OPERATIONS_TOPIC_ARN: text,
   /** The topic that publishers are told of refused events by. */
   REFUSED_EVENTS_TOPIC_ARN: text,
-  /** How long a delivery is kept after its final state: the sweeper ends what could not be attempted for ten days. */
+  /** The time that a delivery is kept after its final state, in days: the sweeper ends what could not be attempted for ten days. */
   HISTORY_DAYS: wholeNumber,
 });
 
 /** The environment of Sweep, as the infrastructure sets it. */
 export type SweepEnvironment = z.input<typeof sweepEnvironment>;
 
-/** What DeliveriesApi reads: deliveries by their webhook, resends, tests and replays. */
+/** The variables of DeliveriesApi, which serves deliveries by their webhook, resends, tests and replays. */
 export const deliveriesApiEnvironment = z.object({
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
@@ -78,7 +78,7 @@ export const deliveriesApiEnvironment = z.object({
   AUDIENCE: text,
   /** The public address of demands that the links of sample events begin with. */
   DEMANDS_URL: demandsUrl,
-  /** How long a delivery is kept after its final state, and a replay after its end. */
+  /** The time that a delivery is kept after its final state, and a replay after its end, in days. */
   HISTORY_DAYS: wholeNumber,
   /** Tests of an account in a minute. */
   TEST_LIMIT: wholeNumber,

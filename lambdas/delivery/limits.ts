@@ -45,7 +45,7 @@ export const longestShed = 3;
  */
 export const storedFromReceive = 5;
 
-/** Operators are told when a webhook has done nothing but fail for so long. */
+/** Operators are told when a webhook has done nothing but fail for this long. */
 export const failingMarks = [day, 4 * day] as const;
 
 /** A webhook that has failed for this long is suspended by the next delivery that exhausts its schedule. */
@@ -87,7 +87,7 @@ export const slownessRenewal = 5 * second;
 /** Attempts at one slow webhook that are in flight at once, about. */
 export const slowAttemptsInFlight = 60;
 
-/** What an attempt at a webhook that has just become slow is taken to last until one was measured. */
+/** The assumed duration of an attempt at a webhook that has just become slow, until one is measured. */
 export const assumedAttempt = 15 * second;
 
 /** An attempt that is not over after this long is taken to hang until its timeout. */
@@ -102,10 +102,10 @@ export const giveUpAfter = 2 * second;
 /** It asks again each time after this long. */
 export const giveUpEvery = second;
 
-/** A time-out is our own fault where this process stood still for so long meanwhile. */
+/** A timeout is our own fault where this process stood still for this long meanwhile. */
 export const excusingLateness = second;
 
-/** Timeouts in so many other domains show that our own resolver is slow. */
+/** Timeouts in this many other domains show that our own resolver is slow. */
 export const otherDomainsUnanswered = 2;
 
 /** A DNS timeout counts for this long. */
@@ -124,7 +124,7 @@ export const attemptsPerProcess = { first: 300, retry: 300, slow: 200 } as const
  */
 export const attemptsPerWebhook = { places: 25, besideOthers: 5, others: 10 } as const;
 
-/** A process receives no more while so many of its messages wait for our own work, and not for a receiver. */
+/** A process receives no more while this many of its messages wait for our own work, and not for a receiver. */
 export const messagesInOwnWork = 30;
 
 /** After this wait a hanging webhook is known to be slow. The jitter keeps a burst from reaching the retry lane at once. */
@@ -132,7 +132,7 @@ export function webhookLimitWait(random: () => number): number {
   return 2 * second * (1 + random());
 }
 
-/** What an invocation needs beyond the attempt: to read before it and to store after it. Its timeout leaves more. */
+/** The time that an invocation needs beyond the attempt: to read before it and to store after it. Its timeout leaves more. */
 export const timeAroundAttempt = 10 * second;
 
 /**
@@ -153,10 +153,10 @@ export const pauseWhileMessages = 1;
 /** A process that has no room for more messages looks again after this pause. */
 export const pauseWithoutRoom = 10;
 
-/** A pause that lasts so much longer than asked for shows that the event loop lags. */
+/** A pause that lasts this much longer than asked for shows that the event loop lags. */
 export const maxPauseLateness = 50;
 
-/** The writing of an outcome that gets no answer is repeated for so long: what is not stored is POSTed again. */
+/** The writing of an outcome that gets no answer is repeated for this long: what is not stored is POSTed again. */
 export const storeRetryTime = 2 * second;
 
 /** A new arrival renews the backlog mark when it is this old. */
@@ -171,10 +171,10 @@ export const slotsAhead = 75 * second;
 /** The backlog of a webhook that is quick again is released at this many deliveries a second. */
 export const releaseRate = 100;
 
-/** One sweep releases at most so many deliveries of a webhook's backlog. */
+/** One sweep releases at most this many deliveries of a webhook's backlog. */
 export const releasedPerSweep = 6_000;
 
-/** How long each address of a receiver may take to accept a connection, by lane. */
+/** The time in which each address of a receiver must accept a connection, by lane, in milliseconds. */
 export const connectTimeouts = { first: 700, retry: 700, slow: 4 * second } as const;
 
 /** Refused events of one principal and reason that publishers are told of one by one in a minute. */
@@ -186,11 +186,11 @@ export const refusalWindow = minute;
 /** A process stores the count of a group that has had its notices no oftener than this. */
 export const pauseBetweenCounts = second;
 
-/** The sweeper tells of a minute's count so long after its end: longer than a count may take to be stored. */
+/** The sweeper tells of a minute's count this long after its end: longer than a count may take to be stored. */
 export const countedAfter = 5 * second;
 
 /** A count that cannot be told is cleaned up after this long. */
 export const refusalsKept = day;
 
-/** After a notice that could not be sent, the sweeper sends none for so long: its other tasks must not wait for the topic. */
+/** After a notice that could not be sent, the sweeper sends none for this long: its other tasks must not wait for the topic. */
 export const pauseAfterFailedNotice = 30 * second;

@@ -32,7 +32,7 @@ export const attemptMessage = z.object({
   broughtForwardAt: z.optional(z.int()),
 });
 
-/** What such a message says. */
+/** The content of such a message. */
 export type AttemptMessage = z.infer<typeof attemptMessage>;
 
 /** An attempt queue, to send to: the retry queue or the slow queue. */
@@ -69,7 +69,7 @@ export function makeAttemptQueue({
 
 /**
  * Sends the message of a delivery that is stored. What the queue does not take is counted and logged, and left to the
- * sweeper, which finds the delivery overdue. Gives whether the queue took it. Never throws.
+ * sweeper, which finds the delivery overdue. Returns whether the queue took it. Never throws.
  */
 export async function sendOrLeave(
   queue: Pick<AttemptQueue, 'send'>,
@@ -86,7 +86,7 @@ export async function sendOrLeave(
   }
 }
 
-/** Does the same for up to 10 deliveries. Gives whether the queue took all of them. */
+/** Does the same for up to 10 deliveries. Returns whether the queue took all of them. */
 export async function sendAllOrLeave(
   queue: Pick<AttemptQueue, 'sendAll'>,
   deliveries: readonly WaitingDelivery[],
@@ -104,7 +104,7 @@ export async function sendAllOrLeave(
   return false;
 }
 
-/** Whether messages wait in the lane's queue. Never throws: where the queue does not answer, none do. */
+/** Returns whether messages wait in the lane's queue. Never throws: returns `false` where the queue does not answer. */
 export type HasMessages = () => Promise<boolean>;
 
 /** Returns the function that asks one queue. All attempts of a process share an answer, which is kept for a second. */

@@ -1,7 +1,7 @@
 import { type Log, makeTelemetry, type Telemetry } from '../platform/telemetry.ts';
 import type { AttemptRecord, Delivery } from './delivery.ts';
 
-/** What the delivery functions count. */
+/** The metrics of the delivery functions. */
 export type DeliveryMetric =
   /** Attempts by what came of them; `Blocked` are those that the URL policy or the SSRF guard refused. */
   | 'Delivered'
@@ -44,7 +44,7 @@ export type DeliveryMetric =
   | 'WebhookSuspended'
   /** Deliveries that began a new schedule because a replay asked for it. */
   | 'Replayed'
-  /** What the sweeper sent: long waits that fell due, and deliveries that were overdue. */
+  /** Deliveries that the sweeper sent: at the end of a long wait, or because they were overdue. */
   | 'SweptDue'
   | 'SweptOverdue';
 
@@ -59,7 +59,7 @@ export function makeDeliveryTelemetry(serviceName: string): Telemetry & Delivery
   return makeTelemetry(serviceName);
 }
 
-/** What a log line may say of a delivery: never its body, its webhook's URL or what a receiver answered. */
+/** Returns the fields of a delivery that a log line may show: never its body, its webhook's URL or a receiver's answer. */
 export function describeDelivery({ id, messageId, accountId, eventName, attempt }: Delivery) {
   return {
     deliveryId: id,
@@ -70,7 +70,7 @@ export function describeDelivery({ id, messageId, accountId, eventName, attempt 
   };
 }
 
-/** What a log line may say of an attempt. */
+/** Returns the fields of an attempt that a log line may show. */
 export function describeAttempt({ result, status, durationMs }: AttemptRecord) {
   return {
     result,
@@ -79,5 +79,5 @@ export function describeAttempt({ result, status, durationMs }: AttemptRecord) {
   };
 }
 
-/** Counts one more, or so many more. */
+/** Counts one more, or this many more. */
 type Count = (metric: DeliveryMetric, by?: number) => void;

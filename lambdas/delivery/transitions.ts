@@ -13,10 +13,10 @@ import {
 import { maxAge, maxQueueDelay, overdueAfter, sentBeforeDue, slowQueueOverdue } from './limits.ts';
 
 /*
- * How a delivery goes from one state to the next. Everything here is pure; times and waits are in milliseconds.
+ * The transitions of a delivery from one state to the next. Everything here is pure; times and waits are in milliseconds.
  */
 
-/** What becomes of a delivery after an attempt. */
+/** Returns the delivery as it is after an attempt. */
 export type ApplyOutcome = (delivery: Delivery, outcome: AttemptOutcome) => Delivery;
 
 /**
@@ -75,12 +75,12 @@ export function makeApplyOutcome({
   };
 }
 
-/** Whether a delivery has been kept from its attempts for so long that it ends. */
+/** Returns whether a delivery ends because it was kept from its attempts for too long. */
 export function isTooOld(delivery: Delivery, now: number): boolean {
   return now - delivery.scheduledAt >= maxAge;
 }
 
-/** Whether a wait is spent as a delayed message in the queue. A longer one is spent in the table, and the sweeper ends it. */
+/** Returns whether a wait is spent as a delayed message in the queue. A longer one is spent in the table; the sweeper ends it. */
 export function waitsInQueue({ nextAttemptAt, sweepAt }: Wait): boolean {
   return sweepAt > nextAttemptAt;
 }

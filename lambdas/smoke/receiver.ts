@@ -109,7 +109,7 @@ export function hasRunKeyForm(authorization: string | undefined): boolean {
 }
 
 /**
- * What a receiver says of a delivery in the body of its answer. The service keeps the beginning of every answer, so the test
+ * A receiver's account of a delivery, in the body of its answer. The service keeps the beginning of every answer, so the test
  * reads there what arrived. It holds digests instead of contents, because all who may read the delivery see the answer.
  */
 type Receipt = z.infer<typeof receiptSchema>;

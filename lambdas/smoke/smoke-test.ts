@@ -29,7 +29,7 @@ import {
   withRunId,
 } from './test-steps.ts';
 
-/** How a smoke test ended. It contains no secret. */
+/** The outcome of a smoke test. It contains no secret. */
 export interface SmokeResult {
   readonly durationMs: number;
   readonly steps: readonly Step[];
@@ -39,7 +39,7 @@ export interface SmokeResult {
   readonly deliveryId: string | undefined;
 }
 
-/** What a smoke test does to the world, and what differs between an operator's and a scheduled one. */
+/** The effects of a smoke test on the world, and the differences between an operator's and a scheduled one. */
 export interface SmokeEffects extends ServiceAddress {
   /** Removes what a test that crashed left behind, and says what that was. Without it there is no such step. */
   readonly removeLeftOvers?: () => Promise<string>;
@@ -47,7 +47,7 @@ export interface SmokeEffects extends ServiceAddress {
   readonly receiver: TestReceiver;
   /** Sends a message to the events queue, in the group of the account. */
   readonly publish: (body: string, accountId: string) => Promise<void>;
-  /** What may be shown of an error that an effect threw. */
+  /** Returns the text that may be shown of an error that an effect threw. */
   readonly describeError: (error: unknown) => string;
   readonly onStep: (step: Step) => void;
   readonly now: Clock;
@@ -93,7 +93,7 @@ export interface TestReceiver {
   readonly url: string;
   /** Makes the value of `Authorization` that the receiver is sent. */
   readonly makeKey: () => Promise<string>;
-  /** Whether it answers with a receipt. A receiver of somebody else may, and need not. */
+  /** True when it answers with a receipt. Somebody else's receiver may, and need not. */
   readonly givesReceipts: boolean;
 }
 
@@ -129,7 +129,7 @@ export function otherReceiver(url: string, givesReceipts: boolean, makeId: MakeI
 
 /** Removes one thing that the test made. */
 interface Undo {
-  /** What it removes. */
+  /** The name of the thing that it removes. */
   readonly what: string;
   readonly remove: (signal: AbortSignal) => Promise<void>;
 }

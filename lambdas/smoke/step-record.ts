@@ -6,7 +6,7 @@ export interface Step {
   readonly name: StepName;
   readonly durationMs: number;
   readonly outcome: 'done' | 'failed';
-  /** What it did, or why it failed, in a few words. */
+  /** The work that it did, or the reason why it failed, in a few words. */
   readonly detail: string;
 }
 
@@ -17,7 +17,7 @@ export interface Failure {
   readonly lookAt: string;
 }
 
-/** What is wrong, found by the test or its effects. The message is shown as it is. */
+/** A fault that the test or its effects found. The message is shown as it is. */
 export class TestFinding extends Error {
   override readonly name = 'TestFinding';
   readonly lookAt: string | undefined;
@@ -29,13 +29,13 @@ export class TestFinding extends Error {
   }
 }
 
-/** What a step gives, with the few words that are shown of it. */
+/** The result of a step, with the few words that are shown of it. */
 export interface Done<Value> {
   readonly value: Value;
   readonly detail: string;
 }
 
-/** A step that gives nothing but a few words. */
+/** Returns the result of a step that has nothing but a few words. */
 export function said(detail: string): Done<undefined> {
   return { value: undefined, detail };
 }
@@ -78,19 +78,19 @@ export class TestEnded extends Error {
   }
 }
 
-/** A test is over after so long, tidying up included. In milliseconds. */
+/** A test is over after this long, tidying up included. In milliseconds. */
 export const longestTestMs = 180_000;
 
-/** The clocks of an operator's machine and of AWS may differ by so much. In milliseconds. */
+/** The clocks of an operator's machine and of AWS may differ by this much. In milliseconds. */
 const clockDifferenceMs = 300_000;
 
-/** What a test made may be in use for so long by any clock: its key is good until then, and what is older was left behind. */
+/** The longest time that a test's things are in use, by any clock: its key is good until then, and older ones were left behind. */
 export const useLimitMs = longestTestMs + clockDifferenceMs;
 
 /** The most that the steps may take before the test is tidied up. In milliseconds. */
 export const longestStepsMs = 120_000;
 
-/** Tidying up is given up after so long. In milliseconds. */
+/** Tidying up is given up after this long. In milliseconds. */
 export const tidyUpLimitMs = 30_000;
 
 /** The steps so far and the first failure. */
@@ -140,11 +140,11 @@ export function makeStepRecord({ now, onStep, describeError }: StepEffects, sign
 /** The steps of a smoke test by their names, in order. */
 type StepName = 'left-overs' | 'client and user' | 'token' | 'register' | 'publish' | 'receive' | 'verify' | 'tidy up';
 
-/** What a record needs of the effects of a test. */
+/** The effects of a test that a record needs. */
 interface StepEffects {
   readonly now: Clock;
   readonly onStep: (step: Step) => void;
-  /** What may be shown of an error that an effect threw. */
+  /** Returns the text that may be shown of an error that an effect threw. */
   readonly describeError: (error: unknown) => string;
 }
 

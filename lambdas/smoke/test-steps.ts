@@ -69,7 +69,7 @@ export async function removeWebhook(
 export interface TestEvent {
   readonly eventName: EventName;
   readonly deliveryId: string;
-  /** What is sent to the events queue. */
+  /** The message that is sent to the events queue. */
   readonly message: string;
 }
 
@@ -113,7 +113,7 @@ export async function untilDelivered(
   }
 }
 
-/** What came of the last attempt at a delivery that was delivered. */
+/** Describes the last attempt at a delivery that was delivered. */
 export function describeDelivered({ tentativas }: DeliveryDetail): string {
   const latest = tentativas.at(-1);
   return `answered ${latest?.status} to attempt ${latest?.numero} after ${latest?.duracao_ms} ms`;

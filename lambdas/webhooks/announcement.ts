@@ -125,7 +125,7 @@ function indexKeys({ key, announcedAt }: AnnouncedUpdate): Item {
   return { announcementShard, announcementAt: expression`if_not_exists(announcementAt, ${announcementAt})` };
 }
 
-/** How often a change is tried while the sweeper publishes and removes a full list. */
+/** The most times that a change is tried while the sweeper publishes and removes a full list. */
 const maxTries = 3;
 
 function isInvalid(error: unknown): boolean {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { webhookRecord } from './representation.ts';
 
 /*
- * What the API of webhooks answers besides a webhook's record. Its functions import the types alone: the schemas are for those
+ * The answers of the API of webhooks, besides a webhook's record. Its functions import the types alone: the schemas are for those
  * who read answers, and for the OpenAPI document.
  */
 

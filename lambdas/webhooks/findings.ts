@@ -1,7 +1,7 @@
 import { type Finding, type FindingTable, finding } from '../api/findings.ts';
 import { maximumUrlLength, type UrlFinding, type UrlRule, urlRules } from '../platform/egress/url-rules.ts';
 
-/** What is said of a URL that breaks a rule of the URL policy, which itself speaks to operators only, in English. */
+/** The texts about a URL that breaks a rule of the URL policy, which itself speaks to operators only, in English. */
 const urlFindings = {
   well_formed: { ...urlRules.well_formed, pt: 'A URL não é Unicode bem formado.' },
   length: { ...urlRules.length, pt: `A URL tem mais de ${maximumUrlLength} caracteres.` },

@@ -22,9 +22,9 @@ export interface Hold {
 /** Webhooks that are suspended or failing. */
 interface TroubledWebhooks {
   readonly found: readonly (Webhook | Hold)[];
-  /** How many webhooks were read to find them. */
+  /** The number of webhooks that were read to find them. */
   readonly read: number;
-  /** Whether there are more webhooks than were read. */
+  /** True when there are more webhooks than were read. */
   readonly isCutOff: boolean;
 }
 
@@ -172,5 +172,5 @@ function holdIn(item: Item): Hold {
 /** Pages of 1 MiB: some 700 webhooks each. */
 const mostTroubledPages = 10;
 
-/** How often a reactivation is tried while the account registers and deletes the same webhook. */
+/** The most times that a reactivation is tried while the account registers and deletes the same webhook. */
 const maxReactivationTries = 3;

@@ -14,7 +14,7 @@ export function signsUntil({ replacedAt }: SigningSecret): number {
   return replacedAt === undefined ? Number.POSITIVE_INFINITY : replacedAt + secretOverlapMs;
 }
 
-/** Whether a secret signs deliveries at that moment (milliseconds since the epoch). */
+/** Returns whether a secret signs deliveries at that moment (milliseconds since the epoch). */
 export function isSigning(secret: SigningSecret, now: number): boolean {
   return now < signsUntil(secret);
 }
@@ -44,7 +44,7 @@ export function replaceSecret(
   return { outcome: 'replaced', secrets: [current, ...replaced] };
 }
 
-/** How long a replaced secret still signs, in milliseconds, so that receivers can change over: 24 h. */
+/** The time that a replaced secret still signs, in milliseconds, so that receivers can change over: 24 h. */
 const secretOverlapMs = 24 * 60 * 60 * 1_000;
 
 /** The most replaced secrets that sign along with the current one. */

@@ -3,7 +3,7 @@ import { makeResolveDestination } from '../platform/egress/resolve-destination.t
 import type { Resolve } from '../platform/egress/resolver.ts';
 import { urlFinding, webhookFindings } from './findings.ts';
 
-/** Validates a URL at registration by the rules that deliveries obey, and gives all findings. */
+/** Validates a URL at registration by the rules that deliveries obey, and returns all findings. */
 export type ValidateUrl = (text: string) => Promise<readonly Finding[]>;
 
 /**
@@ -31,5 +31,5 @@ export function makeValidateUrl(dependencies: {
   };
 }
 
-/** How long a host may take to resolve while the client waits for the answer, in milliseconds. */
+/** The time that a host may take to resolve while the client waits for the answer, in milliseconds. */
 const resolutionTimeoutMs = 5_000;

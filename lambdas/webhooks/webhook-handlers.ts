@@ -150,7 +150,7 @@ export function makeWebhookHandlers(dependencies: {
   }
 }
 
-/** How often a change is tried while others change the same webhook. */
+/** The most times that a change is tried while others change the same webhook. */
 const maxTries = 3;
 
 function contended(): Problem {

@@ -16,7 +16,7 @@ export type WebhookStore = ReturnType<typeof makeWebhookStore>;
 
 /**
  * Makes the store over the table `Webhooks`: partition `accountId`, range `eventName`, one item per registration.
- * An account's list is one query, and deliveries find theirs by the key that the event's message gives.
+ * An account's list is one query, and deliveries find theirs by the key that the event's message contains.
  *
  * An operator's suspension outlives the registration: without a registration the item holds `status` and `suspensionReason`
  * only. That is no webhook (`webhookIn`), and the next registration keeps both. Since it is one item, one condition decides
@@ -134,7 +134,7 @@ export function makeWebhookStore({
   ): Promise<boolean> {
     const isReplaced = await update(accountId, eventName, {
       set: { secrets, updatedAt },
-      // Sealing never gives the same text twice: the current one identifies the list that was read.
+      // Sealing never returns the same text twice: the current one identifies the list that was read.
       when: expression`webhookId = ${webhookId} AND secrets[0].sealed = ${current?.sealed ?? ''}`,
     });
     if (isReplaced) return true;
@@ -194,10 +194,10 @@ function isSameUrl(one: string, other: string): boolean {
   return URL.parse(one)?.href === URL.parse(other)?.href;
 }
 
-/** How often a removal is tried while others change the same webhook. */
+/** The most times that a removal is tried while others change the same webhook. */
 const maxRemovalTries = 3;
 
-/** What a removed webhook leaves behind when an operator suspended it. */
+/** Returns the item that a removed webhook leaves behind when an operator suspended it. */
 function operatorHold(accountId: string, eventName: EventName, now: number): Item {
   return {
     ...webhookKey(accountId, eventName),

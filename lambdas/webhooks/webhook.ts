@@ -19,7 +19,7 @@ export const eventNameSchema = z.enum(EVENT_NAMES);
 /** One of the event names. */
 export type EventName = z.infer<typeof eventNameSchema>;
 
-/** Whether a text is exactly one of the event names. */
+/** Returns whether a text is exactly one of the event names. */
 export function isEventName(text: string): text is EventName {
   return eventNameSchema.safeParse(text).success;
 }
@@ -92,7 +92,7 @@ const webhook = z.object({
   suspensionReason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
   /** When the first attempt failed since the last registration, replacement, reactivation or success. */
   failingSince: z.optional(milliseconds),
-  /** How long the webhook had been failing when that was last announced, in milliseconds. */
+  /** The time that the webhook had been failing when that was last announced, in milliseconds. */
   failingMark: z.optional(milliseconds),
   /** When a test was last requested. */
   testedAt: z.optional(milliseconds),

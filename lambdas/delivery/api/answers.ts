@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { deliveryRecord, wireReplayStates } from '../representation.ts';
 
 /*
- * What the API of deliveries answers besides a delivery's record. Its functions import the types alone: the schemas are for
+ * The answers of the API of deliveries, besides a delivery's record. Its functions import the types alone: the schemas are for
  * those who read answers, and for the OpenAPI document.
  */
 

@@ -36,15 +36,15 @@ const number = {
 };
 
 /**
- * The fields that events may have beside their envelope, in the order in which documents list them. A row is all that is told
- * of a field: schemas, documents, publishers, tests and the command line are made of it.
+ * The fields that events may have beside their envelope, in the order in which documents list them. A row says everything
+ * about a field: schemas, documents, publishers, tests and the command line are made of it.
  */
 export const eventFields = {
   id_demanda: { ...number, example: 10, about: 'The demand', option: 'demand' },
   id_proposta: { ...number, example: 20, about: 'The proposal', option: 'proposal' },
 } satisfies Readonly<Record<string, EventField<number>>>;
 
-/** What is told of a field. */
+/** The description of a field. */
 interface EventField<Value> {
   /** The value as publishers send it. Its error says what it must be. */
   readonly message: z.ZodMiniType<Value>;
@@ -54,7 +54,7 @@ interface EventField<Value> {
   readonly sample: Value;
   /** The value in documents. */
   readonly example: Value;
-  /** What it is: a sentence without its full stop. */
+  /** The meaning of the field: a sentence without its full stop. */
   readonly about: string;
   /** The name of its option of `ops publish`. */
   readonly option: string;

@@ -8,12 +8,12 @@ export interface RejectedMessage {
   readonly detail: string;
 }
 
-/** What a message of the events queue turned out to be. */
+/** The outcome of reading a message of the events queue. */
 export type ParsedMessage =
   | { readonly outcome: 'event'; readonly event: BusinessEvent }
   | ({ readonly outcome: 'rejected' } & RefusedEvent & RejectedMessage);
 
-/** What a refused message says of its event. */
+/** The ids of a refused message's event. */
 interface RefusedEvent {
   /** The delivery that it would have been. */
   readonly deliveryId: string | undefined;
@@ -35,7 +35,7 @@ export function sampleBody(eventName: EventName, demandsUrl: string): string {
 }
 
 /**
- * Whether two bodies tell the same: copies of an event do. The link is left out: it follows from the ids, and from an
+ * Returns whether two bodies say the same: copies of an event do. The link is left out: it follows from the ids, and from an
  * address that the stage may change.
  */
 export function haveSameContent(body: string, other: string): boolean {
@@ -117,7 +117,7 @@ function refusedEvent(message: object, messageId: string): RefusedEvent {
   };
 }
 
-/** What to do about a message that a service wrapped around the event, told by what its envelope has. */
+/** Returns the hint for a message in which a service wrapped the event, chosen by the fields of its envelope. */
 function envelopeHint(message: object): string {
   const hint = Object.entries(envelopeHints).find(([names]) => names.split(',').every(name => name in message))?.[1];
   return hint === undefined ? '' : `; ${hint}`;

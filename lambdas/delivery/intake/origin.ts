@@ -2,7 +2,7 @@ import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
 import { isoTime } from '../../platform/clock.ts';
 
-/** The id and time of a message when it was first published. A redrive gives it others. */
+/** The id and time of a message when it was first published. A redrive assigns new ones. */
 export interface Origin {
   readonly messageId: string;
   /** Milliseconds since the epoch; `undefined` when unknown. */
@@ -36,7 +36,7 @@ export function textAttributes(texts: Readonly<Record<string, string>>): Record<
   );
 }
 
-/** What a message must be given to keep its origin. */
+/** Returns the texts of the attributes that keep the origin of a message. */
 export function originTexts({ messageId, sentAt }: Origin): Record<string, string> {
   return {
     [messageIdAttribute]: messageId,
@@ -44,7 +44,7 @@ export function originTexts({ messageId, sentAt }: Origin): Record<string, strin
   };
 }
 
-/** What SQS says of a received message. */
+/** A received message, as SQS describes it. */
 interface ReceivedMessage {
   readonly messageId: string;
   /** The queue's `SentTimestamp`: milliseconds since the epoch. */

@@ -12,7 +12,7 @@ export type Admission = { readonly outcome: 'shed' } | AdmittedMessage;
 /** A message that is processed. */
 export interface AdmittedMessage {
   readonly outcome: 'admitted';
-  /** Whether its attempt may be made by this process; otherwise it is left to the retry lane. */
+  /** True when this process may make its attempt; otherwise it is left to the retry lane. */
   readonly mayAttempt: boolean;
   /** Ends it: must be called once the message was processed. */
   leave(): void;

@@ -1,7 +1,7 @@
 /** Limits what is in hand by key, within one process. */
 export type ConcurrencyLimit = ReturnType<typeof makeConcurrencyLimit>;
 
-/** How many places a key has. */
+/** The number of places that a key has. */
 export interface Places {
   readonly places: number;
   /** The number where other keys have taken `others` places or more. */

@@ -42,7 +42,7 @@ export function makeMoveToSlowLane(
     log.warn('delivery.too_old', describeDelivery(delivery));
   }
 
-  /** What a resend brought forward comes now, before what waits: by default resends are limited to 60 a minute. */
+  /** A delivery that a resend brought forward comes now, before those that wait: by default resends are limited to 60 a minute. */
   async function slotFor({ broughtForward }: Delivery, slowness: StoredSlowness): Promise<number | undefined> {
     if (broughtForward) return now();
     return slowness.backlogAt === undefined ? reserveSlot(slowness) : undefined;

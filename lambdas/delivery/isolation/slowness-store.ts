@@ -10,7 +10,7 @@ import type { DueEntry } from '../store/delivery-store.ts';
 import { nextSlot, type Slowness, slotInterval } from './slowness.ts';
 
 /*
- * How slowly the receiver of an account's event answers: item `slowness#<accountId>#<eventName>` of table `Deliveries`. It
+ * The slowness of the receiver of an account's event: item `slowness#<accountId>#<eventName>` of table `Deliveries`. It
  * belongs to the event and not to the registration, so that neither a PUT nor a new registration shortens it.
  *
  * Three parts of it are written independently of each other:
@@ -205,7 +205,7 @@ function isWaitingAsIn({ waitingAt }: StoredSlowness): Expression {
   return expression`waitingAt = ${waitingAt}`;
 }
 
-/** How often a change that loses races is tried. */
+/** The most times that a change that loses races is tried. */
 const maxTries = 6;
 
 /** An item that nobody writes any more is cleaned up after 40 days: long after whatever may wait has ended. */

@@ -114,7 +114,7 @@ export function makeSlownessTracker({
   }
 }
 
-/** What this process knows of a webhook. */
+/** The facts that this process knows about a webhook. */
 interface KnownWebhook {
   storingSlow: Promise<void> | undefined;
   storingSlowDns: Promise<void> | undefined;

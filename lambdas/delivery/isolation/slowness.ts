@@ -16,7 +16,7 @@ import {
  * is pure; `slowness-store.ts` keeps the state, and `lab/simulate` runs these functions in virtual time.
  */
 
-/** What is known of how slowly the receiver of one (account, event) answers. Times in milliseconds since the epoch. */
+/** The known slowness of the receiver of one (account, event). Times in milliseconds since the epoch. */
 export interface Slowness {
   /** Attempts of the last minute, oldest first. Quick ones are stored only together with slow ones. */
   readonly tallies: readonly AttemptTally[];
@@ -36,7 +36,7 @@ export interface Slowness {
 /** Nothing is known: no slow attempt was ever recorded. */
 export const unknownSlowness: Slowness = { tallies: [] };
 
-/** Whether a webhook's attempts are made in the slow lane. */
+/** Returns whether a webhook's attempts are made in the slow lane. */
 export function isSlow({ slowSince }: Slowness): boolean {
   return slowSince !== undefined;
 }
@@ -56,7 +56,7 @@ export function withSlowDns(slowness: Slowness, now: number): Slowness {
   return slowedDown(slowness, now);
 }
 
-/** Whether a quick success that comes now ends the slowness. */
+/** Returns whether a quick success that comes now ends the slowness. */
 export function mayRecover({ slowSince, reachedAt = 0, hold = shortestHold }: Slowness, now: number): boolean {
   return slowSince !== undefined && now >= reachedAt + hold;
 }
@@ -67,7 +67,7 @@ export function recovered(slowness: Slowness, now: number): Slowness {
 }
 
 /**
- * Records how long an attempt took. The longest of the last minute counts; gives `undefined` where that changes nothing.
+ * Records how long an attempt took. The longest of the last minute counts; returns `undefined` where that changes nothing.
  */
 export function withDuration(slowness: Slowness, duration: number, now: number): Slowness | undefined {
   const { longestAttempt = 0, measuredAt = Number.NEGATIVE_INFINITY } = slowness;

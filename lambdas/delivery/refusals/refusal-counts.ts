@@ -10,9 +10,9 @@ import { type RefusalReason, refusalReason } from './refusal-notice.ts';
 
 /*
  * Refused events by principal, reason and minute of the clock: item `refusals#<minute>#<reason>#<principal>` of table
- * `Deliveries`. `refused` is how many there were, in all functions together. It is a task of the sweeper from the start: what is
- * over the limit of notices is told by it after the minute, and `told` says how much of that was. A count that comes later than
- * that makes it a task again. So nothing that was counted is forgotten; after a crash it may be told twice.
+ * `Deliveries`. `refused` is their number, in all functions together. It is a task of the sweeper from the start: after the
+ * minute the sweeper tells of those over the limit of notices, and `told` is the number that it told of. A count that comes later
+ * makes it a task again. So nothing that was counted is forgotten; after a crash it may be told twice.
  *
  * To count is one write without a condition, of one unit. The first of a minute costs another for index `due`.
  */
@@ -20,7 +20,7 @@ import { type RefusalReason, refusalReason } from './refusal-notice.ts';
 /** The prefix of these items' ids, which tells the sweeper what they are. */
 export const refusalsPrefix = 'refusals';
 
-/** What is counted together. */
+/** The principal and the reason of refused events that are counted together. */
 export interface RefusedGroup {
   readonly principal: string;
   readonly reason: RefusalReason;

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 
 /*
- * What the topic of refused events carries: a notice for each event that was refused and, where a sender has more of them in a
- * minute than are told one by one, a notice of how many were kept back. Publishers read them: the schemas are part of the
+ * The notices on the topic of refused events: one for each event that was refused and, where a sender has more of them in a
+ * minute than are told one by one, one of how many were kept back. Publishers read them: the schemas are part of the
  * interface. Of a refused message they hold the publisher's own `id` and nothing else.
  */
 
@@ -11,14 +11,14 @@ export const refusalReason = z.enum(['malformed', 'unknown_event']);
 
 /** A notice of one refused event. */
 export const refusalNotice = z.object({
-  /** What SQS gave the publisher when it took the message. */
+  /** The id that SQS returned to the publisher when it took the message. */
   messageId: z.string(),
   /** The publisher's own `id`, cut to 128 characters; null where the message has none that is text. */
   id: z.nullable(z.string()),
   /** Who sent it: `SenderId` of SQS. */
   sender: z.string(),
   reason: refusalReason,
-  /** What to mend. */
+  /** The mistake that is to be mended. */
   detail: z.string(),
 });
 

@@ -41,7 +41,7 @@ export function makeRefusalNotices(
     if (isDue(group)) begin(store(group));
   }
 
-  /** Resolves when all that was taken is told or counted, or has failed. Until then an invocation must not end. */
+  /** Resolves when everything taken was told or counted, or has failed. Until then an invocation must not end. */
   async function settled(): Promise<void> {
     for (const [key, group] of groups) {
       if (!isDue(group)) continue;

@@ -8,7 +8,7 @@ import type { SuppressedRefusals } from './refusal-notice.ts';
 import type { PublishNotice } from './refused-events-topic.ts';
 
 /**
- * Makes the sweeper's task for the count of a minute's refused events: how many were not told one by one is told in one notice.
+ * Makes the sweeper's task for the count of a minute's refused events: one notice says how many were not told one by one.
  * It is published first and then stored as told. What cannot be published is left for a later sweep, and fails none.
  */
 export function makeSuppressedRefusalsTask(
@@ -35,7 +35,7 @@ export function makeSuppressedRefusalsTask(
     await counts.settle(counted, most);
   };
 
-  /** Gives whether it was told. */
+  /** Publishes the notice. Returns whether that succeeded. */
   async function tell(notice: SuppressedRefusals): Promise<boolean> {
     const { sender, reason, suppressed } = notice;
     try {

@@ -32,7 +32,7 @@ export function makeReplayTask({
 }
 
 /**
- * Works on a claimed replay until it ends, all slots of the next `ahead` milliseconds are used, or `hasTime` gives false. It
+ * Works on a claimed replay until it ends, all slots of the next `ahead` milliseconds are used, or `hasTime` returns false. It
  * can be interrupted anywhere: the next claimant goes on.
  */
 export type RunReplay = (replay: Replay, ahead: number, hasTime: () => boolean) => Promise<void>;
@@ -103,7 +103,7 @@ export function makeRunReplay(
 
     const sentIds = new Set(sent.map(({ id }) => id));
     const missed = selected.map(({ id }) => id).filter(id => !sentIds.has(id));
-    // What an earlier or a slower claimant sent without saving it counts too, and so do its slots.
+    // Deliveries that an earlier or a slower claimant sent without saving them count too, and so do their slots.
     const others = [...deliveries, ...(await store.read(missed))].filter(delivery => wasSentBy(replay, delivery));
     const slots = [...sent, ...others].map(slotOf).filter(slot => slot !== undefined);
     const saved = await replays.save({
@@ -124,7 +124,7 @@ export function makeRunReplay(
     return { deliveries: await store.read(replay.inFlight), cursor: replay.sendCursor };
   }
 
-  /** Gives the deliveries that it sent; `undefined` when it was too late for a slot. */
+  /** Returns the deliveries that it sent; `undefined` when it was too late for a slot. */
   async function sendInSlots(
     firstSlot: number,
     replay: Replay,
@@ -147,7 +147,7 @@ export function makeRunReplay(
     return sent;
   }
 
-  /** Begins a delivery's new schedule. Gives `undefined` when the delivery has changed since it was read. */
+  /** Begins a delivery's new schedule. Returns `undefined` when the delivery has changed since it was read. */
   async function restart(replay: Replay, delivery: Delivery, slot: number): Promise<WaitingDelivery | undefined> {
     const moment = now();
     const after = { ...restarted(delivery, moment, slot - moment), replayId: replay.id };
@@ -167,7 +167,7 @@ const sendBatch = 10;
 /** A process this late for a slot was frozen: it leaves the rest of its slots unused. Milliseconds. */
 const maxLateness = 1_000;
 
-/** How long a claim lasts: less than a minute, so that the next sweep can claim again. Milliseconds. */
+/** The time that a claim lasts, in milliseconds: less than a minute, so that the next sweep can claim again. */
 const claimLength = 50_000;
 
 /** The sweeper runs every minute, and sends what is due until its next run. Milliseconds. */

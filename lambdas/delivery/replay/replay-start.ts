@@ -7,7 +7,7 @@ import { progressAt, type Replay, type ReplayRange, replayIdOf } from './replay.
 import type { RunReplay } from './replay-runner.ts';
 import type { ReplayStore } from './replay-store.ts';
 
-/** Starts a replay for a webhook, and sends what is due at once. Gives `undefined` while another one is running. */
+/** Starts a replay for a webhook, and sends what is due at once. Returns `undefined` while another one is running. */
 export type StartReplay = (webhook: Webhook, range: ReplayRange) => Promise<Replay | undefined>;
 
 /** Returns the function that starts replays, for accounts and for operators. */
@@ -69,10 +69,10 @@ export function makeStartReplay(dependencies: {
   }
 }
 
-/** How long the process that starts a replay has it claimed, in milliseconds; then the sweeper goes on. */
+/** The time that the process that starts a replay has it claimed, in milliseconds; then the sweeper goes on. */
 const firstClaimLength = 20_000;
 
-/** What is due within this many milliseconds is sent at once; the sweeper sends the rest. */
+/** Deliveries that are due within this many milliseconds are sent at once; the sweeper sends the rest. */
 const firstSlice = 5_000;
 
 /** The most steps (counting or sending a page) that a client waits for. */

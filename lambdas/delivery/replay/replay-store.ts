@@ -88,7 +88,7 @@ export function makeReplayStore({
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
   readonly now: Clock;
-  /** How long a replay is shown after its end. */
+  /** The time that a replay is shown after its end, in days. */
   readonly historyDays: number;
 }) {
   const reader = makeReplayReader({ dynamo, table, now });

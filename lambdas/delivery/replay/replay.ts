@@ -18,13 +18,13 @@ export interface Replay extends ReplayRange {
   readonly startedAt: number;
   /** Deliveries of this registration counted so far. */
   readonly total: number;
-  /** How far counting has come; `null` when all are counted. */
+  /** The point that counting has reached; `null` when all are counted. */
   readonly countCursor: string | null;
   /** Deliveries handed to the retry queue so far; see `progressAt`. */
   readonly sent: number;
   /** The slot of the last of them. */
   readonly lastSlotAt: number;
-  /** How far sending has come. */
+  /** The point that sending has reached. */
   readonly sendCursor: string;
   /**
    * Deliveries before `sendCursor` that are being sent and not yet saved as sent. Their process may have died; those that it
@@ -48,12 +48,12 @@ export function replayIdOf(unique: string): string {
   return `${replayPrefix}${unique}`;
 }
 
-/** Whether a text can be the id of a replay. */
+/** Returns whether a text can be the id of a replay. */
 export function isReplayId(text: string): boolean {
   return /^reenvio_[A-Za-z0-9]{22}$/.test(text);
 }
 
-/** What is kept of a replay when the next one of its webhook begins. */
+/** The part of a replay that is kept when the next one of its webhook begins. */
 export type PastReplay = Pick<
   Replay,
   'id' | 'wanted' | 'state' | 'total' | 'sent' | 'countCursor' | 'endedAt' | 'isHidden'
@@ -70,12 +70,12 @@ export function progressAt(replay: Replay, now: number): Pick<Replay, 'state' | 
   return { state: isRunning ? 'running' : replay.state, sent: Math.max(0, replay.sent - waiting) };
 }
 
-/** Whether a replay was cancelled before a delivery's slot. */
+/** Returns whether a replay was cancelled before a delivery's slot. */
 export function wasCancelledBefore({ state, endedAt }: PastReplay, slot: number): boolean {
   return state === 'cancelled' && endedAt !== undefined && endedAt < slot;
 }
 
-/** Whether a replay has already sent a delivery. */
+/** Returns whether a replay has already sent a delivery. */
 export function wasSentBy(replay: Replay, { replayId }: Delivery): boolean {
   return replayId === replay.id;
 }
@@ -85,7 +85,7 @@ export function slotOf({ replayId, charged, internalErrors, wait }: Delivery): n
   return replayId !== undefined && charged === 0 && internalErrors === 0 ? wait?.nextAttemptAt : undefined;
 }
 
-/** Whether the replay sends a delivery: tests and deliveries of other registrations are left out. */
+/** Returns whether the replay sends a delivery: tests and deliveries of other registrations are left out. */
 export function isSelectedBy(replay: Replay, delivery: Delivery): boolean {
   return (
     delivery.webhookId === replay.webhookId &&

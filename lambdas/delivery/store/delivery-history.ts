@@ -77,7 +77,7 @@ interface HistoryQuery {
    * cancelled. Left out, states are as they are stored.
    */
   readonly registration?: Pick<Webhook, 'webhookId' | 'createdAt'> | null;
-  /** How many at most; 1 to 100. */
+  /** The most deliveries that are returned; 1 to 100. */
   readonly limit: number;
   /** The `next` of the page before. */
   readonly after?: string | undefined;
@@ -93,7 +93,7 @@ interface HistoryPage {
 function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage {
   const furthest = pages.map(({ entries, isAll }) => (isAll ? '' : (entries.at(-1)?.listKey ?? '')));
   const end = furthest.toSorted().at(-1) ?? '';
-  // What is just changing its state may stand in two partitions.
+  // A delivery that is just changing its state may stand in two partitions.
   const found = new Map(pages.flatMap(({ entries }) => entries).map(entry => [entry.listKey, entry]));
   const known = [...found.values()].filter(({ listKey }) => listKey >= end && listKey !== after);
   const entries = known.toSorted((one, other) => (one.listKey < other.listKey ? 1 : -1));
@@ -142,7 +142,7 @@ interface Shard {
 
 interface ShardPage {
   readonly entries: readonly Entry[];
-  /** Whether there are no more. */
+  /** True when there are no more. */
   readonly isAll: boolean;
 }
 
@@ -164,5 +164,5 @@ function inRange({ from, before, after }: HistoryQuery, index: Shard['index'], s
   return first > last ? [] : shards.map(shard => ({ index, shard, first, last }));
 }
 
-/** By so much the clocks of those who accept events and who register webhooks differ at the very most. Milliseconds. */
+/** The most by which the clocks of those who accept events and of those who register webhooks differ. Milliseconds. */
 const clockTolerance = 60_000;

@@ -45,7 +45,7 @@ export function stateShardsOf(accountId: string, eventName: string, state: Undel
   return shardsOf(accountId, eventName, state);
 }
 
-/** What a partition of index `undelivered` holds. */
+/** Returns the account, the event name and the state of the deliveries in a partition of index `undelivered`. */
 export function contentsOfStateShard(shard: string): { accountId: string; eventName: string; state: UndeliveredState } {
   const [accountId = '', eventName = '', state] = shard.split('#');
   return { accountId, eventName, state: state as UndeliveredState };

@@ -39,7 +39,7 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  * task of the sweeper stand in index `due` too.
  */
 
-/** What the sweeper finds in the index: to be read before it is acted on, since the index lags. */
+/** An entry that the sweeper finds in the index. Its item must be read before it is acted on, since the index lags. */
 export interface DueEntry {
   readonly id: string;
   readonly dueShard: string;
@@ -47,7 +47,7 @@ export interface DueEntry {
   readonly dueAt: string;
 }
 
-/** Does the work that an entry of index `due` stands for, other than a delivery, for as long as `hasTime` gives true. */
+/** Does the work that an entry of index `due` stands for, other than a delivery, for as long as `hasTime` returns true. */
 export type DueTask = (entry: DueEntry, hasTime: () => boolean) => Promise<void>;
 
 /** Deliveries as the consumers and the sweeper use them. */
@@ -66,9 +66,9 @@ export function makeDeliveryStore({
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
   readonly now: Clock;
-  /** How long deliveries are kept after their final state. */
+  /** The time that deliveries are kept after their final state, in days. */
   readonly historyDays: number;
-  /** For how long the writing of an outcome is repeated where the store does not answer: by default it is not. */
+  /** The time that the writing of an outcome is repeated where the store does not answer: by default it is not. */
   readonly retryForMs?: number;
   readonly pause?: (milliseconds: number) => Promise<unknown>;
   /** Reads for `readWith`; by default each reading is a call of its own. */

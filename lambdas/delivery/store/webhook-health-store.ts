@@ -116,5 +116,5 @@ function isSameRegistration({ webhookId, url }: Webhook): Expression {
   return expression`webhookId = ${webhookId} AND url = ${url}`;
 }
 
-/** How often a suspension is tried while its account reactivates the webhook. */
+/** The most times that a suspension is tried while its account reactivates the webhook. */
 const maxSuspendTries = 3;

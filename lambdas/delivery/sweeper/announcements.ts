@@ -44,7 +44,7 @@ export function makePublishAnnouncement(topicArn: string): PublishAnnouncement {
   };
 }
 
-/** Publishes the announcements that webhooks hold, for as long as `hasTime` gives true. */
+/** Publishes the announcements that webhooks hold, for as long as `hasTime` returns true. */
 export type PublishAnnouncements = (hasTime: () => boolean) => Promise<void>;
 
 /**

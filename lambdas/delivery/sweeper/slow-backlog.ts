@@ -20,7 +20,7 @@ export interface SlowBacklogDependencies extends DeliveryTelemetry {
 }
 
 /**
- * Makes the sweeper's task for slow webhooks: each minute it gives slots to the deliveries that wait in the table, the longest
+ * Makes the sweeper's task for slow webhooks: each minute it assigns slots to the deliveries that wait in the table, the longest
  * due first. Once the webhook is quick again, it releases them to the retry lane.
  */
 export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueTask {
@@ -83,7 +83,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     else if (slowness.backlogAt !== undefined) await slownessStore.endBacklog(slowness);
   }
 
-  /** Gives whether all were handed over: what was not would be found again at once. */
+  /** Returns whether all were handed over: those that were not would be found again at once. */
   async function handOver(
     deliveries: readonly WaitingDelivery[],
     plan: Plan,
@@ -132,7 +132,7 @@ export function planOf(slowness: StoredSlowness, slowRate: number, now: number):
   return { to: 'slow', beginAt, interval, most: Math.max(0, Math.floor((now + slotsAhead - beginAt) / interval)) };
 }
 
-/** How the next deliveries are handed over. */
+/** The plan by which the next deliveries are handed over. */
 interface Plan {
   readonly to: 'retry' | 'slow';
   /** When the first attempt begins, in milliseconds since the epoch. */
@@ -149,7 +149,7 @@ const sendBatch = 10;
 /** Batches that are sent and stored at the same time. */
 const batchesAtOnce = 8;
 
-/** How long a claim lasts: less than a minute, so that the next sweep can claim again. Milliseconds. */
+/** The time that a claim lasts, in milliseconds: less than a minute, so that the next sweep can claim again. */
 const claimLength = 50_000;
 
 /** Deliveries that are read at a time: each may hold thirty attempts with a KiB of response each. */

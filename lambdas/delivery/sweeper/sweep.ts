@@ -7,7 +7,7 @@ import type { DeliveryStore, DueEntry, DueTask } from '../store/delivery-store.t
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { isTooOld, waitAfterSweep } from '../transitions.ts';
 
-/** Handles everything in index `due` that the sweeper must look at by now, for as long as `hasTime` gives true. */
+/** Handles everything in index `due` that the sweeper must look at by now, for as long as `hasTime` returns true. */
 export type Sweep = (hasTime: () => boolean) => Promise<void>;
 
 /**
@@ -88,7 +88,7 @@ export function makeSweep(
     if (expiredCount > 0) count('HeldExpired', expiredCount);
   }
 
-  /** Gives the delivery to send; `undefined` when the index was behind or another sweeper was quicker. */
+  /** Returns the delivery to send; `undefined` when the index was behind or another sweeper was quicker. */
   async function claim(delivery: WaitingDelivery): Promise<WaitingDelivery | undefined> {
     const moment = now();
     const wait = waitAfterSweep(delivery.wait, moment);

@@ -9,7 +9,7 @@ import type { Lane } from '../lane-routing.ts';
 import { giveUpAfter, giveUpEvery, hangsAfter, slowAfter } from '../limits.ts';
 import type { HasMessages } from '../queues.ts';
 
-/** Watches one attempt: records when it or its name's resolution is slow, and gives it up. It does not time it out. */
+/** Watches one attempt: records when it or its name's resolution is slow, and may give it up. It does not time it out. */
 export interface AttemptWatch {
   /** Aborted when the attempt is given up. */
   readonly signal: AbortSignal;
@@ -25,12 +25,12 @@ export interface AttemptWatch {
 /** Starts the watch of an attempt. */
 export type StartAttemptWatch = (webhook: Webhook, slowness: Slowness) => AttemptWatch;
 
-/** What the watch depends on. */
+/** The dependencies of the watch. */
 export interface AttemptWatchDependencies {
   readonly tracker: SlownessTracker;
   readonly eventLoopLag: EventLoopLag;
   readonly dnsTimeouts: DnsTimeouts;
-  /** Whether messages wait in the lane's queue. */
+  /** Returns whether messages wait in the lane's queue. */
   readonly hasMessages: HasMessages;
   readonly after: After;
   readonly now: () => number;

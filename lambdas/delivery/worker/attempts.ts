@@ -17,7 +17,7 @@ import { type AttemptWatchDependencies, makeStartAttemptWatch } from './attempt-
 /** The attempts of one process. */
 export type Attempts = ReturnType<typeof makeAttempts>;
 
-/** Makes attempts of their parts: the attempt itself, and the watch that records and gives up slow ones. */
+/** Makes attempts of their parts: the attempt itself, and the watch that records slow ones and may give them up. */
 export function makeAttempts(parts: AttemptsParts) {
   const { dynamo, kms, keyringTable, isolation, ownHosts, lane, now, random } = parts;
   const keyring = makeKeyring({ dynamo, kms, table: keyringTable, now });

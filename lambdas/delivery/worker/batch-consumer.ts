@@ -20,7 +20,7 @@ import type { OnAttempt } from './process-delivery.ts';
 /** Processes one message of a queue. What was `processed` is acknowledged; to throw is to defer it. */
 export type ProcessRecord = (record: SQSRecord, onAttempt?: OnAttempt) => Promise<RecordOutcome>;
 
-/** What became of a message. One that was `shed` comes back in a moment. */
+/** The outcome of a message. One that was `shed` comes back in a moment. */
 type RecordOutcome = 'processed' | 'shed';
 
 /** The handler of a queue's batches. */
@@ -32,7 +32,7 @@ export type Consumer = (
 /**
  * Makes the consumer of a queue. All messages of a batch are processed at once, each acknowledged or reported on its own.
  *
- * A batch lasts as long as its slowest receiver, and Lambda gives a process its next batch only after that. Meanwhile the
+ * A batch lasts as long as its slowest receiver, and Lambda hands a process its next batch only after that. Meanwhile the
  * process receives further messages itself, up to 300, 200 in the slow lane: a receiver that hangs takes a fraction of a process,
  * not a whole one. It deletes, defers or sheds these messages itself.
  *
@@ -51,7 +51,7 @@ export function makeConsumer(
     readonly attemptTimeoutMs: number;
     /** Messages that are processed at once at most. */
     readonly maxInFlight: number;
-    /** Resolves after so many milliseconds. Returns how many milliseconds late it was. */
+    /** Resolves after this many milliseconds. Returns how many milliseconds late it was. */
     readonly pause: (milliseconds: number) => Promise<number>;
     readonly random: Random;
   } & DeliveryTelemetry,
@@ -98,7 +98,7 @@ export function makeConsumer(
       inFlight.add(done);
     }
 
-    /** Gives how late the pause was; 0 where everything was over before its end. */
+    /** Returns how many milliseconds late the pause was; 0 where everything was over before its end. */
     function pauseOrEnd(milliseconds: number): Promise<number> {
       return new Promise((resolve, reject) => {
         onEmpty = () => resolve(0);
@@ -114,7 +114,7 @@ export function makeConsumer(
       if (await processOrLeave(record)) processed.push(record);
     }
 
-    /** Gives whether the message is done with. */
+    /** Returns whether the message is done with. */
     async function processOrLeave(record: SQSRecord): Promise<boolean> {
       try {
         if (remainingTime() < 0) throw new OutOfTimeError();
@@ -180,7 +180,7 @@ export function makeConsumer(
     }
   }
 
-  /** What is not deleted comes back, and is dropped as stale. */
+  /** Deletes messages. One that is not deleted comes back, and is dropped as stale. */
   async function deleteAll(records: readonly SQSRecord[]): Promise<void> {
     const Entries = records.map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
     try {

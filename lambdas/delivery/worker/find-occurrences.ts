@@ -1,11 +1,11 @@
-/** What a search looks at: a string, or what a test counts the looks with. */
+/** The text that a search looks at: a string, or an object with which a test counts the looks. */
 export type Characters = Pick<string, 'length' | 'charCodeAt'>;
 
 /** Where a text holds another. */
 export interface Occurrences {
   /** Where each occurrence begins, in rising order. Occurrences may overlap. */
   readonly starts: readonly number[];
-  /** How many characters at the end of the text are the beginning of one more occurrence, which the end cuts off. */
+  /** The number of characters at the end of the text that begin one more occurrence, which the end cuts off. */
   readonly remnant: number;
 }
 
@@ -38,7 +38,7 @@ function bordersOf(needle: Characters): Uint32Array {
   return borders;
 }
 
-/** How much of the needle has matched after one more character. Each step back takes away what an earlier call added. */
+/** Returns how much of the needle has matched after one more character. Each step back takes away what an earlier call added. */
 function extend(needle: Characters, borders: Uint32Array, before: number, character: number): number {
   let matched = before;
   while (matched > 0 && needle.charCodeAt(matched) !== character) matched = borders[matched - 1] ?? 0;

@@ -70,7 +70,7 @@ export function makeMessageVisibility({
     await Promise.all(calls.map(hide));
   }
 
-  /** What the queue refuses is asked for once more: it would stay hidden as long as a message whose process died. */
+  /** Hides messages. One that the queue refuses is asked for once more: it would stay hidden as long as if its process had died. */
   async function hide(records: readonly SQSRecord[]): Promise<void> {
     try {
       const refused = await change(records);
@@ -81,7 +81,7 @@ export function makeMessageVisibility({
     }
   }
 
-  /** Gives the messages that the queue refused, with its reason. */
+  /** Returns the messages that the queue refused, with its reason. */
   async function change(records: readonly SQSRecord[]): Promise<Map<SQSRecord, string | undefined>> {
     const Entries = records.map(({ receiptHandle }, index): ChangeMessageVisibilityBatchRequestEntry => {
       const VisibilityTimeout = shortestShed + Math.floor(random() * (longestShed - shortestShed + 1));

@@ -32,12 +32,12 @@ export type ProcessDelivery = (
   message: MessageInHand,
 ) => Promise<void>;
 
-/** How the message that a delivery came with was admitted. */
+/** The message that a delivery came with, as it was admitted. */
 export interface MessageInHand extends Pick<AdmittedMessage, 'mayAttempt'> {
   readonly onAttempt?: OnAttempt | undefined;
 }
 
-/** Called when an attempt begins. From then on it only waits for the receiver. Gives what is called when it ends. */
+/** Called when an attempt begins. From then on it only waits for the receiver. Returns the function to call when it ends. */
 export type OnAttempt = () => () => void;
 
 /** Returns the function that processes deliveries. The consumers of all lanes use it. */

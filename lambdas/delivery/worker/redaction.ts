@@ -68,7 +68,7 @@ function endsOfSecrets(text: string, isCut: boolean, secrets: ReadonlySet<string
   return ends;
 }
 
-/** What Base64 stands for, as either character set that HTTP Basic knows in practice (RFC 7617 section 2.1). */
+/** Returns the texts that Base64 stands for, in either character set that HTTP Basic knows in practice (RFC 7617 section 2.1). */
 function decodings(base64: string): string[] {
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64)) return [];
   const bytes = Buffer.from(base64, 'base64');
@@ -90,5 +90,5 @@ function* layersOf(text: string) {
   }
 }
 
-/** How often escapes are undone: a receiver's log may quote JSON within JSON. */
+/** The most times that escapes are undone: a receiver's log may quote JSON within JSON. */
 const deepestEscape = 2;

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** What Standard Webhooks signs: the message's id, the attempt's time and the body. */
+/** The content that Standard Webhooks signs: the message's id, the attempt's time and the body. */
 export interface SignedContent {
   readonly id: string;
   /** Seconds since the epoch, as sent in `webhook-timestamp`. */

@@ -3,7 +3,7 @@ import type { Delivery } from '../delivery.ts';
 import { type StoredSlowness, slownessId, slownessOf } from '../isolation/slowness-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 
-/** What decides how an attempt is made: the webhook that is registered now, and how slowly its receiver answers. */
+/** The state that decides how an attempt is made: the webhook that is registered now, and how slowly its receiver answers. */
 export interface WebhookState {
   readonly webhook: Webhook | undefined;
   readonly slowness: StoredSlowness;
