@@ -130,7 +130,7 @@ function laneAlarms(
 /** A few errors in five minutes pass by themselves. */
 const toleratedErrors = 10;
 
-/** How old a message of each queue may be, in seconds: longer than the longest delay that messages are sent with. */
+/** The age that a message of each queue may reach, in seconds: longer than the longest delay that messages are sent with. */
 const backlog: Readonly<Record<Lane, Pick<AlarmRule, 'threshold' | 'description'>>> = {
   first: { threshold: 60, description: 'Events wait for their first attempt for over a minute.' },
   retry: {

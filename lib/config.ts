@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ConfigurationError, isStageName, knownStage, readStageFile, type StageName } from './stage-files.ts';
 
-/** The values that a stage's file gives. A value that is left out has its default. Durations are text with a unit. */
+/** The values that a stage's file sets. A value that is left out has its default. Durations are text with a unit. */
 export type StageFile = Partial<z.input<typeof schema>>;
 
 /** All values that may differ between stages; durations are in milliseconds. */
@@ -50,7 +50,7 @@ export function contextConfiguration(context: Readonly<Record<string, unknown>>)
   return stageConfiguration(stage, overrides);
 }
 
-/** Whether a stage has a stack for smoke tests: for a receiver of its own, or for tests on a schedule. */
+/** Returns whether a stage has a stack for smoke tests: for a receiver of its own, or for tests on a schedule. */
 export function hasSmokeStack({ smokeReceiverUrl, smokeSchedule }: StageConfiguration): boolean {
   return smokeReceiverUrl === undefined || smokeSchedule !== undefined;
 }
@@ -72,7 +72,7 @@ const receiverReservation = 2;
 /** Stages for trying things: they need no values of their own, and have no customers. */
 const trialStages: readonly StageName[] = ['local', 'dev'];
 
-/** What every other stage must say, because a default would be wrong for each. */
+/** The values that every other stage must set, because a default would be wrong for each. */
 const required: Readonly<Record<string, string>> = {
   account: 'the AWS account: 12 digits',
   region: 'the AWS Region, such as sa-east-1',
@@ -124,7 +124,7 @@ const schema = z
       .string('must be an AWS Region, such as sa-east-1')
       .regex(/^[a-z]{2}(-[a-z]+)+-\d+$/, 'must be an AWS Region, such as sa-east-1')
       .optional(),
-    /** E-mail addresses that alarms and suspended webhooks are told to. Each must confirm the subscription once. */
+    /** E-mail addresses that alarms and suspended webhooks are reported to. Each must confirm the subscription once. */
     alarmRecipients: list(z.email('must be e-mail addresses'), 10),
     /** Who answers for the stage, and who pays: tags of every resource. */
     owner: tagValue.optional(),
@@ -135,7 +135,7 @@ const schema = z
     /**
      * SNS topics that may bring events, with raw message delivery, and EventBridge rules of the stage's own account with the events
      * queue as a target. A rule of another account sends by a role, which is one of `publisherRoles`. All topics and rules share one
-     * sender each in the notices of refused events: a faulty one hides the others' behind a count. Roles are told one by one.
+     * sender each in the notices of refused events: a faulty one hides the others' behind a count. Roles are reported one by one.
      */
     publisherTopics: list(arn('sns', '[a-z0-9-]+', /[\w-]+(\.fifo)?/, 'of SNS topics'), 100),
     publisherRules: list(arn('events', '[a-z0-9-]+', /rule\/([\w.-]+\/)?[\w.-]+/, 'of EventBridge rules'), 100),
@@ -175,7 +175,7 @@ const schema = z
     /** Age at which a signing key is replaced. The rotation looks once a day. */
     keyRotationPeriod: duration('1d', '730d'),
     /**
-     * Failed client authentications (401) of one IP address that are counted in a minute. Further ones are told as 429 and
+     * Failed client authentications (401) of one IP address that are counted in a minute. Further ones are answered with 429 and
      * written nowhere; the right credentials are served always.
      */
     addressFailureLimit: count(1, 1_000_000),
@@ -248,18 +248,18 @@ const schema = z
       days => (retentionDays as readonly number[]).includes(days),
       `must be one of ${retentionDays.join(', ')}`,
     ),
-    /** Whether tables, keys, queues and logs remain when a stack is deleted. */
+    /** The fate of tables, keys, queues and logs when a stack is deleted. */
     removalPolicy: z.enum(['retain', 'destroy'], 'must be retain or destroy'),
-    /** Whether stacks and tables refuse to be deleted. Off for the first deployment: a failed one must be deleted first. */
+    /** Makes stacks and tables refuse to be deleted. Off for the first deployment: a failed one must be deleted first. */
     protection: flag,
     /** Who owns the key that tables and queues are encrypted with: AWS, or this account, whose key policy then decides. */
     encryption: z.enum(['aws-owned', 'customer-managed'], 'must be aws-owned or customer-managed'),
-    /** Whether a release of the functions behind the APIs takes traffic bit by bit, and is taken back when they fail. */
+    /** Shifts traffic to a release of the functions behind the APIs bit by bit, and takes the release back when they fail. */
     gradual: flag,
 
     /** A receiver for the smoke test, which answers 2xx. @default - a function of the stage's own */
     smokeReceiverUrl: httpsUrl.optional(),
-    /** How often the stage tests itself, in whole minutes. @default - only when asked to */
+    /** The interval at which the stage tests itself, in whole minutes. @default - only when asked to */
     smokeSchedule: duration('5m', '12h')
       .refine(value => value % 60_000 === 0, 'must be whole minutes')
       .optional(),

@@ -10,7 +10,7 @@ import { Keyring } from './constructs/keyring.ts';
 import { keysOnlyIndex, Table, type TableProps, text } from './constructs/table.ts';
 import { retentionOf, type StageProps } from './stage-props.ts';
 
-/** What outlives the code: the tables, the key that wraps the keyring, the operations topic and the two HTTP APIs. */
+/** The resources that outlive the code: the tables, the key that wraps the keyring, the operations topic and the two HTTP APIs. */
 export class DataStack extends Stack {
   readonly clients: Table;
   readonly users: Table;
@@ -95,7 +95,7 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'KeyArn', { value: key.keyArn });
   }
 
-  /** What the DNS record of a domain must point at: a CNAME to the target, or an alias of the target in its hosted zone. */
+  /** Adds the outputs for the DNS record of a domain: a CNAME to the target, or an alias of the target in its hosted zone. */
   #addDomainTargets(name: string, { ownDomain }: HttpEndpoint): void {
     if (!ownDomain) return;
     new CfnOutput(this, `${name}DomainTarget`, { value: ownDomain.regionalDomainName });

@@ -32,7 +32,7 @@ export interface DeliveryLanes {
   readonly consumers: Readonly<Record<Lane, QueueConsumer<DeliverEnvironment>>>;
 }
 
-/** How the queue and the consumer of a lane differ from those of the others. */
+/** The settings in which the queue and the consumer of a lane differ from those of the others. */
 interface LaneSettings {
   readonly queueId: string;
   readonly functionId: string;

@@ -20,7 +20,7 @@ export interface SmokeStackProps extends StageProps {
   readonly eventsQueue: WorkQueue;
 }
 
-/** What smoke tests need on a stage: a receiver, unless another one is configured, and a schedule where one is. */
+/** The resources that smoke tests need on a stage: a receiver, unless another one is configured, and a schedule where one is. */
 export class SmokeStack extends Stack {
   readonly #props: SmokeStackProps;
 

@@ -32,13 +32,13 @@ export function knownStage(name: unknown): StageName {
   );
 }
 
-/** Whether a text may be the name of a stage. */
+/** Returns whether a text may be the name of a stage. */
 export function isStageName(name: unknown): name is StageName {
   return typeof name === 'string' && /^[a-z][a-z0-9-]{0,19}$/.test(name);
 }
 
 /**
- * What the file of a stage exports as `stage`, unchecked.
+ * Returns what the file of a stage exports as `stage`, unchecked.
  *
  * @throws {ConfigurationError} where the file cannot be loaded, or exports nothing of that name.
  */

@@ -7,7 +7,7 @@ export interface StageProps extends StackProps {
   readonly configuration: StageConfiguration;
 }
 
-/** How long logs are kept, and what becomes of resources that leave their stack. */
+/** The time that logs are kept, and the fate of resources that leave their stack. */
 export interface Retention {
   readonly logRetention: RetentionDays;
   readonly removalPolicy: RemovalPolicy;

@@ -2,7 +2,7 @@ import type { ThrottleClass } from '../lambdas/platform/route-table.ts';
 import type { StageConfiguration } from './config.ts';
 import { ConfigurationError } from './stage-files.ts';
 
-/** What throttles one route: requests a second in the long run, and at once. */
+/** The limits of one route: requests a second in the long run, and at once. */
 export interface RouteLimits {
   readonly rateLimit: number;
   readonly burstLimit: number;

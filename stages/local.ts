@@ -1,6 +1,6 @@
 import type { StageFile } from '../lib/config.ts';
 
-/** What `npm start` runs on this machine. */
+/** The configuration that `npm start` runs on this machine. */
 export const stage: StageFile = {
   demandsUrl: 'https://demandas.example.com',
   addressFailureLimit: 100_000,

@@ -3,7 +3,7 @@ import { grantTypes } from './principals/client.ts';
 import { scopes } from './principals/scope.ts';
 
 /*
- * What {auth_url} answers. Functions import the types alone: the schemas are for the OpenAPI document.
+ * The answers of {auth_url}. Functions import the types alone: the schemas are for the OpenAPI document.
  */
 
 /** A successful answer of the token endpoint (RFC 6749 section 5.1). */
@@ -12,7 +12,7 @@ export type TokenResponse = Readonly<z.infer<typeof tokenResponse>>;
 /** The answer to a revocation: nothing (RFC 7009 section 2.2). */
 export type Revocation = z.infer<typeof revocation>;
 
-/** What introspection tells of a token (RFC 7662 section 2.2). */
+/** The answer to the introspection of a token (RFC 7662 section 2.2). */
 export type Introspection = Readonly<z.infer<typeof introspection>>;
 
 /** Authorization server metadata (RFC 8414 section 2). */

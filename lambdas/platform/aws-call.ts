@@ -38,7 +38,7 @@ function record({ clientName, commandName, input, error }: FailedCall): void {
   });
 }
 
-/** What the SDK logs of a failed call. */
+/** The SDK's log entry of a failed call. */
 interface FailedCall {
   readonly clientName?: string;
   readonly commandName?: string;

@@ -10,7 +10,7 @@ import { type Item, type ItemKey, isPossibleKey, UnprocessedKeysError } from './
 export const batchGetLimit = 100;
 
 /**
- * Reads up to 100 items of any tables consistently, in one round trip. Gives them in the order of the keys: `undefined` for
+ * Reads up to 100 items of any tables consistently, in one round trip. Returns them in the order of the keys: `undefined` for
  * an item that does not exist, or whose key no item can have.
  *
  * @throws {UnprocessedKeysError} when DynamoDB still leaves keys unprocessed after three tries.

@@ -12,12 +12,12 @@ export function makeDynamo(): DynamoDBDocumentClient {
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 
-/** Whether a write was refused because its condition did not hold. */
+/** Returns whether a write was refused because its condition did not hold. */
 export function isConditionFailed(error: unknown): boolean {
   return isNamed(error, 'ConditionalCheckFailedException');
 }
 
-/** Gives the output of a conditional write; `undefined` when its condition did not hold. */
+/** Returns the output of a conditional write; `undefined` when its condition did not hold. */
 export async function conditionalWrite<Output>(write: Promise<Output>): Promise<Output | undefined> {
   try {
     return await write;
@@ -27,13 +27,13 @@ export async function conditionalWrite<Output>(write: Promise<Output>): Promise<
   }
 }
 
-/** Whether the SDK made a call more than once, as it does when an answer is lost: an earlier try may have taken effect. */
+/** Returns whether the SDK made a call more than once, as it does when an answer is lost: an earlier try may have taken effect. */
 export function wasRepeated(error: unknown): boolean {
   const { $metadata } = error as { $metadata?: { attempts?: number } };
   return ($metadata?.attempts ?? 1) > 1;
 }
 
-/** Whether a dependency (DynamoDB, KMS, SQS) asked us to slow down: the caller may try again in a moment. */
+/** Returns whether a dependency (DynamoDB, KMS, SQS) asked us to slow down: the caller may try again in a moment. */
 export function isThrottled(error: unknown): boolean {
   return isNamed(
     error,
@@ -47,7 +47,7 @@ export function isThrottled(error: unknown): boolean {
   );
 }
 
-/** Whether a dependency throttled us, failed or did not answer in time: the same request may succeed in a moment. */
+/** Returns whether a dependency throttled us, failed or did not answer in time: the same request may succeed in a moment. */
 export function isUnavailable(error: unknown): boolean {
   const isConnectionBroken = error instanceof Error && 'code' in error && connectionErrors.includes(String(error.code));
   const isServerError = error instanceof Error && '$fault' in error && error.$fault === 'server';
@@ -68,7 +68,7 @@ export interface ItemKey {
   readonly key: Item;
 }
 
-/** Whether an item could have this key: DynamoDB answers an empty or over-long one with a failure, not with "none". */
+/** Returns whether an item could have this key: DynamoDB answers an empty or over-long one with a failure, not with "none". */
 export function isPossibleKey(key: Item): boolean {
   return Object.values(key).every(
     value => typeof value !== 'string' || (value !== '' && Buffer.byteLength(value) <= longestKey),

@@ -51,7 +51,7 @@ export function makeEventLoopLag(clock: () => number = () => performance.now()) 
   }
 }
 
-/** How often the timer fires, in milliseconds. */
+/** The interval of the timer, in milliseconds. */
 const interval = 100;
 
 /** Every timer is a little late. From here on that counts, in milliseconds. */

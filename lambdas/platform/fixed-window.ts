@@ -20,7 +20,7 @@ export function makeFixedWindow({
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly now: Clock;
-  /** How many fit into a window. */
+  /** The most counts that fit into a window. */
   readonly limit: number;
   /** The item of a subject, which callers may read with other items. */
   readonly keyOf: (subject: string) => ItemKey;
@@ -87,7 +87,7 @@ export function makeFixedWindow({
   }
 }
 
-/** How often a count that meets another at the window's end is tried. */
+/** The number of tries of a count that meets another at the window's end. */
 const maxTries = 3;
 
 const windowSchema = z.object({ count: z.number(), endsAt: z.number() });

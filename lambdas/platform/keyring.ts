@@ -7,7 +7,7 @@ import type { Clock } from './clock.ts';
 export const keyKinds = ['signing', 'mac', 'sealing'] as const;
 
 /**
- * What a key is for. Each kind is wrapped under its own KMS encryption context (`purpose`), so that a function can be allowed
+ * The purpose of a key. Each kind is wrapped under its own KMS encryption context (`purpose`), so that a function can be allowed
  * to open one kind and not the others.
  */
 export type KeyKind = (typeof keyKinds)[number];
@@ -140,7 +140,7 @@ export function makeKeyring({
   }
 }
 
-/** How old the cached keyring may get, in milliseconds. */
+/** The age that the cached keyring may reach, in milliseconds. */
 const cacheLifetime = 30_000;
 
 /** Unknown key ids lead to a new read at most this often, in milliseconds. */

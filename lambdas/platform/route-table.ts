@@ -16,7 +16,7 @@ export interface Route<Access extends string = string> {
 /** A method of a path. */
 export interface RouteOperation<Access extends string = string> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** What a caller must show: `public` is nothing. */
+  /** The proof that a caller must show: `public` is none. */
   readonly access: Access;
   /** The handler reads the body; otherwise a small body is ignored. */
   readonly takesBody?: true;

@@ -70,7 +70,7 @@ function readMap(): SourceMap | undefined {
 /** In a bundle this module's URL is the bundle's. */
 const bundle = import.meta.url;
 
-/** A frame without a mapping gives an empty object, whatever the type says. */
+/** Returns whether a frame has a mapping. One without yields an empty object, whatever the type says. */
 function isOrigin(entry: object | undefined): entry is SourceMapping {
   return entry !== undefined && 'originalSource' in entry && typeof entry.originalSource === 'string';
 }

@@ -25,7 +25,7 @@ export function makeTelemetry(serviceName: string) {
 /** The part of the logger that code below the handlers gets. */
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
 
-/** What is safe to log of an error. */
+/** The facts of an error that are safe to log. */
 export type ErrorDescription = {
   readonly errorName: string;
   /** The system's code, such as `ECONNREFUSED`. */

@@ -1,4 +1,4 @@
-/** What is put into the places `{name}` of a text. */
+/** The values for the places `{name}` of a text. */
 export type Values<Name extends string = string> = Readonly<Record<Name, string | number>>;
 
 /** The parameter that takes the values of a text's places; there is none for a text without places. */

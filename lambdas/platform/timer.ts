@@ -1,8 +1,8 @@
-/** Calls back after so many milliseconds. Returns what cancels that. */
+/** Calls back after this many milliseconds. Returns the function that cancels that. */
 export type After = (milliseconds: number, callback: () => void) => () => void;
 
 /**
- * Calls back after so many milliseconds, and once the events of that time are handled: an answer that has come while the
+ * Calls back after this many milliseconds, and once the events of that time are handled: an answer that has come while the
  * process was busy is read before it is missed.
  */
 export function afterEvents(milliseconds: number, callback: () => void): () => void {
@@ -16,7 +16,7 @@ export function afterEvents(milliseconds: number, callback: () => void): () => v
   };
 }
 
-/** Calls back once a clock that may stand still at times shows so many milliseconds more. Returns what cancels that. */
+/** Calls back once a clock that may stand still at times shows this many milliseconds more. Returns the function that cancels that. */
 export function afterElapsed(
   elapsed: () => number,
   milliseconds: number,

@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 
 /** When an alarm goes off, and what it says then. */
 export interface AlarmRule {
-  /** What is wrong and where to look, in one line. An operator reads it first. */
+  /** The fault and where to look, in one line. An operator reads it first. */
   readonly description: string;
   readonly metric: cloudwatch.IMetric;
   /** @default 0 */
@@ -20,7 +20,7 @@ export interface AlarmRule {
 
 /** The properties of a stack's alarms. */
 export interface AlarmsProps {
-  /** Is told when an alarm goes off and when it is over. */
+  /** Receives a message when an alarm goes off and when it is over. */
   readonly topic: ITopic;
   /** The alarms by their ids. */
   readonly rules: Readonly<Record<string, AlarmRule>>;

@@ -17,7 +17,7 @@ export interface DataKeyProps {
  * which AWS manages for the service: a principal of the account that may use a table or a queue may use the key through that
  * service only. Functions and publishers need no further permission.
  *
- * Tables and queues are in two stacks and have a key each: an export of one key would have to stay when a stage gives it up.
+ * Tables and queues are in two stacks and have a key each: an export of one key would have to stay when a stage drops it.
  */
 export class DataKey extends kms.Key {
   constructor(scope: Construct, id: string, { configuration, service }: DataKeyProps) {
@@ -41,7 +41,7 @@ export class DataKey extends kms.Key {
 }
 
 /**
- * What a service does with its key in the name of its caller:
+ * The actions that a service performs with its key in the name of its caller:
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html,
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html
  */

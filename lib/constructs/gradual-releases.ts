@@ -12,7 +12,7 @@ import type { NodeFunction } from './node-function.ts';
 /** The properties of a stack's gradual releases. */
 export interface GradualReleasesProps {
   readonly configuration: StageConfiguration;
-  /** Is told when a release is taken back. */
+  /** Receives a message when a release is taken back. */
   readonly topic: ITopic;
   /** The functions by the name under which they count. */
   readonly services: Readonly<Record<string, NodeFunction<Record<string, string>>>>;

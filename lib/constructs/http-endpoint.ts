@@ -15,7 +15,7 @@ import { RouteThrottle } from './route-throttle.ts';
 /** The properties of a public endpoint. */
 export interface HttpEndpointProps {
   readonly configuration: StageConfiguration;
-  /** What it is the endpoint of: its API and its access logs are named after it. */
+  /** The area that it is the endpoint of: its API and its access logs are named after it. */
   readonly area: string;
   /** Own host name and the ARN of its certificate. @default - API Gateway's own host */
   readonly domain?: { readonly name: string; readonly certificateArn: string } | undefined;

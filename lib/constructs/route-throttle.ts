@@ -58,7 +58,7 @@ export class RouteThrottle extends AwsCustomResource {
   }
 }
 
-/** What the throttles of a stack share, whose routes are of one API: role and log group of the CDK's function that makes their calls. */
+/** Returns what the throttles of a stack share: role and log group of the CDK's function that makes their calls. They are of one API. */
 function shared(scope: Construct, configuration: StageConfiguration, api: HttpApi) {
   const stack = Stack.of(scope);
   const known = stack.node.tryFindChild('RouteThrottleRole');

@@ -7,7 +7,7 @@ import type { Construct } from 'constructs';
 /** The properties of a table: its keys, its indexes, and what becomes of it. */
 export interface TableProps extends Pick<dynamodb.TablePropsV2, 'partitionKey' | 'sortKey' | 'globalSecondaryIndexes'> {
   readonly removalPolicy: RemovalPolicy;
-  /** Whether DynamoDB refuses to delete it. */
+  /** Makes DynamoDB refuse to delete it. */
   readonly deletionProtection: boolean;
   /** Encrypts it. @default - a key of AWS */
   readonly dataKey: kms.IKey | undefined;

@@ -57,7 +57,7 @@ export class DeadLetterQueue extends sqs.Queue {
   }
 
   /**
-   * Whether messages arrived within a minute: above zero for that minute, and zero again even while they stay. The alarm
+   * The arrival of messages within a minute: above zero for that minute, and zero again even while they stay. The alarm
    * on it ends by itself, and an old message does not hide a new one.
    *
    * No single metric counts all arrivals. `NumberOfMessagesSent` counts what our functions send, but not what SQS moves
@@ -88,7 +88,7 @@ function encryptedWith(dataKey: kms.IKey | undefined) {
     : { encryption: sqs.QueueEncryption.SQS_MANAGED };
 }
 
-/** How long any queue keeps a message: the most that SQS allows. */
+/** The time that any queue keeps a message: the most that SQS allows. */
 const retentionPeriod = Duration.days(14);
 
 /** A dead letter is sent on with its reason, and both must fit into the 1 MiB that SQS accepts. In bytes. */

@@ -12,7 +12,7 @@ export type ClientAuthentication = ReturnType<typeof makeClientAuthentication>;
 
 /**
  * Makes the client authentication that all endpoints share (RFC 6749 section 2.3, RFC 7009 section 2.1, RFC 7662 section 2.1). The
- * limit of an IP address only changes how a failure is told: it never refuses right credentials, since strangers may share the
+ * limit of an IP address only changes how a failure is reported: it never refuses right credentials, since strangers may share the
  * address.
  */
 export function makeClientAuthentication({

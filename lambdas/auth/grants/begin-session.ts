@@ -77,7 +77,7 @@ export function makeSessionBeginning({
 
   /**
    * Stores the session and commits the success at the same time, which saves a round trip: until the response is sent, nobody
-   * has a token of the session. Gives the number of the login.
+   * has a token of the session. Returns the number of the login.
    *
    * @throws {OAuthError} when a lock began since the failures were read; the session is revoked then.
    */

@@ -150,10 +150,10 @@ function requireUsername(parameters: Parameters): string {
   return email;
 }
 
-/** What `username` must be. */
+/** The rule for `username`. */
 export const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long', maxBytes: 254 } as const;
 
-/** What `password` must be. */
+/** The rule for `password`. */
 export const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', maxBytes: 1_024 } as const;
 
 /** The checked parameters of a request. */

@@ -59,7 +59,7 @@ export function makeTokenPreparation({
   }
 }
 
-/** What tokens are issued for: a session that may not be stored yet. */
+/** The subject of issued tokens: a session that may not be stored yet. */
 interface TokenSubject {
   readonly client: Client;
   readonly session: Pick<Session, 'sessionId' | 'userId' | 'accountId'>;

@@ -117,7 +117,7 @@ export function makeRefreshTokenGrant({
   }
 }
 
-/** What `refresh_token` must be. */
+/** The rule for `refresh_token`. */
 export const refreshTokenRule = {
   missing: 'refresh_token_missing',
   tooLong: 'refresh_token_too_long',

@@ -29,7 +29,7 @@ export interface RotationResult {
 /** Rotates the keyring. */
 export type KeyRotation = ReturnType<typeof makeKeyRotation>;
 
-/** What a rotation is made with. The scheduled function and the operator's command line have the same. */
+/** The settings of a rotation. The scheduled function and the operator's command line have the same. */
 export interface RotationSettings {
   /** The table `Keyring`. */
   readonly table: string;
@@ -90,7 +90,7 @@ export function makeKeyRotation({
     return makeKeyring({ dynamo, table, now }).list(kind);
   }
 
-  /** Whether this run created the generation, and not a concurrent one. */
+  /** Creates a generation. Returns whether this run created it, and not a concurrent one. */
   async function create(kind: KeyKind, generation: number, activeFrom: number): Promise<boolean> {
     const key: KeyringKey = {
       kind,

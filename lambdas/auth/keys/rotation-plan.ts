@@ -1,6 +1,6 @@
 import type { KeyKind, KeyringKey, SigningAlgorithm } from '../../platform/keyring.ts';
 
-/** How long keys of one kind are used and kept; all in milliseconds. */
+/** The times that keys of one kind are used and kept; all in milliseconds. */
 export interface RotationPolicy {
   /** From a key's first use to its successor's. */
   readonly period: number;

@@ -22,7 +22,7 @@ export async function awaitPermissions<Result>(
   }
 }
 
-/** Resolves after so many milliseconds. */
+/** Resolves after this many milliseconds. */
 type Pause = (milliseconds: number) => Promise<unknown>;
 
 /** Milliseconds. The function's own time is a minute, and a refused call takes well under a second. */

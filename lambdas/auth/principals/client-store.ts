@@ -20,19 +20,19 @@ export interface NewClient {
   readonly accountId?: string;
   /** Default 30. */
   readonly graceSeconds?: number;
-  /** Whether it may introspect tokens of other clients; default no. */
+  /** True when it may introspect tokens of other clients; default no. */
   readonly introspect?: boolean;
 }
 
-/** What an operator may change of a client; absent properties stay as they are. */
+/** The properties of a client that an operator may change; absent ones stay as they are. */
 export interface ClientChanges extends Partial<Omit<NewClient, 'accountId'>> {
   /** `null` unbinds the client. A change ends the client's sessions. */
   readonly accountId?: string | null;
 }
 
-/** How a secret is replaced. */
+/** The options of a secret's replacement. */
 export interface SecretRotation {
-  /** How long the newest secret so far stays valid; default a day. With 0 every other secret ends now. */
+  /** The time that the newest secret so far stays valid; default a day. With 0 every other secret ends now. */
   readonly overlapSeconds?: number;
   /** Ends the older one of two valid secrets. */
   readonly dropOldest?: boolean;

@@ -15,7 +15,7 @@ export type Client = z.output<typeof clientSchema>;
 /** A secret of a client, as it is stored. */
 export type ClientSecret = z.output<typeof clientSecretSchema>;
 
-/** Whether a text is a possible client id: letters and digits only. */
+/** Returns whether a text is a possible client id: letters and digits only. */
 export function isClientId(text: string): boolean {
   return /^[A-Za-z0-9]{1,64}$/.test(text);
 }
@@ -35,12 +35,12 @@ export function hashClientSecret(secret: string): string {
   return digest(secret).toString('base64url');
 }
 
-/** Whether a secret is valid at this moment. */
+/** Returns whether a secret is valid at this moment. */
 export function isLiveSecret(secret: ClientSecret, now: number): boolean {
   return secret.expiresAt === undefined || now < secret.expiresAt;
 }
 
-/** Whether a secret is one of the client's valid ones; in constant time, and no faster for a client that does not exist. */
+/** Returns whether a secret is one of the client's valid ones; in constant time, and no faster for an unknown client. */
 export function matchesClientSecret(client: Client | undefined, secret: string, now: number): boolean {
   const presented = digest(secret);
   const live = client?.secrets.filter(stored => isLiveSecret(stored, now)) ?? [];
@@ -48,7 +48,7 @@ export function matchesClientSecret(client: Client | undefined, secret: string, 
   return compared.slice(0, live.length).includes(true);
 }
 
-/** Whether a client may refresh: without that, nothing can be got from its sessions but one access token each. */
+/** Returns whether a client may refresh: without that, its sessions yield one access token each and nothing more. */
 export function mayRefresh({ grants }: Pick<Client, 'grants'>): boolean {
   return grants.includes('refresh_token');
 }
@@ -70,9 +70,9 @@ const clientSchema = z.object({
   scopes: z._default(z.array(z.enum(scopes)), [...scopes]),
   /** Only users of this account may log in through the client. */
   accountId: z.optional(z.string()),
-  /** The grace period after a token rotation, in which the previous refresh token gives the same successor; 0 for none. */
+  /** The grace period after a token rotation, in which the previous refresh token yields the same successor; 0 for none. */
   graceSeconds: z.int().check(z.minimum(0)),
-  /** Whether the client may introspect tokens of other clients. */
+  /** True when the client may introspect tokens of other clients. */
   introspect: z.boolean(),
   status: z.enum(['enabled', 'disabled']),
   /** Grows with every change that ends the client's sessions: a session of another version has ended. */

@@ -22,7 +22,7 @@ export function makePasswordHashing(current: HashParameters): PasswordHashing {
   };
 }
 
-/** Whether a password is the one that was hashed; costs one hash with the parameters of the stored one. */
+/** Returns whether a password is the one that was hashed; costs one hash with the parameters of the stored one. */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   const { salt, tag, ...parameters } = parse(stored);
   return timingSafeEqual(await derive(password, parameters, salt, tag.length), tag);

@@ -14,7 +14,7 @@ export interface AuditContext {
   clientId?: string;
   userId?: string;
   sessionId?: string;
-  /** How the request was granted, if there are several ways, such as `grace`. */
+  /** The way in which the request was granted, if there are several, such as `grace`. */
   reason?: string;
 }
 

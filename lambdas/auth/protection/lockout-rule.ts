@@ -13,9 +13,9 @@ export interface FailureRecord {
   readonly total: number;
   /** The value of `total` when the client's failures were last reset. */
   readonly base: number;
-  /** Whether the client's failures are too old to count. */
+  /** True when the client's failures are too old to count. */
   readonly isStale: boolean;
-  /** Whether another failure of the client adds to the sum. */
+  /** True when another failure of the client adds to the sum. */
   readonly isSharing: boolean;
   /** The failures of all clients, each up to its share. */
   readonly sum: number;
@@ -70,7 +70,7 @@ export function parseFailures(item: Item | undefined, client: string, now: numbe
   };
 }
 
-/** Whether a lock began between two readings, even if it has ended by now. */
+/** Returns whether a lock began between two readings, even if it has ended by now. */
 export function hasLockBegun(before: FailureRecord, after: FailureRecord): boolean {
   const isOwn = after.base === before.base && after.total >= before.nextLock;
   const isOfAll = after.sum > before.sum && after.sum >= thresholds.allClients;
@@ -105,7 +105,7 @@ const share = 10;
 /** The number of failures at which the first lock begins: of one client, and of the sum over all clients. */
 const thresholds = { oneClient: 5, allClients: 50 } as const;
 
-/** How long the n-th failure locks, in milliseconds: a doubling lock from the threshold on, with a cap. */
+/** Returns the time that the n-th failure locks, in milliseconds: a doubling lock from the threshold on, with a cap. */
 function lockDuration(failures: number, threshold: number): number {
   return failures < threshold ? 0 : Math.min(firstLock * 2 ** (failures - threshold), longestLock);
 }
@@ -113,7 +113,7 @@ function lockDuration(failures: number, threshold: number): number {
 const firstLock = 1_000;
 const longestLock = 15 * 60_000;
 
-/** How many more failures begin a lock: from the threshold on, every one does. */
+/** Returns the number of further failures that begin a lock: from the threshold on, every one does. */
 function failuresToLock(failures: number, threshold: number): number {
   return Math.max(threshold - failures, 1);
 }

@@ -55,14 +55,14 @@ export function makeAccessTokenMint({
 /** Verifies an access token. */
 export type VerifyAccessToken = ReturnType<typeof makeAccessTokenVerification>;
 
-/** What verification needs. */
+/** The dependencies of verification. */
 export interface AccessTokenVerificationDependencies extends AccessTokenRealm {
   /** Lists signing keys only. */
   readonly keyring: Pick<Keyring, 'find'>;
   readonly now: Clock;
 }
 
-/** What verification overlooks: an expired token can still be revoked, and nothing else. */
+/** The checks that verification may skip: an expired token can still be revoked, and nothing else. */
 export interface VerificationOptions {
   readonly mayBeExpired?: boolean;
 }

@@ -61,7 +61,7 @@ export function asActiveSession(
 /** Reads the active session behind an access token. */
 export type ReadActiveSession = ReturnType<typeof makeActiveSessionReader>;
 
-/** What reading sessions needs. */
+/** The dependencies of reading sessions. */
 export interface ActiveSessionDependencies {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tables: SessionTables;

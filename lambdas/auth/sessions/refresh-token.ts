@@ -16,7 +16,7 @@ export interface PresentedRefreshToken extends RefreshTokenContent {
   readonly mac: Buffer;
 }
 
-/** Writes a refresh token: `sessionId.counter.keyId.MAC`. The same content and key give the same token. */
+/** Writes a refresh token: `sessionId.counter.keyId.MAC`. The same content and key yield the same token. */
 export function writeRefreshToken(content: RefreshTokenContent, macKey: KeyObject): string {
   return `${content.sessionId}.${content.counter}.${content.keyId}.${macOf(content, macKey).toString('base64url')}`;
 }
@@ -30,7 +30,7 @@ export function readRefreshToken(token: string): PresentedRefreshToken | undefin
   return { sessionId, userId, counter: Number(counter), keyId, mac: bytes };
 }
 
-/** Whether this service wrote a presented refresh token; in constant time. */
+/** Returns whether this service wrote a presented refresh token; in constant time. */
 export function isAuthentic(token: PresentedRefreshToken, macKey: KeyObject): boolean {
   return timingSafeEqual(macOf(token, macKey), token.mac);
 }

@@ -9,7 +9,7 @@ import { parseSession, type Session, sessionKey } from './session.ts';
 /** Keeps a user's sessions at one client to about 200. */
 export type SessionLimit = ReturnType<typeof makeSessionLimit>;
 
-/** How many sessions of a user at a client stay, the new one among them. */
+/** The number of a user's sessions at a client that stay, the new one among them. */
 export const sessionsPerClient = 200;
 
 /**

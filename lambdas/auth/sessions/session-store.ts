@@ -50,7 +50,7 @@ export function makeSessionStore({
 
 type RevocationReason = NonNullable<Session['revokedFor']>;
 
-/** What a rotation changes in a session, besides adding one to the counter. */
+/** The changes that a rotation makes in a session, besides adding one to the counter. */
 type Rotation = Pick<Session, 'keyId' | 'rotatedAt' | 'idleExpiresAt'> & { readonly rotationId: string };
 
 /** When DynamoDB may delete a session: it only cleans up, some time after. Expiry is judged by the record. */

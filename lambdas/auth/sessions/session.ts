@@ -17,7 +17,7 @@ export function parseSession(item: Item | undefined): Session | undefined {
   return item && sessionSchema.parse(item);
 }
 
-/** Whether a session has reached its idle or absolute lifetime. */
+/** Returns whether a session has reached its idle or absolute lifetime. */
 export function isExpired(session: Session, now: number): boolean {
   return now >= session.idleExpiresAt || now >= session.absoluteExpiresAt;
 }

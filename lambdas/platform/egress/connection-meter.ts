@@ -1,10 +1,10 @@
 import type { ConnectionCost } from './receiver-costs.ts';
 import { makeRecordCounter } from './record-counter.ts';
 
-/** What a connection is at: each has limits of its own. */
+/** The phase of a connection: each has limits of its own. */
 export type ConnectionPhase = keyof typeof limits;
 
-/** What may come in each phase of a connection. */
+/** The limits of what may come in each phase of a connection. */
 export const limits = {
   handshake: { bytes: 128 * 1_024, records: 256 },
   /** From the handshake, or the reuse of a kept connection, to the last header. */

@@ -48,8 +48,8 @@ export function pickAddresses(addresses: readonly string[], random: () => number
 }
 
 /**
- * Whether a certificate names the host. Only subject alternative names count, and a wildcard only as a whole label (RFC 9525
- * sections 2 and 6.3). Node's own check also takes the common name, and wildcards within a label.
+ * Refuses a certificate that does not name the host. Only subject alternative names count, and a wildcard only as a whole label
+ * (RFC 9525 sections 2 and 6.3). Node's own check also takes the common name, and wildcards within a label.
  */
 function checkAlternativeNames(host: string, { raw }: PeerCertificate): Error | undefined {
   const certificate = new X509Certificate(raw);
@@ -75,7 +75,7 @@ function limitIdle(agent: Agent): Agent {
 }
 
 /**
- * How long an idle connection is kept, in milliseconds. At an event every five seconds 87 % of attempts reuse one, which
+ * The time that an idle connection is kept, in milliseconds. At an event every five seconds 87 % of attempts reuse one, which
  * halves their cost; with 1 s it is 14 %, and a minute brings no more. A connection that the receiver closed while Lambda
  * had frozen the process is replaced silently.
  */

@@ -96,7 +96,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     return { ...(result ?? { outcome: 'given_up' }), ...timing.times() };
   };
 
-  /** Gives `undefined` when the signal ended it. */
+  /** Returns `undefined` when the signal ended it. */
   async function post(request: PostRequest, timing: PostTiming, signal: AbortSignal): Promise<PostResult | undefined> {
     const destination = await resolveDestination(request.url, signal);
     if (signal.aborted) return undefined;

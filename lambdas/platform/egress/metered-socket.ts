@@ -11,7 +11,7 @@ export type Connect = (options: TcpNetConnectOpts) => Socket;
 export interface MeteredSocket {
   /** The connection itself: for its events, not for its data. */
   readonly socket: Socket;
-  /** What TLS reads and writes. */
+  /** The stream that TLS reads and writes. */
   readonly stream: Duplex;
   /** Counts anew, by the limits of this phase. */
   enter(phase: ConnectionPhase): void;
@@ -28,7 +28,7 @@ export interface MeteredSocket {
  */
 export function openMeteredSocket(connect: Connect, options: TcpNetConnectOpts, cost: ConnectionCost): MeteredSocket {
   const meter = makeConnectionMeter(cost);
-  /** What was read and is not handed on yet, from `handedOn` on. */
+  /** The bytes that were read. They are not handed on yet from `handedOn` on. */
   let portion: Uint8Array = nothing;
   let handedOn = 0;
   /** Portions of this phase that were not full. */
@@ -124,7 +124,7 @@ export function openMeteredSocket(connect: Connect, options: TcpNetConnectOpts, 
   }
 }
 
-/** Calls back after so many milliseconds, or in the next turn of the event loop. Returns what cancels that. */
+/** Calls back after this many milliseconds, or in the next turn of the event loop. Returns the function that cancels that. */
 function inTurn(milliseconds: number, callback: () => void): () => void {
   if (milliseconds > 0) return afterEvents(milliseconds, callback);
   const turn = setImmediate(callback);
@@ -135,7 +135,7 @@ function inTurn(milliseconds: number, callback: () => void): () => void {
 
 const portionBytes = 4_096;
 
-/** After so many portions of a phase that were not full there is a pause before each: what comes byte by byte gathers. */
+/** After this many portions of a phase that were not full, there is a pause before each, so that single bytes gather. */
 const quickDrips = 32;
 
 /** That pause, in milliseconds. */
@@ -143,5 +143,5 @@ const pauseOfDrips = 500;
 
 const nothing = new Uint8Array();
 
-/** What any socket reads, until it is copied: one at a time. */
+/** The buffer that all sockets read into. Only one uses it at a time, until the bytes are copied. */
 const readBuffer = Buffer.allocUnsafeSlow(portionBytes);

@@ -5,7 +5,7 @@ export interface NetworkError {
   readonly detail: string;
 }
 
-/** How far a request had come when it failed: TCP connection, TLS handshake, HTTP. */
+/** The phase in which a request failed: TCP connection, TLS handshake, HTTP. */
 export type RequestPhase = 'connect' | 'tls' | 'http';
 
 /** The error's code; its message may quote what the peer sent, and is left out. */

@@ -27,9 +27,9 @@ export function makeOutageDetector({ now }: { readonly now: Clock }) {
   }
 }
 
-/** How long a failure or a success counts, in milliseconds. */
+/** The time that a failure or a success counts, in milliseconds. */
 const windowMs = 60_000;
-/** How many other hosts must have been unreachable. */
+/** The number of other hosts that must have been unreachable. */
 const hostsForOutage = 2;
 /** Those hosts, and the one that comes next. */
 const keptHosts = hostsForOutage + 1;

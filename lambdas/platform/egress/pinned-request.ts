@@ -38,9 +38,9 @@ export type PinnedRequestOutcome =
   | { readonly outcome: 'aborted' }
   | ({
       readonly outcome: 'failed';
-      /** Whether TCP connected: without a connection nothing was sent, and another address may be tried. */
+      /** True when TCP connected: without a connection nothing was sent, and another address may be tried. */
       readonly isConnected: boolean;
-      /** Whether a reused connection was closed before its first response byte: that is not the receiver's failure. */
+      /** True when a reused connection was closed before its first response byte: that is not the receiver's failure. */
       readonly isStale: boolean;
     } & NetworkError);
 

@@ -10,7 +10,7 @@ export interface PostListeners {
   readonly onAnswered?: () => void;
 }
 
-/** How long a POST took, in milliseconds. */
+/** The times that a POST took, in milliseconds. */
 export interface PostTimes {
   /** From the start to the last header, or to the failure. */
   readonly durationMs: number;
@@ -24,7 +24,7 @@ export interface PostTimes {
 export type PostTiming = ReturnType<typeof startPostTiming>;
 
 /**
- * Starts the timing of a POST that begins now. Each step is told to the listeners. `elapsed` is a clock that stands still while
+ * Starts the timing of a POST that begins now. Each step is reported to the listeners. `elapsed` is a clock that stands still while
  * this process does.
  */
 export function startPostTiming(

@@ -66,14 +66,14 @@ function threadTime(): number {
   return (user + system) / 1_000;
 }
 
-/** What any attempt may cost, in milliseconds: several times what one with a new connection does. */
+/** The cost that any attempt may have, in milliseconds: several times that of an attempt with a new connection. */
 const ordinaryCost = 10;
 
-/** What a host may cost beyond that, in milliseconds. What an attempt that is answered costs less is taken off. */
+/** The cost that a host may have beyond that, in milliseconds. An answered attempt that costs less reduces it by the difference. */
 const mostExcess = 50;
 
-/** How long a host's excess is remembered after it was last added to, in milliseconds. */
+/** The time that a host's excess is remembered after it was last added to, in milliseconds. */
 const rememberedFor = 10 * 60_000;
 
-/** Hosts that are remembered at most; the one that was costly longest ago is forgotten first. */
+/** The most hosts that are remembered; the one that was costly longest ago is forgotten first. */
 const mostHosts = 1_000;

@@ -5,13 +5,13 @@
  */
 export function makeRecordCounter(onRecord: (type: number) => void = () => undefined) {
   let begun = 0;
-  /** How much of the header at hand has come. */
+  /** The number of bytes of the present header that have come. */
   let headerBytes = 0;
   let contentLength = 0;
   let contentLeft = 0;
   return { records, count };
 
-  /** Returns how many records have begun. */
+  /** Returns the number of records that have begun. */
   function records(): number {
     return begun;
   }

@@ -26,7 +26,7 @@ export type Destination =
     };
 
 /**
- * Judges a URL, resolves its host now and judges every address. An aborted signal gives `unresolved`, whatever the resolver
+ * Judges a URL, resolves its host now and judges every address. An aborted signal yields `unresolved`, whatever the resolver
  * does.
  *
  * @throws {ResolutionError} for an error of our own.

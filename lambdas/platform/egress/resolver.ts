@@ -17,7 +17,7 @@ export class ResolutionError extends Error {
 }
 
 /**
- * Gives every address, IPv4 and IPv6, that a DNS name has now.
+ * Returns every address, IPv4 and IPv6, that a DNS name has now.
  *
  * @throws {ResolutionError} when there is none, or the signal aborts first.
  */
@@ -78,7 +78,7 @@ function notTooMany(addresses: readonly string[]): readonly string[] {
 
 const maximumAddresses = 256;
 
-/** How long the AAAA answer is waited for once the A answer is there, in milliseconds. */
+/** The time that the AAAA answer is waited for once the A answer is there, in milliseconds. */
 const ipv6WaitMs = 300;
 
 function codeOf(error: unknown): string {

@@ -28,8 +28,8 @@ export function guardAddresses(addresses: readonly string[]): AddressVerdict {
 }
 
 /**
- * Whether an address is global unicast. This is an allow-list: what is not known to be ordinary is refused. It refuses every
- * special-purpose block of the IANA registries (RFC 6890), and in IPv6 also every form that embeds an IPv4 address (mapped,
+ * Returns whether an address is global unicast. This is an allow-list: what is not known to be ordinary is refused. It refuses
+ * every special-purpose block of the IANA registries (RFC 6890), and in IPv6 also every form that embeds an IPv4 address (mapped,
  * compatible, translated, NAT64, 6to4, Teredo, ISATAP), whatever that address is. It takes the text forms that `net.isIP`
  * takes; any other text is refused.
  */

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 export interface TruncatedBody {
   /** At most `maximumBodyBytes`. */
   readonly body: Buffer;
-  /** Whether the body went on, so that this may end in the middle of something. */
+  /** True when the body went on, so that this may end in the middle of something. */
   readonly isTruncated: boolean;
 }
 
@@ -12,7 +12,7 @@ export interface TruncatedBody {
 export const maximumBodyBytes = 1_024;
 
 /**
- * Reads a body until its end, its first KiB, its failure, one second or the signal, whichever comes first, and gives what it
+ * Reads a body until its end, its first KiB, its failure, one second or the signal, whichever comes first, and returns what it
  * has read. The connection is closed when the body goes on.
  */
 export function readTruncatedBody(response: IncomingMessage, signal: AbortSignal): Promise<TruncatedBody> {
@@ -42,5 +42,5 @@ export function readTruncatedBody(response: IncomingMessage, signal: AbortSignal
   });
 }
 
-/** How long a body is read, in milliseconds. */
+/** The longest time that a body is read, in milliseconds. */
 const timeoutMs = 1_000;

@@ -3,14 +3,14 @@ import { judgeName, withoutTrailingDot } from './host-name.ts';
 import { guardAddresses } from './ssrf-guard.ts';
 import { breaks, maximumUrlLength, type UrlFinding } from './url-rules.ts';
 
-/** The verdict on a URL before its host is resolved. A refusal gives every finding, at least one. */
+/** The verdict on a URL before its host is resolved. A refusal lists every finding, at least one. */
 export type UrlVerdict =
   | {
       readonly outcome: 'accepted';
       readonly url: URL;
       /** The host without the dot that marks it as absolute. */
       readonly host: string;
-      /** Whether the host is an IPv4 address instead of a name; IPv6 literals are refused. */
+      /** True when the host is an IPv4 address instead of a name; IPv6 literals are refused. */
       readonly isLiteral: boolean;
     }
   | { readonly outcome: 'refused'; readonly findings: readonly [UrlFinding, ...UrlFinding[]] };
@@ -40,14 +40,14 @@ function isTooLong(text: string): boolean {
   return [...text].length > maximumUrlLength;
 }
 
-/** What is wrong with the text itself. */
+/** Yields the faults of the text itself. */
 function* checkText(text: string): Generator<UrlFinding> {
   if (!text.isWellFormed()) yield breaks('well_formed');
   if (isTooLong(text)) yield breaks('length');
   if (misread.test(text)) yield breaks('characters');
 }
 
-/** What is wrong with the URL that the parser reads. */
+/** Yields the faults of the URL that the parser reads. */
 function* checkUrl(text: string, url: URL, ownHosts: readonly string[]): Generator<UrlFinding> {
   if (url.protocol !== 'https:') yield breaks('https');
   // Other schemes have other rules for hosts and ports: there is nothing to add.
@@ -59,7 +59,7 @@ function* checkUrl(text: string, url: URL, ownHosts: readonly string[]): Generat
   if (finding) yield finding;
 }
 
-/** What the WHATWG parser silently strips, encodes or turns into slashes, and other software reads differently. */
+/** The characters that the WHATWG parser silently strips, encodes or turns into slashes, and other software reads differently. */
 const misread = /[\p{Cc}\p{Z}\\]/u;
 
 /** An `@` in the authority, as the WHATWG parser finds it: the parser drops an empty userinfo, which is refused too. */

@@ -92,7 +92,7 @@ function lock(directory: string): DatabaseSync {
 /** SQLite's result code for a database that another connection has locked. */
 const sqliteBusy = 5;
 
-/** Whether a process of that id is alive. */
+/** Returns whether a process of that id is alive. */
 function isAlive(id: number): boolean {
   try {
     process.kill(id, 0);

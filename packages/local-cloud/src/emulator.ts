@@ -50,7 +50,7 @@ export function callerOf(authorization: string | undefined): string {
   return /Credential=([^/]+)\//.exec(authorization ?? '')?.[1] ?? '';
 }
 
-/** What an operation makes of its input. Throws a {@link ServiceError} for what the service refuses. */
+/** Performs an operation on its input. Throws a {@link ServiceError} for what the service refuses. */
 export type Operation = (input: unknown) => object | Promise<object>;
 
 /**

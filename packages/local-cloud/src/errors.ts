@@ -1,10 +1,10 @@
 /**
- * What the user can correct: a port, a file, a template. Its message is one line and is printed without a stack. Every
+ * An error that the user can correct: of a port, a file, a template. Its message is one line and is printed without a stack. Every
  * other error is a bug of the local cloud.
  */
 export class StartError extends Error {
   override readonly name: string = 'StartError';
-  /** What is wrong with the request, where the program that made it can say which of its options helps. */
+  /** The fault of the request, where the program that made it can say which of its options helps. */
   readonly problem: StartProblem | undefined;
 
   /** @param message - without a full stop when there is a problem, since advice may follow */

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { type Interceptor, ServiceError, type ServiceRequest } from './emulator.ts';
 import { messageOf, StartError } from './errors.ts';
 
-/** What can be made to fail. */
+/** A kind of fault that can be injected. */
 export type FaultKind = keyof z.output<typeof faultsSchema>;
 
 /** Faults that a local run injects from outside: the bundles do not know of them. */

@@ -6,7 +6,7 @@ import { writeRuntimeFiles } from './lambda/runtime-context.ts';
 import type { LocalCloudRequest } from './request.ts';
 import { startServices } from './services.ts';
 
-/** What stops all that was started so far, last first. */
+/** The steps that stop all that was started so far, last first. */
 export type Cleanup = (() => unknown)[];
 
 /** All that does not depend on the template. */

@@ -17,7 +17,7 @@ import type { Terminal } from './terminal.ts';
 /** A local cloud that is ready. */
 export interface LocalCloud<Extra extends object = object> {
   readonly outputs: RunOutputs & Extra;
-  /** Gives running invocations a few seconds to end, then stops everything. */
+  /** Leaves running invocations a few seconds to end, then stops everything. */
   stop(): Promise<void>;
 }
 

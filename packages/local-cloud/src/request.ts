@@ -4,7 +4,7 @@ import type { RunOutputs } from './outputs.ts';
 import type { ServicePorts } from './services.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a local cloud is started with. */
+/** The request that a local cloud is started with. */
 export interface LocalCloudRequest<Extra extends object = object> {
   /** The CDK app to synthesise, or the directory of the cloud assembly that it was synthesised to. */
   readonly app: CdkApp | { readonly assemblyDirectory: string };
@@ -23,7 +23,7 @@ export interface LocalCloudRequest<Extra extends object = object> {
   readonly hostsFile?: string;
   /** File with the faults to inject, read again whenever it changes. @default - none */
   readonly faultsFile?: string;
-  /** Whether queues hand out the messages of quiet groups first, as SQS does, or all in the order they came. @default fair */
+  /** The order in which queues hand out messages: those of quiet groups first, as SQS does, or all as they came. @default fair */
   readonly queueOrder?: 'fair' | 'arrival';
   /** Cloud assembly of another release, whose functions serve every second invocation. @default - none */
   readonly besideDirectory?: string;

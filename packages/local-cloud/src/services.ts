@@ -26,14 +26,14 @@ export interface ServicePorts {
   readonly dynamoDb?: number;
 }
 
-/** How the services are started. */
+/** The options of the services. */
 export interface ServiceOptions {
-  /** What sees each request before the services do. */
+  /** The interceptors that see each request before the services do. */
   readonly interceptors: readonly Interceptor[];
   /** Where state is kept. @default - in memory */
   readonly data: DataDirectory | undefined;
   readonly ports: ServicePorts;
-  /** Whether queues hand out the messages of quiet groups first. */
+  /** True when queues hand out the messages of quiet groups first. */
   readonly isFair: boolean;
   /** Receives each notification (SNS), without its content. */
   readonly onPublish: (topic: string, subject: string) => void;

@@ -82,7 +82,7 @@ const portsFrom = (port: number) => ({
   ports: { sqs: port + 3, dynamoDb: port + 4 },
 });
 
-/** The first of five ports in a row that nobody has, below those that the system gives out. */
+/** Returns the first of five free ports in a row, below those that the system hands out. */
 const freeBlock = async (): Promise<number> => {
   for (let first = 20_000 + 6 * Math.floor(Math.random() * 1_500); ; first += 6) {
     const free = await Promise.all([0, 1, 2, 3, 4].map(offset => isFree(first + offset)));

@@ -9,11 +9,11 @@ export const batchSize = 10;
 export interface Queue {
   readonly client: SQSClient;
   readonly queueUrl: string;
-  /** How often a message is sent at most while the queue refuses it for the moment. */
+  /** The most times that a message is sent while the queue refuses it for the moment. */
   readonly attempts: number;
 }
 
-/** What became of a message. */
+/** The outcome of a message. */
 export type Result = { readonly status: 'sent'; readonly message: Message; readonly messageId: string } | Failure;
 
 /** A message that was not sent, or of which it is not known. */
@@ -22,7 +22,7 @@ interface Failure {
   readonly message: Message;
   readonly code: string;
   readonly retryable: boolean;
-  /** What the client threw, or the reason of the signal. */
+  /** The error that the client threw, or the reason of the signal. */
   readonly cause?: unknown;
 }
 
@@ -106,7 +106,7 @@ function codeOf(error: unknown): string {
   return typeof name === 'string' ? name : 'Error';
 }
 
-/** Whether a request that failed as a whole can succeed later although nobody changes anything. */
+/** Returns whether a request that failed as a whole can succeed later although nobody changes anything. */
 function canPass(error: unknown): boolean {
   const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
   const code = codeOf(error);

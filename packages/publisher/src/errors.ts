@@ -29,7 +29,7 @@ export class SendError extends Error {
 /** `publishAll` ended before its events did; `cause` is why. */
 export class InterruptedPublishError extends Error {
   override readonly name = 'InterruptedPublishError';
-  /** What became of the events that were taken until then. */
+  /** The outcome of the events that were taken until then. */
   readonly outcome: Outcome;
 
   constructor(outcome: Outcome, cause: unknown) {

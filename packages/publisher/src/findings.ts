@@ -1,6 +1,6 @@
 import { eventFields, eventReasons, fieldRules, optionalFields } from './events.ts';
 
-/** What is wrong with an event. It names a field and never repeats its value. */
+/** A fault of an event. It names a field and never repeats its value. */
 export interface Finding {
   /** The name of the field; empty where the event as a whole is meant. */
   readonly field: string;
@@ -8,8 +8,8 @@ export interface Finding {
 }
 
 /**
- * What keeps an event from being published: what the service would refuse, and fields that the event does not have, so that a
- * misspelt `id` is not silently ignored. Empty for a valid event.
+ * Returns what keeps an event from being published: what the service would refuse, and fields that the event does not have, so
+ * that a misspelt `id` is not silently ignored. Empty for a valid event.
  */
 export function findingsOf(event: unknown): readonly Finding[] {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) {
@@ -31,7 +31,7 @@ export function findingsOf(event: unknown): readonly Finding[] {
 
 const missing = 'is missing';
 
-/** Names the first ten that can be names of fields: what is told stays short, and a value that is in place of a name is not told. */
+/** Names the first ten that can be names of fields. Findings stay short, and never repeat a value that is in place of a name. */
 function unknownFields(names: readonly string[]): Finding[] {
   const told = names.filter(name => /^\w{1,64}$/.test(name)).slice(0, 10);
   const findings = told.map(field => ({ field, reason: 'is no field of this event' }));

@@ -1,4 +1,4 @@
-// What the package offers.
+// The exports of the package.
 export { InterruptedPublishError, RefusedEventError, SendError } from './errors.ts';
 export type * from './events.ts';
 export { type Finding, findingsOf } from './findings.ts';

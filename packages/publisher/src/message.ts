@@ -11,7 +11,7 @@ export interface Message {
   readonly body: string;
 }
 
-/** What the deliveries of an event carry in the header `webhook-id`, given the event's `id`. */
+/** Returns the header `webhook-id` of the deliveries of an event, given the event's `id`. */
 export function webhookIdOf(account: string, eventName: string, id: string): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([account, eventName, id]))

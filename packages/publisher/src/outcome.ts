@@ -1,7 +1,7 @@
 import type { Result } from './batch.ts';
 import type { Finding } from './findings.ts';
 
-/** What became of events, each list in their order. */
+/** The outcome of events, each list in their order. */
 export interface Outcome {
   readonly sent: readonly SentEvent[];
   readonly refused: readonly RefusedEvent[];
@@ -14,7 +14,7 @@ export interface SentEvent {
   readonly index: number;
   /** The event's `id`: the caller's, or the one that was made. */
   readonly id: string;
-  /** What the deliveries of the event carry in the header `webhook-id`. */
+  /** The header `webhook-id` of the deliveries of the event. */
   readonly webhookId: string;
   /** The queue's id of the message. */
   readonly messageId: string;
@@ -33,9 +33,9 @@ export interface FailedEvent {
   readonly webhookId: string;
   /** The error code of SQS, of the network or of the SDK; `Aborted` where the signal was. */
   readonly code: string;
-  /** Whether it can succeed later although nobody changes anything. */
+  /** True when it can succeed later although nobody changes anything. */
   readonly retryable: boolean;
-  /** What the client threw, or the reason of the signal. It is not enumerable: its text may repeat what was sent. */
+  /** The error that the client threw, or the reason of the signal. It is not enumerable: its text may repeat what was sent. */
   readonly cause?: unknown;
 }
 
@@ -49,13 +49,13 @@ export function outcomeOf(results: readonly Result[], refused: readonly RefusedE
   };
 }
 
-/** What is told of a message that was sent. */
+/** Returns the report of a message that was sent. */
 export function sentEvent({ message, messageId }: Extract<Result, { status: 'sent' }>): SentEvent {
   const { index, id, webhookId } = message;
   return { index, id, webhookId, messageId };
 }
 
-/** What is told of a message that was not. */
+/** Returns the report of a message that was not sent. */
 export function failedEvent({ message, code, retryable, cause }: Extract<Result, { status: 'failed' }>): FailedEvent {
   const { index, id, webhookId } = message;
   const event = { index, id, webhookId, code, retryable };

@@ -15,13 +15,13 @@ export interface PublisherOptions {
   readonly queueUrl: string | undefined;
   /** Default: one with the settings of the environment. It repeats requests that fail as a whole, as it is set up to. */
   readonly client?: SQSClient | undefined;
-  /** How often a message is sent at most while the queue refuses it for the moment. Default: 5. */
+  /** The most times that a message is sent while the queue refuses it for the moment. Default: 5. */
   readonly attempts?: number | undefined;
-  /** How many requests, of up to ten messages each, are under way at most. Default: 5. */
+  /** The most requests, of up to ten messages each, that are under way at once. Default: 5. */
   readonly concurrency?: number | undefined;
 }
 
-/** What ends a call early. */
+/** The options of a call: the signal ends it early. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }

@@ -9,7 +9,7 @@ export interface Sender {
   finish(): Promise<readonly Result[]>;
 }
 
-/** Makes a sender of at most so many requests at once. */
+/** Makes a sender of at most this many requests at once. */
 export function makeSender(queue: Queue, concurrency: number, signal: AbortSignal | undefined): Sender {
   const results: Result[] = [];
   const underWay = new Set<Promise<void>>();

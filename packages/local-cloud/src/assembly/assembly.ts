@@ -17,7 +17,7 @@ export interface Stack {
   readonly template: Template;
 }
 
-/** What the CDK app was synthesised to. */
+/** The result of the synthesis of a CDK app. */
 export interface Assembly {
   /** Stacks in the order of their dependencies. */
   readonly stacks: readonly Stack[];

@@ -11,7 +11,7 @@ export interface AttributeQuery {
   readonly resolve: (node: unknown) => unknown;
 }
 
-/** What templates refer to and do not contain: names, ARNs and addresses of this run. */
+/** The values that templates refer to and do not contain: names, ARNs and addresses of this run. */
 export interface Environment {
   readonly region: string;
   readonly account: string;

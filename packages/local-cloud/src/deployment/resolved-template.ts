@@ -15,7 +15,7 @@ export interface ResolvedTemplate {
   readonly apiPorts: ReadonlyMap<string, number>;
   /** The names, ARNs and addresses of this run. */
   readonly environment: Environment;
-  /** What `Ref` or `Fn::GetAtt` gives for a resource. */
+  /** Returns the value of `Ref` or `Fn::GetAtt` for a resource. */
   attributeOf(resource: LiveResource, attribute: string): string;
 }
 

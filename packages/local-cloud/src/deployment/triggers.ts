@@ -40,7 +40,7 @@ interface TriggerContext {
   readonly sqs: QueueService;
   readonly servers: readonly HttpServer[];
   readonly terminal: Terminal;
-  /** Whether a batch is passed to its function a second time. */
+  /** Returns whether a batch is passed to its function a second time. */
   readonly repeats: () => boolean;
 }
 

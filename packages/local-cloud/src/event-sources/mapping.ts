@@ -15,9 +15,9 @@ export interface EventSourceMapping {
   readonly concurrency: number;
 }
 
-/** How many batches an event source may process at once: few at first, more while messages remain. */
+/** The number of batches that an event source may process at once: few at first, more while messages remain. */
 export interface Scaling {
-  /** How many it is now. */
+  /** The present number. */
   readonly limit: number;
   /**
    * Records a receipt.

@@ -27,7 +27,7 @@ export function startQueueSource(
     readonly client: Pick<SQSClient, 'send'>;
     readonly queueUrl: string;
     readonly invoke: Invoke;
-    /** Whether a batch is passed on a second time, as SQS may do at any moment. @default - never */
+    /** Returns whether a batch is passed on a second time, as SQS may do at any moment. @default - never */
     readonly repeats?: () => boolean;
     /** Milliseconds of a clock that the scaling goes by. @default - this machine's */
     readonly now?: () => number;

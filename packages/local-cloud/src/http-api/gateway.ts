@@ -38,7 +38,7 @@ export function makeGateway({
   };
 }
 
-/** What a route leads to, and what throttles it. */
+/** The function that a route leads to, and the throttle of the route. */
 interface RouteTarget {
   readonly invoke: Invoke;
   readonly timeoutMilliseconds: number;

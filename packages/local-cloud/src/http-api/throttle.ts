@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
 import { StartError } from '../errors.ts';
 
-/** Whether a request may pass now. A request that passes is counted. */
+/** Returns whether a request may pass now. A request that passes is counted. */
 export type Throttle = () => boolean;
 
 /** The throttling of a route: requests a second in the long run, and at once. */
@@ -26,7 +26,7 @@ export function makeThrottle({ rate, burst }: ThrottleSettings, now: () => numbe
 }
 
 /**
- * Reads what throttles each route of the template: its own settings, which a stage gives (`RouteSettings`) or an update of the stage
+ * Reads what throttles each route of the template: its own settings, which a stage sets (`RouteSettings`) or an update of the stage
  * (`Custom::RouteThrottle`); or else the stage's default, which holds for each route by itself.
  *
  * @param resources - in the order of their deployment

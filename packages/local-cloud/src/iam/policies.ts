@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
 import { functionOf } from '../lambda/definition.ts';
 
-/** What a role may do, on which resources, under which conditions. */
+/** A permission of a role: its actions, on which resources, under which conditions. */
 export type Statement = z.output<typeof statementSchema>;
 
 /** One action on one resource. */
@@ -34,7 +34,7 @@ export function functionPolicies(
   );
 }
 
-/** Whether any of the statements allows the request. IAM denies everything else. */
+/** Returns whether any of the statements allows the request. IAM denies everything else. */
 export function isAllowed(statements: readonly Statement[], { action, resource, context }: AccessRequest): boolean {
   return statements.some(
     statement =>
@@ -68,7 +68,7 @@ export const policyDocumentSchema = z.object({ Statement: z.array(statementSchem
 const policySchema = z.object({ PolicyDocument: policyDocumentSchema, Roles: z.array(z.string()) });
 const roleSchema = z.object({ Role: z.string() });
 
-/** Whether a statement's pattern (`*` for anything) covers a name. */
+/** Returns whether a statement's pattern (`*` for anything) covers a name. */
 function covers(pattern: string, name: string): boolean {
   return pattern.includes('*') ? expressionOf(pattern).test(name) : pattern === name;
 }

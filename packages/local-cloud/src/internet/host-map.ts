@@ -17,7 +17,7 @@ export interface HostMap {
   delaysOf(name: string): HostDelays;
 }
 
-/** What a host map is made of. */
+/** The sources of a host map. */
 export interface HostMapSource {
   /** Names that always exist; the others override them. */
   readonly builtIn: ReadonlyMap<string, number>;
@@ -26,7 +26,7 @@ export interface HostMapSource {
   readonly hostsFile?: string;
 }
 
-/** What the preload module of a function process needs. It is passed as JSON in the module's own URL. */
+/** The settings of the preload module of a function process. They are passed as JSON in the module's own URL. */
 export interface NetworkSettings {
   /** Where connections to mapped names are diverted to. */
   readonly terminatorPort: number;
@@ -101,7 +101,7 @@ function toTable(mappings: ReadonlyMap<string, number>): HostTable {
 const timeStampSettles = 50;
 
 /**
- * Gives every mapped name an address of its own. It depends on the names only, so that all processes agree without
+ * Assigns every mapped name an address of its own. It depends on the names only, so that all processes agree without
  * talking to each other; on a clash the next free address is used.
  */
 function assignAddresses(names: readonly string[]): ReadonlyMap<string, string> {

@@ -63,7 +63,7 @@ export interface HostDelays {
 }
 
 /**
- * What a name leads to: the port of a plain HTTP server on 127.0.0.1, or the addresses that it resolves to
+ * The target of a name: the port of a plain HTTP server on 127.0.0.1, or the addresses that it resolves to
  * (which lead nowhere of ours; none at all means that the name does not exist).
  */
 type HostEntry =

@@ -26,7 +26,7 @@ export interface Names extends Omit<HostMapSource, 'builtIn'> {
 
 /** The emulated Internet: names, TLS, and the sites. */
 export interface Internet {
-  /** What function processes need in order to reach it. */
+  /** The settings that function processes need in order to reach it. */
   readonly settings: NetworkSettings;
   /** PEM of the authority that issues the certificates of all mapped hosts. */
   readonly authorityCertificate: string;
@@ -35,9 +35,9 @@ export interface Internet {
   stop(): Promise<void>;
 }
 
-/** What happens there. */
+/** The events of the emulated Internet. */
 export interface InternetEvents {
-  /** The hosts file has changed: how many names it has now, or what is wrong with it. */
+  /** The hosts file has changed: the number of its names now, or the fault in it. */
   onHostsChange(change: { readonly names: number } | { readonly problem: string }): void;
   onUnreachable: OnUnreachable;
 }

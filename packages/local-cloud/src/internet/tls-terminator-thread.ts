@@ -12,7 +12,7 @@ export interface TerminatorThread {
   stop(): Promise<void>;
 }
 
-/** What the thread says. */
+/** The messages of the thread. */
 export type TerminatorMessage =
   | { readonly said: 'listening'; readonly port: number; readonly authorityCertificate: string }
   | { readonly said: 'unreachable'; readonly name: string; readonly port: number };

@@ -13,7 +13,7 @@ export interface ExecutionEnvironment {
   end(): void;
 }
 
-/** What the owner of an environment is told of. */
+/** The events that an environment reports to its owner. */
 export interface EnvironmentEvents {
   /** The environment can take an invocation. */
   onIdle(environment: ExecutionEnvironment): void;

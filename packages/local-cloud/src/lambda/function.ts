@@ -10,7 +10,7 @@ export interface LocalFunction {
   readonly definition: FunctionDefinition;
   /** Invocations that may run at once; more wait. */
   readonly concurrency: number;
-  /** How many invocations this release and the one beside it were given; `undefined` for a function of one release. */
+  /** The numbers of invocations of this release and of the one beside it; `undefined` for a function of one release. */
   readonly served?: Readonly<Record<'own' | 'other', number>>;
   readonly invoke: Invoke;
   /** Resolves when no invocation is running or waiting. */
@@ -19,7 +19,7 @@ export interface LocalFunction {
   end(): void;
 }
 
-/** What functions need to run. */
+/** The dependencies of running functions. */
 export interface FunctionHost {
   readonly runtimeContext: RuntimeContext;
   /** The same for all functions of a run. */

@@ -4,7 +4,7 @@ export interface FunctionError {
   readonly errorMessage: string;
 }
 
-/** How an invocation ended. A function's error is a value and never thrown. */
+/** The outcome of an invocation. A function's error is a value and never thrown. */
 export type InvocationOutcome =
   | { readonly outcome: 'returned'; readonly payload: string }
   | { readonly outcome: 'failed'; readonly error: FunctionError };

@@ -6,7 +6,7 @@ import { region } from '../assembly/identities.ts';
 import type { NetworkSettings } from '../internet/host-map.ts';
 import type { FunctionDefinition } from './definition.ts';
 
-/** What all function processes of a run have in common. */
+/** The values that all function processes of a run have in common. */
 export interface RuntimeContext {
   /** Endpoints of the emulators, by their names in the SDK's variables: `DYNAMODB`, `SQS`, `KMS`, `SNS`. */
   readonly endpoints: Readonly<Record<string, string>>;

@@ -20,19 +20,19 @@ export interface Queue {
 /** Emulates SQS and SNS (fauxqs). */
 export interface QueueService extends Emulator {
   urlOf(name: string): string;
-  /** Creates a queue, or gives the kept one the attributes that the template has now. */
+  /** Creates a queue, or sets the attributes that the template has now on the kept one. */
   ensureQueue(queue: Queue): void;
   ensureTopic(name: string): void;
 }
 
-/** How the engine is started. */
+/** The options of the engine. */
 export interface QueueServiceOptions {
   readonly interceptors?: readonly Interceptor[];
   /** Where queues and messages are kept. @default - in memory */
   readonly directory?: string;
   /** @default 0 - any free one */
   readonly port?: number;
-  /** Whether quiet message groups go first, as on AWS; otherwise messages are received in the order they came. @default true */
+  /** True when quiet message groups go first, as on AWS; otherwise messages are received in the order they came. @default true */
   readonly isFair?: boolean;
   /** Receives each notification, without its content. */
   readonly onPublish: (topic: string, subject: string) => void;

@@ -104,7 +104,7 @@ type Group = string;
 /** Milliseconds for which a deleted message counts as recent. */
 const recent = 60_000;
 
-/** A group is noisy with at least so many messages in flight, and more than this share of all. The numbers are those of SQS. */
+/** A group is noisy with at least this many messages in flight, and more than this share of all. The numbers are those of SQS. */
 const noisyCount = 30;
 const noisyShare = 0.1;
 

@@ -21,7 +21,7 @@ const echo = async (payload: string) => {
   return { outcome: 'returned', payload: JSON.stringify({ statusCode: 200, body }) } as const;
 };
 
-/** Sends bytes as they are and gives all that comes back. */
+/** Sends bytes as they are and returns all that comes back. */
 const raw = async (request: string): Promise<string> => {
   const socket = connect({ port: server.port, host: '127.0.0.1' });
   await once(socket, 'connect');
