@@ -108,7 +108,7 @@ function withoutRepetition<Value>(values: readonly Value[]): Value[] {
   return [...new Set(values)];
 }
 
-/** What the store gives, where the client exists and nobody else changed it at the same moment. */
+/** Returns the store's answer. @throws {CliError} where there is no such client, or somebody else changed it at the same moment */
 async function existing<Answer>(clientId: string, change: Promise<Answer | undefined>): Promise<Answer> {
   try {
     const answer = await change;

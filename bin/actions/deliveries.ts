@@ -10,7 +10,7 @@ import { everySecond, type Replayed, type ReplayRequest, replayDeliveries } from
 import { connectDynamo, openDeliveries, openReplays } from './stores.ts';
 import { requireOutput, type Task } from './target.ts';
 
-/** Which deliveries of one webhook are listed. */
+/** The choice of the deliveries of one webhook to list. */
 export interface ListQuery {
   readonly account: string;
   readonly event: EventName;
@@ -18,7 +18,7 @@ export interface ListQuery {
   readonly limit: number;
 }
 
-/** Which undelivered deliveries are counted: all by default. */
+/** The choice of the undelivered deliveries to count: all by default. */
 export interface UndeliveredQuery {
   readonly account?: string | undefined;
   readonly event?: string | undefined;
@@ -40,7 +40,7 @@ export interface UndeliveredCount {
 /** A delivery as it was before it was sent again. */
 export interface Resent {
   readonly delivery: Delivery;
-  /** Whether the queue took it; otherwise the sweeper sends it. */
+  /** True when the queue took it; otherwise the sweeper sends it. */
   readonly isQueued: boolean;
 }
 

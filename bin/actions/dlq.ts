@@ -28,7 +28,7 @@ export interface KeptLetter {
   readonly detail: string;
 }
 
-/** What a redrive did, and about how many more dead letters another command has in flight. */
+/** The outcome of a redrive, with the approximate number of dead letters that another command has in flight. */
 export interface Redriven {
   readonly moved: number;
   readonly kept: readonly KeptLetter[];
@@ -41,7 +41,7 @@ export interface FoundLetter {
   readonly copies: number;
 }
 
-/** Which dead letters are discarded: those published under these ids, or all that were refused for a reason. */
+/** The choice of dead letters to discard: those published under these ids, or all that were refused for a reason. */
 export type Discarded = { readonly ids: readonly string[] } | { readonly reason: RejectionReason };
 
 /** Lists dead letters. */
@@ -89,7 +89,7 @@ export async function findLetter({ target }: Task, messageId: string): Promise<F
   return { letter, copies: found.length };
 }
 
-/** Takes dead letters off the queue for good. Gives how many. @throws {CliError} where an id names none */
+/** Takes dead letters off the queue for good. Returns their number. @throws {CliError} where an id names none */
 export async function discardLetters({ target, progress, confirm }: Task, wanted: Discarded): Promise<number> {
   const which = 'ids' in wanted ? wanted.ids.join(', ') : `of every message refused as ${wanted.reason}`;
   await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`);
@@ -141,7 +141,7 @@ function destinationOf({ origin, body }: DeadLetter): Destination {
 
 const eventMessage = z.looseObject({ id: z.optional(z.string()) });
 
-/** How many dead letters one command goes through. */
+/** The number of dead letters that one command goes through. */
 const mostLetters = 100_000;
 
 function noLetter(ids: readonly string[]): CliError {

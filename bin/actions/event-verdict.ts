@@ -71,7 +71,7 @@ export function judgeLetter({ origin: { messageId }, reason, detail }: DeadLette
   return { verdict: 'refused', why: `its message ${cause}, and is in the dead-letter queue: "dlq show ${messageId}"` };
 }
 
-/** What became of an event, in one word. */
+/** The fate of an event, in one word. */
 type EventVerdict = 'delivered' | 'waiting' | 'failed' | 'held' | 'cancelled' | 'no webhook' | 'refused' | 'unknown';
 
 function describeAttempt({ number, startedAt, result, status }: AttemptRecord): string {
@@ -111,7 +111,7 @@ const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {
   cancelled: 'cancelled',
 };
 
-/** Whether a line gives a final state: the line may outlive the record. A pending delivery still has its record. */
+/** Returns whether a log line names a final state. The line may outlive the record; a pending delivery still has its record. */
 function isFinal(value: unknown): value is DeliveryState {
   return typeof value === 'string' && value !== 'pending' && Object.hasOwn(verdicts, value);
 }

@@ -25,7 +25,7 @@ export interface FoundEvent extends Judgement {
   readonly deliveryId: string | undefined;
   readonly messageId: string | undefined;
   readonly delivery?: Delivery;
-  /** How far back the log was searched, if it was. Milliseconds since the epoch. */
+  /** The moment from which the log was searched, if it was. Milliseconds since the epoch. */
   readonly logSince?: number;
 }
 

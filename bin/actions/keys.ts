@@ -5,7 +5,7 @@ import { CliError, type Confirm } from './operator.ts';
 import { openKeyring, openRotation } from './stores.ts';
 import type { Target, Task } from './target.ts';
 
-/** How keys are rotated: what is due by default, or at once. */
+/** The options of a key rotation: by default it rotates what is due, with `now` it rotates at once. */
 export interface RotateOptions {
   /** All kinds unless it is given. */
   readonly kind?: KeyKind;
@@ -14,16 +14,16 @@ export interface RotateOptions {
   readonly revoke?: boolean;
 }
 
-/** What is shown of a key: no key material. */
+/** The visible facts of a key: no key material. */
 export type KeyView = ReturnType<typeof viewKey>;
 
-/** What a rotation did, and whether at once. */
+/** The outcome of a rotation, and whether it was at once. */
 export interface Rotation {
   readonly rotated: readonly Rotated[];
   readonly isNow: boolean;
 }
 
-/** What a rotation did with the keys of one kind. */
+/** The outcome of a rotation for the keys of one kind. */
 interface Rotated {
   readonly kind: KeyKind;
   readonly created: KeyView | null;
@@ -82,5 +82,5 @@ function viewKey(key: KeyringKey, keys: readonly KeyringKey[]) {
   return { kind, generation, keyId, algorithm, createdAt, activeFrom, state: keyState(key, keys, Date.now()) };
 }
 
-/** What ends when the keys of a kind are deleted. Sealing keys are missing: stored secrets would be lost without them. */
+/** The tokens that end when the keys of a kind are deleted. Sealing keys are missing: stored secrets would be lost without them. */
 const endedBy: Partial<Record<KeyKind, string>> = { signing: 'every access token', mac: 'every refresh token' };

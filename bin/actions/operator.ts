@@ -1,7 +1,7 @@
 /** An error that the operator can act on. Its message is shown as it is, on one line, without a stack trace. */
 export class CliError extends Error {
   override readonly name = 'CliError';
-  /** What the error has beside its message, for programs (`--json`). */
+  /** The values that the error has beside its message, for programs (`--json`). */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(message: string, details: Readonly<Record<string, unknown>> = {}) {

@@ -4,7 +4,7 @@ import { connectionSettings, requireOutput, type Target } from './target.ts';
 
 /** The secrets that the target keeps in Parameter Store, encrypted with its own KMS key. */
 export interface Parameters {
-  /** Gives a secret. Where there is none, it makes one and stores it. */
+  /** Returns a secret. Where there is none, it makes one and stores it. */
   readOrMake(name: string, make: () => string): Promise<string>;
   /** Stores a secret in place of another. */
   replace(name: string, value: string): Promise<void>;

@@ -1,7 +1,7 @@
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { type AskPassword, CliError } from './operator.ts';
 
-/** How a password is chosen: it is generated, or asked for. */
+/** The way a password is chosen: it is generated, or asked for. */
 export interface PasswordOptions {
   readonly generatePassword?: boolean;
 }
@@ -9,7 +9,7 @@ export interface PasswordOptions {
 /** A password that may be set. */
 export interface ChosenPassword {
   readonly password: string;
-  /** Whether it was generated: it is shown once then. */
+  /** True when it was generated: it is shown once then. */
   readonly isGenerated: boolean;
 }
 
@@ -61,14 +61,14 @@ async function isCommonPassword(password: string): Promise<boolean> {
   return common.has(text) || repeatedUnits(text).some(unit => unit.length <= shortUnit || common.has(unit));
 }
 
-/** The prefixes whose repetition gives the text, the last one perhaps cut short. */
+/** Returns the prefixes that make up the text when repeated; the last repetition may be cut short. */
 function repeatedUnits(text: string): string[] {
   return Array.from({ length: Math.max(text.length - 1, 0) }, (_, last) => text.slice(0, last + 1)).filter(
     unit => unit.repeat(Math.ceil(text.length / unit.length)).slice(0, text.length) === text,
   );
 }
 
-/** A repeated unit of at most so many characters is easily guessed, listed or not. */
+/** A repeated unit of at most this many characters is easily guessed, listed or not. */
 const shortUnit = 3;
 
 /** Length of a generated password: 131 bits in letters and digits. */

@@ -30,7 +30,7 @@ export interface DeadLetter {
 
 /** The target's queues. */
 export interface Queues {
-  /** Sends a message in the group of its account and gives the message id. `origin` keeps a redriven message the same event. */
+  /** Sends a message in the group of its account. Returns the message id. `origin` keeps a redriven message the same event. */
   send(queue: QueueName, body: string, account: string, origin?: Origin): Promise<string>;
   /**
    * Receives dead letters, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees them;
@@ -55,7 +55,7 @@ export function openRetryQueue(target: Target): AttemptQueue {
   });
 }
 
-/** How many messages a queue holds, as SQS counts them: approximately. */
+/** The number of messages that a queue holds, as SQS counts them: approximately. */
 export interface QueueDepth {
   readonly waiting: number;
   readonly inFlight: number;

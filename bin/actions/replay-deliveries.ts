@@ -7,7 +7,7 @@ import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { CliError, type ShowProgress } from './operator.ts';
 
-/** Which deliveries are replayed. */
+/** The choice of deliveries to replay. */
 export interface ReplayRequest extends ReplayRange {
   readonly account: string;
   readonly event: EventName;

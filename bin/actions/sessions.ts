@@ -17,7 +17,7 @@ export interface OwnerOptions {
   readonly client?: string;
 }
 
-/** Which sessions are listed. */
+/** The choice of sessions to list. */
 export interface ListOptions extends OwnerOptions {
   /** Ended ones too. */
   readonly all?: boolean;
@@ -114,7 +114,7 @@ async function ownerOf(target: Target, { user, client }: OwnerOptions): Promise<
   return { clientId: client ?? '' };
 }
 
-/** Whether a session is one of the owner's. It may be deleted by now: then it counts as one of any client. */
+/** Returns whether a session may be one of the owner's. A session that is deleted by now counts as one of any client. */
 async function mayBeSessionOf(
   owner: SessionOwner,
   sessionId: string,

@@ -8,7 +8,7 @@ import { useLimitMs } from '../../lambdas/smoke/step-record.ts';
 import { openClients, openSessions, openUsers } from './stores.ts';
 import type { Target } from './target.ts';
 
-/** Whether a client and a user are of one test, or of the scheduled one. */
+/** The kind of a client and a user: of one test, or of the scheduled one. */
 export type PrincipalKind = keyof typeof kinds;
 
 /** Clients and users of the reserved account. */
@@ -68,14 +68,14 @@ export async function findPrincipals(target: Target, kind: PrincipalKind): Promi
   };
 }
 
-/** Deletes clients and users. Gives their names. */
+/** Deletes clients and users. Returns their names. */
 export async function removePrincipals(target: Target, { clients, users }: Principals): Promise<readonly string[]> {
   for (const { clientId } of clients) await openClients(target).deleteClient(clientId);
   for (const { email } of users) await removeUser(target, email);
   return [...clients.map(({ clientId }) => `client ${clientId}`), ...users.map(({ email }) => `user ${email}`)];
 }
 
-/** How clients and users of tests are known: the scheduled test keeps its own. */
+/** The names that mark clients and users of tests: the scheduled test keeps its own. */
 const kinds = {
   temporary: { clientName: 'Smoke test', emailPrefix: 'test-' },
   standing: { clientName: 'Smoke test on a schedule', emailPrefix: 'schedule-' },

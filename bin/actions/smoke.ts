@@ -21,7 +21,7 @@ import {
 } from './smoke-principals.ts';
 import { outputsOfStacks, requireOutput, type Target, type Task } from './target.ts';
 
-/** How a test is run. */
+/** The options of a test. */
 export interface TestOptions {
   /** In seconds. */
   readonly timeout: number;
@@ -43,7 +43,7 @@ export interface RotatedCredentials {
   readonly username: string;
   /** The parameter with their secrets. */
   readonly parameter: string;
-  /** How many clients and users were deleted. */
+  /** The number of clients and users that were deleted. */
   readonly removed: number;
 }
 
@@ -92,7 +92,7 @@ export async function testStage(
 }
 
 /**
- * Gives the scheduled test another client and user, and deletes the ones before. A test that runs at this moment fails.
+ * Makes another client and user for the scheduled test, and deletes the ones before. A test that runs at this moment fails.
  *
  * @throws {CliError} where the stage has no scheduled test.
  */

@@ -1,13 +1,13 @@
 import { type DeployedStack, isLeftOver, type StageStacks, stackNameOf } from './stage-stacks.ts';
 
-/** What an operator must know of a stack's state, and whether `cdk deploy` gets anywhere before it is done. */
+/** Advice on a stack's state for the operator. `blocks`: `cdk deploy` gets nowhere before it is followed. */
 export interface StateAdvice {
   readonly text: string;
   readonly blocks: boolean;
 }
 
 /**
- * What must be done about a stack that is left over, or about its state; `undefined` where it was deployed, or is not there.
+ * Returns advice on a stack that is left over, or on its state; `undefined` where it was deployed, or is not there.
  *
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
  */
@@ -73,7 +73,7 @@ export function adviceOn(
   return { text: `${about}: a deployment is under way. Wait until it has ended.`, blocks: true };
 }
 
-/** Whether a stack has ever been deployed. One whose first deployment failed holds nothing. */
+/** Returns whether a stack has ever been deployed. One whose first deployment failed holds nothing. */
 export function isDeployed({ found }: DeployedStack): boolean {
   return found !== undefined && !neverMade.includes(found.StackStatus ?? '');
 }

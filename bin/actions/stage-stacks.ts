@@ -9,16 +9,16 @@ export const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'] as c
 /** One of the stacks of a stage, without the prefix of its stage. */
 export type StackName = (typeof stackNames)[number];
 
-/** What is deployed of one stack. */
+/** The deployed state of one stack. */
 export interface DeployedStack {
   readonly name: StackName;
   /** Its name in CloudFormation. */
   readonly stackName: string;
-  /** What CloudFormation tells of it; `undefined` where there is no such stack. */
+  /** CloudFormation's description of it; `undefined` where there is no such stack. */
   readonly found: Stack | undefined;
 }
 
-/** What CloudFormation tells of a stage. */
+/** CloudFormation's view of a stage. */
 export interface StageStacks {
   readonly configuration: StageConfiguration;
   readonly region: string;
@@ -52,7 +52,7 @@ export function stackNamesOf(configuration: StageConfiguration): readonly StackN
   return stackNames.filter(name => name !== 'Smoke' || hasSmokeStack(configuration));
 }
 
-/** Whether a stack is there that the stage's file does not ask for any more: no deployment touches it. */
+/** Returns whether a stack is there that the stage's file no longer asks for: no deployment touches it. */
 export function isLeftOver({ name, found }: DeployedStack, configuration: StageConfiguration): boolean {
   return found !== undefined && !stackNamesOf(configuration).includes(name);
 }

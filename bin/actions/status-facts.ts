@@ -13,7 +13,7 @@ import type { DeployedStack } from './stage-stacks.ts';
 import { openKeyring, openWebhooks, rotationSettings } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 
-/** What is deployed, and how it does. A part that could not be read says why: the others are there all the same. */
+/** The state of all that is deployed. A part that could not be read says why: the others are there all the same. */
 export type Facts = Awaited<ReturnType<typeof readFacts>>;
 
 /** One stack; its state is that in CloudFormation, `null` where it is missing. */

@@ -101,7 +101,7 @@ function keys({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): read
   });
 }
 
-/** The rotation runs once a day: what is due may wait for so long. In milliseconds. */
+/** The rotation runs once a day: a key that is due may wait for this long. In milliseconds. */
 const rotationLateAfter = 26 * 3_600_000;
 
 /** The operator's command line for the very stage: without its name it works on the local run. */

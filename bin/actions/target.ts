@@ -19,7 +19,7 @@ export interface Target {
   readonly unreachable: string;
 }
 
-/** What an action works on, and how it reaches the operator. */
+/** The target of an action, and its ways to reach the operator. */
 export interface Task {
   readonly target: Target;
   readonly progress: ShowProgress;
@@ -84,7 +84,7 @@ export function outputsOfStacks(stacks: readonly DeployedStack[]): Outputs {
   return Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
 }
 
-/** How an SDK client reaches the target: at the local run's endpoint, or on AWS with the SDK's usual credentials. */
+/** Returns the settings of an SDK client: the local run's endpoint, or AWS with the SDK's usual credentials. */
 export function connectionSettings({ outputs }: Target, endpoint: string | undefined) {
   return {
     maxAttempts: 3,

@@ -11,7 +11,7 @@ export interface Registration {
   readonly event: EventName;
 }
 
-/** Which webhooks are listed. */
+/** The choice of webhooks to list. */
 export interface ListOptions {
   readonly account?: string;
   readonly status?: (typeof wireStatuses)[Webhook['status']];
@@ -22,7 +22,7 @@ export type WebhookView = ReturnType<typeof viewWebhook>;
 
 /** A registration after it was suspended. */
 export interface Suspended extends Registration {
-  /** Whether there is a webhook; otherwise the next one begins suspended. */
+  /** True when there is a webhook; otherwise the next one begins suspended. */
   readonly isRegistered: boolean;
   readonly webhook: WebhookView | undefined;
 }

@@ -1,6 +1,6 @@
 import type { ServiceOutputs } from './cloud-request.ts';
 
-/** What is printed when the run is ready: the addresses, a first request, how to stop it. */
+/** Returns the text that is printed when the run is ready: the addresses, a first request, how to stop it. */
 export function greeting(outputs: ServiceOutputs & { readonly DynamoDbEndpoint: string }, outputsFile: string) {
   const { AuthUrl, BaseUrl, ReceiverUrl, EventsQueueUrl, DynamoDbEndpoint, Demo } = outputs;
   return [

@@ -17,7 +17,7 @@ export interface LocalOptions {
   readonly hostsFile?: string;
   /** File with the faults to inject, read again whenever it changes. */
   readonly faultsFile?: string;
-  /** Whether queues hand out the messages of quiet accounts first, as SQS does, or all in the order they came. */
+  /** The order of queues: messages of quiet accounts first, as SQS does, or all in the order they came. */
   readonly queueOrder: 'fair' | 'arrival';
   /** Cloud assembly to run. @default - the app is synthesised */
   readonly assemblyDirectory?: string;

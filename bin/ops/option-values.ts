@@ -107,7 +107,7 @@ export function publishedName(value: string): string {
   throw new InvalidArgumentError('It must be the name that the event was published under, such as demanda.criada.');
 }
 
-/** A parser of times, RFC 3339 with `Z` or an offset, or how long ago. Gives milliseconds since the epoch. */
+/** Returns a parser of times: RFC 3339 with `Z` or an offset, or how long ago. It returns milliseconds since the epoch. */
 export function momentBefore(now: () => number = Date.now): (value: string) => number {
   return function parseMoment(value) {
     if (timestamp.safeParse(value).success) return Date.parse(value);

@@ -77,7 +77,7 @@ function reportPublished({ messageId, deliveryId }: Published): Report {
   return { json: { messageId, deliveryId }, text: `Published.\n${ids}` };
 }
 
-/** The option that gives each field of the message. */
+/** The option that sets each field of the message. */
 const optionOf: Readonly<Record<string, string>> = {
   id_conta: '--account',
   event: '--event',

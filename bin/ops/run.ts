@@ -16,13 +16,13 @@ export type Run = <Actions, Name extends keyof Actions>(
   report: (value: ValueOf<Actions[Name]>) => Report,
 ) => (...given: readonly unknown[]) => Promise<void>;
 
-/** What an action returns. */
+/** The value that an action returns. */
 type ValueOf<Action> = Action extends (task: Task, ...given: never[]) => Promise<infer Value> ? Value : never;
 
 /** A command that was refused or failed. The message is the one line to show. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
-  /** What `--json` shows beside the message. */
+  /** The values that `--json` shows beside the message. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(message: string, details: Readonly<Record<string, unknown>>) {

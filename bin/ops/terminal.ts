@@ -118,7 +118,7 @@ async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
   }
 }
 
-/** A command shows no progress for so long, in milliseconds. */
+/** A command shows no progress for this long, in milliseconds. */
 const quietMs = 1_000;
 
 /** Without a terminal every progress is a line of its own, written at most this often. In milliseconds. */

@@ -3,7 +3,7 @@ import type { Check, Subject } from './checks.ts';
 import { type Finding, ok, problem } from './finding.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
 
-/** What the account must have before anything is deployed into it. */
+/** The checks of all that the account must have before anything is deployed into it. */
 export const accountChecks: readonly Check[] = [
   { name: 'bootstrap', needs: ['ssm:GetParameter'], check: checkBootstrap },
   { name: 'concurrency', needs: ['lambda:GetAccountSettings', 'cloudformation:GetTemplate'], check: checkConcurrency },
@@ -66,7 +66,7 @@ function reservedBy(templates: readonly Template[]): number {
     .reduce((sum, [, { Properties }]) => sum + Number(Properties?.ReservedConcurrentExecutions ?? 0), 0);
 }
 
-/** Of an account's concurrent executions Lambda lets nobody reserve so many; in an account with fewer, none. */
+/** The concurrent executions of an account that Lambda lets nobody reserve. An account with fewer can reserve none. */
 const leastUnreserved = 100;
 
 async function checkCertificates({ configuration, aws, region, now }: Subject): Promise<Finding> {
@@ -110,7 +110,7 @@ async function checkCertificates({ configuration, aws, region, now }: Subject): 
   return worstOf(findings);
 }
 
-/** Whether a name of a certificate, perhaps with a wildcard for its first label, is good for a host (RFC 6125 section 6.4.3). */
+/** Returns whether a certificate's name, perhaps with a wildcard as its first label, covers a host (RFC 6125 section 6.4.3). */
 function covers(name: string, host: string): boolean {
   const lower = name.toLowerCase();
   return lower === host || (lower.startsWith('*.') && lower.slice(1) === host.slice(host.indexOf('.')));

@@ -4,7 +4,7 @@ import type { Check, Subject } from './checks.ts';
 import { type Finding, ok } from './finding.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
 
-/** What `cdk deploy` will ask: by default it stops before it widens permissions. */
+/** Finds the questions that `cdk deploy` will ask: by default it stops before it widens permissions. */
 export const approvalCheck: Check = {
   name: 'permissions',
   needs: ['cloudformation:DescribeStacks', 'cloudformation:GetTemplate'],

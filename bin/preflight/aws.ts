@@ -3,7 +3,7 @@ import type { DeployedStack } from '../actions/stage-stacks.ts';
 import { describeStacks } from '../actions/stage-stacks.ts';
 import type { Template } from './synthesis.ts';
 
-/** What the checks ask of AWS, in one Region. Nothing here writes. */
+/** The questions that the checks ask of AWS, in one Region. Nothing here writes. */
 export interface Aws {
   readonly caller: () => Promise<{ readonly account: string; readonly arn: string }>;
   readonly stacks: () => Promise<readonly DeployedStack[]>;
@@ -27,7 +27,7 @@ export interface Aws {
   readonly subscriptions: (topicArn: string) => Promise<readonly Subscription[]>;
 }
 
-/** What the checks read of a certificate. */
+/** The facts that the checks read of a certificate. */
 export interface Certificate {
   readonly status: string;
   readonly names: readonly string[];

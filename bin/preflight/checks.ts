@@ -4,7 +4,7 @@ import type { Aws } from './aws.ts';
 import type { Finding } from './finding.ts';
 import type { Synthesis, Template } from './synthesis.ts';
 
-/** What a check looks at. What is read from AWS is read when it is first asked for, and once. */
+/** The subject of the checks. A value from AWS is read when it is first asked for, and once. */
 export interface Subject {
   readonly configuration: StageConfiguration;
   readonly account: string;

@@ -1,8 +1,8 @@
-/** What one check found. `unknown`: it could not be checked, and the text says why. */
+/** The result of one check. `unknown`: it could not be checked, and the text says why. */
 export interface Finding {
   readonly state: 'ok' | 'problem' | 'unknown';
   readonly text: string;
-  /** What the operator should do about a problem. */
+  /** The operator's next step about a problem. */
   readonly todo?: string;
 }
 

@@ -11,18 +11,18 @@ import { type Finding, ok, problem, unknown } from './finding.ts';
 import { stageChecks } from './stage-checks.ts';
 import type { Synthesis } from './synthesis.ts';
 
-/** What was found of a stage before its deployment. */
+/** The findings about a stage before its deployment. */
 export interface Preflight {
   readonly stage: StageName;
   readonly account: string | null;
   readonly region: string | null;
   /** In the order of the checks. After one that the others need, they are missing. */
   readonly findings: readonly (Finding & { readonly check: string })[];
-  /** What to type next; `null` while there are problems. */
+  /** The command to type next; `null` while there are problems. */
   readonly command: string | null;
 }
 
-/** What a preflight needs of the world. */
+/** The means that a preflight needs. */
 export interface PreflightWorld {
   readonly configure: (stage: StageName) => StageConfiguration;
   readonly synthesise: (configuration: StageConfiguration) => Promise<Synthesis>;
@@ -150,7 +150,7 @@ function once<Value>(read: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-/** What fails in a check leaves the others. */
+/** Runs a check. An error in it leaves the other checks alone: the finding is then `unknown`. */
 async function attempt(check: () => Finding | Promise<Finding>, needs: readonly string[]): Promise<Finding> {
   try {
     return await check();

@@ -4,7 +4,7 @@ import type { Check, Subject } from './checks.ts';
 import { type Finding, ok, problem, unknown } from './finding.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
 
-/** What is there of the stage already, and must not be hurt. */
+/** The checks of all that is already there of the stage, and must not be hurt. */
 export const stageChecks: readonly Check[] = [
   { name: 'stacks', needs: ['cloudformation:DescribeStacks'], check: checkStates },
   { name: 'protection', needs: ['cloudformation:DescribeStacks'], check: checkProtection },
@@ -90,7 +90,7 @@ async function checkOtherRegions({ configuration: { stage }, aws, region }: Subj
   );
 }
 
-/** What outlived an earlier deployment of that name is not taken over: the new stage would begin empty beside it. */
+/** Finds what outlived an earlier deployment of that name. It is not taken over: the new stage would begin empty beside it. */
 async function checkLeftOvers(subject: Subject): Promise<Finding> {
   const { configuration, aws, region } = subject;
   const { stage, removalPolicy } = configuration;

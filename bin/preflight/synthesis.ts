@@ -18,7 +18,7 @@ export interface Resource {
   readonly Properties?: Readonly<Record<string, unknown>>;
 }
 
-/** What a deployment of a stage would bring. */
+/** The outcome of a synthesis: all that a deployment of a stage would bring. */
 export interface Synthesis {
   readonly templates: Readonly<Partial<Record<StackName, Template>>>;
   /** The parameter that holds the version of the bootstrap stack, and the version that is needed. */

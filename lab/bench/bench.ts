@@ -14,7 +14,7 @@ import { measureService } from './service.ts';
 const root = join(import.meta.dirname, '../..');
 const file = join(root, 'docs/performance.md');
 
-/** How many rounds and requests are measured. */
+/** The numbers of rounds and requests that are measured. */
 const sizes = {
   whole: {
     coldRuns: 15,

@@ -22,7 +22,7 @@ export interface ComparisonRow {
   readonly ratioInMemory: number;
 }
 
-/** How much is measured: requests of one kind in a row to one server, then to the other, so many times. */
+/** The size of a comparison. A round is requests of one kind in a row to one server, then to the other. */
 export interface ComparisonSize {
   readonly rounds: number;
   readonly requests: number;

@@ -58,9 +58,9 @@ export function makeConsumer(
 
   return {
     end,
-    /** How many messages it was given in its life. */
+    /** Returns the number of messages handed to it in its life. */
     handedOver: () => handedOver,
-    /** Hands over so many batches, one after the other. */
+    /** Hands over this many batches, one after the other. */
     consume: async (batches: number, makeBatch: MakeBatch): Promise<Series> => {
       const before = processorTime(processes);
       const times: number[] = [];

@@ -28,14 +28,14 @@ export function hostOf(event: number): string {
   return hostsOfOneEvent[event % hostsOfOneEvent.length] ?? host;
 }
 
-/** Whether DNS and the connection to the store are emulated in the process, or real. */
+/** The network of a measurement: DNS and the connection to the store are emulated in the process, or real. */
 export type Network = 'emulated' | 'real DNS and TLS';
 
 /** The services that deliveries are measured with. */
 export interface DeliveryTestbed {
   readonly outputs: LocalOutputs;
   readonly dynamo: DynamoDBDocumentClient;
-  /** How many requests the receiver got. */
+  /** Returns the number of requests that the receiver got. */
   received(): Promise<number>;
   /** Makes a consumer process of a function: ours, or the plain one. */
   begin(what: 'ours' | 'plain', network: Network, dynamoDb?: string): Consumer;
@@ -140,7 +140,7 @@ function realDnsPreload(settings: RealDnsSettings): string {
   return url.href;
 }
 
-/** What the delivery stack gives the function; its retries go to a queue that nobody consumes. */
+/** Returns the environment that the delivery stack sets for the function; its retries go to a queue that nobody consumes. */
 function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
   const { retrySchedule, attemptTimeout, giveUp, slowRate } = stageConfiguration('local');
   const settings: DeliverEnvironment = {

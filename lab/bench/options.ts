@@ -6,7 +6,7 @@ export const partNames = ['bundles', 'service', 'delivery', 'comparison'] as con
 /** One of the parts. */
 export type PartName = (typeof partNames)[number];
 
-/** What `npm run bench -- --help` says. */
+/** The output of `npm run bench -- --help`. */
 export const usage = `npm run bench [-- PART… OPTIONS]
 
 Measures the size and cost of the functions and writes docs/performance.md. Parts: ${partNames.join(', ')};

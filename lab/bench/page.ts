@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 
-/** What the page says before its sections: three lines for whoever reads no more. */
+/** Returns the page's text before its sections: three lines for a reader who reads no more. */
 export function preamble(): string {
   return `# Performance
 

@@ -8,7 +8,7 @@ import { divertConnections } from '@emissor/local-cloud/internet/connections';
 import type { NetworkSettings } from '@emissor/local-cloud/internet/host-map';
 import { makeHostMap } from '@emissor/local-cloud/internet/host-map';
 
-/** What it is configured in its own URL. */
+/** The settings in the preload's own URL. */
 export interface RealDnsSettings extends NetworkSettings {
   readonly nameServerPort: number;
 }

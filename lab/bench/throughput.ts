@@ -10,7 +10,7 @@ export interface Throughput {
   readonly times: Percentiles;
 }
 
-/** How much is measured, in batches of ten; scenarios with batches of one have four times as many. */
+/** The size of a measurement, in batches of ten; scenarios with batches of one have four times as many. */
 export interface DeliverySize {
   readonly rounds: number;
   /** Batches in a row for one consumer, then for the other. */

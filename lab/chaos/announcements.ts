@@ -5,7 +5,7 @@ import type { LocalOutputs } from '../../tools/support/local-run.ts';
 import type { PublishedEvent } from './publisher.ts';
 import type { StoredState } from './run-state.ts';
 
-/** Subscribes a new queue to a run's operations topic. Gives the queue's URL. */
+/** Subscribes a new queue to a run's operations topic. Returns the queue's URL. */
 export async function subscribeToOperations(
   sqs: SQSClient,
   { Region, SqsEndpoint, OperationsTopicArn }: LocalOutputs,

@@ -3,7 +3,7 @@ import type { ReceiverBehaviour, Visit } from './receiver-behaviours.ts';
 /** The receivers of an isolation measurement: of those who are measured, and of attackers. */
 export type AttackBehaviours = Readonly<Record<BehaviourName, ReceiverBehaviour>>;
 
-/** What the receivers of an attack do. */
+/** The behaviours of an attack's receivers. */
 export type AttackBehaviourName = Exclude<BehaviourName, 'quick' | 'failing'>;
 
 /**

@@ -11,7 +11,7 @@ export interface Attack {
   /** Webhooks of each account. */
   readonly webhooks: number;
   readonly behaviour: AttackBehaviourName;
-  /** Its webhooks have done nothing but fail for so long that first attempts are left to the retry lane. */
+  /** Its webhooks have only failed, and for long enough that first attempts are left to the retry lane. */
   readonly hasFailed?: true;
   /** Events a second of each webhook. */
   readonly rate?: number;
@@ -96,7 +96,7 @@ export const attacks: readonly Attack[] = [
   },
 ];
 
-/** Attacks for so long. @throws when the API refuses what the attack asks of it: then there is none to measure. */
+/** Attacks for `length` milliseconds. @throws when the API refuses the attack's requests: then there is none to measure. */
 export async function runAttack(
   prepared: Pick<PreparedRun, 'publish'>,
   { rate = 0, burst = 0, burstEvery = Number.POSITIVE_INFINITY, putEvery, resends }: Attack,

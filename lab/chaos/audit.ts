@@ -5,7 +5,7 @@ import type { ReceiverBehaviour } from './receiver-behaviours.ts';
 import type { Arrival, Inspect } from './receivers.ts';
 import type { Registration } from './registrations.ts';
 
-/** What an audit reads, when the run is over. */
+/** The evidence that an audit reads, when the run is over. */
 export interface Evidence {
   readonly behaviours: readonly ReceiverBehaviour[];
   readonly published: readonly PublishedEvent[];
@@ -47,9 +47,9 @@ export interface ReceiverRow {
 /** The result of an audit. */
 export interface Audit {
   readonly rows: readonly ReceiverRow[];
-  /** What is wrong, one line each. */
+  /** The faults found, one line each. */
   readonly findings: readonly string[];
-  /** How much later than due the attempts after a wait began, in milliseconds, in ascending order. */
+  /** The delays of attempts after a wait, beyond when they were due, in milliseconds, in ascending order. */
   readonly lateness: readonly number[];
 }
 
@@ -69,12 +69,12 @@ export function inspectionOf(registrations: readonly Registration[]): Inspect {
   };
 }
 
-/** Whether a delivery is overdue, but in the index that the sweeper reads, and too young for the sweeper. */
+/** Returns whether a delivery is overdue, but in the index that the sweeper reads, and too young for the sweeper. */
 export function isLeftToSweeper(delivery: Delivery | undefined, now: number): boolean {
   return delivery?.wait !== undefined && delivery.wait.nextAttemptAt + 2_000 < now && delivery.wait.sweepAt > now;
 }
 
-/** Whether a delivery waits since an internal error kept its last attempt from being made. */
+/** Returns whether a delivery waits since an internal error kept its last attempt from being made. */
 export function isDelayedByError(delivery: Delivery | undefined, now: number): boolean {
   return delivery?.wait !== undefined && delivery.internalErrors > 0 && delivery.wait.nextAttemptAt > now;
 }
@@ -141,7 +141,7 @@ export function audit(evidence: Evidence): Audit {
   return { rows, findings, lateness: lateness.sort((one, other) => one - other) };
 }
 
-/** Whether a delivery came as the event was published, to the receiver it was registered for. */
+/** Returns what is wrong with an arrival: a delivery comes as the event was published, to the receiver it was registered for. */
 function auditArrival({ problem, headers, body }: Arrival, event: PublishedEvent | undefined): string | undefined {
   if (!event) return 'nobody published it';
   const { registration, idDemanda } = event;
@@ -190,7 +190,7 @@ function auditAttempts(
   return findings;
 }
 
-/** Whether an attempt was completed: not prevented by an internal error, nor given up and repeated in the slow lane. */
+/** Returns whether an attempt was completed: not prevented by an internal error, nor given up and repeated in the slow lane. */
 function isCompleted({ result }: AttemptRecord): boolean {
   return result !== 'internal' && result !== 'slow';
 }
@@ -209,7 +209,7 @@ function endOf(record: AttemptRecord): number {
   return startOf(record) + record.durationMs;
 }
 
-/** Whether an attempt counts towards the attempts that a delivery has: it was made, and its receiver failed. */
+/** Returns whether an attempt counts towards the attempts that a delivery has: it was made, and its receiver failed. */
 function isChargeable(record: AttemptRecord): boolean {
   return isCompleted(record) && record.result !== 'delivered' && record.status !== 410;
 }

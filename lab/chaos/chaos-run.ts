@@ -36,10 +36,10 @@ export interface ChaosSettings {
   readonly retryAfter: number;
   /** The same, of those whose webhook is deleted meanwhile. */
   readonly longRetryAfter: number;
-  /** Seconds that a message stays hidden: it comes back so long after its process was killed. */
+  /** Seconds that a message stays hidden: it comes back this long after its process was killed. */
   readonly visibility: number;
   /**
-   * Whether the run waits for recoveries that take minutes: an internal error is waited out for one, the sweeper sends what
+   * True when the run waits for recoveries that take minutes: an internal error is waited out for one, the sweeper sends what
    * was lost between storing and sending after two or three, and announces suspensions after one or two.
    */
   readonly waitsForRecovery: boolean;

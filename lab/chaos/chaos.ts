@@ -38,7 +38,7 @@ function readOrExit(): ChaosOptions {
   }
 }
 
-/** Tries what the options name. Gives whether every promise is kept. */
+/** Tries the parts that the options name. Returns whether every promise is kept. */
 async function areKept({ part, settings, rounds, attacks }: ChaosOptions): Promise<boolean> {
   try {
     if (part === 'guesses') return await isLockoutHeld();

@@ -9,7 +9,7 @@ import { pick, type Random } from '../../tools/support/random.ts';
 export interface FaultPlan {
   /** Between two kills. */
   readonly killEvery: number;
-  /** At least so many processes are killed, even after publishing has ended: those that are still starting are spared. */
+  /** The least number of processes killed, even after publishing has ended: those that are still starting are spared. */
   readonly leastKills: number;
   /** Each of these is injected at least once, even after publishing has ended. */
   readonly required: readonly FaultKind[];
@@ -28,7 +28,7 @@ export interface FaultPlan {
 /** The shares of requests that fail, by kind of fault. */
 export type FaultShares = Partial<Record<FaultKind, number>>;
 
-/** How often each fault was injected, and what it did to attempts. */
+/** The number of times that each fault was injected, and its effect on attempts. */
 export interface InjectedFaults {
   readonly kills: number;
   /** Of those, processes that were serving an invocation. */
@@ -115,12 +115,12 @@ export function injectedIn({ logFile }: LocalRun, kills: number, kinds: readonly
   };
 }
 
-/** Whether each of these faults was injected. */
+/** Returns whether each of these faults was injected. */
 export function wereInjected(run: LocalRun, kinds: readonly FaultKind[]): boolean {
   return Object.values(injectedIn(run, 0, kinds).counts).every(count => count > 0);
 }
 
-/** How long the last kills and faults are waited for, in milliseconds. */
+/** The longest wait for the last kills and faults, in milliseconds. */
 const longestExtension = 60_000;
 
 function countIn(log: string, pattern: RegExp): number {

@@ -1,6 +1,6 @@
 /**
  * Receivers in a process of their own, on free ports of 127.0.0.1: by its argument one that is healthy, or one for each flood.
- * It is told the key and the certificate to show, and tells its ports by name.
+ * It receives the key and the certificate to show, and sends its ports by name.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:https';

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** What floods, and for how long. */
+/** The requests of a flood, and its length. */
 export interface Flood {
   readonly url: string;
   readonly method: string;
@@ -24,7 +24,7 @@ const patience = 5_000;
 // A thread of its own: what it has to do must not delay the clock of those who are measured.
 parentPort?.postMessage(await flood(workerData as Flood));
 
-/** Sends requests at a fixed rate, whatever is answered, and gives the answers. */
+/** Sends requests at a fixed rate, whatever is answered. Returns the answers. */
 async function flood({ url, method, headers, body, rate, length }: Flood): Promise<FloodAnswers> {
   const agent = new Agent({ keepAlive: true, maxSockets: mostAtOnce });
   const answers: Record<number, number> = {};

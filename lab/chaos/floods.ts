@@ -12,14 +12,14 @@ export interface FloodSettings {
   /** Floods at once. Each is begun anew after the pause. */
   readonly floods: number;
   readonly pause: number;
-  /** Attempts whose processor time is measured, one after the other, for so long at most. */
+  /** Attempts whose processor time is measured, one after the other, for `attemptsLast` at most. */
   readonly attempts: number;
   readonly attemptsLast: number;
   readonly deadline: number;
   /** Rounds of POSTs with and without the meter, and POSTs of each. */
   readonly rounds: number;
   readonly postsPerRound: number;
-  /** How much later healthy POSTs may be in the 99th percentile than alone. */
+  /** The most that healthy POSTs may be later in the 99th percentile than alone. */
   readonly longestExtra: number;
   /** The processor time that an attempt may cost beyond a healthy one: in the mean, and the first one. */
   readonly mostCpu: number;
@@ -36,10 +36,10 @@ export interface FloodResult {
   /** The processor time of an attempt beyond that of a healthy one: of the first one, and the mean of several in a row. */
   readonly firstCpu: number;
   readonly cpu: number;
-  /** How the flood's attempts ended, and how often. */
+  /** The ends of the flood's attempts, and the number of each. */
   readonly ends: ReadonlyMap<string, number>;
   readonly longest: number;
-  /** Whether each ended by its deadline, as the receiver's failure or with its answer. */
+  /** True when each ended by its deadline, as the receiver's failure or with its answer. */
   readonly isCharged: boolean;
 }
 
@@ -54,7 +54,7 @@ interface MeterCost {
 /** The measurements of all floods. */
 export interface FloodReport {
   readonly results: readonly FloodResult[];
-  /** What no limit helps against, and a flood without the meter: the measure shows what they cost, and allows it. */
+  /** Floods that no limit helps against, and a flood without the meter: the measure shows their cost, and allows it. */
   readonly unlimited: readonly FloodResult[];
   readonly costs: readonly MeterCost[];
 }
@@ -85,7 +85,7 @@ export async function measureFloods(settings: FloodSettings, say: (line: string)
   }
 }
 
-/** How much later healthy POSTs were beside a flood than alone, in the 99th percentile. */
+/** Returns how much later healthy POSTs were beside a flood than alone, in the 99th percentile. */
 export function laterOf({ alone, beside }: FloodResult): number {
   return quantile(beside, 0.99) - quantile(alone, 0.99);
 }

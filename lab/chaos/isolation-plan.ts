@@ -1,7 +1,7 @@
 import { rotated } from '../../tools/support/statistics.ts';
 import { type Attack, attacks } from './attacks.ts';
 
-/** How the local queues hand messages out; see `--queue-order`. */
+/** The order in which the local queues hand messages out; see `--queue-order`. */
 export type QueueOrder = (typeof queueOrders)[number];
 
 /** A local run of its own, with the attacks that are measured in it, one after the other. */
@@ -12,7 +12,7 @@ export interface PlannedRun {
   readonly attacks: readonly Attack[];
 }
 
-/** Plans so many runs in each order of the queues. As many attacks as can be come first in one of them. */
+/** Plans `rounds` runs in each order of the queues. As many attacks as possible come first in one of them. */
 export function planRuns(chosen: readonly Attack[], rounds: number): readonly PlannedRun[] {
   const total = rounds * queueOrders.length;
   return Array.from({ length: total }, (_, index) => {

@@ -4,7 +4,7 @@ import { median, quantile } from '../../tools/support/statistics.ts';
 import { alone, type IsolationSettings, never, type SituationResult } from './isolation.ts';
 import type { QueueOrder } from './isolation-plan.ts';
 
-/** How much later others were, over all runs of one situation in one order. Milliseconds. */
+/** The delays of others, over all runs of one situation in one order. Milliseconds. */
 export interface JudgedSituation {
   readonly order: QueueOrder;
   readonly situation: string;
@@ -105,7 +105,7 @@ function extraOf(run: SituationResult, beside: SituationResult | undefined): Rec
   };
 }
 
-/** What was not measured is later than any bound. */
+/** Returns the difference of the 99th percentiles. One that was not measured is later than any bound. */
 function laterThan(waits: readonly number[], otherWaits: readonly number[]): number {
   const extra = p99(waits) - p99(otherWaits);
   return Number.isNaN(extra) ? never : extra;

@@ -17,21 +17,21 @@ export interface IsolationSettings {
   readonly failing: number;
   /** Events a second of each of these. */
   readonly rate: number;
-  /** How long each situation lasts. */
+  /** The time that each situation lasts. */
   readonly length: number;
   /** Batches that each lane works on at once, by the name of its stage value. */
   readonly places: Readonly<Record<'first' | 'retry' | 'slow', number>>;
   /** The deadline of an attempt. */
   readonly attemptTimeout: number;
-  /** How long healthy receivers take to answer. */
+  /** The time that healthy receivers take to answer. */
   readonly answersAfter: number;
   /** The wait before the second attempt, in whole seconds, as the queue takes it. */
   readonly wait: number;
-  /** How much later others may be in the 99th percentile than alone. */
+  /** The most that others may be later in the 99th percentile than alone. */
   readonly longestExtra: number;
 }
 
-/** What the situation without an attack is called. */
+/** The name of the situation without an attack. */
 export const alone = 'alone';
 
 /** The wait of an event that never came. */
@@ -40,7 +40,7 @@ export const never = Number.POSITIVE_INFINITY;
 /** The measurements of one situation in one run. Waits are in milliseconds; `never` is that of an event that did not come. */
 export interface SituationResult extends Pick<PlannedRun, 'round' | 'order'> {
   readonly situation: string;
-  /** Whether its attack was the first of the run. */
+  /** True when its attack was the first of the run. */
   readonly isFirst: boolean;
   /** From publishing to the arrival of the first attempt. */
   readonly first: readonly number[];
@@ -191,7 +191,7 @@ function processesOf(ancestor: number, name: string): readonly number[] {
 /** A first attempt that fails at once has failed after this long. */
 const untilFailed = 5_000;
 
-/** How long the run may take to start its processes, and events that have it start them all. */
+/** The longest time that the run may take to start its processes, and the events that make it start them all. */
 const longestWarmUp = 120_000;
 const warmUpEvents = 10;
 
@@ -202,7 +202,7 @@ function processorTimes() {
   return { all, atWork: all - times.reduce((sum, { idle }) => sum + idle, 0) };
 }
 
-/** Waits for `wanted` attempts of each event to arrive, for so long at most. Gives all arrivals, oldest first. */
+/** Waits for `wanted` attempts of each event to arrive, for `longest` at most. Returns all arrivals, oldest first. */
 async function arrivalsOf({ receivers }: PreparedRun, moments: Moments, wanted: number, longest: number) {
   const limit = Date.now() + longest;
   for (;;) {

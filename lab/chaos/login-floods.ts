@@ -15,9 +15,9 @@ export interface LoginFloodSettings {
   readonly scale: number;
   /** Integrators' programs, each with a user of its own. */
   readonly clients: number;
-  /** Each logs in so often. In milliseconds. */
+  /** Each logs in once in this time. In milliseconds. */
   readonly every: number;
-  /** How long logins are measured alone, and beside each flood. In milliseconds. */
+  /** The time that logins are measured alone, and beside each flood. In milliseconds. */
   readonly length: number;
   /** Requests of a flood in a second. */
   readonly rate: number;
@@ -30,7 +30,7 @@ interface Logins {
   readonly refused: number;
 }
 
-/** What the flood of one class did. */
+/** The effect of the flood of one class. */
 export interface LoginFloodResult {
   readonly flooded: ThrottleClass;
   readonly path: string;

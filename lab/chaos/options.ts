@@ -4,7 +4,7 @@ import type { ChaosSettings } from './chaos-run.ts';
 import { attacksNamed } from './isolation-plan.ts';
 import { fullRun } from './run-settings.ts';
 
-/** What `npm run chaos -- --help` says. */
+/** The output of `npm run chaos -- --help`. */
 export const usage = `npm run chaos -- [OPTIONS]
 
 Publishes events while everything goes wrong, measures how attacks delay other accounts, what floods below the headers
@@ -25,7 +25,7 @@ cost, how many guesses of a password get in before the lockout, and what floods 
 
 /** The options of a chaos run. */
 export interface ChaosOptions {
-  /** What to do: all of it, or one part. */
+  /** The part to run: all of it, or one. */
   readonly part: 'all' | Part;
   readonly settings: ChaosSettings;
   /** Runs of the isolation measurement in each order, and its attacks. */
@@ -76,7 +76,7 @@ export function readOptions(args: readonly string[]): ChaosOptions {
   };
 }
 
-/** What can be measured alone. */
+/** The parts that can be measured alone. */
 const parts = ['isolation', 'tls-floods', 'guesses', 'login-floods'] as const;
 type Part = (typeof parts)[number];
 

@@ -5,7 +5,7 @@ import type { Registration } from './registrations.ts';
 /** When each event was published, by delivery id, in milliseconds since the epoch. */
 export type Moments = ReadonlyMap<string, number>;
 
-/** Publishes events evenly for so long, one registration after the other, so many a second of each. */
+/** Publishes events evenly for `length` milliseconds, one registration after the other, `rate` a second of each. */
 export async function publishEvenly(
   { publish }: Pick<PreparedRun, 'publish'>,
   registrations: readonly Registration[],
@@ -30,7 +30,7 @@ export async function publishEvenly(
   }
 }
 
-/** Publishes so many events of each registration at once. */
+/** Publishes `count` events of each registration at once. */
 export async function publishTogether(
   { publish }: Pick<PreparedRun, 'publish'>,
   registrations: readonly Registration[],

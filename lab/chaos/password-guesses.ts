@@ -6,7 +6,7 @@ export interface GuessSettings {
   readonly bursts: number;
   /** Guesses of a burst; the right one is at a random place among them. */
   readonly guesses: number;
-  /** At most so many bursts may let the right one in: twice what five tries one after the other would. */
+  /** The most bursts that may let the right one in: twice what five tries one after the other would. */
   readonly mayGetIn: number;
 }
 

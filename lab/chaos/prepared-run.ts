@@ -16,7 +16,7 @@ export interface PreparedRun {
   readonly receivers: Receivers;
   /** The registrations of accounts whose name begins so. */
   registrationsOf(prefix: string): readonly Registration[];
-  /** Publishes events of one registration, up to ten. Gives their deliveries' ids. */
+  /** Publishes events of one registration, up to ten. Returns their deliveries' ids. */
   publish(registration: Registration, count: number): Promise<readonly string[]>;
   /** Counts messages in the queues that have consumers: visible, in flight or delayed. */
   waiting(): Promise<number>;

@@ -12,11 +12,11 @@ export interface PublishedEvent {
   readonly idDemanda: number;
   /** The message, to be published once more. */
   readonly message: string;
-  /** Whether the message holds the publisher's own id, so that another one like it is the same event. */
+  /** True when the message holds the publisher's own id, so that another one like it is the same event. */
   readonly hasOwnId: boolean;
 }
 
-/** Sends up to ten messages. Gives their ids. @throws when the queue does not take all of them. */
+/** Sends up to ten messages. Returns their ids. @throws when the queue does not take all of them. */
 export async function sendAll(
   sqs: SQSClient,
   QueueUrl: string,
@@ -63,7 +63,7 @@ export async function publishEvents(
   }));
 }
 
-/** What is to be sent: a message's body and the account it is of. */
+/** A message to be sent: its body, and its account. */
 interface Outgoing {
   readonly body: string;
   readonly account: string;

@@ -141,7 +141,7 @@ export function receiverBehaviours(retryAfter: number, longRetryAfter: number): 
   ];
 }
 
-/** What a name leads to once its webhook is registered, if it changes. */
+/** The address that a name leads to once its webhook is registered, if it changes. */
 type NameChange = 'nothing' | 'loopback' | 'someone-elses';
 
 function end({ response }: Visit, status: number, headers: Record<string, string> = {}, body?: string): void {
@@ -162,7 +162,7 @@ function inSeconds(milliseconds: number) {
   return String(milliseconds / 1_000);
 }
 
-/** A date in whole seconds may be earlier by so much. */
+/** A date in whole seconds may be earlier by this much. */
 const dateRounding = 1_000;
 
 /** Writes to the connection itself, again and again. */

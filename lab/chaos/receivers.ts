@@ -12,11 +12,11 @@ export interface Arrival {
   readonly body: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** What was wrong with it. */
+  /** The fault found in it. */
   readonly problem: string | undefined;
 }
 
-/** Checks a delivery as it arrives, since signatures are good for five minutes only. Gives what is wrong with it. */
+/** Checks a delivery as it arrives, since signatures are good for five minutes only. Returns what is wrong with it. */
 export type Inspect = (headers: Arrival['headers'], body: string) => string | undefined;
 
 /** The receivers of a run, all of them one plain HTTP server of this process. */

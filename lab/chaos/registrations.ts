@@ -19,7 +19,7 @@ export interface Registration {
   remove(): Promise<void>;
   /** Replaces its URL by another one of the same receiver. */
   replace(): Promise<void>;
-  /** Asks for another attempt at a delivery. Gives whether that was accepted: not yet known or too many are refused. */
+  /** Asks for another attempt at a delivery. Returns whether that was accepted: not yet known or too many are refused. */
   resend(deliveryId: string): Promise<boolean>;
 }
 
@@ -85,7 +85,7 @@ export async function registerWebhooks(
   return registrations;
 }
 
-/** Makes an account with an admin and gives what calls {base_url} in the admin's name. */
+/** Makes an account with an admin. Returns a function that calls {base_url} in the admin's name. */
 async function logInAdmin({ outputs, outputsFile }: LocalRun, account: string) {
   const { getTokens, callApi } = makeServiceClient(outputs);
   const { client } = demoOf(outputs);

@@ -1,6 +1,6 @@
 import type { ExtraWaits } from './extra-waits.ts';
 
-/** What is promised to webhooks that are not slow: how much later their attempts come beside an attack. Milliseconds. */
+/** The promise to webhooks that are not slow: the most that their attempts come later beside an attack. Milliseconds. */
 export const bounds = {
   besideOne: { p99: 500, inWindow: 1_000, p999: 2_000 },
   besideMany: { p99: 1_500, inWindow: 2_500, p999: 4_000 },

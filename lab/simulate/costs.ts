@@ -1,15 +1,15 @@
 /*
- * What the work of a function costs, in milliseconds. None of this decides anything: it is how long the decisions of
+ * The costs of a function's work, in milliseconds. They decide nothing: they are the time that the decisions of
  * `lambdas/delivery` take on AWS.
  *
  * The calls are guesses within one Region: a consistent read of a few items 5, a write of one item 7, a message sent or
  * hidden, or a receive that is not empty, 10.
  *
  * Processor time follows `docs/performance.md`, on a whole core: about 3 for a delivery (1.9 in batches of ten, 3.75 alone),
- * 3.85 for a move of a read and four calls. A function of 1,024 MB has 0.58 of a core (Lambda gives a whole one at 1,769 MB).
+ * 3.85 for a move of a read and four calls. A function of 1,024 MB has 0.58 of a core (Lambda allots a whole one at 1,769 MB).
  */
 
-/** How long calls take until their answer is there. */
+/** The time that calls take until their answer is there. */
 export const latency = {
   read: 5,
   write: 7,

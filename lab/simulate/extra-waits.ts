@@ -1,13 +1,13 @@
 import { quantile } from '../../tools/support/statistics.ts';
 import type { Period, QuickLanesResult, Waits } from './quick-lanes.ts';
 
-/** How much longer healthy attempts waited beside an attack than in the same run without it, in milliseconds. */
+/** The extra waits of healthy attempts beside an attack, compared with the same run without it, in milliseconds. */
 export interface ExtraWaits {
   /** In the 99th percentile. */
   readonly p99: number;
   /** The same of any ten seconds: the worst. */
   readonly inWindow: number;
-  /** What one in a thousand exceeds. */
+  /** The wait that one in a thousand exceeds. */
   readonly p999: number;
 }
 

@@ -10,11 +10,11 @@ import type { VirtualTime } from './virtual-time.ts';
 
 /** A process of a function: one thread on a share of a core, and what it keeps in memory. */
 export interface FunctionProcess {
-  /** Does so much work, in milliseconds of a whole core, after all that it was given before, then goes on. */
+  /** Does this much work, in milliseconds of a whole core, after all the work that it had before, then goes on. */
   work(milliseconds: number, then: () => void): void;
   /** The same, where nothing waits for it. */
   spend(milliseconds: number): void;
-  /** How much later than now a timer would fire, in milliseconds. */
+  /** Returns how much later than now a timer would fire, in milliseconds. */
   lateness(): number;
   /** Asks whether messages wait in the lane's queue: once a second, for all attempts together. */
   askForMessages(then: (doWait: boolean) => void): void;

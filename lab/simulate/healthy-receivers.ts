@@ -46,7 +46,7 @@ export function simulateLargeReceiver({ rate, slowShare, processes, hours }: Lar
   return times;
 }
 
-/** What followed a large receiver's outage. Times in milliseconds after its end. */
+/** The effects of a large receiver's outage. Times in milliseconds after its end. */
 export interface OutageResult {
   /** When it was no longer slow. */
   readonly quickAfter: number;
@@ -56,7 +56,7 @@ export interface OutageResult {
   readonly waited: number;
 }
 
-/** Simulates a receiver with so many events a second that hangs for a minute and then answers as before. */
+/** Simulates a receiver with `rate` events a second that hangs for a minute and then answers as before. */
 export function simulateOutage(rate: number, random: Random): OutageResult {
   const time = makeVirtualTime();
   const [outageFrom, outageUntil, until] = [minute, 2 * minute, 20 * minute];
@@ -107,7 +107,7 @@ export function simulateOutage(rate: number, random: Random): OutageResult {
     waiting -= given;
     if (waiting === 0) {
       isBacklogged = false;
-      // What was given a slot is attempted until its last slot.
+      // Events with a slot are attempted until their last slot.
       if (quickAt <= time.now()) emptyAt = Math.min(emptyAt, plan.beginAt + given * plan.interval);
     }
     if (time.now() < until) time.at(time.now() + minute, sweep);

@@ -6,7 +6,7 @@ import { presentSettings, simulateQuickLanes } from './quick-lanes.ts';
 import { runInThreads } from './run-in-threads.ts';
 import type { SlowLanePlan, SlowLaneResult } from './slow-lane.ts';
 
-/** Shows how late a slow webhook comes beside others that hang. Gives whether what is promised is kept. */
+/** Shows how late a slow webhook comes beside others that hang. Returns whether what is promised is kept. */
 export async function showSlowLane(hours: number): Promise<boolean> {
   console.log(
     `\nSlow lane: ${hours} hours with all retries. One webhook answers in 3 s, twice a second; beside it 50 hang.\n`,
@@ -46,7 +46,7 @@ export async function showSlowLane(hours: number): Promise<boolean> {
 
 const promisedToBystander = 30_000;
 
-/** Shows what befalls receivers that are slow through no fault of theirs. Gives whether what is promised is kept. */
+/** Shows what befalls receivers that are slow through no fault of theirs. Returns whether what is promised is kept. */
 export function showHealthyReceivers(): boolean {
   const slowTimes = [5, 20].map(processes =>
     simulateLargeReceiver({ rate: 100, slowShare: 0.001, processes, hours: 6 }, makeRandom(processes)),

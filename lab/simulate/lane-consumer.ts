@@ -12,7 +12,7 @@ import type { QueuedMessage, SimulatedQueue } from './simulated-queue.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /**
- * How many batches an event source has the function work on at once. In standard mode five at first, and 300 more a minute while
+ * The batches that an event source has the function work on at once. In standard mode five at first, and 300 more a minute while
  * messages wait. It is not modelled that the source goes back to five when little comes.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
  */
@@ -23,7 +23,7 @@ export interface Places {
   readonly growth: number;
 }
 
-/** What becomes of the messages that a process has. */
+/** The events of the messages that a process has. */
 export interface InvocationEvents {
   /** An attempt begins: from now on the message only waits for its receiver. */
   attemptBegins(): void;
@@ -37,7 +37,7 @@ export interface InvocationEvents {
 /** The settings of a consumer. */
 export interface ConsumerSettings {
   readonly attemptsPerProcess: number;
-  /** A process receives no more while it has so many messages that do not wait for a receiver. */
+  /** A process receives no more while it has this many messages that do not wait for a receiver. */
   readonly messagesInOwnWork: number;
   /** The pause after a receive that brought messages, in milliseconds. */
   readonly pauseWhileMessages: number;
@@ -49,7 +49,7 @@ export interface ConsumerSettings {
 }
 
 /**
- * Simulates the event source of a lane and the processes of its function: what `batch-consumer.ts` does. Gives what is called
+ * Simulates the event source of a lane and the processes of its function, as `batch-consumer.ts` works. Returns a function to call
  * after messages were sent, and the number of processes.
  */
 export function simulateConsumer<Message extends QueuedMessage, Process extends FunctionProcess>({

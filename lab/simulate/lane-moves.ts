@@ -20,21 +20,21 @@ interface SlotBlock {
   interval: number;
   left: number;
   isAsking: boolean;
-  /** What is called when there are slots again, or none. */
+  /** The functions called when there are slots again, or none. */
   waiting: (() => void)[];
 }
 
-/** How messages leave a lane without an attempt, call by call. */
+/** The ways in which messages leave a lane without an attempt, call by call. */
 export interface LaneMoves {
   /** Hides messages, up to ten in one call. */
   hide(shed: readonly InvocationEvents[], process: WorkerProcess): void;
   toRetryLane(message: SimulatedMessage, process: WorkerProcess, wait: number, then: () => void): void;
   toSlowLane(message: SimulatedMessage, process: WorkerProcess, read: WebhookRecord, then: () => void): void;
-  /** A call to a table or a queue that takes so many milliseconds, for so many messages. */
+  /** A call to a table or a queue that takes `takes` milliseconds, for `messages` messages. */
   call(process: WorkerProcess, takes: number, messages: number, then: () => void): void;
 }
 
-/** What moving depends on. */
+/** The dependencies of moves. */
 export interface LaneMovesDependencies {
   readonly time: VirtualTime;
   readonly tables: SimulatedTables<SimulatedMessage>;
@@ -97,7 +97,7 @@ export function makeLaneMoves(dependencies: LaneMovesDependencies): LaneMoves {
     });
   }
 
-  /** Gives the next slot that the process has, or reserves more: ten at once, for all that ask meanwhile. */
+  /** Passes on the next slot that the process has, or reserves more: ten at once, for all that ask meanwhile. */
   function takeSlot(webhook: string, process: WorkerProcess, then: (slotAt: number | undefined) => void): void {
     const block = process.slots.get(webhook) ?? { at: 0, interval: 0, left: 0, isAsking: false, waiting: [] };
     process.slots.set(webhook, block);

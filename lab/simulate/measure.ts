@@ -15,7 +15,7 @@ export interface MeasureJob {
   readonly attackLength: number;
 }
 
-/** What was measured beside one attack. */
+/** The measurements beside one attack. */
 export interface Measured {
   readonly attack: string;
   readonly first: ExtraWaits;

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/** What `npm run simulate -- --help` says. */
+/** The output of `npm run simulate -- --help`. */
 export const usage = `npm run simulate [-- OPTIONS]
 
 Simulates what attacks on delivery do to others, in virtual time and by the product's own rules, and ends with 1 if

@@ -44,13 +44,13 @@ export function makeProcessMessages({
     });
   };
 
-  /** What is read at once is decided at once. */
+  /** Decides on messages: those read at once are decided at once. */
   function decide(received: readonly Received[], process: WorkerProcess): void {
     const shed = received.filter(each => !isTakenUp(each, process));
     hide(shed, process);
   }
 
-  /** Attempts or moves a message. Gives whether it did: otherwise it is to be hidden. */
+  /** Attempts or moves a message. Returns whether it did: otherwise it is to be hidden. */
   function isTakenUp({ message, events, leave: entered }: Received, process: WorkerProcess): boolean {
     const { webhook } = message.tenant;
     const read = { ...tables.recordOf(webhook) };
@@ -80,6 +80,6 @@ export function makeProcessMessages({
 interface Received {
   readonly message: SimulatedMessage;
   readonly events: InvocationEvents;
-  /** Gives back its webhook's place, where it has one. */
+  /** Frees its webhook's place, where it has one. */
   readonly leave: (() => void) | undefined;
 }

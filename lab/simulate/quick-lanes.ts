@@ -58,7 +58,7 @@ export interface Period {
   readonly until: number;
 }
 
-/** Simulates tenants beside each other. Gives the waits of healthy attempts that were due in the period. */
+/** Simulates tenants beside each other. Returns the waits of healthy attempts that were due in the period. */
 export function simulateQuickLanes(
   plan: ServicePlan,
   tenants: readonly Tenant[],
@@ -149,7 +149,7 @@ export function simulateQuickLanes(
     if (time.now() < end) time.at(time.now() + every, () => replaceEvery(webhook, every));
   }
 
-  /** Gives the number of visible messages as it was a while ago. */
+  /** Returns the number of visible messages as it was a while ago. */
   function followCount(count: () => number): () => number {
     const seen: number[] = [];
     const look = () => {
@@ -190,7 +190,7 @@ export function simulateQuickLanes(
   }
 }
 
-/** How long the simulation goes on after the measured period, for attempts that are still under way. */
+/** The time that the simulation goes on after the measured period, for attempts that are still under way. */
 const drainTime = 30_000;
 
 /** Attempts a second of a slow webhook. */

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 
 /**
  * Runs jobs in threads, as many at once as there are processors. `worker`: the file of a thread, which gets its job as
- * `workerData`, and sends its result. Gives the results in the order of the jobs. `onDone`: called after each.
+ * `workerData`, and sends its result. Returns the results in the order of the jobs. `onDone`: called after each.
  */
 export async function runInThreads<Job, Result>(
   worker: URL,

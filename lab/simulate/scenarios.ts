@@ -147,7 +147,7 @@ function bursts(from: number, until: number, every: number): number[] {
   return Array.from({ length: Math.ceil((until - from) / every) }, (_, index) => from + 1 + index * every);
 }
 
-/** Moments of events that come independently of each other, so many a second. */
+/** Returns the moments of events that come independently of each other, `rate` a second. */
 function arrivals(rate: number, from: number, until: number, random: Random): number[] {
   const moments: number[] = [];
   for (let moment = from; ; ) {

@@ -6,10 +6,10 @@ import type { ConsumerSettings, Places } from './lane-consumer.ts';
 export interface ServicePlan extends ConsumerSettings {
   readonly places: { readonly first: Places; readonly retry: Places };
   readonly attemptsPerWebhook: WebhookPlaces;
-  /** Whether queues are fair between accounts. */
+  /** True when queues are fair between accounts. */
   readonly isFair: boolean;
   readonly giveUp: 'waiting' | 'always';
-  /** How old the queue's count of waiting messages is when it is asked, in milliseconds. */
+  /** The age of the queue's count of waiting messages when it is asked, in milliseconds. */
   readonly countLag: number;
   /**
    * `present`: what finds its webhook's places taken when it is received is hidden for a while, four times; slots are reserved
@@ -18,11 +18,11 @@ export interface ServicePlan extends ConsumerSettings {
    * slot, and its mark was written apart.
    */
   readonly moves: 'present' | 'hiddenAfterReading' | 'former';
-  /** A message that is received so often is stored and moved, and not hidden once more. */
+  /** A message that is received this often is stored and moved, and not hidden once more. */
   readonly receivesBeforeMove: number;
 }
 
-/** What a receiver does with one attempt. Milliseconds; `Infinity` never comes. */
+/** A receiver's behaviour in one attempt. Milliseconds; `Infinity` never comes. */
 export interface Behaviour {
   readonly resolves: number;
   readonly answers: number;
@@ -37,7 +37,7 @@ export interface Tenant {
   /** When its events are published, in order: milliseconds from the beginning. */
   readonly publishes: readonly number[];
   readonly behave: (random: Random, event: Pick<SimulatedMessage, 'attempt' | 'number'>, now: number) => Behaviour;
-  /** Replaces its URL so often, in milliseconds. */
+  /** Replaces its URL once in this time, in milliseconds. */
   readonly putEvery?: number;
 }
 
@@ -45,14 +45,14 @@ export interface Tenant {
 export interface SimulatedMessage {
   readonly tenant: Tenant;
   readonly account: string;
-  /** Which of the tenant's events it is. */
+  /** The number of the event among the tenant's. */
   readonly number: number;
   readonly attempt: number;
   /** When it was published, or its retry was due. */
   readonly due: number;
-  /** Whether its delivery is stored. */
+  /** True when its delivery is stored. */
   isStored: boolean;
-  /** Whether it was attempted or stored. */
+  /** True when it was attempted or stored. */
   isSeen: boolean;
   receives: number;
   order: number;

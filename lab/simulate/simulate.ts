@@ -14,7 +14,7 @@ import type { ServicePlan } from './service-plan.ts';
  * and compares the waits of others with what is promised (`bounds.ts`). Ends with 1 if a bound is exceeded; see `options.ts`.
  */
 
-/** How old the queue's count of messages is at most. */
+/** The age of the queue's count of messages, at most. */
 const countLag = 2_000;
 
 /** Three minutes of attack. */
@@ -37,7 +37,7 @@ function readOrExit(): SimulateOptions {
   }
 }
 
-/** Runs what the options name. Gives whether every promise is kept. */
+/** Runs the scenarios that the options name. Returns whether every promise is kept. */
 async function main(): Promise<boolean> {
   const chosen = scenarios.filter(({ name }) => name.includes(options.only));
   if (chosen.length === 0) {
@@ -138,7 +138,7 @@ function show({ first, retries, deadLetters }: Measured, promised: ExtraWaits): 
   return `${showExtra(first, promised)} (${showExtra(retries, promised)})${dead}`;
 }
 
-/** What exceeds its bound is marked. */
+/** Shows the extra waits, and marks those that exceed their bound. */
 function showExtra(extra: ExtraWaits, promised = extra): string {
   const broken = brokenBounds(extra, promised);
   return (['p99', 'inWindow', 'p999'] as const)

@@ -7,7 +7,7 @@ import type { ServicePlan, SimulatedMessage } from './service-plan.ts';
 import type { SimulatedTables, WebhookRecord } from './simulated-tables.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** What attempts depend on. */
+/** The dependencies of attempts. */
 export interface SimulatedAttemptDependencies {
   readonly time: VirtualTime;
   readonly tables: SimulatedTables<SimulatedMessage>;

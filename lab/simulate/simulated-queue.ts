@@ -12,16 +12,16 @@ import type { VirtualTime } from './virtual-time.ts';
  *   that has the fewest in flight. It is quiet again once nothing of it waits, or after five minutes without a message sent.
  *   https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues-detailed.html
  *
- * What AWS does not say is guessed against those who wait: accounts are judged once a second only; "recent" is a minute; and
- * a message that is visible again goes before those that were never received.
+ * AWS does not document the rest. The model guesses it against those who wait: accounts are judged once a second only; "recent"
+ * is a minute; and a message that is visible again goes before those that were never received.
  */
 export interface SimulatedQueue<Message extends QueuedMessage> {
   /** Sends a message, which is visible at once. */
   push(message: Message): void;
-  /** Receives up to so many; they are in flight until they are deleted or visible again. */
+  /** Receives up to `most` messages; they are in flight until they are deleted or visible again. */
   take(most: number): Message[];
   delete(message: Message): void;
-  /** Makes a message in flight visible again after so many milliseconds. */
+  /** Makes a message in flight visible again after this many milliseconds. */
   hide(message: Message, milliseconds: number): void;
   /** The number of visible messages. */
   length(): number;
@@ -31,10 +31,10 @@ export interface SimulatedQueue<Message extends QueuedMessage> {
   deadLetters(): number;
 }
 
-/** What the queue knows of a message. */
+/** The facts that the queue knows of a message. */
 export interface QueuedMessage {
   readonly account: string;
-  /** How often it was received from this queue. */
+  /** The number of times that it was received from this queue. */
   receives: number;
   /** Its place among all that were sent. */
   order: number;

@@ -13,7 +13,7 @@ import { latency } from './costs.ts';
 import { Fifo } from './fifo.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** What the tables hold of one webhook. */
+/** The record of one webhook in the tables. */
 export interface WebhookRecord {
   slowness: Slowness;
   /** Counts changes of the slowness: a change is written where it is still the one that was read. */
@@ -42,9 +42,9 @@ export interface SimulatedTables<Message> {
   changeSlowness(webhook: string, by: (slowness: Slowness) => Slowness | undefined, then: () => void): void;
   /** Ends the slowness where a quick success may. */
   recover(webhook: string): void;
-  /** Reserves so many slots. Gives the first, and the time between two; `undefined`: they are too far off. */
+  /** Reserves slots. Passes on the first, and the time between two; `undefined`: they are too far off. */
   reserve(webhook: string, slots: number, then: (reserved: ReservedSlots | undefined) => void): void;
-  /** Lets a message wait in the table until the sweeper gives it a slot; its delivery is stored meanwhile. */
+  /** Lets a message wait in the table until the sweeper finds a slot for it; its delivery is stored meanwhile. */
   beginWaiting(webhook: string, message: Message, then: () => void): void;
 }
 

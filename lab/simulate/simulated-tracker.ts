@@ -7,7 +7,7 @@ import type { SimulatedMessage } from './service-plan.ts';
 import type { SimulatedTables } from './simulated-tables.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** What one process stores of slow attempts, as `slowness-tracker.ts` does: one write at a time for each webhook. */
+/** The slow attempts that one process stores, as `slowness-tracker.ts` does: one write at a time for each webhook. */
 export interface SimulatedTracker {
   recordSlow(webhook: string): void;
   recordSlowName(webhook: string): void;

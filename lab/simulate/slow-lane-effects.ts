@@ -15,7 +15,7 @@ export function makeSlowLaneEffects(
   random: Random,
   retryLater: (message: SimulatedMessage) => void,
 ): (message: SimulatedMessage) => void {
-  /** What all attempts at a webhook show is stored about once a second. */
+  /** The last time that the attempts at each webhook were stored: about once a second. */
   const storedAt = new Map<string, number>();
 
   return function attemptInSlowLane(message) {

@@ -25,9 +25,9 @@ export interface SlowLanePlan {
   readonly hours: number;
 }
 
-/** How the bystander fared, and what the lane did. */
+/** The fate of the bystander, and the work of the lane. */
 export interface SlowLaneResult {
-  /** How much later than due the bystander's attempts began, in milliseconds: the 99th percentile and the longest. */
+  /** The delay of the bystander's attempts beyond when due, in milliseconds: the 99th percentile and the longest. */
   readonly bystanderP99: number;
   readonly bystanderLongest: number;
   readonly attempts: number;
@@ -192,7 +192,7 @@ interface SlowWebhook {
   slowness: Slowness;
   nextSlotAt: number;
   isBacklogged: boolean;
-  /** What waits in the table: numbers of attempts. */
+  /** The attempts that wait in the table, by their numbers. */
   readonly table: RingBuffer;
   /** Attempts that fall due, by minute and number of the attempt. */
   readonly retries: Map<number, Uint32Array>;
@@ -205,7 +205,7 @@ const deadline = 15_000;
 interface Process {
   /** Attempts that end, by tick. */
   underWay: number;
-  /** Once it has received for so long, it ends when all that it has begun is over. */
+  /** Once it has received for this long, it ends when all that it has begun is over. */
   receivesUntil: number;
 }
 

@@ -7,7 +7,7 @@ import type { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 /** A request of the collection: an operation with values, and what it leaves to the requests after it. */
 export interface Step {
   readonly operation: OperationId<typeof authRoutes & typeof apiRoutes & typeof webhookRoutes & typeof deliveryRoutes>;
-  /** What to call it, where the operation's summary does not tell it from another step. */
+  /** The name of the step, where the operation's summary does not tell it from another one. */
   readonly name?: string;
   /** The example of the document that its body is. */
   readonly example?: string;

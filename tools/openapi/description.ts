@@ -19,7 +19,7 @@ export type Descriptions<Table extends RouteTable, Refusal extends string> = {
       : { readonly body?: never });
 };
 
-/** What the document says of an operation beyond its route. */
+/** The document's description of an operation beyond its route. */
 interface Description<Refusal extends string> {
   readonly tag: 'Tokens' | 'Discovery' | 'Webhooks' | 'Deliveries' | 'Replays';
   readonly summary: string;
@@ -29,7 +29,7 @@ interface Description<Refusal extends string> {
   readonly success: Success;
   /** Beyond those of every operation of its kind. */
   readonly refusals: readonly Refusal[];
-  /** What can be wrong with the body or the query. */
+  /** The possible faults of the body or the query. */
   readonly findings?: readonly PossibleFinding[];
 }
 
@@ -73,7 +73,7 @@ export interface Example {
   readonly value: unknown;
 }
 
-/** What the service itself answers with a status. */
+/** The service's own answer with a status. */
 export interface OwnResponse {
   readonly description: string;
   readonly mediaType?: string;
@@ -115,7 +115,7 @@ export const eventParameter = pathParameter(
   'proposta.recebida',
 );
 
-/** What can be wrong with a body besides its fields. */
+/** The possible faults of a body besides its fields. */
 export const objectFindings: readonly PossibleFinding[] = [
   { place: { pointer: '' }, finding: apiFindings.object_type },
   { place: { pointer: '/campo' }, finding: apiFindings.unknown_field },

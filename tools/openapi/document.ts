@@ -117,7 +117,7 @@ function methodNotAllowed(host: Operation['host'], allow: string): object {
   };
 }
 
-/** What API Gateway answers by itself, before or after a function. */
+/** The schema of the messages that API Gateway answers by itself, before or after a function. */
 const gatewayMessage = {
   type: 'object',
   description: 'An answer of the gateway itself, without `code`.',

@@ -99,7 +99,7 @@ const fieldDescriptions: Readonly<Record<string, string>> = {
   link: 'The page of the demand, or of its proposal.',
 };
 
-/** What zod makes of a schema, its fields in this order and each described. */
+/** Returns zod's JSON Schema of a schema, its fields in this order and each described. */
 function converted(schema: z.core.$ZodType, order: readonly string[], descriptions: Readonly<Record<string, string>>) {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
   const fields = order.filter(field => field in properties);
@@ -123,5 +123,5 @@ function asWritten(field: ZodField): ZodField {
   };
 }
 
-/** What zod says of a field. */
+/** A field as zod describes it. */
 type ZodField = Omit<FieldSchema, 'description'>;

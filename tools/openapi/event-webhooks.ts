@@ -4,7 +4,7 @@ import { ref } from './description.ts';
 import { deliverySchema } from './event-schemas.ts';
 import type { Schema } from './schemas.ts';
 
-/** What receivers get: one POST for each event, with its headers, and the answers that they may give. */
+/** Returns what receivers get: one POST for each event, with its headers, and the answers that they may send. */
 export function eventWebhooks(): Record<string, object> {
   return Object.fromEntries(EVENT_NAMES.map(eventName => [eventName, { post: deliveryOf(eventName) }]));
 }

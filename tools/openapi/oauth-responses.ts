@@ -35,7 +35,7 @@ export function oauthResponse(status: number, names: readonly OAuthCase[]): OwnR
 /** On every answer that concerns tokens. */
 export const uncached: HeaderNames = { 'Cache-Control': 'NoStore', Pragma: 'Pragma' };
 
-/** What a status says of these refusals. */
+/** The meaning of each status of these refusals. */
 const reasons: Readonly<Record<number, string>> = {
   400: 'The request is wrong, or the grant is refused',
   401: 'The client is not authenticated',

@@ -69,7 +69,7 @@ export function sharedHeaders(text: string): Record<string, object> {
   return Object.fromEntries(all.filter(([name]) => text.includes(JSON.stringify(headerReference(name)))));
 }
 
-/** What API Gateway answers by itself, on every path. */
+/** The messages that API Gateway answers by itself, on every path. */
 const gatewayMessages: Readonly<Record<string, string>> = {
   413: 'Request Entity Too Large',
   429: 'Too Many Requests',

@@ -57,7 +57,7 @@ const range = {
   },
 };
 
-/** What the document adds to the schemas of the functions: descriptions, and rules that zod cannot say. */
+/** The document's additions to the schemas of the functions: descriptions, and rules that zod cannot say. */
 export const notes = {
   EventName: { description: 'The name of an event.' },
   NewWebhook: { properties: { url, autorizacao } },

@@ -15,7 +15,7 @@ export interface User {
   readonly password: string;
 }
 
-/** What may be chosen of a new user. */
+/** The choices for a new user. */
 export interface NewUser {
   readonly account?: string;
   readonly role?: 'admin' | 'member';

@@ -37,7 +37,7 @@ export function ellipticKey(curve: string, scalarBytes: number): ChainKey {
 }
 
 /**
- * Makes a server certificate on P-256 with a chain of about so many bytes above it, each certificate under the key of the
+ * Makes a server certificate on P-256 with a chain of about `bytes` bytes above it, each certificate under the key of the
  * next one. Every certificate's issuer is found, so that a client checks every signature, though none is right.
  */
 export function makeChain(host: string, bytes: number, makeKey: () => ChainKey) {

@@ -5,14 +5,14 @@ import { ellipticKey, makeChain, randomRsaKey } from './certificate-chain.ts';
 import { type HostileConnection, type HostileIdentity, startHostileReceiver } from './hostile-tls.ts';
 import { type RecordWriter, sessionTicket } from './tls-records.ts';
 
-/** What a receiver sends to cost us more than it costs itself. */
+/** Traffic of a receiver that costs us more than it costs the receiver. */
 export interface Flood {
   readonly name: string;
   /** Makes what is sent again and again. */
   readonly burst: (records: RecordWriter) => Buffer;
-  /** What is sent before it, as HTTP. */
+  /** The bytes sent before it, as HTTP. */
   readonly first?: string;
-  /** Whether it begins only when `first` was a whole answer, and the connection is idle. */
+  /** True when it begins only once `first` was a whole answer, and the connection is idle. */
   readonly whenIdle?: boolean;
   readonly version?: 'TLSv1.2';
 }

@@ -39,7 +39,7 @@ export function parseState(stat: string): ProcessState | undefined {
   return { parent: Number(fields[1]), ticks: sumOf(11), endedTicks: sumOf(13) };
 }
 
-/** What Linux says of a process. */
+/** The state of a process, as Linux reports it. */
 interface ProcessState {
   readonly parent: number;
   /** User and system time. */

@@ -15,15 +15,15 @@ export interface HostileConnection {
   reset(): void;
 }
 
-/** What a receiver does about a request. `path`: what the request's URL says. */
+/** A receiver's reaction to a request. `path`: the path in the request's URL. */
 export type Act = (connection: HostileConnection, path: string) => Promise<void> | void;
 
-/** How the receiver speaks, and who it says it is. */
+/** The receiver's protocol, and the identity it claims. */
 export interface HostileIdentity {
   readonly key: string;
   readonly certificate: string;
   readonly version?: 'TLSv1.2' | 'TLSv1.3';
-  /** Cuts the handshake's plain records into ones of so many bytes. */
+  /** Cuts the handshake's plain records into ones of this many bytes. */
   readonly fragment?: number;
 }
 

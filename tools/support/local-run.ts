@@ -32,7 +32,7 @@ export interface LocalOutputs {
   readonly OperationsTopicArn: string;
 }
 
-/** A local run with one user: whoever started it. */
+/** A local run with one user: the one who started it. */
 export interface LocalRun {
   readonly outputs: LocalOutputs;
   readonly outputsFile: string;
@@ -42,7 +42,7 @@ export interface LocalRun {
   readonly processId: number;
   /** From the command to ready, in milliseconds. */
   readonly readyMs: number;
-  /** Ends it. Gives its whole output. */
+  /** Ends it. Returns its whole output. */
   stop(): Promise<string>;
 }
 

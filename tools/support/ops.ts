@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { runOps } from '../../bin/ops/program.ts';
 
-/** How the operator's command line ended. */
+/** The result of the operator's command line. */
 export interface OpsResult {
   readonly code: number | null;
   readonly stdout: string;

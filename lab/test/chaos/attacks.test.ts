@@ -5,7 +5,7 @@ import type { Registration } from '../../chaos/registrations.ts';
 
 const attack: Attack = { name: 'an attack', accounts: 2, webhooks: 1, behaviour: 'hanging' };
 
-/** Attacks for 30 ms. Gives what was asked of the service, by account. */
+/** Attacks for 30 ms. Returns what was asked of the service, by account. */
 async function asked(changes: Partial<Attack>) {
   const calls: string[] = [];
   const attackers = ['a', 'b'].map(account => ({

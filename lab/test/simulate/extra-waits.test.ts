@@ -11,7 +11,7 @@ const resultOf = (waitOf: (due: number) => number): QuickLanesResult => {
   return { first: waits, retries: [], deadLetters: 0, longestUnseen: 0, processes: { first: 5, retry: 5 } };
 };
 
-/** Nobody is served for so long from the 60th second on. */
+/** Nobody is served for this long from the 60th second on. */
 const standstill = (length: number) => (due: number) =>
   due >= 60_000 && due < 60_000 + length ? 60_000 + length - due : 10;
 
