@@ -40,7 +40,7 @@ export function makeEventLoopLag(clock: () => number = () => performance.now()) 
     }, interval);
   }
 
-  /** By how much the timer is late, as far as that lies after a moment. */
+  /** Returns by how much the timer is late, as far as that lies after a moment. */
   function latenessSince(moment: number, now: number): number {
     return now - expectedAt < leastLateness ? 0 : now - dueAfter(moment);
   }

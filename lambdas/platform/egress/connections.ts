@@ -66,7 +66,7 @@ function checkAlternativeNames(host: string, { raw }: PeerCertificate): Error | 
  */
 const affordableCiphers = `${DEFAULT_CIPHERS}:!kDHE`;
 
-/** Closes about the longest idle connection when there are too many. */
+/** Closes the connection that has been idle about longest, when there are too many. */
 function limitIdle(agent: Agent): Agent {
   return agent.on('free', () => {
     const idle = Object.values(agent.freeSockets).flatMap(sockets => sockets ?? []);

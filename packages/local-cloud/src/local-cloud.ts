@@ -145,7 +145,7 @@ async function deploy<Extra extends object>(
   return outputs;
 }
 
-/** Says how many invocations each release was given, where two serve. */
+/** Reports the number of invocations of each release, where two serve. */
 function reportReleases(functions: Functions, terminal: Terminal): void {
   for (const { definition, served } of functions.values()) {
     if (!served) continue;

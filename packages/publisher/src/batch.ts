@@ -88,7 +88,7 @@ function failure(message: Message, code: string, retryable: boolean, cause?: unk
   return { status: 'failed', message, code, retryable, cause };
 }
 
-/** Waits up to 0.1 s, 0.2 s, 0.4 s, … and 5 s at most. Whether it was not aborted meanwhile. */
+/** Waits up to 0.1 s, 0.2 s, 0.4 s, … and 5 s at most. Returns whether it was not aborted meanwhile. */
 async function waited(attempt: number, signal: AbortSignal | undefined): Promise<boolean> {
   const longest = Math.min(100 * 2 ** (attempt - 1), 5_000);
   try {

@@ -5,7 +5,7 @@ import type { Message } from './message.ts';
 export interface Sender {
   /** Takes a message. Resolves when the next one can be taken. */
   add(message: Message): Promise<void>;
-  /** Sends what waits for others, and tells what became of all. */
+  /** Sends the waiting messages, and returns the results of all. */
   finish(): Promise<readonly Result[]>;
 }
 
