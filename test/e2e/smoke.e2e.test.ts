@@ -96,7 +96,9 @@ describeWith(['names'], 'ops smoke of a stage with a receiver of its own', () =>
     try {
       const { code, stderr } = await runOpsInProcess(['--outputs', receiver.outputsFile, 'smoke']);
       expect(code).toBe(1);
-      expect(stderr).toMatch(/failed at "receive" .* the receiver refuses the delivery: attempt \d ended with http 401/);
+      expect(stderr).toMatch(
+        /failed at "receive" .* the receiver refuses the delivery: attempt \d ended with http 401/,
+      );
       expect(await leftOvers()).toEqual([]);
     } finally {
       receiver.stop();
