@@ -22,7 +22,7 @@ const compile = (file: string) => {
 };
 
 beforeAll(() => {
-  run('npm', ['pack', '--silent', '--workspace', 'publisher', '--pack-destination', user], root);
+  run('npm', ['pack', '--silent', '--workspace', 'packages/publisher', '--pack-destination', user], root);
   const [tarball = ''] = readdirSync(user);
   writeFileSync(path.join(user, 'package.json'), '{"type":"module","private":true}');
   // Offline: the SQS client, which a user's npm installs along, is lent from this tree.
