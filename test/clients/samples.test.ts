@@ -91,7 +91,7 @@ describeWith(['names', 'engines'], 'the receivers of docs/pt/recebimento.md', ()
       return String(answer.json?.id);
     }
 
-    /** How a delivery ended, once it had that many attempts. */
+    /** Returns the result of a delivery once it has had that many attempts. */
     function resultOf(id: string, attempts = 1): Promise<Record<string, unknown>> {
       return until(`the result of ${id}`, async () => {
         const { json } = await callApi('GET', `/v1/webhooks/${event}/entregas?limite=100`, { token: session.token });

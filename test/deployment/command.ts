@@ -4,7 +4,7 @@ import path from 'node:path';
 /** The root of this tree. */
 export const root = path.join(import.meta.dirname, '../..');
 
-/** How a command ended. */
+/** The outcome of a command. */
 export interface CommandResult {
   readonly code: number | null;
   /** Standard output and standard error, in the order they came. */
@@ -20,7 +20,7 @@ export interface Command {
   readonly environment: Readonly<Record<string, string>>;
   /** Milliseconds; then it is killed. */
   readonly limit: number;
-  /** What it reads from standard input. */
+  /** The text on its standard input. */
   readonly input?: string;
 }
 

@@ -20,7 +20,7 @@ import './localhost-names.ts';
 // An operator's first days, in order, with the real command line of the CDK, on an emulator of AWS instead of an account. The
 // stages are the committed ones; their files get what an operator writes into them, in a copy of the tree.
 
-/** What an operator must write into the file of `prod`. */
+/** The values that an operator must write into the file of `prod`. */
 const operatorValues = {
   account,
   region,
@@ -34,7 +34,7 @@ const prodSuites = ['token-grants', 'token-refusals', 'discovery', 'delivery', '
 let python: string;
 let emulator: Emulator;
 let copy: WorkCopy;
-/** What remains of a destroyed `prod`, for good. */
+/** The resources of a destroyed `prod` that remain for good. */
 let retained: readonly string[] = [];
 
 const { step, inFolder } = makeSteps('deployment', () => emulator);
@@ -298,7 +298,7 @@ function countOf(names: ReadonlyMap<string, unknown>): string {
   return `${names.size} tables, queues, log groups, keys, topics and functions`;
 }
 
-/** What preflight finds: its exit code, its texts by check, and the checks that found a problem. */
+/** Returns the findings of preflight: its exit code, its texts by check, and the checks that found a problem. */
 async function preflight(stage: string) {
   const { code, output } = await copy.program('preflight', ['--stage', stage, '--json']);
   const { findings } = JSON.parse(output) as { findings: { check: string; state: string; text: string }[] };

@@ -10,15 +10,15 @@ import { makeReceiver } from '../../bin/local/receiver.ts';
 import { cleanEnvironment } from './command.ts';
 import { type ClientSettings, type Inventory, makeInventory } from './inventory.ts';
 
-/** What the deployment tests need from PyPI. Without `cryptography`, MiniStack's KMS cannot make pairs of data keys. */
+/** The packages of PyPI that the deployment tests need. Without `cryptography`, MiniStack's KMS cannot make pairs of data keys. */
 export const pythonRequirements = ['ministack==1.5.33', 'cryptography', 'cfn-lint==1.58.0'] as const;
 
 /** MiniStack, an emulator of AWS that knows nothing of this product. */
 export interface Emulator {
-  /** What a program needs to take the emulator for AWS. */
+  /** The variables with which a program takes the emulator for AWS. */
   readonly environment: Readonly<Record<string, string>>;
   readonly endpoint: string;
-  /** What a client of the SDK needs for the same. */
+  /** The settings with which a client of the SDK does the same. */
   readonly settings: ClientSettings;
   readonly inventory: Inventory;
   /** The hosts file of the functions' Internet, see `packages/local-cloud/README.md`. */

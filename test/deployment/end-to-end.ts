@@ -4,7 +4,7 @@ import { root, runNode } from './command.ts';
 import type { Emulator } from './emulator.ts';
 import { infidelities } from './infidelities.ts';
 
-/** What is written into the file of each stage, so that the suites need not wait for hours, or for a lock to end. */
+/** The values written into the file of each stage, so that the suites need not wait for hours, or for a lock to end. */
 export const trialValues = {
   retrySchedule: '1s,1s,1s',
   attemptTimeout: '2s',
@@ -16,12 +16,12 @@ const attempts = trialValues.retrySchedule.split(',').length + 1;
 /** Besides, for a stage that tests itself on a schedule: with a receiver of the functions' Internet, not one of the stage's own. */
 export const smokeValues = { smokeReceiverUrl: 'https://receiver.example.com/smoke', smokeSchedule: '12h' };
 
-/** What the suites reported. */
+/** The report of the suites. */
 export interface EndToEndResult {
   readonly counts: Readonly<Record<'passed' | 'failed' | 'skipped', number>>;
-  /** How many tests passed at their second attempt only. */
+  /** The number of tests that passed at their second attempt only. */
   readonly again: number;
-  /** What is wrong beyond the infidelities of the emulator: one line each. */
+  /** Problems beyond the infidelities of the emulator: one line each. */
   readonly problems: readonly string[];
   /** All output, for when there are problems. */
   readonly output: string;
@@ -42,7 +42,7 @@ export async function runEndToEnd(
   const reportFile = `${outputsFile}.report.json`;
   writeFileSync(reportFile, '');
   const paths = files.map(name => `test/e2e/${name}.e2e.test.ts`);
-  // Suites share a dead-letter queue, and whoever reads it hides its messages from the others for a moment. Here that is long.
+  // Suites share a dead-letter queue. A reader hides its messages from the others for a moment, which is long here.
   const reporters = ['--retry=1', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
   const filter = only === undefined ? [] : ['--testNamePattern', RegExp.escape(only)];
   const { code, output } = await runNode({
@@ -70,7 +70,7 @@ export async function runEndToEnd(
   };
 }
 
-/** What is about local runs: keys that are revoked, in a run of its own, and all that a run writes. */
+/** Suites about local runs: keys that are revoked, in a run of its own, and all that a run writes. */
 const localSuites = ['ops-keys.e2e.test.ts', 'secrets.e2e.test.ts'];
 
 function isSkipped({ status }: ReportedTest): boolean {

@@ -28,7 +28,7 @@ const stage = 'dev';
 
 const otherAccount = '444455556666';
 
-/** Who else may send to the events queue. */
+/** The others who may send to the events queue. */
 const named = {
   publisherTopics: [`arn:aws:sns:${region}:${account}:named`],
   publisherRoles: [`arn:aws:iam::${otherAccount}:role/named`],
@@ -126,7 +126,7 @@ step('a topic, and a role of another account, may send events where the stage na
   }
   expect([await role('unnamed'), await role('named')]).toEqual(['AccessDenied', 'sent']);
 
-  // What came is no event: it goes to the dead-letter queue.
+  // The messages that came are no events: they go to the dead-letter queue.
   const queues = new SQSClient(emulator.settings);
   const came = new Set<string | undefined>();
   const deadline = Date.now() + 30_000;

@@ -10,7 +10,7 @@ import type { ClientSettings } from './inventory.ts';
 /** An event that a service brought to a queue. */
 export interface Brought {
   readonly source: 'SNS topic' | 'EventBridge rule';
-  /** Whether the service put it into an envelope of its own. */
+  /** True when the service put it into an envelope of its own. */
   readonly isWrapped: boolean;
   /** The publisher's own id of it. */
   readonly id: string;

@@ -2,7 +2,7 @@ import type { Emulator, RecordedResource } from './emulator.ts';
 import * as probes from './probes.ts';
 
 /**
- * What the emulator does otherwise than AWS. Each is still there whenever the tests pass, so that the list hides nothing: its
+ * A difference between the emulator and AWS. Each is still there whenever the tests pass, so that the list hides nothing: its
  * tests fail, or its probe finds it.
  */
 export interface Infidelity {
@@ -10,7 +10,7 @@ export interface Infidelity {
   readonly why: string;
   /** The end-to-end tests that fail for it and for nothing else, by file and full name. */
   readonly failing?: readonly (readonly [file: string, test: string])[];
-  /** Whether the emulator still has it. */
+  /** Returns whether the emulator still has it. */
   readonly isThere?: (emulators: Emulators) => Promise<boolean>;
 }
 

@@ -15,14 +15,14 @@ import { paginateDescribeParameters, SSMClient } from '@aws-sdk/client-ssm';
 /** A resource: `KIND NAME`, and what tells it from another one that was made in its place under the same name. */
 type Identities = ReadonlyMap<string, string>;
 
-/** What makes a client of the SDK call the emulator. */
+/** The settings that make a client of the SDK call the emulator. */
 export interface ClientSettings {
   readonly endpoint: string;
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** What an account holds. */
+/** The contents of an account. */
 export interface Inventory {
   /** Names and states of the stacks that are there. */
   stacks(): Promise<ReadonlyMap<string, string>>;

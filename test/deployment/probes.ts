@@ -23,7 +23,7 @@ import { account, type Emulator } from './emulator.ts';
 import { bringEvents } from './event-sources.ts';
 import type { ClientSettings } from './inventory.ts';
 
-/** Whether an update may take away an export that another stack imports. AWS answers "in use". */
+/** Returns whether an update may take away an export that another stack imports. AWS answers "in use". */
 export async function dropsExportInUse({ settings }: Emulator): Promise<boolean> {
   const client = new CloudFormationClient(settings);
   const queue = { Type: 'AWS::SQS::Queue' };
@@ -38,13 +38,13 @@ export async function dropsExportInUse({ settings }: Emulator): Promise<boolean>
   return update(client, 'ProbeExporting', { Resources: { Queue: queue } });
 }
 
-/** Whether a function may reserve more concurrency than the account has. AWS keeps 100 of it unreserved, or 10 of a new account. */
+/** Returns whether a function may reserve more concurrency than the account has. AWS keeps 100 unreserved, or 10 of a new account. */
 export async function reservesBeyondQuota({ settings }: Emulator): Promise<boolean> {
   const client = new CloudFormationClient(settings);
   return create(client, 'ProbeReserving', { Resources: { Function: aFunction(1_000_000) } });
 }
 
-/** Whether Lambda judges the name of a runtime, which preflight asks it to. */
+/** Returns whether Lambda accepts a runtime that does not exist. Preflight asks it to judge the name. */
 export async function takesAnyRuntime({ settings }: Emulator): Promise<boolean> {
   const noRuntime = 'nodejs1.x' as 'nodejs24.x';
   const answer = new LambdaClient(settings).send(new ListLayersCommand({ CompatibleRuntime: noRuntime }));
@@ -54,7 +54,7 @@ export async function takesAnyRuntime({ settings }: Emulator): Promise<boolean> 
   );
 }
 
-/** Whether an e-mail address gets messages that nobody confirmed there. */
+/** Returns whether the subscription of an e-mail address is confirmed though nobody confirmed it there. */
 export async function confirmsSubscriptions({ settings }: Emulator): Promise<boolean> {
   const client = new SNSClient(settings);
   const { TopicArn } = await client.send(new CreateTopicCommand({ Name: 'probe-topic' }));
@@ -63,7 +63,7 @@ export async function confirmsSubscriptions({ settings }: Emulator): Promise<boo
   return Subscriptions[0]?.SubscriptionArn?.startsWith('arn:') ?? false;
 }
 
-/** Whether the URL of a function has a host of AWS. */
+/** Returns whether the URL of a function has a host of AWS. */
 export async function givesForeignFunctionUrls({ settings }: Emulator): Promise<boolean> {
   const client = new CloudFormationClient(settings);
   const properties = { AuthType: 'NONE', TargetFunctionArn: { 'Fn::GetAtt': ['Function', 'Arn'] } };
@@ -75,7 +75,7 @@ export async function givesForeignFunctionUrls({ settings }: Emulator): Promise<
   return new URL(Stacks?.[0]?.Outputs?.[0]?.OutputValue ?? '').hostname.endsWith('.on.aws');
 }
 
-/** Whether the message group of a rule's target is lost on its way to a standard queue. */
+/** Returns whether the message group of a rule's target is lost on its way to a standard queue. */
 export async function dropsMessageGroup({ settings }: Emulator): Promise<boolean> {
   const client = new SQSClient(settings);
   const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: 'probe-groups' }));
@@ -98,7 +98,7 @@ function aFunction(ReservedConcurrentExecutions: number): object {
   return { Type: 'AWS::Lambda::Function', Properties };
 }
 
-/** Whether a resource that nothing changed is reported as updated with its stack. */
+/** Returns whether a resource that nothing changed is reported as updated with its stack. */
 export async function reportsEveryResourceUpdated({ settings, ...emulator }: Emulator): Promise<boolean> {
   const client = new CloudFormationClient(settings);
   const queue = (VisibilityTimeout: number) => ({ Type: 'AWS::SQS::Queue', Properties: { VisibilityTimeout } });
@@ -108,7 +108,7 @@ export async function reportsEveryResourceUpdated({ settings, ...emulator }: Emu
   return resources.find(({ LogicalResourceId: id }) => id === 'Same')?.ResourceStatus === 'UPDATE_COMPLETE';
 }
 
-/** Whether a new resource gets the name of the one that it replaces. AWS gives each a name of its own. */
+/** Returns whether a new resource gets the name of the one that it replaces. AWS makes a new name for each. */
 export async function repeatsPhysicalNames({ settings, ...emulator }: Emulator): Promise<boolean> {
   const client = new CloudFormationClient(settings);
   const queue = { Resources: { Queue: { Type: 'AWS::SQS::Queue' } } };
@@ -124,7 +124,7 @@ export async function repeatsPhysicalNames({ settings, ...emulator }: Emulator):
   return first !== undefined && first === (await nameOfQueue());
 }
 
-/** Whether a table is replaced where AWS would change it: its protection from deletion is switched on. */
+/** Returns whether a table is replaced where AWS would change it: its protection from deletion is switched on. */
 export async function replacesChangedTables({ settings, ...emulator }: Emulator): Promise<boolean> {
   const client = new CloudFormationClient(settings);
   const table = (DeletionProtectionEnabled: boolean) => ({
@@ -143,19 +143,19 @@ export async function replacesChangedTables({ settings, ...emulator }: Emulator)
   return before !== undefined && before !== (await nameOfTable());
 }
 
-/** Whether credentials that nobody issued may do everything. */
+/** Returns whether credentials that nobody issued may do everything. */
 export async function takesAnyCredentials({ settings }: Emulator): Promise<boolean> {
   const client = new DynamoDBClient({ ...settings, credentials: { accessKeyId: 'NOBODY', secretAccessKey: 'none' } });
   return isAllowed(client.send(new ListTablesCommand()));
 }
 
-/** Whether a role that nobody made, of an account of somebody else, may be assumed. */
+/** Returns whether a role that nobody made, of an account of somebody else, may be assumed. */
 export async function assumesForeignRole({ settings }: Emulator): Promise<boolean> {
   const role = { RoleArn: 'arn:aws:iam::111111111111:role/nobody', RoleSessionName: 'probe' };
   return isAllowed(new STSClient(settings).send(new AssumeRoleCommand(role)));
 }
 
-/** What an emulator that enforces IAM judges otherwise than AWS. */
+/** The judgements in which an emulator that enforces IAM differs from AWS. */
 export interface PolicyJudgements {
   /** `sqs:SendMessage` does not allow `SendMessageBatch`. */
   readonly refusesBatches: boolean;
@@ -212,7 +212,7 @@ function allowed(Action: string, Condition: object): object {
 }
 
 /**
- * Makes a role, and gives the settings of a client that has assumed it.
+ * Makes a role, and returns the settings of a client that has assumed it.
  *
  * @param root - the root user of the role's account.
  */
@@ -234,7 +234,7 @@ export async function assumeNewRole(
   return { ...root, credentials };
 }
 
-/** Whether a call was answered, and not refused by a policy. @throws for any other error. */
+/** Returns whether a call was answered, and not refused by a policy. @throws for any other error. */
 async function isAllowed(call: Promise<unknown>): Promise<boolean> {
   try {
     await call;
@@ -245,14 +245,14 @@ async function isAllowed(call: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Creates a stack. Gives whether it came about. */
+/** Creates a stack. Returns whether it came about. */
 async function create(client: CloudFormationClient, StackName: string, template: object): Promise<boolean> {
   await client.send(new CreateStackCommand({ StackName, TemplateBody: JSON.stringify(template) }));
   await waitUntilStackCreateComplete({ client, ...waiting }, { StackName }).catch(() => {});
   return (await stateOf(client, StackName)) === 'CREATE_COMPLETE';
 }
 
-/** Updates a stack. Gives whether that succeeded. */
+/** Updates a stack. Returns whether that succeeded. */
 async function update(client: CloudFormationClient, StackName: string, template: object): Promise<boolean> {
   await client.send(new UpdateStackCommand({ StackName, TemplateBody: JSON.stringify(template) }));
   await waitUntilStackUpdateComplete({ client, ...waiting }, { StackName }).catch(() => {});

@@ -12,7 +12,7 @@ export interface Steps {
   inFolder(...names: readonly string[]): string;
 }
 
-/** How long a command may take on a busy machine. In milliseconds. */
+/** The time that a command may take on a busy machine, in milliseconds. */
 export const commandLimit = 240_000;
 
 /** Makes steps on one emulator, which is ended after the last of them. A table of all steps is printed then. */
@@ -55,7 +55,7 @@ interface StepLog {
 
 /**
  * Makes a log of steps. Each has its time and, on Linux, the processor time of the commands that ended in it, together with that of
- * the process that `emulatorId` gives, without its functions that are still running.
+ * the process that `emulatorId` returns, without its functions that are still running.
  */
 function makeStepLog(emulatorId: () => number | undefined): StepLog {
   const rows: { readonly name: string; readonly seconds: number; readonly processor: number; readonly note: string }[] =

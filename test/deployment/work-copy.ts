@@ -5,7 +5,7 @@ import { type CommandResult, root, runNode } from './command.ts';
 
 /** A copy of this tree, in which a test changes files as an operator would. */
 export interface WorkCopy {
-  /** Replaces a text that a file holds exactly once. Gives what undoes it. */
+  /** Replaces a text that a file holds exactly once. Returns a function that undoes it. */
   edit(file: string, text: string, replacement: string): () => void;
   /** Writes values into the file of a stage. */
   configure(stage: string, values: Readonly<Record<string, unknown>>): void;

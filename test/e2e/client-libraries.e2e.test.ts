@@ -6,7 +6,7 @@ import type { Client, User } from '../../tools/support/accounts.ts';
 import { createClient, createUser } from '../support/e2e-accounts.ts';
 import { authUrl, baseUrl, plant } from '../support/e2e-target.ts';
 
-// What integrators use, as they find it: nothing here speaks HTTP by itself. On this machine {auth_url} is plain HTTP,
+// The libraries that integrators use, as they are: nothing here speaks HTTP by itself. On this machine {auth_url} is plain HTTP,
 // which the strict ones want to be told.
 
 const isPlain = authUrl.startsWith('http:');

@@ -8,7 +8,7 @@ import { callApi, openSession, register, type Session } from '../support/e2e-web
 const evento = 'demanda.criada';
 const base = `/v1/webhooks/${evento}`;
 
-/** What would keep a search that begins again and again busy for half a minute. */
+/** A text that would keep a search that begins again and again busy for half a minute. */
 const adversarial = `${'\\'.repeat(26)}b`;
 
 describeWith(['names'], 'what a receiver answers', () => {
@@ -21,7 +21,7 @@ describeWith(['names'], 'what a receiver answers', () => {
     return () => receiver.stop();
   });
 
-  /** Sends a test to a receiver that answers so, and gives the attempt as the history shows it. */
+  /** Sends a test to a receiver with this answer, and returns the attempt as the history shows it. */
   const attemptWith = async (autorizacao: string, answer: Answer) => {
     receiver.script('/echo', answer);
     await register(session, { evento, url: receiver.url('/echo'), autorizacao });

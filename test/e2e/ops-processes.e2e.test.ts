@@ -4,7 +4,7 @@ import { newAccount } from '../support/e2e-accounts.ts';
 import { runOps } from '../support/e2e-ops.ts';
 import { run } from '../support/e2e-target.ts';
 
-// What the commands say and do is tried in the process of the tests. Here one of each noun is started as an operator starts it;
+// The effects of the commands are tried in the process of the tests. Here one of each noun is started as an operator starts it;
 // those of users and smoke are in their own suites.
 describe('as a process, ops', () => {
   it.concurrent.each<[noun: string, args: string[]]>([

@@ -29,7 +29,7 @@ const identityXml = `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com
   </GetCallerIdentityResult></GetCallerIdentityResponse>`;
 
 let server: Server;
-/** Whether the stand-in has the stacks of the stage. */
+/** True while the stand-in has the stacks of the stage. */
 let isDeployed = true;
 
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { until } from '../support/e2e-poll.ts';
 import { send } from '../support/e2e-queues.ts';
 import { describeWith, plant } from '../support/e2e-target.ts';
 
-/** Sends a message until one of the copies is told of: others may have used up the minute's notices of this sender. */
+/** Sends a message until a notice tells of one of the copies: others may have used up the minute's notices of this sender. */
 const toldOf = async (queue: NoticeQueue, body: () => string, sender?: string): Promise<ReceivedNotice> => {
   const messageIds: string[] = [];
   for (let tries = 1; ; tries++) {

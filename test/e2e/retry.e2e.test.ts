@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => receiver?.stop());
 
-/** Publishes an event of an account and gives the id of its delivery. */
+/** Publishes an event of an account and returns the id of its delivery. */
 const deliver = async (account: string, event: PublishedEvent): Promise<string> =>
   deliveryId(account, event.event, await publish(account, event));
 

@@ -18,7 +18,7 @@ interface Step {
   readonly outcome: string;
 }
 
-/** What there is of the reserved account: a test leaves nothing behind. */
+/** Returns the clients, users and webhooks of the reserved account: a test leaves none behind. */
 const leftOvers = async (): Promise<readonly unknown[]> => {
   const lists = await Promise.all(['clients', 'users'].map(noun => ops<{ accountId: string }[]>([noun, 'list'])));
   return [...lists.flat().filter(({ accountId }) => accountId === '_smoke'), ...(await ops<[]>(smokeWebhooks))];

@@ -17,7 +17,7 @@ const attempt = async (form: Record<string, string>) => {
 };
 
 /**
- * Guesses until a right password meets a standing lock, and gives that answer and a wrong guess's. The first lock
+ * Guesses until a right password meets a standing lock, and returns that answer and a wrong guess's. The first lock
  * stands for a second only: on a slow machine it may be over before the right password arrives, which clears the count.
  */
 const lockOut = (user: User) =>

@@ -8,7 +8,7 @@ const named = (part: string) => alarms.find(([id]) => id.includes(part))?.[1].Pr
 /** A logical id without the hash that the CDK puts at its end. */
 const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
-/** What SQS reports of a queue for one minute; an idle queue reports nothing. */
+/** The numbers that SQS reports of a queue for one minute; an idle queue reports none. */
 type Minute = Partial<Record<'sent' | 'visible' | 'inFlight', number>>;
 
 /** The few functions of CloudWatch's metric math that are used here, over a series of minutes. */

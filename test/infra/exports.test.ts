@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type StackName, stageTemplates } from './templates.ts';
 
 /**
- * What the templates of the previous release import, by the stack that exports it, in every combination of what may be switched.
+ * The imports of the previous release's templates, by the stack that exports them, in every combination of what may be switched.
  * A deployment updates the exporting stack first, and AWS refuses to remove an export while a deployed stack imports it.
  *
  * Renew it in the commit that makes a release, from the release's own tree:
@@ -28,7 +28,7 @@ type Stage = ReturnType<typeof stageTemplates>;
 const stageWith = (values: Record<string, unknown>): Stage => stageTemplates('prod', values);
 const stacks = Object.keys(stageWith({})) as StackName[];
 
-/** What the stage's stacks import from one of them. */
+/** Returns the names that the stage's stacks import from one of them. */
 const importsFrom = (stage: Stage, exporter: StackName): string[] => {
   const text = JSON.stringify(stacks.map(name => stage[name].toJSON()));
   const names = [...text.matchAll(new RegExp(`"Fn::ImportValue":"Emissor-prod-${exporter}:(\\w+)"`, 'g'))];

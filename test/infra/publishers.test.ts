@@ -27,7 +27,7 @@ const managedPolicy = (id: string) => {
   );
   return found?.[1].Properties.PolicyDocument.Statement;
 };
-/** What the queue's own policy says beside its refusal of plain HTTP. */
+/** Returns the statements of the queue's own policy beside its refusal of plain HTTP. */
 const queuePolicy = ({ Delivery }: Templates) =>
   resourcesOf(Delivery, 'AWS::SQS::QueuePolicy')
     .filter(([, { Properties }]) => JSON.stringify(Properties.Queues).includes('EventsQueue'))

@@ -37,7 +37,7 @@ describe('the stacks of a stage', () => {
 });
 
 describe('two stages in one account', () => {
-  /** What would collide: exports, and the names that resources are given. All others are made by CloudFormation. */
+  /** Returns the names that would collide: exports, and those that resources are given. CloudFormation makes all others. */
   const namesOf = (stage: string): string[] => {
     const templates = Object.values(stageTemplates(stage, { smokeSchedule: '15m' }));
     const named = (type: string, property: string) =>

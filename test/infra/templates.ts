@@ -71,5 +71,5 @@ const synthesise = (stage: StageName, overrides: Record<string, unknown>): Recor
 export const resourcesOf = (template: Template, type: string): [string, Resource][] =>
   Object.entries(template.toJSON().Resources as Record<string, Resource>).filter(([, { Type }]) => Type === type);
 
-/** Whether a function is ours: those of the CDK only run while a stack is deployed. */
+/** Returns whether a function is ours: those of the CDK only run while a stack is deployed. */
 export const isOwn = ([id]: readonly [string, Resource]): boolean => !id.startsWith('AWS');

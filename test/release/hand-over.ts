@@ -104,7 +104,7 @@ async function goOnWith(left: LeftState, release: ServingRelease, receiver: Rece
   await expectReadable(left, release);
 }
 
-/** Expects the access tokens, the refresh tokens and the password to be good. Gives requests with a new access token. */
+/** Expects the access tokens, the refresh tokens and the password to be good. Returns a caller with a new access token. */
 async function expectTokensToWork({ client, user, sessions, webhooks }: LeftState, release: ServingRelease) {
   const { service } = release;
   for (const [index, { access_token, refresh_token }] of sessions.entries()) {

@@ -10,19 +10,19 @@ import { until } from '../support/e2e-poll.ts';
 import type { Receiver } from './receiver.ts';
 import type { ServingRelease } from './serving-release.ts';
 
-/** What one release left in tables and queues for another one to go on with. */
+/** The state that one release left in tables and queues for another one to go on with. */
 export interface LeftState {
   readonly account: string;
   readonly client: Client;
   readonly user: User;
-  /** Two sessions: one as it began, one whose tokens were refreshed. Whoever refreshes them puts the new tokens here. */
+  /** Two sessions: one as it began, one whose tokens were refreshed. A caller who refreshes them puts the new tokens here. */
   readonly sessions: Tokens[];
   readonly webhooks: Readonly<Record<Purpose, LeftWebhook>>;
   /** The replay of `webhooks.replayed` that is under way. */
   readonly replayId: string;
   /** The id of a message in the dead-letter queue. */
   readonly deadLetter: string;
-  /** What the API shows of webhooks, and of deliveries that do not change by themselves, by path. */
+  /** Webhooks, and deliveries that do not change by themselves, as the API shows them, by path. */
   readonly shown: Readonly<Record<string, unknown>>;
 }
 
@@ -35,7 +35,7 @@ export interface LeftWebhook {
 }
 
 /**
- * What becomes of the deliveries of a webhook before the other release comes:
+ * The fate of a webhook's deliveries before the other release comes:
  * - `delivered`: they are delivered;
  * - `retried`: refused once, with a message in the retry queue;
  * - `postponed`: refused once, with a wait in the table that is too long for a queue;
@@ -45,7 +45,7 @@ export interface LeftWebhook {
  */
 export type Purpose = keyof typeof events;
 
-/** What `beginState` made. */
+/** The state that `beginState` made. */
 export type BegunState = Pick<LeftState, 'account' | 'client' | 'user' | 'sessions' | 'webhooks'>;
 
 /** Has a release write what may wait: it stays as it is whatever else that release does. */
@@ -111,7 +111,7 @@ export async function leaveState(
   };
 }
 
-/** A request to {base_url} that must succeed. Gives its answer. */
+/** Sends a request to {base_url} that must succeed. Returns its answer. */
 export type Call = (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>;
 
 /** Makes requests with an access token. They throw what is refused. A busy service (503) is asked again, as it asks for. */
@@ -215,7 +215,7 @@ async function registerWebhook(
   return { evento, path, authorization, ids: [] };
 }
 
-/** Publishes events of a webhook. Gives the webhook with their deliveries. */
+/** Publishes events of a webhook. Returns the webhook with their deliveries. */
 async function publish(
   { sqs, run }: ServingRelease,
   account: string,
@@ -257,7 +257,7 @@ async function publishUntilWaiting(
   return ids;
 }
 
-/** Publishes what is no event. Gives its message's id, once it is in the dead-letter queue. */
+/** Publishes a message that is no event. Returns its id, once it is in the dead-letter queue. */
 async function putDeadLetter({ sqs, run, ops }: ServingRelease, account: string): Promise<string> {
   const MessageBody = JSON.stringify({ id_conta: account });
   const Entries = [{ Id: '0', MessageBody, MessageGroupId: account }];

@@ -61,7 +61,7 @@ const run = promisify(execFile);
 
 const isWindows = process.platform === 'win32'; // npm is a script there
 
-/** Whether every package of that tree's lock file is in this one's, in the same version. */
+/** Returns whether every package of that tree's lock file is in this one's, in the same version. */
 function hasSameDependencies(root: string): boolean {
   const [theirs, ours] = [root, currentRoot].map(directory => {
     const { packages } = lockSchema.parse(readJson(path.join(directory, 'package-lock.json')));

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 
-/** What a path does with deliveries: accepts them (204), asks for time (503 with `Retry-After`, in seconds), or never answers. */
+/** A path's treatment of deliveries: it accepts them (204), asks for time (503 with `Retry-After`, in seconds), or never answers. */
 type Behaviour = 'accept' | 'hang' | { readonly retryAfter: number };
 
 /** A delivery as it arrived. */
@@ -13,7 +13,7 @@ export interface Arrival {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly isAccepted: boolean;
-  /** Whether it was signed with the path's secret. That is judged at once, since a signature is good for five minutes. */
+  /** True when it was signed with the path's secret. That is judged at once, since a signature is good for five minutes. */
   readonly isSigned: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Receiver {
   expectSignature(path: string, secret: string): void;
   /** Sets what a path does from now on; unset paths accept. */
   set(path: string, behaviour: Behaviour): void;
-  /** What arrived at a path. */
+  /** Returns the deliveries that arrived at a path. */
   arrivals(path: string): readonly Arrival[];
   stop(): void;
 }

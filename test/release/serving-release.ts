@@ -16,7 +16,7 @@ export interface ServingRelease {
   readonly run: LocalRun;
   readonly service: ServiceClient;
   readonly sqs: SQSClient;
-  /** Runs a command of the release's own command line. Gives its `--json` answer. @throws when it fails. */
+  /** Runs a command of the release's own command line. Returns its `--json` answer. @throws when it fails. */
   ops<Answer>(args: readonly string[], input?: string): Promise<Answer>;
   stop(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function serveAlone(
     ...['--assembly', assembly, '--data', dataDirectory, '--hosts', hostsFile, '--port', String(port)],
   );
   const sqs = sqsClientOf(run.outputs);
-  // What a consumer had taken when its release stopped is seen again soon.
+  // Messages that a consumer had taken when its release stopped are seen again soon.
   for (const url of workQueuesOf(run.outputs)) await setVisibility(sqs, url, visibility);
   return {
     version,
@@ -49,7 +49,7 @@ export async function serveAlone(
   };
 }
 
-/** The first of six ports in a row that nobody has, below those that the system gives out. */
+/** Returns the first of six ports in a row that nobody has, below those that the system hands out. */
 export async function freePorts(): Promise<number> {
   for (;;) {
     const first = 20_000 + 6 * Math.floor(Math.random() * 1_500);

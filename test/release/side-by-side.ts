@@ -102,7 +102,7 @@ interface SuiteReport {
   }[];
 }
 
-/** How many invocations each release was given, by function, as the run says when it stops. */
+/** Returns the number of invocations of each release, by function, as the run says when it stops. */
 function servedBy(output: string): ReadonlyMap<string, readonly [own: number, other: number]> {
   const lines = output.matchAll(/beside +(\S+): (\d+) invocations by this release, (\d+) by the other/g);
   return new Map(Array.from(lines, ([, name = '', own, other]) => [name, [Number(own), Number(other)]]));

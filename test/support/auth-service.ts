@@ -41,7 +41,7 @@ export interface Answer {
   readonly json: any;
 }
 
-/** What a test may choose. */
+/** The options of a test. */
 export interface AuthServiceOptions {
   readonly algorithm?: SigningAlgorithm;
   readonly ipFailureLimit?: number;

@@ -1,9 +1,9 @@
 import type { Clock } from '../../lambdas/platform/clock.ts';
 
-/** A clock that stands still until it is told to move. */
+/** A clock that stands still until a test moves it. */
 export interface FrozenClock {
   readonly now: Clock;
-  /** Moves the clock on by so many milliseconds. */
+  /** Moves the clock on by this many milliseconds. */
   advance(milliseconds: number): void;
   /** Sets the clock, in milliseconds since the epoch. */
   set(milliseconds: number): void;

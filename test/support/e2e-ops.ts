@@ -24,7 +24,7 @@ export function runOps(args: readonly string[], input = ''): Promise<OpsResult> 
   });
 }
 
-/** Runs a command against the run under test and gives its `--json` answer; it starts no process. @throws when it fails. */
+/** Runs a command against the run under test and returns its `--json` answer; it starts no process. @throws when it fails. */
 export function ops<Answer>(args: readonly string[], input?: string): Promise<Answer> {
   return askOps(run.outputsFile, args, input);
 }

@@ -5,7 +5,7 @@ import { sqsClientOf } from '../../tools/support/engines.ts';
 import { output, outputs } from './e2e-target.ts';
 
 /**
- * Sends a message to the events queue, as a publisher does; gives the queue's message id.
+ * Sends a message to the events queue, as a publisher does; returns the queue's message id.
  *
  * @param sender - who is taken for its sender by a local run.
  */
@@ -17,7 +17,7 @@ export async function send(body: string, account: string, sender?: string): Prom
   return answer.MessageId ?? '';
 }
 
-/** Puts a message on the dead-letter queue itself; gives its message id. */
+/** Puts a message on the dead-letter queue itself; returns its message id. */
 export async function sendDeadLetter(body: string): Promise<string> {
   const answer = await queues.send(
     new SendMessageCommand({ QueueUrl: output('DeadLetterQueueUrl'), MessageBody: body }),
@@ -31,7 +31,7 @@ export interface PublishedEvent extends EventValues {
   readonly id?: string;
 }
 
-/** Publishes an event of an account; gives the queue's message id. */
+/** Publishes an event of an account; returns the queue's message id. */
 export function publish(account: string, event: PublishedEvent): Promise<string> {
   return send(JSON.stringify({ id_conta: account, ...event }), account);
 }

@@ -5,7 +5,7 @@ import { observeDelivery } from './contract/observer.ts';
 import { until } from './e2e-poll.ts';
 import { run } from './e2e-target.ts';
 
-/** What the receiver does with a request: an HTTP answer, or a way of not giving one. */
+/** The receiver's reaction to a request: an HTTP answer, or a way of not sending one. */
 export type Answer =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   /** Takes the request and never answers. */
@@ -32,9 +32,9 @@ export interface Receiver {
   readonly port: number;
   /** The `https` address of a path under the receiver's own name. */
   url(path: string): string;
-  /** How the path answers: one entry per request, the last for all that follow. Unscripted paths answer 204. */
+  /** Sets the path's answers: one entry per request, the last for all that follow. Unscripted paths answer 204. */
   script(path: string, ...answers: [Answer, ...Answer[]]): void;
-  /** What has arrived at the path. */
+  /** Returns the requests that have arrived at the path. */
   received(path: string): readonly Received[];
   /** Waits until that many requests have arrived at the path. */
   waitFor(path: string, count: number, limit?: number): Promise<readonly Received[]>;
@@ -90,7 +90,7 @@ export async function startReceiver(name: string): Promise<Receiver> {
   };
 }
 
-/** What a name of the run's Internet stands for: a plain HTTP server here, or any addresses. */
+/** The target of a name of the run's Internet: a plain HTTP server here, or any addresses. */
 type HostEntry = string | readonly string[];
 
 /** Test files run at once and share the file: a folder is the lock, and a rename makes each change whole. */

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, inject } from 'vitest';
 
-/** What the global set-up knows of the run under test; a feature that is `null` is not to be had there. */
+/** The facts that the global set-up knows of the run under test; a feature that is `null` is not to be had there. */
 export interface Run {
   readonly outputsFile: string;
   /** The file that maps names of this machine into the run's Internet. */
@@ -13,7 +13,7 @@ export interface Run {
   readonly processId: number | null;
   /** Secrets that the run's output may not contain, one a line. */
   readonly canaryFile: string;
-  /** What of the OpenAPI document the suites met; `contract/observer.ts` writes it. */
+  /** The parts of the OpenAPI document that the suites met; `contract/observer.ts` writes it. */
   readonly contractFile: string;
   /** Attempts a delivery gets, a second apart; `null` where they are hours apart. */
   readonly attempts: number | null;
@@ -22,7 +22,7 @@ export interface Run {
 /** Synthesis, bundling and start-up together, in milliseconds; generous, since tests share the machine. */
 const startLimit = 120_000;
 
-/** How long a run that is up, or a stage, may take to answer, in milliseconds. */
+/** The time that a run that is up, or a stage, may take to answer, in milliseconds. */
 const answerLimit = 10_000;
 
 /** The run under test. */
@@ -43,7 +43,7 @@ export const baseUrl = output('BaseUrl');
 /** {demands_url}: links in events start with it. */
 export const demandsUrl = outputs.DemandsUrl ?? 'https://demandas.example.com';
 
-/** What a suite may need of a run beyond its outputs. */
+/** The features that a suite may need of a run beyond its outputs. */
 const features = {
   names: { present: run.hostsFile !== null, lack: 'names cannot be mapped to receivers here (no EMISSOR_HOSTS)' },
   schedule: { present: run.attempts !== null, lack: 'attempts are too far apart here' },
@@ -85,7 +85,7 @@ export function describeWith(needs: readonly (keyof typeof features)[], title: s
 }
 
 /**
- * Waits until the run answers. Gives its outputs.
+ * Waits until the run answers. Returns its outputs.
  *
  * @throws with the end of the run's log, when it has ended or does not answer in time.
  */

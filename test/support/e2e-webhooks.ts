@@ -37,7 +37,7 @@ export async function openSession(client: Client, description: NewUser = {}): Pr
   return { user, token: access_token };
 }
 
-/** Registers a webhook and gives its signing secret. */
+/** Registers a webhook and returns its signing secret. */
 export async function register({ token }: Session, webhook: NewWebhook): Promise<string> {
   if (webhook.autorizacao !== undefined) plant(webhook.autorizacao);
   return plant(await service.register(token, webhook));

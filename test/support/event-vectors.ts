@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { eventReasons } from '../../packages/publisher/src/events.ts';
 
-/** A message that a caller gives, and what becomes of it. */
+/** A message of a caller, and what becomes of it. */
 export interface EventVector {
   readonly case: string;
   readonly message: unknown;

@@ -9,19 +9,19 @@ interface QueuedMessage {
   readonly group: string | undefined;
 }
 
-/** What becomes of a message: the queue takes it, refuses it with a code, or keeps silent about it. */
+/** The fate of a message: the queue takes it, refuses it with a code, or keeps silent about it. */
 type Verdict = 'taken' | 'silent' | { readonly code: string; readonly senderFault: boolean };
 
-/** What becomes of a request as a whole: its messages are judged, it fails with a status and code, or it is never answered. */
+/** The fate of a request as a whole: its messages are judged, it fails with a status and code, or it is never answered. */
 type Reception = 'judged' | 'unanswered' | { readonly status: number; readonly code: string };
 
-/** How a fake queue behaves. */
+/** The behaviour of a fake queue. */
 export interface QueueBehaviour {
   /** `time` is how often a message with this body was sent before this one. Default: everything is taken. */
   readonly judge?: (message: QueuedMessage, time: number) => Verdict;
   /** `time` counts requests from 0. Default: all are judged. */
   readonly receive?: (time: number) => Reception;
-  /** Takes what the queue has taken and gives its message id; by default one is made. */
+  /** Receives what the queue has taken and returns its message id; by default one is made. */
   readonly forward?: (message: QueuedMessage) => Promise<string>;
 }
 
@@ -105,7 +105,7 @@ export async function startFakeQueue({
   };
 }
 
-/** What SQS asks of a request, as far as publishers could get it wrong: ten entries, and characters that it takes. */
+/** The demands of SQS on a request, as far as publishers could miss them: ten entries, and characters that it takes. */
 const entrySchema = z.object({
   Id: z.string(),
   MessageBody: z.string().regex(/^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]+$/u),

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../lambdas/platform/http.ts';
 
-/** What a test says about a request; the rest is as API Gateway would fill it in. */
+/** The parts of a request that a test names; the rest is as API Gateway would fill it in. */
 export interface RequestDescription {
   readonly method?: string;
   readonly path?: string;

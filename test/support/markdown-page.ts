@@ -88,7 +88,7 @@ export function blocksOf({ blocks }: Page, heading: string): readonly string[] {
   return blocks.filter(block => block.heading === heading).map(({ text }) => text);
 }
 
-/** What the first cells of a section's tables name, table by table. */
+/** Returns the names in the first cells of a section's tables, table by table. */
 export function firstCells({ tables }: Page, heading: string): readonly (readonly string[])[] {
   return tables
     .filter(table => table.heading === heading)

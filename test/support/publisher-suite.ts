@@ -19,7 +19,7 @@ export interface PublishingProgram {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** What a publisher finds in its environment, to reach a queue of this machine or of the run under test. */
+/** Returns the environment in which a publisher reaches a queue of this machine or of the run under test. */
 export function environmentFor(queueUrl: string): Readonly<Record<string, string>> {
   const region = outputs.Region ?? 'us-east-1';
   return {
@@ -33,7 +33,7 @@ export function environmentFor(queueUrl: string): Readonly<Record<string, string
   };
 }
 
-/** Gives a program a task as JSON, and reads what it answers. */
+/** Hands a program a task as JSON, and returns what it answers. */
 export async function perform(program: PublishingProgram, task: object, queueUrl: string): Promise<unknown> {
   const child = spawn(program.command, program.args, {
     cwd: program.cwd,
@@ -46,7 +46,7 @@ export async function perform(program: PublishingProgram, task: object, queueUrl
   return JSON.parse(answer);
 }
 
-/** The tests that each publisher passes, against the run under test. `prepare` gives the program; it may take its time. */
+/** The tests that each publisher passes, against the run under test. `prepare` returns the program; it may take its time. */
 export function describePublisher(title: string, prepare: () => Promise<PublishingProgram>): void {
   describeWith(['names', 'engines'], title, () => {
     let program: PublishingProgram;

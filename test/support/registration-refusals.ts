@@ -1,4 +1,4 @@
-/** What is wrong with a registration that is right but for these changes: `pointer code` of each finding, sorted. */
+/** The findings about a registration that is right but for these changes: `pointer code` of each, sorted. */
 export const registrationFindings: readonly [changes: object, findings: readonly string[]][] = [
   [{ evento: 'demanda.inventada' }, ['/evento unknown_event']],
   [{ evento: 'Demanda.Criada' }, ['/evento unknown_event']],

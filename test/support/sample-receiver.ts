@@ -15,7 +15,7 @@ export interface SampleReceiver {
    * @throws when it ends instead, with what it wrote.
    */
   start(secret: string | undefined): Promise<void>;
-  /** What it has stored, by `webhook-id`. */
+  /** Returns what it has stored, by `webhook-id`. */
   stored(): Readonly<Record<string, string>>;
   /** All that it has written since it was started. */
   output(): string;
@@ -55,7 +55,7 @@ export async function makeSampleReceiver(language: SampleLanguage): Promise<Samp
       );
       child?.once('close', code => reject(new Error(`${program} ended with ${code}:\n${written}`)));
     });
-    ended.catch(() => undefined); // it also ends when it is told to
+    ended.catch(() => undefined); // it also ends on request
     await Promise.race([ended, until(`${program} at port ${port}`, () => listens(port), 60_000)]);
     await warmUp(port);
   }
@@ -74,7 +74,7 @@ export async function makeSampleReceiver(language: SampleLanguage): Promise<Samp
   }
 }
 
-/** What the page prints under a language: the command that runs the receiver, and its code. */
+/** Returns what the page prints under a language: the command that runs the receiver, and its code. */
 function sampleOf(page: Page, language: SampleLanguage): { file: string; command: string; code: string } {
   const [run, code] = page.blocks.filter(({ heading }) => heading === language);
   if (run?.language !== 'bash' || code === undefined) throw new Error(`${page.path} has no receiver in ${language}.`);

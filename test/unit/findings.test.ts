@@ -17,7 +17,7 @@ const rows = Object.entries(tables).flatMap(([room, table]) =>
   Object.entries(table).map(([name, row]) => ({ name: `${room}.${name}`, ...row })),
 );
 
-/** Whether a text is that of a row, with any values in its places. */
+/** Returns whether a text is that of a row, with any values in its places. */
 const says = (text: string, row: string) => {
   const parts = row.split(/\{\w+\}/);
   return parts.length === 1 ? text === row : text.startsWith(parts[0] ?? '') && text.endsWith(parts.at(-1) ?? '');

@@ -15,7 +15,7 @@ const texts = [...problems, ...findings, ...titles];
 
 const placesOf = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
 
-// Which codes there are is told by the tables alone; `docs-errors.test.ts` holds the integrators' error catalogue against them.
+// The tables alone say which codes there are; `docs-errors.test.ts` holds the integrators' error catalogue against them.
 
 describe('the texts of refusals', () => {
   it.each(texts)('%s: in English and in Portuguese, with the same values', (_name, { en, pt }) => {

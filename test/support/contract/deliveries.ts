@@ -9,7 +9,7 @@ export interface Arrived {
   readonly body: string;
 }
 
-/** Judges a delivery by the document's `webhooks`: its headers and its body. Gives the event, and what is not described. */
+/** Judges a delivery by the document's `webhooks`: its headers and its body. Returns the event, and what is not described. */
 export function judgeDelivery({ method, headers, body }: Arrived): { event: string; faults: readonly string[] } {
   const content = parse(body);
   const event = String(Object(content).event);

@@ -3,10 +3,10 @@ import { type Arrived, judgeDelivery } from './deliveries.ts';
 import type { Host } from './document.ts';
 import { type Answered, judgeResponse } from './responses.ts';
 
-/** What this process has met: which answer, how often. The key is its JSON. */
+/** The answers that this process has met, and how often. The key is an answer's JSON. */
 const met = new Map<string, number>();
 
-/** What the document does not say of what was met, since it was last asked for. */
+/** The faults that were met since they were last asked for: parts that the document does not describe. */
 const faults: string[] = [];
 
 /**
@@ -41,7 +41,7 @@ export function observeDelivery(arrived: Arrived): void {
   faults.push(...judgement.faults.map(fault => `Delivery of ${judgement.event}: ${fault}`));
 }
 
-/** Gives the faults that were met since the last call. */
+/** Returns the faults that were met since the last call. */
 export function takeFaults(): string[] {
   return faults.splice(0);
 }

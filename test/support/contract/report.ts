@@ -3,7 +3,7 @@ import type { Run } from '../e2e-target.ts';
 import { summarize } from './summary.ts';
 
 /**
- * Prints what of the OpenAPI document the suites met, in one line.
+ * Prints in one line which parts of the OpenAPI document the suites met.
  *
  * @throws when a whole run against a local run did not meet an answer that it can bring about.
  */
@@ -15,7 +15,7 @@ export function reportContract(run: Run, project: TestProject): void {
   throw new Error(`docs/api/emissor.openapi.json describes what no end-to-end test met: ${summary.missing.join('; ')}`);
 }
 
-/** Whether all suites ran, with all their tests, and none failed. */
+/** Returns whether all suites ran, with all their tests, and none failed. */
 function isWhole({ vitest }: TestProject): boolean {
   const { filenamePattern, state, config } = vitest as typeof vitest & { filenamePattern?: readonly string[] };
   return !filenamePattern?.length && !config.testNamePattern && state.getCountOfFailedTests() === 0;

@@ -21,11 +21,11 @@ export interface Exchange {
   readonly body: string;
 }
 
-/** What the document says of an answer. */
+/** The judgement of an answer by the document. */
 export interface Judgement {
-  /** What was answered: the operation, the status, and which of its answers. */
+  /** The answer: the operation, the status, and which of its answers. */
   readonly met: Answered;
-  /** What the document does not say, a line each. */
+  /** The parts that the document does not describe, a line each. */
   readonly faults: readonly string[];
 }
 
@@ -126,7 +126,7 @@ function headerFaults({ headers = {} }: ResponseObject, pointer: string, given: 
   return [...described, ...undescribed.map(name => `The header ${name} is not described.`)];
 }
 
-/** What HTTP servers and AWS add to any answer, and what OpenAPI describes with the content. */
+/** Returns whether HTTP servers or AWS add this header to any answer, or OpenAPI describes it with the content. */
 function isOfTransport(name: string): boolean {
   return /^(?:connection|content-(?:length|type)|date|keep-alive|transfer-encoding|server|via|apigw-requestid|x-amzn?-.*)$/.test(
     name,

@@ -3,11 +3,11 @@ import { readMet } from './observer.ts';
 import { type Answered, allAnswers } from './responses.ts';
 import { isBeyondTests } from './unmet.ts';
 
-/** What the suites met of the document. */
+/** The parts of the document that the suites met. */
 export interface Summary {
   /** One line for people. */
   readonly text: string;
-  /** What was described and never met, although a test can bring it about, a line each. */
+  /** The described answers that were never met, although a test can bring them about, a line each. */
   readonly missing: readonly string[];
 }
 

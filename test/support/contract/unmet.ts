@@ -1,6 +1,6 @@
 import type { Answered } from './responses.ts';
 
-/** Whether no test of a healthy run can bring an answer about, nor see it. */
+/** Returns whether no test of a healthy run can bring an answer about, nor see it. */
 export function isBeyondTests({ operation, status, code }: Answered): boolean {
   return beyond.some(({ applies }) => applies(operation, status, code));
 }

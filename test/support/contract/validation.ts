@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { document } from './document.ts';
 
-/** What is wrong with a value by the schema at that place of the document; empty where it is valid. */
+/** Returns the faults of a value by the schema at that place of the document; none where it is valid. */
 export function faultsOf(value: unknown, pointer: string): string[] {
   const validate = validatorAt(pointer);
   if (validate(value)) return [];

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 
-/** What answers a test file's DynamoDB requests. */
+/** The engine that answers a test file's DynamoDB requests. */
 export interface Engine {
   readonly endpoint: string;
-  /** How its requests travel. @default - over HTTP */
+  /** The transport of its requests. @default - over HTTP */
   readonly requestHandler?: NonNullable<DynamoDBClientConfig['requestHandler']>;
   stop(): Promise<void>;
 }
@@ -57,7 +57,7 @@ function inProcess(server: Server) {
   };
 }
 
-/** What the SDK's client asks of its transport, as far as these tests go. */
+/** The parts of a request that the SDK's client hands to its transport, as far as these tests go. */
 interface Sent {
   readonly method: string;
   readonly path: string;

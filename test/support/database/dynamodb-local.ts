@@ -64,7 +64,7 @@ function fetchJars(): string {
 }
 
 /**
- * Starts DynamoDB Local. Gives its endpoint on 127.0.0.1.
+ * Starts DynamoDB Local. Returns its endpoint on 127.0.0.1.
  *
  * It listens on all addresses and cannot be told otherwise. So it runs in a network namespace, which has none but its own
  * loopback; what listens on 127.0.0.1 here is a socket that is handed in, and whose connections are passed on to it. All

@@ -99,7 +99,7 @@ export const neverLate: EventLoopLag = {
   begin: () => ({ lateness: () => 0, elapsed: () => performance.now(), end: () => undefined }),
 };
 
-/** A network that gives the same answer each time, and what was sent over it. */
+/** A network that answers the same each time, and what was sent over it. */
 export const fakeNetwork = (posted: PostOutcome) => {
   const requests: PostRequest[] = [];
   const post: GuardedPost = async request => {

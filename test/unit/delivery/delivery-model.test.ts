@@ -30,7 +30,7 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** An answer that comes so late, or the deadline of one that never does. */
+/** An answer that comes this late, or the deadline of one that never does. */
 const late = (outcome: PostOutcome, sinceConnectingMs: number): PostOutcome => ({ ...outcome, sinceConnectingMs });
 
 const posted = fc.oneof(
@@ -55,7 +55,7 @@ const urlOf = (registration: number) => `https://r${registration}.example.com/`;
 const isIncreasing = (numbers: readonly number[]) =>
   numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? 0));
 
-/** What must be true of a delivery when all is said and done. */
+/** Expects what must be true of a delivery at the end. */
 const expectSound = (delivery: Delivery, statuses: readonly (number | undefined)[]) => {
   const { state, attempts, charged } = delivery;
   expect(state).not.toBe('pending');
@@ -147,7 +147,7 @@ describe('the life of deliveries', () => {
                 return register();
             }
           };
-          /** What leaves during a step goes to the registration of that moment, and that one is no younger than the event. */
+          /** Expects the POSTs of a step to go to the registration of that moment, which is no younger than the event. */
           const checkPosts = async (step: () => unknown) => {
             const before = world.posts.length;
             await step();
@@ -156,7 +156,7 @@ describe('the life of deliveries', () => {
               expect(registered.get(url) ?? 0).toBeLessThanOrEqual((published.get(id) ?? 0) + 2_000);
             }
           };
-          /** What keeps failing takes no place of the first lane. */
+          /** Expects a webhook that keeps failing to take no place of the first lane. */
           const checkLanes = async (step: () => unknown) => {
             const before = world.posts.length;
             const webhook = await world.webhook();

@@ -65,7 +65,7 @@ import { answer, aWebhook, fakeSealing, fakeTelemetry, neverLate } from './build
 /** The waits of the simulation: two for the queue, one for the sweeper. */
 export const schedule = [5_000, 5 * 60_000, 30 * 60_000];
 
-/** How long a queue hides a message that was received and neither deleted nor reported. */
+/** The time that a queue hides a message that was received and neither deleted nor reported, in milliseconds. */
 const visibility = 180_000;
 
 interface Message {
@@ -87,7 +87,7 @@ interface Posted {
   readonly lane: Lane;
 }
 
-/** A step at which the process dies: so many calls from now, before or after the call has its effect. */
+/** A step at which the process dies: this many calls from now, before or after the call has its effect. */
 export interface Crash {
   readonly afterCalls: number;
   readonly hasEffect: boolean;
@@ -141,7 +141,7 @@ const slowRate = 20;
 
 class ProcessDied extends Error {}
 
-/** Whether the sweeper comes to an item by itself: not to what is held, and to what waits for a slot by another one's task. */
+/** Returns whether the sweeper comes to an item by itself: not to a held one, nor to one that waits for a slot by another's task. */
 const isLookedAt = ({ state, dueAt, dueShard }: Item): boolean =>
   dueAt !== undefined && state !== 'held' && !String(dueShard).startsWith('backlog#');
 
@@ -189,11 +189,11 @@ export const simulate = async (database: Database, page = replayPage) => {
   const deadLetters: { body: string; [attribute: string]: string | undefined }[] = [];
   const posts: Posted[] = [];
   const announced: PublishedAnnouncement[] = [];
-  /** What the topic of refused events was given; while it is down, nothing. */
+  /** The notices that the topic of refused events got; while it is down, none. */
   const notices: Parameters<PublishNotice>[0][] = [];
   const topic = { isDown: false };
   const answers: PostOutcome[] = [];
-  /** What happens while the next attempts are under way. */
+  /** Actions that happen while the next attempts are under way. */
   const during: (() => Promise<unknown>)[] = [];
   let messages = 0;
 
@@ -502,7 +502,7 @@ export const simulate = async (database: Database, page = replayPage) => {
       const Key = { accountId: 'conta-1', eventName: 'demanda.criada' };
       await database.dynamo.send(new DeleteCommand({ TableName: 'Webhooks', Key }));
     },
-    /** How slowly the receiver answers, as it is stored. */
+    /** Returns the slowness of the receiver, as it is stored. */
     slowness: () => slownessNow.read(slownessId(owner)),
     /** Has the receiver found slow. */
     slowDown: () => slownessNow.change(owner, slowness => withSlowDns(slowness, now())),

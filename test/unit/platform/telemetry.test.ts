@@ -58,7 +58,7 @@ describe('an error in the log', () => {
 });
 
 describe('an error of AWS', () => {
-  /** What AWS says names people, addresses and keys. */
+  /** A message of AWS, which names people, addresses and keys. */
   const message = `User: arn:aws:sts::1:assumed-role/${canary} is not authorized to perform: x on resource: ${canary}`;
   const aws = createServer((request, response) => {
     const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amzn-requestid': 'REQUEST1' };

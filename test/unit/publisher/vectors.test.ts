@@ -24,16 +24,16 @@ const named = <Vector extends { readonly case: string }>(list: readonly Vector[]
 const service = (message: unknown) =>
   parseEventMessage(JSON.stringify(message), 'message-1', 'https://demandas.example.com');
 
-/** What a publisher would send, if the message is valid. */
+/** Returns the message that a publisher would send, if it is valid. */
 const sent = (message: unknown) => messageOf(message as Parameters<typeof messageOf>[0], 0, () => 'made');
 
-/** What the service says where a publisher says that a field is missing. */
+/** Returns the service's reason where a publisher says that a field is missing. */
 const ruleOf = (field: string, reason: string) => {
   if (reason !== 'is missing') return reason;
   return field === 'event' ? eventReasons.notText : fieldRules[field]?.reason;
 };
 
-/** What the published JSON Schema of the message's event says. */
+/** Judges messages by the published JSON Schema of their event. */
 const ajv = new Ajv2020({ allErrors: true });
 formats.default(ajv);
 const schemas = new Map(eventSchemaFiles().map(([file, schema]) => [file, ajv.compile(schema)]));

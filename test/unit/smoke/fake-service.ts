@@ -17,14 +17,14 @@ export const secrets = {
 /** A call that a test makes, as `METHOD /path`, `publish`, `open`, `makeKey` or `removeLeftOvers`. */
 type Call = string;
 
-/** What happens at a call instead of the usual. */
+/** Returns what happens at a call instead of the usual. */
 export type Script = (call: Call) => { status: number; body?: unknown } | Error | undefined;
 
-/** How the receiver treats a delivery. */
+/** The receiver's treatment of a delivery. */
 export interface Behaviour {
   /** State and result of the delivery after its first attempt. */
   readonly delivery?: { readonly estado: string; readonly resultado: string; readonly status: number | null };
-  /** What is stored of the receiver's answer. */
+  /** Returns the text that is stored of the receiver's answer. */
   readonly answer?: (receipt: ReturnType<typeof makeReceipt>) => string;
   /** Nothing takes the message from the queue. */
   readonly isStuck?: boolean;
@@ -179,7 +179,7 @@ export function makeFakeService({
     effects,
     webhooks,
     calls,
-    /** What `onStep` was given. */
+    /** The steps that `onStep` was called with, as JSON. */
     shown,
     state,
     /** Calls back when a call has taken effect. */

@@ -32,7 +32,7 @@ const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
   ...changes,
 });
 
-/** What an operator's suspension leaves of a webhook that is deleted. */
+/** The attributes that an operator's suspension leaves of a webhook that is deleted. */
 const hold = { status: 'suspended', suspensionReason: 'operator' } as const;
 const Key = () => ({ accountId, eventName: 'demanda.criada' });
 const table = { TableName: 'Webhooks' };

@@ -26,7 +26,7 @@ const login = (username: string, password: string, from = client): Promise<Answe
 const refused = { status: 400, json: { error: 'invalid_grant' } };
 
 describe('against user enumeration', () => {
-  /** What can be seen of a login from outside, and counted inside. */
+  /** Returns what can be seen of a login from outside, and counted inside. */
   const observe = async (username: string, password: string, from: { id: string; secret: string }) => {
     service.hashes.length = 0;
     service.database.operations.length = 0;

@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Whether a login succeeds. */
+/** Returns whether a login succeeds. */
 const logIn = async (client: Client, username: string, password: string): Promise<boolean> => {
   const prepared = await grant.prepare(new Map(Object.entries({ username, password })), client.clientId);
   const records = await readRecords(service.database.dynamo, prepared.keysToRead);

@@ -4,7 +4,7 @@ import { type AuthService, type AuthServiceOptions, startAuthService } from '../
 let service: AuthService;
 afterEach(() => service.stop());
 
-/** Starts a service with one client and one user, and gives the form with which they log in. */
+/** Starts a service with one client and one user, and returns the form with which they log in. */
 const startWith = async (limits: AuthServiceOptions) => {
   service = await startAuthService(limits);
   const { id, secret } = await service.makeClient();

@@ -18,9 +18,9 @@ interface Model {
 type Action =
   | {
       readonly do: 'refresh';
-      /** How many generations old the token is. */
+      /** The age of the token, in generations. */
       readonly back: number;
-      /** How often it is presented at the same moment. */
+      /** The number of times that it is presented at the same moment. */
       readonly times: number;
       /** The response does not reach the client, which does not learn the successor. */
       readonly isResponseLost: boolean;
@@ -114,7 +114,7 @@ describe('a session under any sequence of refreshes, lost responses, theft and a
           refresh_token: token,
         });
 
-      /** The expected effect of presenting the token so many generations before the newest. */
+      /** Returns the expected effect of presenting the token that is this many generations older than the newest. */
       const expectedEffect = (model: Model, back: number): 'rotates' | 'repeats' | 'revokes' | 'refused' => {
         const now = service.clock.now();
         if (model.isRevoked || now >= model.rotatedAt + 14 * day || now >= model.endsAt) return 'refused';

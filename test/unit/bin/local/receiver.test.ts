@@ -19,7 +19,7 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** What the receiver answers to a delivery, which comes under its public name. */
+/** Returns the receiver's answer to a delivery, which comes under its public name. */
 const deliver = async (path: string, body = '') => {
   const headers = { host: 'receiver.example.com', 'x-a': 'b', 'webhook-id': 'evt_1' };
   const sent = request(`${url}${path}`, { method: 'POST', headers }).end(body);

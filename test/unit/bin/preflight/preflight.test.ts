@@ -16,7 +16,7 @@ const now = Date.parse('2026-11-22T00:00:00Z');
 const day = 86_400_000;
 const none = Object.fromEntries(stackNames.map(name => [name, undefined]));
 
-/** What the account answers, where it is not in the best order, and what the stage's file says. */
+/** The account's answers, where it is not in the best order, and what the stage's file says. */
 interface Case {
   readonly values?: Record<string, unknown>;
   /** Changes of the deployed stacks; `undefined` for one that is missing. */

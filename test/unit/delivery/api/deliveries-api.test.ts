@@ -572,7 +572,7 @@ describe('POST …/teste', () => {
     expect(await world.slowness()).toEqual(slowness);
   });
 
-  // What an operator had suspended was still sent to, ten times a minute.
+  // A webhook that an operator had suspended was still sent to, ten times a minute.
   it('is refused while an operator suspends the webhook, and does not count', async () => {
     await world.register({ status: 'suspended', suspensionReason: 'operator' });
     for (let time = 0; time < 11; time++) expect(codeOf(await test())).toBe('409 suspended_by_operator');

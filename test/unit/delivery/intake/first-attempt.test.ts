@@ -115,7 +115,7 @@ describe('a first attempt', () => {
     expect(world.posts).toHaveLength(times);
   });
 
-  // A redrive gives a message the time of the redrive: an old event reached a webhook registered since.
+  // A redrive sets a message's time to that of the redrive: an old event reached a webhook registered since.
   it('is not made of an old event that a redrive put back for a webhook registered since', async () => {
     const published = new Date(world.clock.now()).toISOString();
     world.clock.advance(60_000);

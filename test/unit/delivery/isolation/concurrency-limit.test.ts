@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeConcurrencyLimit } from '../../../../lambdas/delivery/isolation/concurrency-limit.ts';
 
-/** Enters a key as often as it is let in, up to so many times. Gives what leaves each of its places. */
+/** Enters a key as often as it is let in, at most `most` times. Returns the functions that leave its places. */
 const fill = (limit: ReturnType<typeof makeConcurrencyLimit>, key: string, most = 100) =>
   Array.from({ length: most }, () => limit.enter(key)).filter(leave => leave !== undefined);
 

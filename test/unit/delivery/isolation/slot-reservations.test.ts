@@ -7,7 +7,7 @@ const slownessAt = (accountId: string, version = 0): StoredSlowness => ({
   version,
 });
 
-/** A store that gives slots from 1,000 on, 50 apart, one write after another. `answer` replaces what it says. */
+/** A store that reserves slots from 1,000 on, 50 apart, one write after another. `answer` replaces what it says. */
 const storeThat = (answer?: () => Promise<undefined>) => {
   const writes: { accountId: string; version: number; slots: number }[] = [];
   let next = 1_000;

@@ -35,7 +35,7 @@ const trackerOver = (begun: Slowness = unknownSlowness) => {
     clock,
     stored: () => stored,
     writes: () => writes,
-    /** Holds writes up until the function it gives is called. */
+    /** Holds writes up until the function it returns is called. */
     hold: () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;

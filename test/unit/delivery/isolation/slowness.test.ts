@@ -20,7 +20,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Slow attempts, each with quick ones beside it, at so many milliseconds after noon. */
+/** Slow attempts, each with quick ones beside it, at these times, in milliseconds after noon. */
 const noting = (...noted: readonly [at: number, slow: number, quick: number][]): Slowness =>
   noted.reduce(
     (slowness, [at, slow, quick]) => withSlowAttempts(slowness, { slow, quick }, noon + at),

@@ -30,7 +30,7 @@ const isCount = (told: RefusalNotice | SuppressedRefusals): told is SuppressedRe
 const toldOneByOne = () => world.notices.filter(told => !isCount(told));
 const toldByCount = () => world.notices.filter(isCount);
 
-/** Publishes so many refused messages at once, and has each handled by a process of its own. */
+/** Publishes this many refused messages at once, and has each handled by a process of its own. */
 const refuse = async (times: number, sender?: string, message: object | string = 'no JSON') => {
   for (let sent = 0; sent < times; sent++) world.publish(message, {}, sender);
   for (let sent = 0; sent < times; sent++) await world.deliverNext();

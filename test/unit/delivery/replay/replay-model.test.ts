@@ -64,7 +64,7 @@ const state = fc.oneof(
 const stored = fc.array(state, { minLength: 4, maxLength: 12, size: 'max' });
 const actions = fc.array(action, { minLength: 4, maxLength: 12, size: 'max' });
 
-/** For how long slots are reserved already when the first replay begins: those of a cancelled one. */
+/** The time for which slots are reserved already when the first replay begins, in milliseconds: those of a cancelled one. */
 const given = fc.constantFrom(0, 110_000, 110_000);
 
 const webhookPath = '/v1/webhooks/demanda.criada';
@@ -75,7 +75,7 @@ const betweenSweeps = 52_000;
 
 const stallOf = (plan: StallPlan | undefined) => plan && afterWrites(plan.writes, plan.hasEffect);
 
-/** Whether a delivery is still as the replay was to find it. */
+/** Returns whether a delivery is still as the replay was to find it. */
 const isOf = ({ wanted, startedAt }: Begun, { state, settledAt = Number.NaN }: Delivery) =>
   state === wanted && settledAt < startedAt;
 
@@ -142,7 +142,7 @@ describe('replays', () => {
           await replays.start(earlier, undefined);
           await replays.cancel(earlier);
 
-          /** What each replay is to send. */
+          /** The deliveries that each replay is to send. */
           const expected = new Map<string, Set<string>>();
           const cancelled: { id: string; at: number; already: number; underWay: number }[] = [];
           const resent: string[] = [];

@@ -25,19 +25,19 @@ export interface Stall {
   readonly hasEffect: boolean;
 }
 
-/** Stands still at the write after so many. */
+/** Stands still at the write after this many. */
 export const afterWrites = (writes: number, hasEffect: boolean): Stall => {
   let left = writes;
   return { isHere: () => left-- === 0, hasEffect };
 };
 
-/** Stands still just before it stores that it sends so many a delivery again: 1 for the first. */
+/** Stands still just before it stores that it sends the n-th delivery again: 1 for the first. */
 export const beforeRestart = (number: number): Stall => {
   let left = number;
   return { isHere: isRestart => isRestart && --left === 0, hasEffect: false };
 };
 
-/** Stands still at what follows when it has stored that it sends so many deliveries again: they are not saved as sent. */
+/** Stands still at the write after it has stored that it sends this many deliveries again: they are not saved as sent. */
 export const afterRestarts = (number: number): Stall => {
   let left = number;
   return { isHere: isRestart => (isRestart ? left-- === 0 : left === 0), hasEffect: false };
@@ -65,7 +65,7 @@ export const watchWorkers = (real: Database) => {
 
   const note = (item: Item) => {
     if ('startedAt' in item) begun.push(item as unknown as Begun);
-    // What is handed over to the slow lane was sent again before.
+    // A delivery that is handed over to the slow lane was sent again before.
     else if (item.state === 'pending' && item.replayId && item.slowLane === undefined)
       restarts.push(item as unknown as Restart);
   };

@@ -35,7 +35,7 @@ const request = async (method: string, at: string, sent: Sent = {}): Promise<Ans
 };
 const codeOf = ({ status, json }: Answered) => `${status} ${json?.code}`;
 
-/** Stores ended deliveries, one accepted each second from noon, and gives them oldest first. */
+/** Stores ended deliveries, one accepted each second from noon, and returns them oldest first. */
 const fill = async (count: number, state: Exclude<DeliveryState, 'pending'>, changes: Partial<Delivery> = {}) => {
   const noon = world.clock.now();
   const made = Array.from({ length: count }, (_, number) => {
@@ -262,7 +262,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(codeOf(await request('GET', `${path}/reenvio_${'0'.repeat(22)}`))).toBe('404 webhook_not_found');
   });
 
-  // What an earlier registration had failed to deliver ended as cancelled.
+  // Deliveries that an earlier registration had failed to deliver ended as cancelled.
   it('leaves out deliveries of an earlier registration: their final state never changes', async () => {
     await fill(3, 'failed');
     await world.register({ webhookId: 'webhook-2' });

@@ -35,7 +35,7 @@ const inState = (delivery: Delivery, state: DeliveryState): Delivery =>
     ? { ...delivery, state, wait: { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 } }
     : settled(delivery, state, noon);
 
-/** Stores deliveries of an account, one a second, and gives them newest first. */
+/** Stores deliveries of an account, one a second, and returns them newest first. */
 const fill = async (
   accountId: string,
   count: number,

@@ -15,7 +15,7 @@ import { aDelivery, answer, aRecord, aWebhook, fakeSealing, neverLate, noon } fr
 
 interface Circumstances extends Partial<AttemptWatchDependencies> {
   readonly slowness?: Slowness;
-  /** Whether messages wait, by how often that was asked before. */
+  /** The answers to whether messages wait, one per question, in order; `false` after the last. */
   readonly waiting?: readonly boolean[];
 }
 

@@ -16,11 +16,11 @@ interface Circumstances {
   /** Milliseconds that the invocation has left; a function is asked each time. */
   readonly remaining?: number | (() => number);
   readonly sqsFails?: boolean;
-  /** What is in the queue besides the batch: each element is what one call receives. */
+  /** The messages in the queue besides the batch: each element is what one call receives. */
   readonly queued?: Message[][];
   /** By how much each pause takes longer than it should, in milliseconds. */
   readonly lateness?: () => number;
-  /** What is drawn. @default 0.5 */
+  /** The number that is drawn. @default 0.5 */
   readonly random?: number;
 }
 

@@ -24,7 +24,7 @@ const standStill = async (milliseconds: number) => {
   await settle();
 };
 
-/** What was due is done. */
+/** Waits until what was due is done. */
 const settle = async () => {
   for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
 };
@@ -34,7 +34,7 @@ const passUntil = async (until: number) => {
   while (moment < until) await standStill(1);
 };
 
-/** A receiver that answers after so long, or never: as the guarded POST sees it, whose deadline knows no lateness. */
+/** A receiver that answers after this time, or never: as the guarded POST sees it, whose deadline knows no lateness. */
 const postTo =
   (answersAfter: number) =>
   ({ deadlineMs, elapsed, signal, onConnecting, onAnswered }: PostRequest): Promise<PostOutcome> => {
@@ -53,7 +53,7 @@ const postTo =
     return promise;
   };
 
-/** Makes an attempt while messages wait. Gives what was recorded of it and how it ended, each with its moment. */
+/** Makes an attempt while messages wait. Returns what was recorded of it and how it ended, each with its moment. */
 const attempt = async (answersAfter: number, lane: 'first' | 'slow' = 'first') => {
   const eventLoopLag = makeEventLoopLag(now);
   const did: string[] = [];

@@ -10,13 +10,13 @@ import { aDelivery, aRecord, aWebhook, failure, fakeTelemetry, noon, success } f
 
 interface Circumstances {
   readonly outcome?: AttemptOutcome;
-  /** Whether the outcome is the first one of its attempt. */
+  /** True when the outcome is the first one of its attempt. */
   readonly isSaved?: boolean;
   readonly queueFails?: boolean;
   readonly lane?: Lane;
   readonly schedule?: number[];
   readonly slowness?: StoredSlowness;
-  /** Whether this process may make a further attempt at the webhook. */
+  /** True when this process may make a further attempt at the webhook. */
   readonly mayAttempt?: boolean;
 }
 

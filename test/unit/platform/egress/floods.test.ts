@@ -16,7 +16,7 @@ import { certify, loopbackNetwork } from './tls-receiver.ts';
 
 afterEach(stopAll);
 
-/** Posts to the receiver of a flood. Gives what became of that, and how much was read of the flood until its end. */
+/** Posts to the receiver of a flood. Returns the outcome, and how much was read of the flood until its end. */
 const postTo = async (flood: Flood): Promise<{ readonly outcome: PostOutcome; readonly bytesRead: number }> => {
   const { private: key, cert: certificate } = await certify();
   const receiver = await startFlood(flood, { key, certificate });

@@ -30,7 +30,7 @@ const record = (length: number): Buffer =>
 
 const emptyRecords = (count: number): Buffer => Buffer.concat(Array.from({ length: count }, () => record(0)));
 
-/** A record of so many bytes, its header included. */
+/** A record of this many bytes, its header included. */
 const bytes = (length: number): Buffer => record(length - 5);
 
 const kilobyte = 1_024;

@@ -7,7 +7,7 @@ const record = () => {
   return { clock, outageDetector: makeOutageDetector(clock) };
 };
 
-/** What is said of each host in turn. */
+/** Returns the verdict on each host in turn. */
 const verdicts = (hosts: string): boolean[] => {
   const { outageDetector } = record();
   return hosts.split(' ').map(outageDetector.unreachable);

@@ -7,7 +7,7 @@ import type { Play } from './tls-receiver.ts';
 
 afterEach(stopAll);
 
-/** What a POST tells while it is under way. */
+/** Records what a POST tells while it is under way. */
 const listen = () => {
   const heard: string[] = [];
   return {

@@ -64,7 +64,7 @@ export const postWith = (dependencies: Partial<GuardedPostDependencies>): Guarde
   });
 };
 
-/** What a test may choose. */
+/** The options of a test. */
 interface Situation extends Partial<Omit<GuardedPostDependencies, 'connections'>> {
   readonly trust?: boolean;
   readonly names?: Names;

@@ -97,7 +97,7 @@ describe('a name server that is late with AAAA', () => {
       setTimeout(() => settle(answer).then(resolve, reject), milliseconds);
     });
 
-  /** Asks a server whose answers come after so many milliseconds, and says when there was a result. */
+  /** Asks a server whose answers come after this many milliseconds, and says when there was a result. */
   const resolveAfter = async (four: readonly [number, Answer], six: readonly [number, Answer]) => {
     let cancelled = 0;
     const server = {

@@ -33,10 +33,10 @@ const isComplete = (text: string): boolean => {
   return end >= 0 && Buffer.byteLength(text.slice(end + 4)) >= length;
 };
 
-/** How a receiver wants to speak. */
+/** The TLS settings with which a receiver speaks. */
 export type Handshake = Pick<TlsOptions, 'ciphers' | 'dhparam' | 'maxVersion'> & { readonly isRsa?: boolean };
 
-/** What a certificate says. */
+/** The names in a certificate. */
 export interface Names {
   readonly commonName?: string;
   readonly dns?: readonly string[];
@@ -116,7 +116,7 @@ interface MeantConnection {
   readonly port: number;
 }
 
-/** What becomes of a connection: it never comes about (`silent`), or fails with an error of that code. */
+/** The fate of a connection: it never comes about (`silent`), or fails with an error of that code. */
 type Fate = 'silent' | `E${string}`;
 
 const ill = (fate: Fate): Socket => {

@@ -52,7 +52,7 @@ function references(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, inner]) => (key === '$ref' ? [String(inner)] : references(inner)));
 }
 
-/** What a reference of the document leads to. */
+/** Returns the part of the document that a reference leads to. */
 function at(reference: string): unknown {
   const names = reference.replace('#/', '').split('/');
   return names.reduce((value, name) => (value as Record<string, unknown> | undefined)?.[name], document);
