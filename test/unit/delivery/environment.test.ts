@@ -1,22 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type DeliverEnvironment,
-  type DeliveriesApiEnvironment,
-  deliverEnvironment,
-  deliveriesApiEnvironment,
-} from '../../../lambdas/delivery/environment.ts';
+import { deliverEnvironment, deliveriesApiEnvironment } from '../../../lambdas/delivery/environment.ts';
 import { readEnvironment } from '../../../lambdas/platform/environment.ts';
 
-const variables: DeliverEnvironment = {
-  WEBHOOKS_TABLE: 'Webhooks',
-  DELIVERIES_TABLE: 'Deliveries',
-  KEYRING_TABLE: 'Keyring',
+const variables = {
+  ...anyValues(deliverEnvironment),
   LANE: 'first',
-  QUEUE_URL: 'http://events',
-  RETRY_QUEUE_URL: 'http://retries',
-  SLOW_QUEUE_URL: 'http://slow',
-  DEAD_LETTER_QUEUE_URL: 'http://dead-letters',
-  REFUSED_EVENTS_TOPIC_ARN: 'arn:aws:sns:us-east-1:000000000000:refused',
   DEMANDS_URL: 'https://demandas.com.br//',
   RETRY_SCHEDULE: '5000, 300000',
   ATTEMPT_TIMEOUT_MS: '15000',
@@ -24,7 +12,6 @@ const variables: DeliverEnvironment = {
   SLOW_RATE: '20',
   OWN_HOSTS: 'auth.emissor.com.br,api.emissor.com.br',
   HISTORY_DAYS: '30',
-  SERVICE_VERSION: '1.2.3',
 };
 
 describe('the environment of the consumers', () => {
@@ -52,20 +39,10 @@ describe('the environment of the consumers', () => {
   });
 });
 
-const historyVariables: DeliveriesApiEnvironment = {
-  CLIENTS_TABLE: 'Clients',
-  USERS_TABLE: 'Users',
-  SESSIONS_TABLE: 'Sessions',
-  KEYRING_TABLE: 'Keyring',
-  WEBHOOKS_TABLE: 'Webhooks',
-  DELIVERIES_TABLE: 'Deliveries',
-  RETRY_QUEUE_URL: 'http://retries',
-  ISSUER: 'https://auth.emissor.com.br',
-  AUDIENCE: 'https://api.emissor.com.br',
+const historyVariables = {
+  ...anyValues(deliveriesApiEnvironment),
   DEMANDS_URL: 'https://demandas.com.br/',
   HISTORY_DAYS: '30',
-  TEST_LIMIT: '10',
-  RESEND_LIMIT: '60',
   DOCS_URL: '',
 };
 
@@ -79,3 +56,8 @@ describe('the environment of the history', () => {
     expect(() => readEnvironment(deliveriesApiEnvironment, { ...historyVariables, [name]: undefined })).toThrow(name);
   });
 });
+
+/** Returns a value for each variable: one that is text, a number and a list. */
+function anyValues({ shape }: { readonly shape: object }): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.keys(shape).map(name => [name, '1']));
+}
