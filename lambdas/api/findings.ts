@@ -47,7 +47,7 @@ export function message({ en, pt }: FindingCase & { readonly code: 'invalid_valu
   return `${en}\n${pt}`;
 }
 
-/** The finding of a zod issue with such a message; any other message counts for both languages. */
+/** Returns the finding of a zod issue with such a message; any other message counts for both languages. */
 export function findingOf(place: FindingPlace, issueMessage: string): Finding {
   const [en = '', pt = en] = issueMessage.split('\n');
   return { ...place, code: 'invalid_value', detail: { en, pt } };

@@ -59,7 +59,7 @@ export class Problem extends Error {
   }
 }
 
-/** The header that says when to try again. */
+/** Returns the header that says when to try again. */
 export function retryAfter(seconds: number): Record<string, string> {
   return { 'retry-after': String(Math.ceil(seconds)) };
 }

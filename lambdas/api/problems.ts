@@ -98,7 +98,7 @@ export const apiProblems = {
 /** Makes a problem of that table. */
 export const apiProblem = Problem.from(apiProblems);
 
-/** The refusal of a body or query that can be parsed but is not valid. */
+/** Returns the refusal of a body or query that can be parsed but is not valid. */
 export function validationFailed(errors: readonly Finding[]): Problem {
   return apiProblem('validation_failed', { errors });
 }

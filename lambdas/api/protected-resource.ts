@@ -4,7 +4,7 @@ import { scopes } from '../auth/principals/scope.ts';
 import { jsonResponse, type PublicHandler } from './route.ts';
 import { apiRoutes } from './routes.ts';
 
-/** The URL of the protected resource metadata of {base_url} (RFC 9728 section 3). */
+/** Returns the URL of the protected resource metadata of {base_url} (RFC 9728 section 3). */
 export function resourceMetadataUrl(baseUrl: string): string {
   return `${baseUrl}${apiRoutes.ProtectedResource.path}`;
 }

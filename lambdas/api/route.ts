@@ -62,7 +62,7 @@ export function resourcesOf<Table extends RouteTable<RequiredScope | 'public'>>(
   }));
 }
 
-/** The path parameters, if the path matches the pattern of a resource. */
+/** Returns the path parameters, if the path matches the pattern of a resource. */
 export function matchPath(pattern: string, path: string): Record<string, string> | undefined {
   const names = pattern.split('/');
   const segments = path.split('/');
@@ -74,14 +74,14 @@ export function matchPath(pattern: string, path: string): Record<string, string>
   );
 }
 
-/** The methods of a resource for the `Allow` header (RFC 9110 section 10.2.1). */
+/** Returns the methods of a resource for the `Allow` header (RFC 9110 section 10.2.1). */
 export function allowedMethods({ methods }: Resource): string {
   return Object.keys(methods)
     .flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     .join(', ');
 }
 
-/** A response with a JSON body, as its schema says. The OpenAPI document describes it by that schema. */
+/** Returns a response with a JSON body, as its schema says. The OpenAPI document describes it by that schema. */
 export function jsonResponse<Schema extends z.ZodMiniType = never>(
   statusCode: number,
   body: NoInfer<z.output<Schema>>,

@@ -86,7 +86,7 @@ function findEndpoint(resource: Resource, { requestContext }: HttpRequest): Prot
   throw apiProblem('method_not_allowed', { values: { allow }, headers: { allow } });
 }
 
-/** A `Problem` as it is; any other error as 503 or 500, logged. */
+/** Returns a `Problem` as it is; any other error as 503 or 500, logged. */
 function toProblem(error: unknown, log: Log): Problem {
   if (error instanceof Problem) return error;
   if (isUnavailable(error)) {
@@ -97,7 +97,7 @@ function toProblem(error: unknown, log: Log): Problem {
   return apiProblem('internal_error');
 }
 
-/** The findings for the log. An unknown name is left out, whatever else is wrong with it: it may be anything, even a secret. */
+/** Describes the findings for the log. An unknown name is left out, whatever else is wrong with it: it may be anything, even a secret. */
 function describeFindings({ errors = [] }: Problem): string[] {
   const nameOf = (finding: Finding) => ('pointer' in finding ? finding.pointer : finding.parameter);
   const unknown = new Set(errors.filter(({ code }) => code === 'unknown_field').map(nameOf));

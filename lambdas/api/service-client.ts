@@ -47,7 +47,7 @@ export function makeServiceClient({ authUrl, baseUrl, fetch }: ServiceAddress) {
   }
 }
 
-/** Where a service is, and how requests get there. */
+/** The address of a service, and the way of requests to it. */
 export interface ServiceAddress {
   readonly authUrl: string;
   readonly baseUrl: string;
@@ -99,7 +99,7 @@ export class UnexpectedAnswer extends Error {
 /** Longer than the gateway waits for a function that starts. In milliseconds. */
 const callTimeoutMs = 30_000;
 
-/** The system's or OpenSSL's code for a failed request; `fetch` has it in the cause. */
+/** Returns the system's or OpenSSL's code for a failed request; `fetch` has it in the cause. */
 function codeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';

@@ -44,18 +44,18 @@ function describeIssue(issue: z.core.$ZodIssue, body: unknown): Finding[] {
   }
 }
 
-/** The finding on a value of another type than that one. No field of a body is of any but these. */
+/** Returns the finding on a value of another type than that one. No field of a body is of any but these. */
 function typeFinding(expected: string) {
   if (expected === 'object') return apiFindings.object_type;
   return expected === 'boolean' ? apiFindings.boolean_type : apiFindings.string_type;
 }
 
-/** The path as a JSON Pointer (RFC 6901). */
+/** Returns the path as a JSON Pointer (RFC 6901). */
 function pointerTo(path: readonly PropertyKey[]): string {
   return path.map(name => `/${escapePointer(name)}`).join('');
 }
 
-/** The finding on a value that is none of the choices; an unknown event has one of its own, whatever was given. */
+/** Returns the finding on a value that is none of the choices; an unknown event has one of its own, whatever was given. */
 function choiceFinding(pointer: string, given: unknown) {
   if (pointer === '/evento') return apiFindings.event;
   return typeof given === 'string' ? apiFindings.choice : apiFindings.choice_type;

@@ -29,9 +29,9 @@ export const tokenResponse = z.object({
   token_type: z.literal('Bearer'),
   /** Seconds. */
   expires_in: z.int(),
-  /** Where the client may refresh. */
+  /** Present where the client may refresh. */
   refresh_token: z.optional(z.string()),
-  /** Where the token opens anything. */
+  /** Present where the token opens anything. */
   scope: z.optional(z.string()),
 });
 

@@ -30,7 +30,7 @@ function requireForm(request: HttpRequest): void {
     throw new OAuthError('content_type');
 }
 
-/** The body's bytes, at most 16 KiB of them. */
+/** Returns the body's bytes, at most 16 KiB of them. */
 function requireSmallBody(request: HttpRequest): Uint8Array {
   const body = bodyBytes(request);
   if (body.length > bodyLimit) throw new OAuthError('body_too_large');

@@ -26,7 +26,7 @@ export function backoffWait(
   return Math.max(withJitter(wait, random), Math.min(retryAfterMs, maxRetryAfter));
 }
 
-/** The wait after an internal error, in milliseconds: exponential from 1 min to 15. `count`: how many in a row, with this one. */
+/** Returns the wait after an internal error, in milliseconds: exponential from 1 min to 15. `count`: how many in a row, with this one. */
 export function internalErrorWait(count: number): number {
   return Math.min(minute * 2 ** (count - 1), 15 * minute);
 }

@@ -49,10 +49,10 @@ export type AttemptOutcome = {
   | { readonly outcome: 'internal_error'; readonly detail: string }
 );
 
-/** When a pending delivery goes on. Milliseconds since the epoch. */
+/** The moment when a pending delivery goes on. Milliseconds since the epoch. */
 export interface Wait {
   readonly nextAttemptAt: number;
-  /** When the sweeper looks at the delivery, unless its next attempt was recorded by then. */
+  /** The moment when the sweeper looks at the delivery, unless its next attempt was recorded by then. */
   readonly sweepAt: number;
   /** The number of times that the sweeper found this attempt overdue and sent its message again. */
   readonly overdueCount: number;
@@ -75,9 +75,9 @@ export interface Delivery {
   readonly state: DeliveryState;
   /** The id of the message that the event was published as; tests have none. */
   readonly messageId?: string;
-  /** When the event was accepted on the queue. */
+  /** The moment when the event was accepted on the queue. */
   readonly createdAt: number;
-  /** When the present schedule began: acceptance, or the latest resend, replay or redrive. */
+  /** The moment when the present schedule began: acceptance, or the latest resend, replay or redrive. */
   readonly scheduledAt: number;
   /**
    * The number of the next attempt. It grows with every attempt, charged or not, and so tells a stale message from the one
@@ -92,7 +92,7 @@ export interface Delivery {
   readonly attempts: readonly AttemptRecord[];
   /** Set while `pending`. */
   readonly wait?: Wait;
-  /** When the delivery reached its state; not set while `pending`. */
+  /** The moment when the delivery reached its state; not set while `pending`. */
   readonly settledAt?: number;
   /** The replay that began the present schedule. */
   readonly replayId?: string;
@@ -103,7 +103,7 @@ export interface Delivery {
 /** A pending delivery. */
 export type WaitingDelivery = Delivery & { readonly wait: Wait };
 
-/** The id of a test's delivery. `unique` is random. */
+/** Returns the id of a test's delivery. `unique` is random. */
 export function testIdOf(unique: string): string {
   return `${testPrefix}${unique}`;
 }
@@ -130,7 +130,7 @@ export type NewDelivery = Pick<
   'id' | 'accountId' | 'eventName' | 'webhookId' | 'body' | 'createdAt' | 'messageId'
 >;
 
-/** A delivery before its first attempt. It is not stored yet: the first attempt's outcome stores it. */
+/** Makes a delivery before its first attempt. It is not stored yet: the first attempt's outcome stores it. */
 export function newDelivery(origin: NewDelivery): Delivery {
   return {
     ...origin,
@@ -143,7 +143,7 @@ export function newDelivery(origin: NewDelivery): Delivery {
   };
 }
 
-/** A delivery that has ended in a state. A resend or a replay may begin a new schedule. */
+/** Returns a delivery that has ended in a state. A resend or a replay may begin a new schedule. */
 export function settled(delivery: Delivery, state: Exclude<DeliveryState, 'pending'>, at: number): Delivery {
   const { wait: _, broughtForward: __, ...rest } = delivery;
   return { ...rest, state, settledAt: at };
@@ -151,9 +151,9 @@ export function settled(delivery: Delivery, state: Exclude<DeliveryState, 'pendi
 
 /** An attempt that a resend brought forward. Milliseconds since the epoch. */
 interface BroughtForward {
-  /** When that was. The attempt's message names it: one that does not was sent before, and is stale. */
+  /** The moment when that was. The attempt's message names it: one that does not was sent before, and is stale. */
   readonly at: number;
-  /** When the attempt was due before; unless it succeeds, the next one is due then. */
+  /** The moment when the attempt was due before; unless it succeeds, the next one is due then. */
   readonly originalDueAt: number;
 }
 

@@ -28,7 +28,7 @@ export const deliverEnvironment = z.object({
   RETRY_SCHEDULE: retrySchedule,
   /** From resolving the name to the last response header. */
   ATTEMPT_TIMEOUT_MS: wholeNumber,
-  /** When attempts in the quick lanes are given up that are not answered in time. */
+  /** The condition under which attempts in the quick lanes are given up that are not answered in time. */
   GIVE_UP: z.enum(['waiting', 'always']),
   /** Attempts a second that begin at one slow webhook at most. */
   SLOW_RATE: wholeNumber,

@@ -28,7 +28,7 @@ export const attemptMessage = z.object({
   accountId: z.string(),
   eventName: eventNameSchema,
   attempt: z.int().check(z.positive()),
-  /** When a resend brought the attempt forward: of two messages for one attempt only the later one is not stale. */
+  /** The moment when a resend brought the attempt forward: of two messages for one attempt only the later one is not stale. */
   broughtForwardAt: z.optional(z.int()),
 });
 

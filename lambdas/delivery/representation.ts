@@ -34,7 +34,7 @@ export const wireReplayStates = {
 /** A state of a delivery, as the wire calls it. */
 export type WireState = (typeof wireStates)[DeliveryState];
 
-/** The state that the wire calls so. */
+/** Returns the state that the wire calls so. */
 export function stateFromWire(word: WireState): DeliveryState {
   return states[word];
 }
@@ -74,7 +74,7 @@ const attemptRecord = z.object({
 /** A delivery as it is shown alone: with the body it sends, as that is signed, and its latest attempts. */
 export const deliveryDetail = z.extend(deliveryRecord, { corpo: z.string(), tentativas: z.array(attemptRecord) });
 
-/** A delivery as lists show it; times are RFC 3339 in UTC. */
+/** Returns a delivery as lists show it; times are RFC 3339 in UTC. */
 export function toDeliveryRecord(delivery: Delivery): z.infer<typeof deliveryRecord> {
   const { id, state, createdAt, wait, attempt, attempts } = delivery;
   const latest = attempts.at(-1);
@@ -89,7 +89,7 @@ export function toDeliveryRecord(delivery: Delivery): z.infer<typeof deliveryRec
   };
 }
 
-/** A delivery as it is shown alone. */
+/** Returns a delivery as it is shown alone. */
 export function toDeliveryDetail(delivery: Delivery): z.infer<typeof deliveryDetail> {
   return {
     ...toDeliveryRecord(delivery),
@@ -110,7 +110,7 @@ export function asShown(webhookId: string | undefined) {
   };
 }
 
-/** An attempt as it is shown. */
+/** Returns an attempt as it is shown. */
 export function toAttemptRecord(attempt: AttemptRecord): z.infer<typeof attemptRecord> {
   return {
     numero: attempt.number,

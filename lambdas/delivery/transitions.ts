@@ -85,12 +85,12 @@ export function waitsInQueue({ nextAttemptAt, sweepAt }: Wait): boolean {
   return sweepAt > nextAttemptAt;
 }
 
-/** A delivery whose next attempt is due after `waitMs`. */
+/** Returns a delivery whose next attempt is due after `waitMs`. */
 export function scheduled(delivery: Delivery, now: number, waitMs: number): WaitingDelivery {
   return { ...delivery, wait: waitOf(waitMs, now) };
 }
 
-/** A delivery whose next attempt is due now: the consumer that receives its message makes it. */
+/** Returns a delivery whose next attempt is due now: the consumer that receives its message makes it. */
 export function dueNow(delivery: Delivery, now: number): WaitingDelivery {
   return scheduled(delivery, now, 0);
 }
@@ -118,19 +118,19 @@ export function broughtForward(
   return { ...delivery, broughtForward: { at: now, originalDueAt }, wait: waitOf(0, now) };
 }
 
-/** A delivery that waits in the table for a slot of its slow webhook, in the order of when it was due. */
+/** Returns a delivery that waits in the table for a slot of its slow webhook, in the order of when it was due. */
 export function waitingForSlot(delivery: Delivery, now: number): WaitingDelivery {
   const nextAttemptAt = delivery.wait?.nextAttemptAt ?? now;
   return { ...delivery, wait: { nextAttemptAt, sweepAt: nextAttemptAt, overdueCount: 0, slowLane: 'waiting' } };
 }
 
-/** A delivery that has a slot in the slow lane. If no message is sent within 2 min of the slot, the sweeper sends one. */
+/** Returns a delivery that has a slot in the slow lane. If no message is sent within 2 min of the slot, the sweeper sends one. */
 export function withSlot(delivery: Delivery, slotAt: number): WaitingDelivery {
   const nextAttemptAt = Math.round(slotAt);
   return { ...delivery, wait: { nextAttemptAt, sweepAt: nextAttemptAt + overdueAfter, overdueCount: 0 } };
 }
 
-/** A delivery whose message is in the slow queue, where it may wait for long. */
+/** Returns a delivery whose message is in the slow queue, where it may wait for long. */
 export function queuedInSlowLane(delivery: WaitingDelivery): WaitingDelivery {
   const { nextAttemptAt, overdueCount } = delivery.wait;
   const sweepAt = nextAttemptAt + slowQueueOverdue;

@@ -22,7 +22,7 @@ export const failureRecorder = {
   debug: nothing,
 };
 
-/** The AWS call that failed with this error, if any. */
+/** Returns the AWS call that failed with this error, if any. */
 export function failedCall(error: object): AwsCall | undefined {
   return failedCalls.get(error);
 }

@@ -86,7 +86,7 @@ type Calls = ReadonlyMap<string, Promise<FoundItems>>;
 /** Items by serialized key; keys that DynamoDB left unprocessed are missing. */
 type FoundItems = ReadonlyMap<string, Item | undefined>;
 
-/** The keys by their serialized form, each once. */
+/** Returns the keys by their serialized form, each once. */
 function uniqueKeys(keys: readonly ItemKey[]): Map<string, ItemKey> {
   return new Map(keys.map(key => [serializeKey(key), key]));
 }

@@ -1,12 +1,12 @@
 /** The time in milliseconds since the epoch. Passed in wherever time decides something, so that tests can freeze it. */
 export type Clock = () => number;
 
-/** The machine's own clock. */
+/** Returns the machine's own clock. */
 export function systemClock(): number {
   return Date.now();
 }
 
-/** A time in milliseconds since the epoch as RFC 3339 in UTC, with milliseconds. */
+/** Returns a time in milliseconds since the epoch as RFC 3339 in UTC, with milliseconds. */
 export function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }

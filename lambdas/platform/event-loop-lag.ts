@@ -45,7 +45,7 @@ export function makeEventLoopLag(clock: () => number = () => performance.now()) 
     return now - expectedAt < leastLateness ? 0 : now - dueAfter(moment);
   }
 
-  /** When the timer is due; from a moment after that on it is late at once. */
+  /** Returns the moment when the timer is due; from a moment after that on it is late at once. */
   function dueAfter(moment: number): number {
     return Math.max(expectedAt, moment);
   }

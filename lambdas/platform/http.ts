@@ -6,12 +6,12 @@ export type HttpRequest = APIGatewayProxyEventV2;
 /** A response to an HTTP API (payload format 2.0). */
 export type HttpResponse = APIGatewayProxyStructuredResultV2;
 
-/** The body's bytes. HTTP APIs encode forms as base64, so the bytes are those that the caller sent. */
+/** Returns the body's bytes. HTTP APIs encode forms as base64, so the bytes are those that the caller sent. */
 export function bodyBytes(request: Pick<HttpRequest, 'body' | 'isBase64Encoded'>): Buffer {
   return Buffer.from(request.body ?? '', request.isBase64Encoded ? 'base64' : 'utf8');
 }
 
-/** The caller's IP address as the gateway saw it: never from a header, which anyone can set. */
+/** Returns the caller's IP address as the gateway saw it: never from a header, which anyone can set. */
 export function callerIp(request: HttpRequest): string {
   return request.requestContext.http.sourceIp;
 }

@@ -48,7 +48,7 @@ export class KeyNotFoundError extends Error {
 /** Read access to the keyring. */
 export type Keyring = ReturnType<typeof makeKeyring>;
 
-/** The keyring's encryption context in KMS: policies grant `kms:Decrypt` on exactly this. */
+/** Returns the keyring's encryption context in KMS: policies grant `kms:Decrypt` on exactly this. */
 export function keyringContext(kind: KeyKind): Record<string, string> {
   return { purpose: kind };
 }
@@ -117,7 +117,7 @@ export function makeKeyring({
     return object;
   }
 
-  /** The keys of a kind, from the cache if that is younger than `maxAge` (milliseconds). */
+  /** Returns the keys of a kind, from the cache if that is younger than `maxAge` (milliseconds). */
   function keysOf(kind: KeyKind, maxAge: number): Promise<readonly KeyringKey[]> {
     const entry = cached.get(kind);
     if (entry && now() - entry.readAt < maxAge) return entry.keys;

@@ -15,7 +15,7 @@ export function stackFrames(error: Error): readonly string[] {
   return [...(sources[0] === undefined ? [first.text] : []), ...own].slice(0, maximumFrames);
 }
 
-/** The stack without the message, whose lines may look like frames. */
+/** Returns the stack without the message, whose lines may look like frames. */
 function linesAfterMessage({ stack, message }: Error): readonly string[] {
   if (typeof stack !== 'string') return [];
   const start = stack.indexOf(message);
@@ -29,7 +29,7 @@ function parseFrame(line: string): Frame | undefined {
   return { text: text.trim(), name, file, line: Number(row), column: Number(column) };
 }
 
-/** The source map beside the bundle, read with the first error. Unbundled code has none. */
+/** Returns the source map beside the bundle, read with the first error. Unbundled code has none. */
 function sourceMap(): SourceMap | undefined {
   known ??= { map: readMap() };
   return known.map;
@@ -38,7 +38,7 @@ function sourceMap(): SourceMap | undefined {
 /** Enough to tell where an error comes from. */
 const maximumFrames = 5;
 
-/** The frame as a position in this project's source, if it is in that. */
+/** Returns the frame as a position in this project's source, if it is in that. */
 function toSource({ name, file, line, column }: Frame): string | undefined {
   const entry = file === bundle ? sourceMap()?.findEntry(line - 1, column - 1) : undefined;
   if (!isOrigin(entry)) return undefined;

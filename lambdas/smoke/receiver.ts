@@ -163,7 +163,7 @@ function macOf(secret: string, claims: string): Buffer {
   return createHmac('sha256', secret).update(claims).digest();
 }
 
-/** A MAC of the right length. That of a malformed key is zero, which no key has. */
+/** Returns a MAC of the right length. That of a malformed key is zero, which no key has. */
 function toMac(text: string): Buffer {
   const decoded = Buffer.from(text, 'base64url');
   return decoded.length === macBytes ? decoded : Buffer.alloc(macBytes);

@@ -49,7 +49,7 @@ export function makeScheduledTest({
   };
 }
 
-/** The client and the user of the scheduled test. They stand in a parameter, as JSON, and outlive the test. */
+/** Returns the client and the user of the scheduled test. They stand in a parameter, as JSON, and outlive the test. */
 export function standingIdentity(readText: () => Promise<string | undefined>): TestIdentity {
   return { open };
 

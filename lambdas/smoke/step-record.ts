@@ -10,7 +10,7 @@ export interface Step {
   readonly detail: string;
 }
 
-/** Why a test failed: at which step, and what to look at. */
+/** The reason why a test failed: at which step, and what to look at. */
 export interface Failure {
   readonly step: StepName;
   readonly reason: string;
@@ -40,14 +40,14 @@ export function said(detail: string): Done<undefined> {
   return { value: undefined, detail };
 }
 
-/** The message of an error that is written for this and contains no secret; of others, what may be shown of them. */
+/** Returns the message of an error that is written for this and contains no secret; of others, what may be shown of them. */
 export function messageOf(error: unknown, describeError: StepEffects['describeError']): string {
   const isWrittenForThis =
     error instanceof TestFinding || error instanceof UnexpectedAnswer || error instanceof TestEnded;
   return isWrittenForThis ? error.message : describeError(error);
 }
 
-/** Why a test was ended, in a few words. */
+/** Returns why a test was ended, in a few words. */
 export function endOf(signal: AbortSignal): string {
   return signal.reason instanceof TestEnded ? signal.reason.message : 'the test was ended';
 }
@@ -169,7 +169,7 @@ function lookAt(step: StepName, error: unknown, { reason }: AbortSignal): string
   return places[step];
 }
 
-/** Where to look when a step failed, and nothing more is known. */
+/** The place to look at when a step failed, and nothing more is known. */
 const places: Readonly<Record<StepName, string>> = {
   'left-overs': 'the tables of clients and users, and whether your AWS credentials may read them',
   'client and user': 'the tables of clients and users, and whether your AWS credentials may write to them',

@@ -158,7 +158,7 @@ export function verifyDelivery({
   return 'body, Authorization and signature arrived as they should';
 }
 
-/** Why a delivery will not be delivered in this test; `undefined` where it still may be. */
+/** Returns why a delivery will not be delivered in this test; `undefined` where it still may be. */
 function whyNever({ estado, tentativas }: DeliveryDetail): string | undefined {
   if (estado !== 'pendente') return `the delivery ended as ${estado}${describeAttempts(tentativas)}`;
   const latest = tentativas.at(-1);

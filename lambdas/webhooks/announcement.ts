@@ -42,7 +42,7 @@ export interface WebhookUpdate {
   readonly set: Item;
   readonly when: Expression;
   readonly announcement?: Announcement | undefined;
-  /** When it is announced, in milliseconds since the epoch; by default the announcement's `since`. */
+  /** The moment when it is announced, in milliseconds since the epoch; by default the announcement's `since`. */
   readonly announcedAt?: number;
 }
 
@@ -61,9 +61,9 @@ export function updateWebhook(
 
 const announcement = z.object({
   type: z.enum(['webhook.failing', 'webhook.suspended', 'webhook.reactivated']),
-  /** When the state began that `type` names; milliseconds since the epoch. */
+  /** The moment when the state began that `type` names; milliseconds since the epoch. */
   since: z.int(),
-  /** Why it is suspended. */
+  /** The reason why it is suspended. */
   reason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
   /** `result` of the attempt that caused it, if one did. */
   lastResult: z.nullable(z.string()),

@@ -45,7 +45,7 @@ export const webhookFindings = {
   },
 } as const satisfies FindingTable;
 
-/** The finding about the `url` of a body that breaks a rule. */
+/** Returns the finding about the `url` of a body that breaks a rule. */
 export function urlFinding({ rule, values }: Pick<UrlFinding, 'rule' | 'values'>): Finding {
   return finding({ pointer: '/url' }, urlFindings[rule], values);
 }

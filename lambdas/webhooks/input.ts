@@ -21,7 +21,7 @@ export const replacement = z.strictObject({ url: z.string(), autorizacao });
 /** The body that asks for a new signing secret. */
 export const secretRotation = z.strictObject({ imediato: z._default(z.boolean(), false) });
 
-/** The `url` of a body, if it is a string: it is checked even if other fields are wrong. */
+/** Returns the `url` of a body, if it is a string: it is checked even if other fields are wrong. */
 export function urlIn(body: unknown): string | undefined {
   const result = z.object({ url: z.string() }).safeParse(body);
   return result.success ? result.data.url : undefined;

@@ -46,7 +46,7 @@ export const webhookProblems = {
 /** Makes a problem of that table. */
 export const webhookProblem = Problem.from(webhookProblems);
 
-/** The event name in the path. @throws {Problem} 404 for an unknown one. */
+/** Returns the event name in the path. @throws {Problem} 404 for an unknown one. */
 export function requireEventName({ path: { evento: eventName = '' } }: RequestContext): EventName {
   if (!isEventName(eventName)) throw webhookProblem('webhook_not_found');
   return eventName;

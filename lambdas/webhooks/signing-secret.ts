@@ -4,12 +4,12 @@ import type { SigningSecret } from './webhook.ts';
 /** Makes a new signing secret. */
 export type MakeSigningSecret = () => string;
 
-/** A random 256-bit secret in the format of Standard Webhooks: `whsec_` and its bytes in base64. */
+/** Makes a random 256-bit secret in the format of Standard Webhooks: `whsec_` and its bytes in base64. */
 export function makeSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** When a secret stops signing deliveries, in milliseconds since the epoch; infinity for the current one. */
+/** Returns the moment when a secret stops signing deliveries, in milliseconds since the epoch; infinity for the current one. */
 export function signsUntil({ replacedAt }: SigningSecret): number {
   return replacedAt === undefined ? Number.POSITIVE_INFINITY : replacedAt + secretOverlapMs;
 }

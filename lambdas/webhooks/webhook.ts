@@ -27,13 +27,13 @@ export function isEventName(text: string): text is EventName {
 /** One signing secret of a webhook; times in milliseconds since the epoch. */
 export type SigningSecret = Readonly<z.infer<typeof signingSecret>>;
 
-/** Why a webhook is suspended; `null` while it is not. */
+/** The reason why a webhook is suspended; `null` while it is not. */
 export type SuspensionReason = Webhook['suspensionReason'];
 
 /** A registered webhook as it is stored; times in milliseconds since the epoch. */
 export type Webhook = Readonly<z.infer<typeof webhook>>;
 
-/** The key of an account's webhook for an event in the table `Webhooks`. */
+/** Returns the key of an account's webhook for an event in the table `Webhooks`. */
 export function webhookKey(accountId: string, eventName: EventName) {
   return { accountId, eventName };
 }
@@ -57,12 +57,12 @@ export function webhookIn(item: Item | undefined): Webhook | undefined {
   return item?.webhookId === undefined ? undefined : parseWebhook(item);
 }
 
-/** The binding of a sealed `autorizacao` (see `sealing.ts`). */
+/** Returns the binding of a sealed `autorizacao` (see `sealing.ts`). */
 export function authorizationBinding(accountId: string, eventName: EventName): string {
   return `${accountId}/${eventName}/autorizacao`;
 }
 
-/** The binding of a sealed signing secret (see `sealing.ts`). */
+/** Returns the binding of a sealed signing secret (see `sealing.ts`). */
 export function secretBinding(accountId: string, eventName: EventName): string {
   return `${accountId}/${eventName}/segredo`;
 }
@@ -73,7 +73,7 @@ const signingSecret = z.object({
   /** The `whsec_…` text, sealed under `secretBinding`. */
   sealed: z.string(),
   createdAt: milliseconds,
-  /** When a newer secret replaced it; it still signs for a while after that. */
+  /** The moment when a newer secret replaced it; it still signs for a while after that. */
   replacedAt: z.optional(milliseconds),
 });
 
@@ -90,11 +90,11 @@ const webhook = z.object({
   secrets: z.array(signingSecret),
   status: z.enum(['active', 'suspended']),
   suspensionReason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
-  /** When the first attempt failed since the last registration, replacement, reactivation or success. */
+  /** The moment when the first attempt failed since the last registration, replacement, reactivation or success. */
   failingSince: z.optional(milliseconds),
   /** The time that the webhook had been failing when that was last announced, in milliseconds. */
   failingMark: z.optional(milliseconds),
-  /** When a test was last requested. */
+  /** The moment when a test was last requested. */
   testedAt: z.optional(milliseconds),
   createdAt: milliseconds,
   updatedAt: milliseconds,

@@ -16,7 +16,7 @@ export function clientCredentials(authorization: string | undefined, parameters:
   return scheme.toLowerCase() === 'basic' ? fromBasic(credentials, parameters) : unusable('scheme_unsupported');
 }
 
-/** The client a request says it comes from; `undefined` unless it is a possible client id. */
+/** Returns the client a request says it comes from; `undefined` unless it is a possible client id. */
 export function claimedClientId(credentials: ClientCredentials): string | undefined {
   return credentials.outcome === 'presented' && isClientId(credentials.clientId) ? credentials.clientId : undefined;
 }

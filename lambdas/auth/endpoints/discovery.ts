@@ -47,13 +47,13 @@ export function makeDiscovery({
     return { statusCode: 200, headers, body }; // for HEAD the gateway drops the body, and keeps its length
   }
 
-  /** All signing keys, also the next and the retiring ones (RFC 7517 section 5). */
+  /** Returns all signing keys, also the next and the retiring ones (RFC 7517 section 5). */
   async function keySet(): Promise<KeySet> {
     return { keys: (await keyring.list('signing')).flatMap(publicJwk) };
   }
 }
 
-/** A signing key's public half as a JWK (RFC 7517 section 4). */
+/** Returns a signing key's public half as a JWK (RFC 7517 section 4). */
 function publicJwk({ keyId, algorithm, publicKey }: KeyringKey): KeySet['keys'] {
   if (!publicKey) return [];
   const key = createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' });

@@ -4,7 +4,7 @@ import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { OAuthErrorBody } from '../answers.ts';
 import { OAuthError } from '../oauth-error.ts';
 
-/** A 200 that nobody may cache. */
+/** Returns a 200 that nobody may cache. */
 export function okResponse(body: object): HttpResponse {
   return {
     statusCode: 200,
@@ -13,7 +13,7 @@ export function okResponse(body: object): HttpResponse {
   };
 }
 
-/** The response for an error (RFC 6749 section 5.2). */
+/** Returns the response for an error (RFC 6749 section 5.2). */
 export function errorResponse(error: OAuthError): HttpResponse {
   const body: OAuthErrorBody = { error: error.code, error_description: error.description };
   return {
@@ -29,7 +29,7 @@ export function errorResponse(error: OAuthError): HttpResponse {
   };
 }
 
-/** The error to answer with: an unexpected one is logged, and becomes an opaque 503 or 500. */
+/** Returns the error to answer with: an unexpected one is logged, and becomes an opaque 503 or 500. */
 export function asOAuthError(error: unknown, log: Log): OAuthError {
   if (error instanceof OAuthError) return error;
   if (isUnavailable(error)) {

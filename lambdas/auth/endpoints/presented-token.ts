@@ -12,7 +12,7 @@ import { clientCredentials } from './client-credentials.ts';
 
 /** A token that an authenticated client presents: of one kind or the other, or neither where it is none of ours. */
 export interface PresentedToken {
-  /** Who presents it; not necessarily the client it was issued to. */
+  /** The client that presents it; not necessarily the one it was issued to. */
   readonly client: Client;
   readonly refreshToken: PresentedRefreshToken | undefined;
   readonly claims: AccessTokenClaims | undefined;

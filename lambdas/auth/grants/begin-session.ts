@@ -52,7 +52,7 @@ export function makeSessionBeginning({
     return response;
   };
 
-  /** A new session. It lacks its key id only. It lives as long as something can be got from it. */
+  /** Makes a new session. It lacks its key id only. It lives as long as something can be got from it. */
   function newSession({ client, user, scopes }: Login): Omit<Session, 'keyId'> {
     const moment = now();
     const { idle, absolute } = mayRefresh(client)

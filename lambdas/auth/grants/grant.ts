@@ -43,7 +43,7 @@ export interface ParameterRule {
   readonly maxBytes: number;
 }
 
-/** A required parameter. @throws {OAuthError} when it is missing, empty or too long. */
+/** Returns a required parameter. @throws {OAuthError} when it is missing, empty or too long. */
 export function requireParameter(parameters: Parameters, name: string, rule: ParameterRule): string {
   const value = parameters.get(name);
   if (value === undefined) throw new OAuthError(rule.missing);
@@ -51,7 +51,7 @@ export function requireParameter(parameters: Parameters, name: string, rule: Par
   return value;
 }
 
-/** The `scope` parameter; `undefined` when there is none. @throws {OAuthError} when it is malformed or names an unknown scope. */
+/** Returns the `scope` parameter; `undefined` when there is none. @throws {OAuthError} when it is malformed or names an unknown scope. */
 export function requestedScope(parameters: Parameters): ReadonlySet<Scope> | undefined {
   const parameter = parameters.get('scope');
   const scopes = parameter === undefined ? undefined : parseScope(parameter);

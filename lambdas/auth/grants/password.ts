@@ -143,7 +143,7 @@ function refuseOverLimit(retryAfterSeconds: number | undefined): void {
   if (retryAfterSeconds !== undefined) throw new OAuthError('client_rate_limit', { retryAfterSeconds });
 }
 
-/** The user name in its normal form. @throws {OAuthError} also for one of nothing but blanks. */
+/** Returns the user name in its normal form. @throws {OAuthError} also for one of nothing but blanks. */
 function requireUsername(parameters: Parameters): string {
   const email = normaliseEmail(requireParameter(parameters, 'username', usernameRule));
   if (email === '') throw new OAuthError(usernameRule.missing);
@@ -163,7 +163,7 @@ interface PasswordParameters {
   readonly lockoutKey: LockoutKey;
 }
 
-/** One error for all reasons (RFC 6749 section 5.2); the reason goes to the audit trail alone. */
+/** Returns one error for all reasons (RFC 6749 section 5.2); the reason goes to the audit trail alone. */
 function refused(reason: string): OAuthError {
   return new OAuthError('credentials_refused', { reason });
 }

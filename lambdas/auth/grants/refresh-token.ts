@@ -124,7 +124,7 @@ export const refreshTokenRule = {
   maxBytes: 512,
 } as const;
 
-/** One error for all reasons (RFC 6749 section 5.2); the reason goes to the audit trail alone. */
+/** Returns one error for all reasons (RFC 6749 section 5.2); the reason goes to the audit trail alone. */
 function refused(reason: string): OAuthError {
   return new OAuthError('refresh_token_refused', { reason });
 }
@@ -135,7 +135,7 @@ function requireSessionOf(client: Client, session: Session | undefined): Session
   return session;
 }
 
-/** The state of a presented token in its session, or the reason why it is refused. */
+/** Returns the state of a presented token in its session, or the reason why it is refused. */
 function tokenState(token: PresentedRefreshToken, session: Session, client: Client, now: number): TokenState {
   if (session.revokedAt !== undefined) return 'session_revoked';
   if (isExpired(session, now)) return 'session_expired';

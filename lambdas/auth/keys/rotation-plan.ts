@@ -40,21 +40,21 @@ export function rotationPolicies(times: RotationTimes): RotationPolicies {
 /** The state of a key: published but not used yet, in use, or kept for what was made with it. */
 export type KeyState = 'next' | 'active' | 'retiring';
 
-/** The state of a key among all keys of its kind. It is not stored, but follows from the time. */
+/** Returns the state of a key among all keys of its kind. It is not stored, but follows from the time. */
 export function keyState(key: KeyringKey, keys: readonly KeyringKey[], now: number): KeyState {
   if (lastUse(key, keys) <= now) return 'retiring';
   return key.activeFrom <= now ? 'active' : 'next';
 }
 
-/** When the newest key of a kind gets a successor: all in milliseconds since the epoch. */
+/** The moment when the newest key of a kind gets a successor: all in milliseconds since the epoch. */
 export interface NextRotation {
   /** From then on the daily rotation makes the next key. In the past: it was not made yet, but is due. */
   readonly dueAt: number;
-  /** When that key will be the one in use, if the rotation runs every day. */
+  /** The moment when that key will be the one in use, if the rotation runs every day. */
   readonly activeFrom: number;
 }
 
-/** When the next key of one kind is due, given all its keys, oldest first; `undefined` while there is none at all. */
+/** Returns the moment when the next key of one kind is due, given all its keys, oldest first; `undefined` while there is none at all. */
 export function nextRotation(keys: readonly KeyringKey[], { period }: RotationPolicy): NextRotation | undefined {
   const newest = keys.at(-1);
   if (!newest) return undefined;
@@ -88,7 +88,7 @@ export function planRotation(
 
 const day = 86_400_000;
 
-/** When a key stops being the active one: the first use of any later one; `Infinity` while there is none. */
+/** Returns the moment when a key stops being the active one: the first use of any later one; `Infinity` while there is none. */
 function lastUse(key: KeyringKey, keys: readonly KeyringKey[]): number {
   return Math.min(...keys.filter(({ generation }) => generation > key.generation).map(({ activeFrom }) => activeFrom));
 }

@@ -20,7 +20,7 @@ export function isClientId(text: string): boolean {
   return /^[A-Za-z0-9]{1,64}$/.test(text);
 }
 
-/** The key of a client. Table `Clients`: partition `clientId`. */
+/** Returns the key of a client. Table `Clients`: partition `clientId`. */
 export function clientKey(table: string, clientId: string): ItemKey {
   return { table, key: { clientId } };
 }
@@ -30,7 +30,7 @@ export function parseClient(item: Item | undefined): Client | undefined {
   return item && clientSchema.parse(item);
 }
 
-/** The hash that is stored of a client secret. */
+/** Returns the hash that is stored of a client secret. */
 export function hashClientSecret(secret: string): string {
   return digest(secret).toString('base64url');
 }

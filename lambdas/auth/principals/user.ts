@@ -18,7 +18,7 @@ export function normaliseEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase().normalize('NFC');
 }
 
-/** The key of a user. Table `Users`: partition `userId`. */
+/** Returns the key of a user. Table `Users`: partition `userId`. */
 export function userKey(table: string, userId: string): ItemKey {
   return { table, key: { userId } };
 }
@@ -31,7 +31,7 @@ export function parseUser(item: Item | undefined): User | undefined {
 /** A user's e-mail address and password hash. Apart from the user, so that only a login ever reads a password hash. */
 export type Credential = z.output<typeof credentialSchema>;
 
-/** The key of the credential of a normalised e-mail address. Table `Credentials`: partition `email`. */
+/** Returns the key of the credential of a normalised e-mail address. Table `Credentials`: partition `email`. */
 export function credentialKey(table: string, email: string): ItemKey {
   return { table, key: { email } };
 }
@@ -66,6 +66,6 @@ const credentialSchema = z.object({
   passwordHash: z.string(),
   /** That of the user; another one while the password is being changed. */
   credentialVersion: z.int(),
-  /** When the user claimed the e-mail address. */
+  /** The moment when the user claimed the e-mail address. */
   createdAt: z._default(z.number(), 0),
 });

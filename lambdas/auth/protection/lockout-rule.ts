@@ -35,12 +35,12 @@ export interface FailureAttributes {
   readonly last: string;
 }
 
-/** The name of the attribute that numbers a client's logins. */
+/** Returns the name of the attribute that numbers a client's logins. */
 export function loginsAttribute(client: string): string {
   return `logins_${client}`;
 }
 
-/** The names of the attributes that count a client's failures. */
+/** Returns the names of the attributes that count a client's failures. */
 export function failureAttributes(client: string): FailureAttributes {
   return { total: `${totalPrefix}${client}`, base: `base_${client}`, last: `last_${client}` };
 }

@@ -104,7 +104,7 @@ export function makeLockout({
     return written && Number(written[loginsAttribute(key.client)]);
   }
 
-  /** The attributes that were written; `undefined` where a lock has begun. Without a first number there is none. */
+  /** Returns the attributes that were written; `undefined` where a lock has begun. Without a first number there is none. */
   async function commitNumbered(
     key: LockoutKey,
     failures: FailureRecord,
@@ -127,7 +127,7 @@ export function makeLockout({
     await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
   }
 
-  /** The attributes that were written; `undefined` where a lock may have begun. */
+  /** Returns the attributes that were written; `undefined` where a lock may have begun. */
   function tryCommit(key: LockoutKey, failures: FailureRecord, first: number | undefined): Promise<Item | undefined> {
     const { total, base } = failureAttributes(key.client);
     const [ofClient, logins] = [attribute(total), attribute(loginsAttribute(key.client))];

@@ -27,7 +27,7 @@ export interface SessionTables {
   readonly sessions: string;
 }
 
-/** Why a session is over for reasons of its user or client: a value for the audit trail and for operators. */
+/** The reason why a session is over for reasons of its user or client: a value for the audit trail and for operators. */
 export type SessionEndReason = 'user_disabled' | 'session_ended' | 'account_changed' | 'account_of_another_client';
 
 /**

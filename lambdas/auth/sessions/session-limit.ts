@@ -55,7 +55,7 @@ export function makeSessionLimit({
     }
   }
 
-  /** The other sessions of the user at the client, or some of them where they are very many. */
+  /** Reads the other sessions of the user at the client, or some of them where they are very many. */
   async function readOthers({ userId, clientId, sessionId }: Session, abortSignal: AbortSignal): Promise<Session[]> {
     const found: Session[] = [];
     let start: Item | undefined;
@@ -101,7 +101,7 @@ const enough = 500;
 /** Five times what is new since the last count, so that any number comes down to the limit. */
 const maxDeletions = 100;
 
-/** The sessions to delete: of live ones those beyond the limit, the longest unused first; then ended ones without room. */
+/** Returns the sessions to delete: of live ones those beyond the limit, the longest unused first; then ended ones without room. */
 function surplusOf(sessions: readonly Session[], { client, user }: ActiveSession, now: number): readonly Session[] {
   const isLive = (session: Session) => asActiveSession(client, user, session, now) !== undefined;
   const byLastUse = sessions.toSorted((one, other) => other.rotatedAt - one.rotatedAt);

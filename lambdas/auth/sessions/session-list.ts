@@ -3,7 +3,7 @@ import { batchGet } from '../../platform/batch-get.ts';
 import { type Item, isPossibleKey } from '../../platform/dynamo.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
-/** Whose sessions: one user's, or those that began through one client. */
+/** The owner of sessions: one user's, or those that began through one client. */
 export type SessionOwner = { readonly userId: string } | { readonly clientId: string };
 
 /** Lists sessions for operators, and deletes those of a user. */
@@ -71,7 +71,7 @@ export function makeSessionList({
 /** A part of a list of sessions. */
 interface SessionPage {
   readonly sessions: readonly Session[];
-  /** Where the next page begins; `undefined` after the last one. */
+  /** The place where the next page begins; `undefined` after the last one. */
   readonly next: string | undefined;
 }
 

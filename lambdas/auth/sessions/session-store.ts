@@ -53,7 +53,7 @@ type RevocationReason = NonNullable<Session['revokedFor']>;
 /** The changes that a rotation makes in a session, besides adding one to the counter. */
 type Rotation = Pick<Session, 'keyId' | 'rotatedAt' | 'idleExpiresAt'> & { readonly rotationId: string };
 
-/** When DynamoDB may delete a session: it only cleans up, some time after. Expiry is judged by the record. */
+/** Returns the moment when DynamoDB may delete a session: it only cleans up, some time after. Expiry is judged by the record. */
 function ttl({ idleExpiresAt, absoluteExpiresAt }: Pick<Session, 'idleExpiresAt' | 'absoluteExpiresAt'>): number {
   return Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000);
 }

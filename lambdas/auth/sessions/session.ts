@@ -4,7 +4,7 @@ import type { Item, ItemKey } from '../../platform/dynamo.ts';
 /** A session: one login, and all refresh tokens and access tokens issued from it. Times are in milliseconds since the epoch. */
 export type Session = z.output<typeof sessionSchema>;
 
-/** The key of a session. Table `Sessions`: partition `userId`, range `sessionId`. */
+/** Returns the key of a session. Table `Sessions`: partition `userId`, range `sessionId`. */
 export function sessionKey(table: string, sessionId: string): ItemKey {
   return {
     table,
@@ -38,7 +38,7 @@ const sessionSchema = z.object({
   /** The MAC key of that refresh token. */
   keyId: z.string(),
   createdAt: z.number(),
-  /** When `counter` last grew; at first, the login. */
+  /** The moment when `counter` last grew; at first, the login. */
   rotatedAt: z.number(),
   idleExpiresAt: z.number(),
   absoluteExpiresAt: z.number(),
@@ -48,7 +48,7 @@ const sessionSchema = z.object({
   revokedFor: z.optional(z.enum(['reuse', 'revocation', 'lockout', 'operator'])),
 });
 
-/** The user id that a session id begins with. */
+/** Returns the user id that a session id begins with. */
 function userIdOf(sessionId: string): string {
   return sessionId.split('-', 1)[0] ?? '';
 }

@@ -6,10 +6,10 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { broughtForward, restarted } from '../transitions.ts';
 
-/** Why a delivery is not sent again. */
+/** The reason why a delivery is not sent again. */
 export type ResendRefusal = 'webhook_suspended' | 'webhook_replaced' | 'test_delivery';
 
-/** Why a delivery cannot be resent, if so: only an active webhook gets its own events, and a test is not an event. */
+/** Returns the reason why a delivery cannot be resent, if so: only an active webhook gets its own events, and a test is not an event. */
 export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefusal | undefined {
   if (webhook.status === 'suspended') return 'webhook_suspended';
   if (webhook.webhookId !== delivery.webhookId) return 'webhook_replaced';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { EVENT_NAMES, type EventName, isEventName } from '../../webhooks/webhook.ts';
 import { eventBody, eventMessageSchemas, sampleValues } from './event-catalogue.ts';
 
-/** Why a queue message is no event. `detail` tells the publisher what to mend and never repeats the message. */
+/** The reason why a queue message is no event. `detail` tells the publisher what to mend and never repeats the message. */
 export interface RejectedMessage {
   readonly reason: 'malformed' | 'unknown_event';
   readonly detail: string;
@@ -21,7 +21,7 @@ interface RefusedEvent {
   readonly publisherId: string | undefined;
 }
 
-/** The id of an event's delivery, and its `webhook-id`: the same for every copy of the event that has the publisher's `id`. */
+/** Returns the id of an event's delivery, and its `webhook-id`: the same for every copy of the event that has the publisher's `id`. */
 export function deliveryIdOf(accountId: string, eventName: string, id: string): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([accountId, eventName, id]))
@@ -107,7 +107,7 @@ function rejected(
   return { outcome: 'rejected', reason, detail, ...refused };
 }
 
-/** The id that a refused message's delivery would have had, so that its publisher's ids find it, and the publisher's id. */
+/** Returns the id that a refused message's delivery would have had, so that its publisher's ids find it, and the publisher's id. */
 function refusedEvent(message: object, messageId: string): RefusedEvent {
   const { id_conta, event, id = messageId } = message as Readonly<Record<string, unknown>>;
   const isText = (value: unknown): value is string => typeof value === 'string';

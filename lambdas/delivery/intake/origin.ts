@@ -9,7 +9,7 @@ export interface Origin {
   readonly sentAt: number | undefined;
 }
 
-/** The origin of a message. A time that is later than the queue's own is not believed, nor what can be no message id. */
+/** Returns the origin of a message. A time that is later than the queue's own is not believed, nor what can be no message id. */
 export function originOf({ messageId, sentTimestamp, attribute }: ReceivedMessage): Origin {
   const times = [Number(sentTimestamp ?? Number.NaN), Date.parse(attribute(sentAtAttribute) ?? '')];
   const said = attribute(messageIdAttribute) ?? '';
@@ -20,7 +20,7 @@ export function originOf({ messageId, sentTimestamp, attribute }: ReceivedMessag
   };
 }
 
-/** The origin of a message that a function was given. */
+/** Returns the origin of a message that a function was given. */
 export function originOfRecord({ messageId, attributes, messageAttributes }: SQSRecord): Origin {
   return originOf({
     messageId,

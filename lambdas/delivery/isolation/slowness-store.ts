@@ -31,11 +31,11 @@ export interface StoredSlowness extends Slowness {
   readonly nextSlotAt: number;
   readonly backlogAt?: number | undefined;
   readonly waitingAt?: number | undefined;
-  /** Where it stands in index `due`. */
+  /** The place where it stands in index `due`. */
   readonly dueAt?: string | undefined;
 }
 
-/** Whose slowness it is. */
+/** The owner of a slowness. */
 export interface SlownessOwner {
   readonly accountId: string;
   readonly eventName: EventName;
@@ -50,12 +50,12 @@ export interface SlotBlock {
 /** Reads and writes slowness. */
 export type SlownessStore = ReturnType<typeof makeSlownessStore>;
 
-/** The key of an owner's item in the table `Deliveries`. */
+/** Returns the key of an owner's item in the table `Deliveries`. */
 export function slownessId({ accountId, eventName }: SlownessOwner): string {
   return `${slownessPrefix}#${accountId}#${eventName}`;
 }
 
-/** The slowness that an item stands for; without an item, nothing is known. */
+/** Returns the slowness that an item stands for; without an item, nothing is known. */
 export function slownessOf({ accountId, eventName }: SlownessOwner, item: Item | undefined): StoredSlowness {
   const { id: _, dueShard: __, ttl: ___, ...stored } = item ?? {};
   return { tallies: [], version: 0, nextSlotAt: 0, ...stored, accountId, eventName };

@@ -118,7 +118,7 @@ export function makeSlownessTracker({
 interface KnownWebhook {
   storingSlow: Promise<void> | undefined;
   storingSlowDns: Promise<void> | undefined;
-  /** When the webhook was last seen to be slow. */
+  /** The moment when the webhook was last seen to be slow. */
   slowAt: number;
 }
 

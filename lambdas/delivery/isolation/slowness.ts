@@ -26,7 +26,7 @@ export interface Slowness {
   readonly reachedAt?: number | undefined;
   /** For this long after `reachedAt` nothing ends the slowness. */
   readonly hold?: number | undefined;
-  /** When the latest slowness ended. */
+  /** The moment when the latest slowness ended. */
   readonly endedAt?: number | undefined;
   /** The longest attempt of the last minute, and when it was measured. */
   readonly longestAttempt?: number | undefined;
@@ -61,7 +61,7 @@ export function mayRecover({ slowSince, reachedAt = 0, hold = shortestHold }: Sl
   return slowSince !== undefined && now >= reachedAt + hold;
 }
 
-/** The slowness after a quick success that ends it. What was tallied counts no more. */
+/** Returns the slowness after a quick success that ends it. What was tallied counts no more. */
 export function recovered(slowness: Slowness, now: number): Slowness {
   return { ...slowness, tallies: [], slowSince: undefined, endedAt: now };
 }
@@ -101,7 +101,7 @@ export function nextSlot(
 
 /** Attempts that ended in, or were still slow in, one piece of the window. */
 interface AttemptTally {
-  /** When the piece began. */
+  /** The moment when the piece began. */
   readonly at: number;
   readonly slow: number;
   readonly quick: number;

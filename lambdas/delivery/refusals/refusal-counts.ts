@@ -92,7 +92,7 @@ const countedRefusals = z.object({
   id: z.string(),
   principal: z.string(),
   reason: refusalReason,
-  /** When its minute began. Milliseconds since the epoch. */
+  /** The moment when its minute began. Milliseconds since the epoch. */
   beganAt: z.int(),
   refused: z.int(),
   told: z._default(z.int(), 0),

@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
  * interface. Of a refused message they hold the publisher's own `id` and nothing else.
  */
 
-/** Why an event was refused. */
+/** The reason why an event was refused. */
 export const refusalReason = z.enum(['malformed', 'unknown_event']);
 
 /** A notice of one refused event. */
@@ -15,7 +15,7 @@ export const refusalNotice = z.object({
   messageId: z.string(),
   /** The publisher's own `id`, cut to 128 characters; null where the message has none that is text. */
   id: z.nullable(z.string()),
-  /** Who sent it: `SenderId` of SQS. */
+  /** The sender: `SenderId` of SQS. */
   sender: z.string(),
   reason: refusalReason,
   /** The mistake that is to be mended. */
@@ -39,16 +39,16 @@ export type RefusalNotice = Readonly<z.infer<typeof refusalNotice>>;
 /** A notice of those that were kept back. */
 export type SuppressedRefusals = Readonly<z.infer<typeof suppressedRefusals>>;
 
-/** Why an event was refused. */
+/** The reason why an event was refused. */
 export type RefusalReason = z.infer<typeof refusalReason>;
 
-/** The `id` of a notice: the first 128 characters, not UTF-16 units, of the publisher's own. */
+/** Returns the `id` of a notice: the first 128 characters, not UTF-16 units, of the publisher's own. */
 export function noticedId(publisherId: string | undefined): string | null {
   if (publisherId === undefined) return null;
   return [...publisherId.slice(0, 2 * longestId)].slice(0, longestId).join('');
 }
 
-/** The principal of a `SenderId`, which ends in the name of the session where it is a role's: `AROA…:session`. */
+/** Returns the principal of a `SenderId`, which ends in the name of the session where it is a role's: `AROA…:session`. */
 export function principalOf(sender: string): string {
   return sender.split(':', 1)[0] ?? '';
 }

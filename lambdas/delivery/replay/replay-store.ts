@@ -219,7 +219,7 @@ function pastReplayOf(replay: Replay, now: number): PastReplay {
   };
 }
 
-/** The condition that the latest replay has not changed since it was read. */
+/** Returns the condition that the latest replay has not changed since it was read. */
 function isAsRead({ id, state, claim, isHidden }: Replay): Expression {
   const isHiddenAsRead = isHidden ? expression`attribute_exists(isHidden)` : expression`attribute_not_exists(isHidden)`;
   return expression`replayId = ${id} AND state = ${state} AND claim = ${claim} AND ${isHiddenAsRead}`;

@@ -35,15 +35,15 @@ export interface Replay extends ReplayRange {
   readonly nextSlotAt: number;
   /** A fencing token: it grows with each claim, and what an earlier claimant saves is refused. */
   readonly claim: number;
-  /** When the sweeper may claim it. */
+  /** The moment when the sweeper may claim it. */
   readonly lookAt: number;
-  /** When its state became final. */
+  /** The moment when its state became final. */
   readonly endedAt?: number;
   /** Set when the replay has ended and was deleted: it is not shown any more. */
   readonly isHidden?: boolean;
 }
 
-/** The id of a replay. `unique` is random. */
+/** Returns the id of a replay. `unique` is random. */
 export function replayIdOf(unique: string): string {
   return `${replayPrefix}${unique}`;
 }
@@ -80,7 +80,7 @@ export function wasSentBy(replay: Replay, { replayId }: Delivery): boolean {
   return replayId === replay.id;
 }
 
-/** The slot of a delivery in its replay, until its first attempt. Milliseconds since the epoch. */
+/** Returns the slot of a delivery in its replay, until its first attempt. Milliseconds since the epoch. */
 export function slotOf({ replayId, charged, internalErrors, wait }: Delivery): number | undefined {
   return replayId !== undefined && charged === 0 && internalErrors === 0 ? wait?.nextAttemptAt : undefined;
 }

@@ -62,7 +62,7 @@ export function makeReadHistory({
   }
 }
 
-/** Which deliveries of a webhook are asked for. */
+/** The deliveries of a webhook that are asked for. */
 interface HistoryQuery {
   readonly accountId: string;
   readonly eventName: EventName;
@@ -89,7 +89,7 @@ interface HistoryPage {
   readonly next: string | undefined;
 }
 
-/** The entries of all partitions, newest first and each once, as far back as none of them may lack one. */
+/** Returns the entries of all partitions, newest first and each once, as far back as none of them may lack one. */
 function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage {
   const furthest = pages.map(({ entries, isAll }) => (isAll ? '' : (entries.at(-1)?.listKey ?? '')));
   const end = furthest.toSorted().at(-1) ?? '';
@@ -100,7 +100,7 @@ function merge(pages: readonly ShardPage[], { after }: HistoryQuery): ShardPage 
   return { entries, isAll: pages.every(({ isAll }) => isAll) };
 }
 
-/** The partitions that hold what is asked for, each of them only as far as it may. */
+/** Returns the partitions that hold what is asked for, each of them only as far as it may. */
 function shardsOf(query: HistoryQuery): Shard[] {
   const { accountId, eventName, state, registration } = query;
   const listed = (isDelivered: boolean) => inRange(query, 'byWebhook', listShardsOf(accountId, eventName, isDelivered));
@@ -126,7 +126,7 @@ function shardsOf(query: HistoryQuery): Shard[] {
 /** Deliveries that are read in place of those that were not to be shown. */
 const secondLook = 100;
 
-/** A delivery as it is shown; nothing where it is not to be. */
+/** Returns a delivery as it is shown; nothing where it is not to be. */
 function asAskedFor(found: Delivery | undefined, { state, registration }: HistoryQuery): Delivery | undefined {
   const delivery = found && registration !== undefined ? asShown(registration?.webhookId)(found) : found;
   return state === undefined || delivery?.state === state ? delivery : undefined;
@@ -156,7 +156,7 @@ interface Entry {
   readonly listKey: string;
 }
 
-/** The same range of places in several partitions; none of them where that is empty. */
+/** Returns the same range of places in several partitions; none of them where that is empty. */
 function inRange({ from, before, after }: HistoryQuery, index: Shard['index'], shards: readonly string[]): Shard[] {
   const first = from === undefined ? '-' : isoTime(from); // a place is longer than its time, and so comes after that
   const ends = [after, before === undefined ? undefined : isoTime(before)].filter(end => end !== undefined);

@@ -6,7 +6,7 @@ import type { Delivery, DeliveryState, Wait } from '../delivery.ts';
 /** The partitions of index `due`, all of which the sweeper reads every minute. */
 export const dueShards: readonly string[] = Array.from({ length: 16 }, (_, shard) => String(shard));
 
-/** The range key of index `due`: it sorts by when the sweeper looks, and ends in the id, since equal keys could hide each other. */
+/** Returns the range key of index `due`: it sorts by when the sweeper looks, and ends in the id, since equal keys could hide each other. */
 export function dueKey(sweepAt: number, id: string): string {
   return `${isoTime(sweepAt)}#${id}`;
 }
@@ -19,7 +19,7 @@ export function keysUntil(moment: number): string {
 /** The partition of index `due` for the sweeper's tasks: deliveries, however many, do not hide them. */
 export const taskShard = 'tasks';
 
-/** Where a task of the sweeper stands in index `due`: the sweeper finds it from that moment on. */
+/** Returns the place of a task of the sweeper in index `due`: the sweeper finds it from that moment on. */
 export function taskAttributes(id: string, sweepAt: number): Item {
   return {
     dueShard: taskShard,
@@ -27,12 +27,12 @@ export function taskAttributes(id: string, sweepAt: number): Item {
   };
 }
 
-/** The moment, in seconds since the epoch, from which an item that was final at `settledAt` may be cleaned up. */
+/** Returns the moment, in seconds since the epoch, from which an item that was final at `settledAt` may be cleaned up. */
 export function cleanUpAt(settledAt: number, historyDays: number): number {
   return Math.ceil(settledAt / 1_000) + historyDays * 24 * 60 * 60;
 }
 
-/** The partitions of index `byWebhook` that hold one webhook's delivered deliveries, or all its others. */
+/** Returns the partitions of index `byWebhook` that hold one webhook's delivered deliveries, or all its others. */
 export function listShardsOf(accountId: string, eventName: string, isDelivered: boolean): readonly string[] {
   return shardsOf(accountId, eventName, isDelivered ? 'delivered' : 'undelivered');
 }
@@ -40,7 +40,7 @@ export function listShardsOf(accountId: string, eventName: string, isDelivered: 
 /** The states in index `undelivered`: all but `delivered`. */
 export type UndeliveredState = Exclude<DeliveryState, 'delivered'>;
 
-/** The partitions of index `undelivered` that hold one webhook's deliveries in a state. */
+/** Returns the partitions of index `undelivered` that hold one webhook's deliveries in a state. */
 export function stateShardsOf(accountId: string, eventName: string, state: UndeliveredState): readonly string[] {
   return shardsOf(accountId, eventName, state);
 }
@@ -59,7 +59,7 @@ export function backlogShardsOf(accountId: string, eventName: string): readonly 
   return shardsOf('backlog', accountId, eventName);
 }
 
-/** The stored form of a delivery. */
+/** Returns the stored form of a delivery. */
 export function itemFromDelivery({ wait, ...delivery }: Delivery, historyDays: number): Item {
   return {
     ...delivery,
@@ -68,7 +68,7 @@ export function itemFromDelivery({ wait, ...delivery }: Delivery, historyDays: n
   };
 }
 
-/** The delivery a stored item stands for. */
+/** Returns the delivery a stored item stands for. */
 export function deliveryFromItem(item: Item): Delivery {
   const {
     dueShard,
@@ -96,7 +96,7 @@ function shardsOf(...names: string[]): readonly string[] {
 /** The partitions over which an index spreads what belongs together of a webhook: 1,000 index writes a second each. */
 const shardCount = 8;
 
-/** The attributes of a delivery that only the indexes and the clean-up need. */
+/** Returns the attributes of a delivery that only the indexes and the clean-up need. */
 function derivedAttributes(delivery: Delivery, historyDays: number): Item {
   const { id, accountId, eventName, state, createdAt, settledAt, wait } = delivery;
   const sweepAt = nextSweep(delivery, historyDays);
@@ -111,18 +111,18 @@ function derivedAttributes(delivery: Delivery, historyDays: number): Item {
   };
 }
 
-/** When the sweeper looks at a delivery: at `sweepAt`, or, while it is held, at its end. */
+/** Returns the moment when the sweeper looks at a delivery: at `sweepAt`, or, while it is held, at its end. */
 function nextSweep({ state, wait, settledAt }: Delivery, historyDays: number): number | undefined {
   if (state !== 'held' || settledAt === undefined) return wait?.sweepAt;
   return cleanUpAt(settledAt, historyDays) * 1_000 - countedBefore;
 }
 
-/** A stable number for an id, spread evenly. */
+/** Returns a stable number for an id, spread evenly. */
 function hashOf(id: string): number {
   return createHash('sha256').update(id).digest().readUInt32BE();
 }
 
-/** Where an item stands in index `due`: found by the sweeper from that moment on. */
+/** Returns the place of an item in index `due`: found by the sweeper from that moment on. */
 function dueAttributes(id: string, sweepAt: number): Item {
   return {
     dueShard: dueShards[hashOf(id) % dueShards.length],
@@ -130,7 +130,7 @@ function dueAttributes(id: string, sweepAt: number): Item {
   };
 }
 
-/** Where a delivery stands in index `due` while it waits for a slot. */
+/** Returns the place of a delivery in index `due` while it waits for a slot. */
 function backlogAttributes({ id, accountId, eventName }: Delivery, { nextAttemptAt }: Wait): Item {
   return {
     dueShard: backlogShardsOf(accountId, eventName)[hashOf(id) % shardCount],

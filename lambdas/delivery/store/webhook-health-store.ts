@@ -101,7 +101,7 @@ export function makeWebhookHealthStore({
   }
 }
 
-/** The condition that the webhook is still the one that the attempt was made with. */
+/** Returns the condition that the webhook is still the one that the attempt was made with. */
 function isAsAttempted(webhook: Webhook): Expression {
   const { sealedAuthorization: sealed } = webhook;
   return expression`${isSameRegistration(webhook)} AND ${
@@ -111,7 +111,7 @@ function isAsAttempted(webhook: Webhook): Expression {
   }`;
 }
 
-/** The condition that it is, perhaps with another credential. */
+/** Returns the condition that it is, perhaps with another credential. */
 function isSameRegistration({ webhookId, url }: Webhook): Expression {
   return expression`webhookId = ${webhookId} AND url = ${url}`;
 }

@@ -135,7 +135,7 @@ export function planOf(slowness: StoredSlowness, slowRate: number, now: number):
 /** The plan by which the next deliveries are handed over. */
 interface Plan {
   readonly to: 'retry' | 'slow';
-  /** When the first attempt begins, in milliseconds since the epoch. */
+  /** The moment when the first attempt begins, in milliseconds since the epoch. */
   readonly beginAt: number;
   /** Milliseconds between two attempts. */
   readonly interval: number;

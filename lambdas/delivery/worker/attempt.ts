@@ -76,7 +76,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
     }
   }
 
-  /** The headers of Standard Webhooks. `webhook-id` is the same in every attempt, so that receivers can drop repeats. */
+  /** Returns the headers of Standard Webhooks. `webhook-id` is the same in every attempt, so that receivers can drop repeats. */
   function headersFor({ id, body }: Delivery, { authorization, secrets }: Credentials, at: number) {
     const timestamp = Math.floor(at / 1_000);
     return {

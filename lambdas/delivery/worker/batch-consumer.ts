@@ -127,7 +127,7 @@ export function makeConsumer(
       return false;
     }
 
-    /** The time in which a whole attempt can still begin. */
+    /** Returns the time in which a whole attempt can still begin. */
     function remainingTime(): number {
       return context.getRemainingTimeInMillis() - attemptTimeoutMs - timeAroundAttempt;
     }
@@ -204,7 +204,7 @@ export async function systemPause(milliseconds: number): Promise<number> {
 /** Messages that one call receives, or deletes. */
 const receiveBatch = 10;
 
-/** A received message in the form in which Lambda hands messages over. */
+/** Returns a received message in the form in which Lambda hands messages over. */
 function toRecord({ MessageId, ReceiptHandle, Body, Attributes, MessageAttributes }: Message): SQSRecord {
   const attributes = Object.entries(MessageAttributes ?? {}).map(([name, { DataType, StringValue }]) => {
     const value = StringValue === undefined ? {} : { stringValue: StringValue };

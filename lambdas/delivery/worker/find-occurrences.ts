@@ -1,9 +1,9 @@
 /** The text that a search looks at: a string, or an object with which a test counts the looks. */
 export type Characters = Pick<string, 'length' | 'charCodeAt'>;
 
-/** Where a text holds another. */
+/** The places where a text holds another. */
 export interface Occurrences {
-  /** Where each occurrence begins, in rising order. Occurrences may overlap. */
+  /** The places where the occurrences begin, in rising order. Occurrences may overlap. */
   readonly starts: readonly number[];
   /** The number of characters at the end of the text that begin one more occurrence, which the end cuts off. */
   readonly remnant: number;

@@ -29,7 +29,7 @@ export function withoutJsonEscapes(source: Characters): Unescaped {
   return { text: characters.join(''), starts: starts.subarray(0, characters.length + 1) };
 }
 
-/** The character that begins at an index, and how long it is in the source; no character: the end cuts an escape off. */
+/** Returns the character that begins at an index, and how long it is in the source; no character: the end cuts an escape off. */
 function characterAt(source: Characters, index: number): { character: string | undefined; length: number } {
   const first = source.charCodeAt(index);
   const plain = { character: String.fromCharCode(first), length: 1 };

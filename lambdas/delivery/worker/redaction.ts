@@ -15,7 +15,7 @@ export function makeRedaction(authorization: string | undefined): Redact {
   };
 }
 
-/** All that must not be shown. */
+/** Returns all that must not be shown. */
 function secretsIn(authorization: string): ReadonlySet<string> {
   const secrets = new Set([authorization]);
   const space = authorization.indexOf(' ');
@@ -78,7 +78,7 @@ function decodings(base64: string): string[] {
 /** A password alone is masked from this many characters on: shorter ones are words that stand in any text. */
 const shortestPassword = 8;
 
-/** A text as it is, and with its escapes undone once and more often, each with the way back to the text. */
+/** Returns a text as it is, and with its escapes undone once and more often, each with the way back to the text. */
 function* layersOf(text: string) {
   let layer = { text, starts: Uint32Array.from({ length: text.length + 1 }, (_, index) => index) };
   yield layer;

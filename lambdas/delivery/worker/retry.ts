@@ -59,7 +59,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     await processDelivery(delivery, { webhook, slowness }, after => store.update(delivery, after), inHand);
   }
 
-  /** The state that a delivery goes back to where its replay was cancelled before its slot came. */
+  /** Returns the state that a delivery goes back to where its replay was cancelled before its slot came. */
   async function stateBeforeReplay(delivery: Delivery): Promise<'failed' | 'held' | undefined> {
     const { accountId, eventName, replayId } = delivery;
     const slot = slotOf(delivery);

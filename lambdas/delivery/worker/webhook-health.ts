@@ -73,7 +73,7 @@ export function makeWebhookHealth({
   }
 }
 
-/** The latest mark that a webhook has failed for, where that was not announced yet. */
+/** Returns the latest mark that a webhook has failed for, where that was not announced yet. */
 function unannouncedMark(failingFor: number, announced = 0): number | undefined {
   return failingMarks.findLast(mark => failingFor >= mark && announced < mark);
 }

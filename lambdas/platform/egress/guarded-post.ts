@@ -35,7 +35,7 @@ export interface PostRequest extends PostListeners {
 /** Masks secrets in a text. `isTruncated`: whether the text was cut. If it was cut, its end may be part of a secret. */
 export type Redact = (text: string, isTruncated: boolean) => string;
 
-/** Why the response's headers were not complete; see `PostOutcome`. */
+/** The reason why the response's headers were not complete; see `PostOutcome`. */
 export type PostFailure = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'internal_error';
 
 /**

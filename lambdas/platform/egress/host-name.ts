@@ -21,7 +21,7 @@ export const privateSuffixes: ReadonlySet<string> = new Set([
   'localdomain',
 ]);
 
-/** A host name in lower case, without the dot that marks it as absolute. */
+/** Returns a host name in lower case, without the dot that marks it as absolute. */
 export function withoutTrailingDot(host: string): string {
   return host.replace(/\.$/, '').toLowerCase();
 }

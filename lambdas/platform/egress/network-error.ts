@@ -1,4 +1,4 @@
-/** Why a request failed. `unreachable`: no route to the receiver's network, or none out of ours. */
+/** The reason why a request failed. `unreachable`: no route to the receiver's network, or none out of ours. */
 export interface NetworkError {
   readonly kind: 'connection' | 'unreachable' | 'tls' | 'internal_error';
   /** The error's code, or a few words where it has none. */
@@ -8,7 +8,7 @@ export interface NetworkError {
 /** The phase in which a request failed: TCP connection, TLS handshake, HTTP. */
 export type RequestPhase = 'connect' | 'tls' | 'http';
 
-/** The error's code; its message may quote what the peer sent, and is left out. */
+/** Returns the error's code; its message may quote what the peer sent, and is left out. */
 export function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;

@@ -60,7 +60,7 @@ export function makeReceiverCosts(now: Clock, processorTime = threadTime) {
   }
 }
 
-/** The processor time of this thread in milliseconds; what the process waits for a processor is not in it. */
+/** Returns the processor time of this thread in milliseconds; what the process waits for a processor is not in it. */
 function threadTime(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

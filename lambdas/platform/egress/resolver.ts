@@ -61,7 +61,7 @@ function makeNameServer(): NameServer {
   return new Resolver({ timeout: 2_000, tries: 2 });
 }
 
-/** The promise's value, or `undefined` when it takes longer. */
+/** Returns the promise's value, or `undefined` when it takes longer. */
 async function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<undefined>(resolve => {
