@@ -126,7 +126,7 @@ const schema = z
       .optional(),
     /** E-mail addresses that alarms and suspended webhooks are reported to. Each must confirm the subscription once. */
     alarmRecipients: list(z.email('must be e-mail addresses'), 10),
-    /** Who answers for the stage, and who pays: tags of every resource. */
+    /** The names of those who answer for the stage and pay for it: tags of every resource. */
     owner: tagValue.optional(),
     costCenter: tagValue.optional(),
 
@@ -252,7 +252,7 @@ const schema = z
     removalPolicy: z.enum(['retain', 'destroy'], 'must be retain or destroy'),
     /** Makes stacks and tables refuse to be deleted. Off for the first deployment: a failed one must be deleted first. */
     protection: flag,
-    /** Who owns the key that tables and queues are encrypted with: AWS, or this account, whose key policy then decides. */
+    /** The owner of the key that tables and queues are encrypted with: AWS, or this account, whose key policy then decides. */
     encryption: z.enum(['aws-owned', 'customer-managed'], 'must be aws-owned or customer-managed'),
     /** Shifts traffic to a release of the functions behind the APIs bit by bit, and takes the release back when they fail. */
     gradual: flag,
@@ -317,7 +317,7 @@ const schema = z
  */
 const unreservedConcurrency = 100;
 
-/** A duration with a unit (`500ms`, `5s`, `30m`, `2h`, `14d`), from `least` up to `most`, parsed to milliseconds. */
+/** Returns the schema of a duration with a unit (`500ms`, `5s`, `30m`, `2h`, `14d`), from `least` up to `most`, parsed to milliseconds. */
 function duration(least: string, most: string) {
   return z
     .string('must be a whole number with a unit: 500ms, 5s, 30m, 2h or 14d')
@@ -326,7 +326,7 @@ function duration(least: string, most: string) {
     .refine(value => value >= millisecondsOf(least) && value <= millisecondsOf(most), `must be ${least} to ${most}`);
 }
 
-/** An exact ARN of a service's resource. */
+/** Returns the schema of an exact ARN of a service's resource. */
 function arn(service: string, region: string, resource: RegExp, what: string) {
   const form = new RegExp(`^arn:aws[a-z-]*:${service}:${region}:\\d{12}:${resource.source}$`);
   return z.string().regex(form, `must be ARNs ${what}`);

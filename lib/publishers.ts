@@ -45,7 +45,7 @@ export function addPublishers(scope: Construct, { configuration, queue, dataKey 
   if (dataKey) new CfnOutput(scope, 'QueueKeyArn', { value: dataKey.keyArn });
 }
 
-/** Who sends without the managed policy, and under which conditions. */
+/** A sender without the managed policy, and the conditions under which it sends. */
 interface Source {
   readonly principals: iam.IPrincipal[];
   readonly conditions: iam.Conditions;

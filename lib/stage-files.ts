@@ -10,7 +10,7 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-/** The stages that have a file; `local` is the one that `npm start` runs. */
+/** Returns the stages that have a file; `local` is the one that `npm start` runs. */
 export function stageNames(): readonly StageName[] {
   return readdirSync(stagesDirectory)
     .filter(file => file.endsWith('.ts'))

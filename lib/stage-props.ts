@@ -13,7 +13,7 @@ export interface Retention {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** The CloudWatch namespace of a stage's own metrics: stages may share an account. */
+/** Returns the CloudWatch namespace of a stage's own metrics: stages may share an account. */
 export function metricsNamespace({ stage }: StageConfiguration): string {
   return `Emissor/${stage}`;
 }

@@ -8,7 +8,7 @@ export interface RouteLimits {
   readonly burstLimit: number;
 }
 
-/** The limits of each route of a class. */
+/** Returns the limits of each route of a class. */
 export function limitsOf(configuration: StageConfiguration, throttle: ThrottleClass): RouteLimits {
   return {
     rateLimit: configuration[`${throttle}RateLimit`],

@@ -3,7 +3,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 
-/** When an alarm goes off, and what it says then. */
+/** The rule of an alarm: when it goes off, and what it says then. */
 export interface AlarmRule {
   /** The fault and where to look, in one line. An operator reads it first. */
   readonly description: string;

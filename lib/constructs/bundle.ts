@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { type BuildOptions, buildSync } from 'esbuild';
 
-/** The esbuild options of a function: one minified ES module with the SDK inside, and its source map beside it. */
+/** Returns the esbuild options of a function: one minified ES module with the SDK inside, and its source map beside it. */
 export function bundleOptions(outfile: string) {
   return {
     absWorkingDir: root,

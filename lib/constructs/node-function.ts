@@ -25,7 +25,7 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly reservedConcurrentExecutions?: number | undefined;
   /** `ALLOW` for a function that sends to its own queue: by default Lambda ends such a loop after some 16 invocations. */
   readonly recursiveLoop?: lambda.RecursiveLoop | undefined;
-  /** Which lines of Lambda's own are logged. @default - all: one at the start and two at the end of each invocation */
+  /** The lines of Lambda's own that are logged. @default - all: one at the start and two at the end of each invocation */
   readonly systemLogLevel?: lambda.SystemLogLevel | undefined;
 }
 

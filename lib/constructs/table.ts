@@ -67,17 +67,17 @@ export class TableAccess {
 /** Actions on resources, with conditions if there are any. */
 export type Permission = Pick<iam.GrantOnPrincipalOptions, 'actions' | 'resourceArns' | 'conditions'>;
 
-/** A key attribute that holds text. */
+/** Returns a key attribute that holds text. */
 export function text(name: string): dynamodb.Attribute {
   return { name, type: dynamodb.AttributeType.STRING };
 }
 
-/** A key attribute that holds numbers. */
+/** Returns a key attribute that holds numbers. */
 export function number(name: string): dynamodb.Attribute {
   return { name, type: dynamodb.AttributeType.NUMBER };
 }
 
-/** An index that holds the keys of its items only: readers fetch the items themselves from the table. */
+/** Returns an index that holds the keys of its items only: readers fetch the items themselves from the table. */
 export function keysOnlyIndex(
   indexName: string,
   partitionKey: string,
