@@ -93,7 +93,7 @@ export async function rotateSecret(
   }
 }
 
-/** The options that were given, as the store names them; the account is apart, because it may be removed. */
+/** Returns the options that were given, as the store names them; the account is apart, because it may be removed. */
 function given({ name, grant, scope, graceSeconds, introspect }: ClientSettings) {
   return {
     ...(name === undefined ? {} : { name }),

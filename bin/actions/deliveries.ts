@@ -33,7 +33,7 @@ export interface UndeliveredCount {
   readonly eventName: string;
   readonly state: UndeliveredState;
   readonly count: number;
-  /** When the newest of their events was accepted. */
+  /** The moment when the newest of their events was accepted. */
   readonly newestAcceptedAt: string;
 }
 

@@ -6,7 +6,7 @@ import { CliError } from './operator.ts';
 import { type DeadLetter, openQueues, type Queues } from './queues.ts';
 import type { Task } from './target.ts';
 
-/** Why the delivery function refused a message. */
+/** The reason why the delivery function refused a message. */
 export type RejectionReason = RejectedMessage['reason'];
 
 /** Dead letters, and about how many more another command has in flight. */
@@ -78,7 +78,7 @@ export async function redriveLetters({ target, progress }: Task, { rate, limit }
   return { moved, kept, inFlight: Math.min(inFlight, await queues.countInFlight()) };
 }
 
-/** One dead letter by the id it was published under, and how many there are of that id. @throws {CliError} where there is none */
+/** Finds one dead letter by the id it was published under, and how many there are of that id. @throws {CliError} where there is none */
 export async function findLetter({ target }: Task, messageId: string): Promise<FoundLetter> {
   const found: DeadLetter[] = [];
   for await (const letter of openQueues(target).deadLetters(mostLetters)) {
@@ -119,7 +119,7 @@ async function move(queues: Queues, letter: DeadLetter): Promise<Destination> {
   return destination;
 }
 
-/** Where a message belongs, and as what; or why it would only come back. */
+/** The queue that a message belongs to, and its form there; or the reason why it would only come back. */
 type Destination =
   | { readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl'; readonly body: string; readonly account: string }
   | { readonly refused: string };

@@ -117,7 +117,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The judgement by the newest line that says what became of the event. */
+/** Returns the judgement by the newest line that says what became of the event. */
 function judgeNewest(lines: readonly LoggedLine[]): Judgement | undefined {
   return lines.map(judgeLine).find(judgement => judgement !== undefined);
 }
@@ -136,7 +136,7 @@ function unknown(since: number): Judgement {
   };
 }
 
-/** The id of its delivery, where its body names the event. */
+/** Returns the id of its delivery, where its body names the event. */
 function deliveryIdIn({ origin, body }: DeadLetter): string | undefined {
   const parsed = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
   return parsed.outcome === 'event' ? parsed.event.deliveryId : parsed.deliveryId;

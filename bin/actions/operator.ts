@@ -61,7 +61,7 @@ export function isUnread(part: unknown): part is Unread {
   return typeof part === 'object' && part !== null && 'unread' in part;
 }
 
-/** The error and all errors it wraps: its causes and, for a failed connection, one error for each IP address tried. */
+/** Returns the error and all errors it wraps: its causes and, for a failed connection, one error for each IP address tried. */
 function unwrap(error: unknown): unknown[] {
   if (!(error instanceof Error)) return [error];
   const inner = error instanceof AggregateError ? error.errors : [];

@@ -35,7 +35,7 @@ export async function choosePassword(
   return { password, isGenerated: false };
 }
 
-/** The problem of a password with what to do about it; `undefined` for a good one. */
+/** Returns the problem of a password with what to do about it; `undefined` for a good one. */
 export async function passwordProblem(password: string, minimumLength: number): Promise<string | undefined> {
   if (password === '') return 'the password is empty: give one on standard input, or use --generate-password.';
   if (password.includes('\0')) return 'the password contains a NUL character.';

@@ -20,7 +20,7 @@ export type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl
 export interface DeadLetter {
   readonly origin: Origin;
   readonly body: string;
-  /** Why the delivery function sent it there; `null` where SQS moved it after too many receives. */
+  /** The reason why the delivery function sent it there; `null` where SQS moved it after too many receives. */
   readonly reason: RejectedMessage['reason'] | null;
   readonly detail: string | null;
   /** The IAM id of its publisher; `null` where SQS moved it. */

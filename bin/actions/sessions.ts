@@ -10,7 +10,7 @@ import { connectDynamo, openClients, openSessions, openUsers } from './stores.ts
 import { requireOutput, type Target, type Task } from './target.ts';
 import { findUser } from './users.ts';
 
-/** Whose sessions. */
+/** The options that name the owner of sessions. */
 export interface OwnerOptions {
   /** E-mail address or id. */
   readonly user?: string;
@@ -30,7 +30,7 @@ export interface ListOptions extends OwnerOptions {
 export interface SessionState {
   readonly session: Session;
   readonly user: User | undefined;
-  /** Why it has ended; `undefined` while it is live. */
+  /** The reason why it has ended; `undefined` while it is live. */
   readonly endedBy: string | undefined;
 }
 

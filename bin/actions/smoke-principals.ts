@@ -17,7 +17,7 @@ export interface Principals {
   readonly users: readonly User[];
 }
 
-/** The client and the user of one test. */
+/** Makes the client and the user of one test. */
 export function makeTestIdentity(target: Target): Required<TestIdentity> {
   let opening: Promise<Identity> | undefined;
   const made = newNames('temporary');
@@ -58,7 +58,7 @@ export async function removeLeftOvers(target: Target): Promise<string> {
   return `${removed.length === 0 ? 'none' : `removed ${removed.join(', ')}`}${others}`;
 }
 
-/** The clients and users of a kind. */
+/** Finds the clients and users of a kind. */
 export async function findPrincipals(target: Target, kind: PrincipalKind): Promise<Principals> {
   const { clientName, emailPrefix } = kinds[kind];
   const [clients, users] = await Promise.all([openClients(target).listClients(), openUsers(target).listUsers()]);

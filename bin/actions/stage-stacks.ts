@@ -28,7 +28,7 @@ export interface StageStacks {
   readonly stacks: readonly DeployedStack[];
 }
 
-/** The name of a stack in CloudFormation. */
+/** Returns the name of a stack in CloudFormation. */
 export function stackNameOf(stage: StageName, name: StackName): string {
   return `Emissor-${stage}-${name}`;
 }
@@ -47,7 +47,7 @@ export async function readStageStacks(stage: StageName): Promise<StageStacks> {
   return { configuration, region, account, stacks };
 }
 
-/** The stacks that a stage's file asks for. */
+/** Returns the stacks that a stage's file asks for. */
 export function stackNamesOf(configuration: StageConfiguration): readonly StackName[] {
   return stackNames.filter(name => name !== 'Smoke' || hasSmokeStack(configuration));
 }
@@ -101,7 +101,7 @@ export async function describeStacks(
   }
 }
 
-/** The account of stacks, which their ids name (`arn:aws:cloudformation:REGION:ACCOUNT:stack/…`). */
+/** Returns the account of stacks, which their ids name (`arn:aws:cloudformation:REGION:ACCOUNT:stack/…`). */
 export function accountOf(stacks: readonly DeployedStack[]): string | undefined {
   return stacks.map(({ found }) => found?.StackId?.split(':')[4]).find(account => account !== undefined);
 }

@@ -76,7 +76,7 @@ function viewStack({ stackName, found }: DeployedStack) {
   };
 }
 
-/** The deletion protection of the tables that a stage has. On this machine nothing is protected. */
+/** Reads the deletion protection of the tables that a stage has. On this machine nothing is protected. */
 async function readTables(target: Target) {
   if (!target.deployed) return [];
   const dynamo = new DynamoDBClient({ maxAttempts: 3, region: target.deployed.region });

@@ -104,7 +104,7 @@ function keys({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): read
 /** The rotation runs once a day: a key that is due may wait for this long. In milliseconds. */
 const rotationLateAfter = 26 * 3_600_000;
 
-/** The operator's command line for the very stage: without its name it works on the local run. */
+/** Returns the operator's command line for the very stage: without its name it works on the local run. */
 function opsOf(stage: Facts['stage']): string {
   return stage === null || stage === 'local' ? 'npm run ops --' : `npm run ops -- --stage ${stage}`;
 }

@@ -32,12 +32,12 @@ export function connectDynamo(target: Target): DynamoDBDocumentClient {
   });
 }
 
-/** The target's clients. */
+/** Opens the target's clients. */
 export function openClients(target: Target) {
   return makeClientStore({ ...connect(target), table: requireOutput(target, 'ClientsTable') });
 }
 
-/** The target's users. */
+/** Opens the target's users. */
 export function openUsers(target: Target) {
   return makeUserStore({
     ...connect(target),
@@ -45,31 +45,31 @@ export function openUsers(target: Target) {
   });
 }
 
-/** The target's sessions. */
+/** Opens the target's sessions. */
 export function openSessions(target: Target) {
   const { dynamo } = connect(target);
   const table = requireOutput(target, 'SessionsTable');
   return { ...makeSessionList({ dynamo, table }), ...makeSessionStore({ dynamo, table }) };
 }
 
-/** The target's keyring. It lists keys and unwraps none; a new one reads the table anew. */
+/** Opens the target's keyring. It lists keys and unwraps none; a new one reads the table anew. */
 export function openKeyring(target: Target) {
   return makeKeyring(keyringIn(target));
 }
 
-/** The target's lockout. It needs the MAC key, because the keys of its items are MACs. */
+/** Opens the target's lockout. It needs the MAC key, because the keys of its items are MACs. */
 export function openLockout(target: Target) {
   const stored = keyringIn(target);
   const keyring = makeKeyring({ ...stored, kms: connectKms(target) });
   return makeLockout({ ...stored, keyring, table: requireOutput(target, 'LockoutsTable') });
 }
 
-/** The target's key rotation, with the settings of its scheduled function. */
+/** Opens the target's key rotation, with the settings of its scheduled function. */
 export function openRotation(target: Target) {
   return makeKeyRotation({ ...connect(target), ...rotationSettings(target), kms: connectKms(target) });
 }
 
-/** The settings that the target's rotation of keys has. */
+/** Returns the settings that the target's rotation of keys has. */
 export function rotationSettings(target: Target): RotationSettings {
   try {
     const environment = rotateKeysEnvironment.parse(JSON.parse(requireOutput(target, 'RotateKeysSettings')));
@@ -89,12 +89,12 @@ export function rotationSettings(target: Target): RotationSettings {
   }
 }
 
-/** The target's webhooks. */
+/** Opens the target's webhooks. */
 export function openWebhooks(target: Target) {
   return makeOperatorStore({ ...connect(target), table: requireOutput(target, 'WebhooksTable') });
 }
 
-/** The target's deliveries. They are read and begun anew here; only the service writes final states, which set how long
+/** Opens the target's deliveries. They are read and begun anew here; only the service writes final states, which set how long
  * a delivery is kept. */
 export function openDeliveries(target: Target) {
   const connection = connect(target);
@@ -110,7 +110,7 @@ export function openDeliveries(target: Target) {
   };
 }
 
-/** The target's replays, started and driven as the service does it. */
+/** Opens the target's replays, started and driven as the service does it. */
 export function openReplays(target: Target, retryQueue: AttemptQueue) {
   const dynamo = connectDynamo(target);
   const now = systemClock;

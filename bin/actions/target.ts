@@ -72,13 +72,13 @@ export function requireOutput(target: Target, name: string): string {
   throw new CliError(`${target.label} has no output "${name}": deploy or start this version first.`);
 }
 
-/** The outputs of a stage. Those of a stack that is left over name what the stage uses no more. */
+/** Returns the outputs of a stage. Those of a stack that is left over name what the stage uses no more. */
 export function outputsOf({ configuration, region, stacks }: Omit<StageStacks, 'account'>): Outputs {
   const own = stacks.filter(stack => !isLeftOver(stack, configuration));
   return { ...outputsOfStacks(own), Region: region };
 }
 
-/** The outputs of stacks, by their names. */
+/** Returns the outputs of stacks, by their names. */
 export function outputsOfStacks(stacks: readonly DeployedStack[]): Outputs {
   const outputs = stacks.flatMap(({ found }) => found?.Outputs ?? []);
   return Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));

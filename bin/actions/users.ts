@@ -27,7 +27,7 @@ export interface DeletedUser {
   readonly email: string | undefined;
 }
 
-/** The user that an e-mail address or id names. @throws {CliError} */
+/** Finds the user that an e-mail address or id names. @throws {CliError} */
 export async function findUser(
   store: Pick<UserStore, 'findUser' | 'findUserByEmail'>,
   reference: string,
@@ -131,7 +131,7 @@ function noUser(reference: string) {
   return new CliError(`there is no user "${reference}": "users list" shows them.`);
 }
 
-/** The stage's minimum length of passwords; a stage that was deployed before it had one has the default. */
+/** Returns the stage's minimum length of passwords; a stage that was deployed before it had one has the default. */
 function minimumLength({ outputs }: Target): number {
   return Number(outputs.PasswordMinimumLength ?? 15);
 }
@@ -164,7 +164,7 @@ async function unlock(target: Target, email: string): Promise<void> {
   return openLockout(target).unlock(email);
 }
 
-/** The id that a reference names, also of a user whose change or deletion ended half-way. @throws {CliError} */
+/** Returns the id that a reference names, also of a user whose change or deletion ended half-way. @throws {CliError} */
 async function ownerOf(store: UserStore, reference: string): Promise<string> {
   const userId = reference.includes('@') ? await store.findOwner(reference) : reference;
   if (userId === undefined) throw noUser(reference);

@@ -1,6 +1,6 @@
 import type { StartError, StartProblem } from '@emissor/local-cloud/errors';
 
-/** The message of an error, with the option that helps. */
+/** Returns the message of an error, with the option that helps. */
 export function withAdvice({ message, problem }: StartError): string {
   return problem === undefined ? message : advised[problem](message);
 }

@@ -19,7 +19,7 @@ export interface ServiceOutputs {
 /** Directory of the project. */
 export const root = join(import.meta.dirname, '../..');
 
-/** The local cloud that runs Emissor as the options say. */
+/** Returns the local cloud that runs Emissor as the options say. */
 export function cloudRequest(
   { port, assemblyDirectory, stageValues, ...options }: LocalOptions,
   terminal: Terminal,

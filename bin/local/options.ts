@@ -25,7 +25,7 @@ export interface LocalOptions {
   readonly besideDirectory?: string;
   /** Stage values to override, as the context of the CDK app. */
   readonly stageValues: Readonly<Record<string, string>>;
-  /** Where the URLs and credentials of this run are written. */
+  /** The place where the URLs and credentials of this run are written. */
   readonly outputsFile: string;
 }
 

@@ -87,7 +87,7 @@ async function readStart(request: IncomingMessage): Promise<Buffer> {
 const keptDeliveries = 2_000;
 const keptBytes = 16 * 1024;
 
-/** The page that shows deliveries, newest first; it reloads itself every two seconds. */
+/** Renders the page that shows deliveries, newest first; it reloads itself every two seconds. */
 function renderDeliveries(deliveries: readonly ReceivedDelivery[]): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="2">

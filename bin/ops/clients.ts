@@ -122,7 +122,7 @@ function addSettings(command: Command, defaults: { readonly scope?: string; read
 
 const clientArgument = ['<client-id>', 'as create and list show it', notEmpty] as const;
 
-/** The options on the command line: commander sets an option that can be negated even if nobody gave it. */
+/** Returns the options on the command line: commander sets an option that can be negated even if nobody gave it. */
 function given(options: ClientSettings, command: Command): ClientSettings {
   return Object.fromEntries(Object.entries(options).filter(([name]) => command.getOptionValueSource(name) === 'cli'));
 }

@@ -104,7 +104,7 @@ function discarded(count: number): Report {
   return { json: { discarded: count }, text: `Discarded ${count}.` };
 }
 
-/** A note that the queue may hold more than it showed. */
+/** Returns a note that the queue may hold more than it showed. */
 function more(inFlight: number): string {
   return inFlight === 0
     ? ''

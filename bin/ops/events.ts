@@ -52,7 +52,7 @@ interface FindOptions {
   readonly since?: number;
 }
 
-/** The event that argument and options name; `undefined` where they name none, or two. */
+/** Returns the event that argument and options name; `undefined` where they name none, or two. */
 function referenceOf(given: string | undefined, { account, event, id }: FindOptions): EventReference | undefined {
   const options = [account, event, id].filter(value => value !== undefined);
   if (given !== undefined) {

@@ -6,25 +6,25 @@ import { normaliseEmail } from '../../lambdas/auth/principals/user.ts';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { EVENT_NAMES, type EventName, isEventName } from '../../lambdas/webhooks/webhook.ts';
 
-/** An account id. */
+/** Parses an account id. */
 export function accountId(value: string): string {
   if (isAccountId(value)) return value;
   throw new InvalidArgumentError('It must be 1 to 64 letters, digits, "_" or "-".');
 }
 
-/** The id of an account that somebody may be given a client, a user or an event of. */
+/** Parses the id of an account that somebody may be given a client, a user or an event of. */
 export function ordinaryAccountId(value: string): string {
   if (!isReservedAccount(value)) return accountId(value);
   throw new InvalidArgumentError(`"${value}" is reserved for Emissor itself: "smoke" uses and clears it.`);
 }
 
-/** An id or a name that is looked up. */
+/** Parses an id or a name that is looked up. */
 export function notEmpty(value: string): string {
   if (value !== '') return value;
   throw new InvalidArgumentError('It must not be empty.');
 }
 
-/** A parser of whole numbers from `least` up to `most`; the default is the greatest that JSON represents exactly. */
+/** Returns a parser of whole numbers from `least` up to `most`; the default is the greatest that JSON represents exactly. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
   return function parseWholeNumber(value: string): number {
     const number = Number(value);
@@ -33,7 +33,7 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
   };
 }
 
-/** An option that may be given several times, each time with one of these values. */
+/** Returns an option that may be given several times, each time with one of these values. */
 export function repeatable(flags: string, description: string, choices: readonly string[]): Option {
   const option = new Option(flags, description).choices(choices);
   const parse = option.parseArg;
@@ -43,30 +43,30 @@ export function repeatable(flags: string, description: string, choices: readonly
   });
 }
 
-/** The option that limits a list. */
+/** Returns the option that limits a list. */
 export function limitOption(): Option {
   return new Option('--limit <n>', 'at most so many').argParser(wholeNumber(1, 100_000));
 }
 
-/** The option that continues a list. */
+/** Returns the option that continues a list. */
 export function afterOption(noun: string): Option {
   return new Option('--after <id>', `go on after the last ${noun} that was shown`).argParser(notEmpty);
 }
 
-/** The name of an event that webhooks are registered for. */
+/** Parses the name of an event that webhooks are registered for. */
 export function eventName(value: string): EventName {
   if (isEventName(value)) return value;
   throw new InvalidArgumentError(`It must be one of ${EVENT_NAMES.join(', ')}.`);
 }
 
-/** A display name on one line. */
+/** Parses a display name on one line. */
 export function displayName(value: string): string {
   const name = value.trim();
   if (name !== '' && [...name].length <= longestName && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return name;
   throw new InvalidArgumentError(`It must be 1 to ${longestName} characters on one line.`);
 }
 
-/** An e-mail address, in its stored form. The part before the `@` is not checked. */
+/** Parses an e-mail address, in its stored form. The part before the `@` is not checked. */
 export function emailAddress(value: string): string {
   const email = normaliseEmail(value);
   const [, domain = ''] = /^[^\s\p{Cc}@]+@([^\s@]+)$/u.exec(email) ?? [];
@@ -74,20 +74,20 @@ export function emailAddress(value: string): string {
   throw new InvalidArgumentError(`It must be an e-mail address of at most ${longestEmail} bytes.`);
 }
 
-/** The id of a delivery: its `webhook-id` header. */
+/** Parses the id of a delivery: its `webhook-id` header. */
 export function deliveryId(value: string): string {
   if (isDeliveryId(value)) return value;
   if (value === '') throw new InvalidArgumentError('It must not be empty.');
   throw new InvalidArgumentError('It must be a webhook-id: "evt_" and 27, or "teste_" and 22 letters or digits.');
 }
 
-/** The id that SQS gave a message. */
+/** Parses the id that SQS gave a message. */
 export function messageId(value: string): string {
   if (isMessageId(value)) return value;
   throw new InvalidArgumentError('It must be a message id: 1 to 128 letters, digits, "_" or "-".');
 }
 
-/** The id of a delivery or of a message. */
+/** Parses the id of a delivery or of a message. */
 export function deliveryOrMessageId(value: string): string {
   if (isDeliveryId(value) || (isMessageId(value) && !/^(?:evt|teste)_/.test(value))) return value;
   throw new InvalidArgumentError(
@@ -95,13 +95,13 @@ export function deliveryOrMessageId(value: string): string {
   );
 }
 
-/** The publisher's own id of an event, measured in characters as in the queue message. */
+/** Parses the publisher's own id of an event, measured in characters as in the queue message. */
 export function publishersId(value: string): string {
   if (value !== '' && [...value].length <= 128) return value;
   throw new InvalidArgumentError('It must be 1 to 128 characters.');
 }
 
-/** The name under which an event was published; Emissor may not know it. */
+/** Parses the name under which an event was published; Emissor may not know it. */
 export function publishedName(value: string): string {
   if (value !== '' && value.length <= 128) return value;
   throw new InvalidArgumentError('It must be the name that the event was published under, such as demanda.criada.');

@@ -74,7 +74,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   return program;
 }
 
-/** A stage that has a file; a message for any other that says how to make one. */
+/** Parses the name of a stage that has a file; refuses any other with a message that says how to make one. */
 function stageName(name: string, program: Command): string {
   try {
     return knownStage(name);

@@ -45,7 +45,7 @@ interface PublishOptions {
 
 const fieldNames = Object.keys(eventFields) as FieldName[];
 
-/** The option of a field. It is required where every event has the field. */
+/** Returns the option of a field. It is required where every event has the field. */
 function optionFor(name: FieldName): Option {
   const { option, example } = eventFields[name];
   const isInAll = EVENT_NAMES.every(event => eventCatalogue[event].fields.includes(name));
@@ -85,7 +85,7 @@ const optionOf: Readonly<Record<string, string>> = {
   id: '--id',
 };
 
-/** The options that give an event the values of documents. */
+/** Returns the options that give an event the values of documents. */
 function exampleOptions(event: EventName): string {
   return eventCatalogue[event].fields.map(name => `${optionOf[name]} ${eventFields[name].example}`).join(' ');
 }

@@ -15,7 +15,7 @@ export interface Field<Item> {
   readonly value: (item: Item) => unknown;
   /** Its text for people, where that is not the value; `undefined` leaves it out where one item is shown. */
   readonly text?: (item: Item) => string | undefined;
-  /** Where people are shown it; in both by default. */
+  /** The place where people are shown it; in both by default. */
   readonly in?: 'list' | 'show';
 }
 
@@ -90,7 +90,7 @@ export function printable(text: string): string {
   return text.replace(/[^\P{Cc}\n]|\p{Cf}/gu, escaped);
 }
 
-/** A moment in milliseconds since the epoch as RFC 3339, UTC; `null` where there is none. */
+/** Returns a moment in milliseconds since the epoch as RFC 3339, UTC; `null` where there is none. */
 export function iso(moment: number | undefined): string | null {
   return moment === undefined ? null : new Date(moment).toISOString();
 }
@@ -99,7 +99,7 @@ function textOf<Item>({ text, value }: Pick<Field<Item>, 'text' | 'value'>, item
   return text ? text(item) : String(value(item) ?? '-');
 }
 
-/** The same on one line, so that a value cannot forge another line. */
+/** Returns the same on one line, so that a value cannot forge another line. */
 function inOneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
 }

@@ -78,7 +78,7 @@ async function untilInterrupted(
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** One line for each step. */
+/** Returns one line for each step. */
 function lineOf({ name, durationMs, outcome, detail }: Step): string {
   const state = outcome === 'failed' ? 'FAILED: ' : '';
   return `${name.padEnd(15)} ${`${durationMs}`.padStart(6)} ms  ${state}${printable(detail)}`;

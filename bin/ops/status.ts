@@ -23,7 +23,7 @@ Examples:
   npm run ops -- --stage prod status
   npm run --silent ops -- --stage prod --json status`;
 
-/** The status as text for people and as JSON for programs. */
+/** Returns the status as text for people and as JSON for programs. */
 function reportStatus(status: Status): Report {
   const { target, region, account, stacks, checkout } = status;
   const where = [region && `in ${region}`, account && `of account ${account}`].filter(Boolean).join(' ');

@@ -21,7 +21,7 @@ export interface Progress {
 /** Shows nothing: with `--json`, standard error holds nothing but an error. */
 export function noProgress(_text: string): void {}
 
-/** The progress of a command that begins now. It shows nothing in the first second. */
+/** Makes the progress of a command that begins now. It shows nothing in the first second. */
 export function makeProgress(output: Streams['stderr'], now: () => number = Date.now): Progress {
   const startedAt = now();
   let shownAt = Number.NEGATIVE_INFINITY;
@@ -41,7 +41,7 @@ export function makeProgress(output: Streams['stderr'], now: () => number = Date
   };
 }
 
-/** The option of every command that asks before it does what cannot be undone. */
+/** Returns the option of every command that asks before it does what cannot be undone. */
 export function yesOption(): Option {
   return new Option('--yes', 'do what cannot be undone without asking');
 }
@@ -108,7 +108,7 @@ async function fromPrompt(
   return password;
 }
 
-/** All of standard input, without the one line break that `echo` and here-documents add. */
+/** Returns all of standard input, without the one line break that `echo` and here-documents add. */
 async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
   const bytes = await buffer(stdin);
   try {

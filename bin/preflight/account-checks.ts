@@ -123,7 +123,7 @@ function day(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10);
 }
 
-/** All of them in one finding, problems first. */
+/** Returns all of them in one finding, problems first. */
 function worstOf(findings: readonly Finding[]): Finding {
   const problems = findings.filter(({ state }) => state === 'problem');
   if (problems.length === 0) return ok(findings.map(({ text }) => text).join('; '));

@@ -24,7 +24,7 @@ async function checkPermissions(subject: Subject): Promise<Finding> {
   );
 }
 
-/** A stack in which something that grants is new or changed; none where all of it stays. */
+/** Returns a stack in which something that grants is new or changed; none where all of it stays. */
 function changeOf(name: StackName, next: Template, before: Template | undefined) {
   const granted = new Map(resourcesOf(before ?? {}, ...grantingTypes));
   const changed = resourcesOf(next, ...grantingTypes).filter(

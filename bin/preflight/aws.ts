@@ -13,7 +13,7 @@ export interface Aws {
   readonly parameter: (name: string) => Promise<string | undefined>;
   /** Lambda's concurrent executions: the quota, and how much of it no function has reserved. */
   readonly concurrency: () => Promise<{ readonly quota: number; readonly unreserved: number }>;
-  /** Why Lambda does not know a runtime or an architecture; `undefined` where it knows both. */
+  /** Returns why Lambda does not know a runtime or an architecture; `undefined` where it knows both. */
   readonly refusalOf: (runtime: string, architecture: string) => Promise<string | undefined>;
   /** A certificate; `undefined` where there is none of that ARN. */
   readonly certificate: (arn: string) => Promise<Certificate | undefined>;
@@ -149,7 +149,7 @@ export function connectAws(configuration: StageConfiguration, region: string): A
   };
 }
 
-/** The answer; `undefined` where AWS says that there is no such thing. */
+/** Returns the answer; `undefined` where AWS says that there is no such thing. */
 async function unlessMissing<Answer>(answer: Promise<Answer>, errorName: string): Promise<Answer | undefined> {
   try {
     return await answer;

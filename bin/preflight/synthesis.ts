@@ -85,7 +85,7 @@ const stackArtifact = z.object({
   }),
 });
 
-/** The resources of some types in a template, by their logical ids. */
+/** Returns the resources of some types in a template, by their logical ids. */
 export function resourcesOf(template: Template, ...types: readonly string[]): readonly (readonly [string, Resource])[] {
   return Object.entries(template.Resources ?? {}).filter(([, { Type }]) => types.includes(Type));
 }
