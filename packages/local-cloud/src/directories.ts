@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf, StartError } from './errors.ts';
 
-/** Where state is kept across restarts. */
+/** The directory in which state is kept across restarts. */
 export interface DataDirectory {
   readonly tables: string;
   readonly queues: string;

@@ -27,7 +27,7 @@ export async function startDynamoDb({
   port: wantedPort = 0,
 }: {
   readonly interceptors?: readonly Interceptor[];
-  /** Where the tables are kept. @default - in memory */
+  /** The place where the tables are kept. @default - in memory */
   readonly directory?: string;
   /** @default 0 - any free one */
   readonly port?: number;

@@ -36,7 +36,7 @@ export class ServiceError extends Error {
 /** Sees each request before the service does. An error that it returns is the answer; the service never sees the request. */
 export type Interceptor = (request: ServiceRequest) => ServiceError | undefined;
 
-/** The answer of the first interceptor that has one. */
+/** Returns the answer of the first interceptor that has one. */
 export function intercept(interceptors: readonly Interceptor[], request: ServiceRequest): ServiceError | undefined {
   for (const interceptor of interceptors) {
     const error = interceptor(request);
@@ -45,7 +45,7 @@ export function intercept(interceptors: readonly Interceptor[], request: Service
   return undefined;
 }
 
-/** The access key id in an `Authorization` header (AWS Signature Version 4); empty when there is none. */
+/** Returns the access key id in an `Authorization` header (AWS Signature Version 4); empty when there is none. */
 export function callerOf(authorization: string | undefined): string {
   return /Credential=([^/]+)\//.exec(authorization ?? '')?.[1] ?? '';
 }

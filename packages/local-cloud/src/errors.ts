@@ -26,12 +26,12 @@ export type StartProblem =
   | 'beside-unfit'
   | 'beside-unrelated';
 
-/** The first line of the message of an error. */
+/** Returns the first line of the message of an error. */
 export function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).trim().split('\n')[0] ?? '';
 }
 
-/** The system's error code (`EADDRINUSE`, `ENOENT`, …), where there is one. */
+/** Returns the system's error code (`EADDRINUSE`, `ENOENT`, …), where there is one. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -120,7 +120,7 @@ function readShares(file: string): z.output<typeof faultsSchema> {
   throw new TypeError(`"${issue.path.join('.')}" ${issue.message}.`);
 }
 
-/** Which requests a fault concerns, and what the service answers then. */
+/** The requests that a fault concerns, and what the service answers then. */
 const failures: readonly {
   readonly kind: FaultKind;
   readonly concerns: (request: ServiceRequest) => boolean;

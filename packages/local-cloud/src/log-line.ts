@@ -72,7 +72,7 @@ function describeError(error: unknown): string {
   return `${String(name)}${message ? `: ${String(message)}` : ''}${location ? ` (${String(location)})` : ''}`;
 }
 
-/** Where an error was thrown: the first frame of a stack in list form. */
+/** Returns where an error was thrown: the first frame of a stack in list form. */
 function firstFrame(stack: unknown): string {
   return Array.isArray(stack) && stack.length > 0 ? String(stack[0]) : '';
 }

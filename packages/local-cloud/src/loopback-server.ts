@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { codeOf, StartError } from './errors.ts';
 
-/** Where a server listens on 127.0.0.1. */
+/** The place where a server listens on 127.0.0.1. */
 export interface LoopbackServer {
   readonly port: number;
   stop(): Promise<void>;

@@ -20,7 +20,7 @@ export interface RunOutputs {
   readonly [output: string]: unknown;
 }
 
-/** The outputs of all stacks, resolved; without those that only carry references from stack to stack. */
+/** Returns the outputs of all stacks, resolved; without those that only carry references from stack to stack. */
 export function stackOutputs(stacks: readonly Stack[], resolve: Resolve): Readonly<Record<string, string>> {
   return Object.fromEntries(
     stacks.flatMap(stack =>
@@ -31,14 +31,14 @@ export function stackOutputs(stacks: readonly Stack[], resolve: Resolve): Readon
   );
 }
 
-/** An output that the run needs. @throws {StartError} when there is none of that name */
+/** Returns an output that the run needs. @throws {StartError} when there is none of that name */
 export function requiredOutput(outputs: Readonly<Record<string, unknown>>, name: string): string {
   const value = outputs[name];
   if (typeof value === 'string') return value;
   throw new StartError(`The stacks have no output "${name}", which the local run needs.`);
 }
 
-/** The outputs of the stacks, the endpoints of the services and the addresses of the sites. */
+/** Returns the outputs of the stacks, the endpoints of the services and the addresses of the sites. */
 export function runOutputs(
   stacks: Readonly<Record<string, string>>,
   { endpoints, logs }: Pick<Services, 'endpoints'> & { readonly logs: Pick<Services['logs'], 'endpoint'> },
@@ -103,7 +103,7 @@ export function writeOutputs(file: string, outputs: RunOutputs): () => void {
   };
 }
 
-/** The address of the run that wrote an outputs file; `undefined` for a file that no local run wrote. */
+/** Returns the address of the run that wrote an outputs file; `undefined` for a file that no local run wrote. */
 function addressIn(file: string, name: string): URL | undefined {
   try {
     const url = new URL(JSON.parse(readFileSync(file, 'utf8'))[name]);

@@ -13,7 +13,7 @@ export interface LocalCloudRequest<Extra extends object = object> {
    * template must be here.
    */
   readonly apis: Readonly<Record<string, number>>;
-  /** Where queues and tables listen. @default - on any free ports */
+  /** The place where queues and tables listen. @default - on any free ports */
   readonly ports?: ServicePorts;
   /** Servers of the program itself behind public names. @default - none */
   readonly sites?: readonly Site[];

@@ -18,7 +18,7 @@ export interface Services {
   stop(): Promise<void>;
 }
 
-/** Where services listen whose clients are outside the run. The others take any free port. */
+/** The place where services listen whose clients are outside the run. The others take any free port. */
 export interface ServicePorts {
   /** @default 0 - any free one */
   readonly sqs?: number;
@@ -30,7 +30,7 @@ export interface ServicePorts {
 export interface ServiceOptions {
   /** The interceptors that see each request before the services do. */
   readonly interceptors: readonly Interceptor[];
-  /** Where state is kept. @default - in memory */
+  /** The place where state is kept. @default - in memory */
   readonly data: DataDirectory | undefined;
   readonly ports: ServicePorts;
   /** True when queues hand out the messages of quiet groups first. */

@@ -68,7 +68,7 @@ const isFree = async (port: number): Promise<boolean> => {
   }
 };
 
-/** Where all parts of a run listen: on ports that follow each other. */
+/** Returns where all parts of a run listen: on ports that follow each other. */
 const portsFrom = (port: number) => ({
   apis: { AuthUrl: port, BaseUrl: port + 1 },
   sites: [

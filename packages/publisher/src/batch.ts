@@ -99,7 +99,7 @@ async function waited(attempt: number, signal: AbortSignal | undefined): Promise
   }
 }
 
-/** The error's code or name; never its text, which could repeat what was sent. */
+/** Returns the error's code or name; never its text, which could repeat what was sent. */
 function codeOf(error: unknown): string {
   const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
   if (typeof code === 'string') return code;

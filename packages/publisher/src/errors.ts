@@ -16,7 +16,7 @@ export class RefusedEventError extends Error {
 /** The event could not be sent, or it is not known whether it was. `cause` is what the client threw, or the reason of the signal. */
 export class SendError extends Error {
   override readonly name = 'SendError';
-  /** Which event, by its `id`, and what kept it from being sent. */
+  /** The event, by its `id`, and what kept it from being sent. */
   readonly event: FailedEvent;
 
   constructor(event: FailedEvent) {

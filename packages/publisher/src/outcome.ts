@@ -39,7 +39,7 @@ export interface FailedEvent {
   readonly cause?: unknown;
 }
 
-/** The outcome of messages and refusals that came in any order. */
+/** Returns the outcome of messages and refusals that came in any order. */
 export function outcomeOf(results: readonly Result[], refused: readonly RefusedEvent[]): Outcome {
   const sorted = results.toSorted((one, other) => one.message.index - other.message.index);
   return {

@@ -9,7 +9,7 @@ import { type Message, messageOf } from './message.ts';
 import { failedEvent, type Outcome, outcomeOf, type RefusedEvent, type SentEvent, sentEvent } from './outcome.ts';
 import { makeSender } from './sender.ts';
 
-/** Where a publisher sends, and how. */
+/** The options of a publisher: where it sends, and how. */
 export interface PublisherOptions {
   /** The address of the events queue: the service's output `EventsQueueUrl`. Without one no publisher is made. */
   readonly queueUrl: string | undefined;
@@ -104,7 +104,7 @@ function isIterable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
 }
 
-/** The message of an event, or what keeps it from being one. Each field is read once. */
+/** Returns the message of an event, or what keeps it from being one. Each field is read once. */
 function prepare(given: BusinessEvent, index: number): Message | RefusedEvent {
   const event = typeof given === 'object' && given !== null && !Array.isArray(given) ? { ...given } : given;
   const findings = findingsOf(event);

@@ -109,7 +109,7 @@ function projectContext(root: string): Record<string, unknown> {
   }
 }
 
-/** The line of an app's output that says what is wrong. */
+/** Returns the line of an app's output that says what is wrong. */
 function gist(output: string): string {
   const lines = output
     .split('\n')

@@ -8,33 +8,33 @@ export const account = '000000000000';
 /** The region of all resources. */
 export const region = 'us-east-1';
 
-/** A name made of stack and logical id, the same on every run, so that kept data is found again. */
+/** Returns a name made of stack and logical id, the same on every run, so that kept data is found again. */
 export function physicalName(stack: string, logicalId: string, longest = 255): string {
   const name = `${stack}-${logicalId}`;
   return name.length <= longest ? name : `${name.slice(0, longest - 9)}-${digest(name).slice(0, 8)}`;
 }
 
-/** The ARN of a table. */
+/** Returns the ARN of a table. */
 export function tableArn(name: string): string {
   return arn('dynamodb', `table/${name}`);
 }
 
-/** The ARN of a queue. */
+/** Returns the ARN of a queue. */
 export function queueArn(name: string): string {
   return arn('sqs', name);
 }
 
-/** The ARN of a key. */
+/** Returns the ARN of a key. */
 export function keyArn(id: string): string {
   return arn('kms', `key/${id}`);
 }
 
-/** The ARN of a function. */
+/** Returns the ARN of a function. */
 export function functionArn(name: string): string {
   return arn('lambda', `function:${name}`);
 }
 
-/** The name in a function's ARN, in that of a version or an alias, or in an integration's URI around one. */
+/** Returns the name in a function's ARN, in that of a version or an alias, or in an integration's URI around one. */
 export function functionNameIn(text: string): string | undefined {
   return /:function:([A-Za-z0-9_-]+)/.exec(text)?.[1];
 }

@@ -58,7 +58,7 @@ export function liveResources(assembly: Assembly, resolve: Resolve): readonly Li
   );
 }
 
-/** The resources of one type. */
+/** Returns the resources of one type. */
 export function ofType(resources: readonly LiveResource[], type: LiveType): readonly LiveResource[] {
   return resources.filter(resource => resource.type === type);
 }

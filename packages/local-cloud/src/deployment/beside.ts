@@ -34,7 +34,7 @@ export function functionsBeside(
 
 const functionType = 'AWS::Lambda::Function';
 
-/** An environment that refuses resources that an assembly does not have. Those of inert types have no existence of their own. */
+/** Returns an environment that refuses resources that an assembly does not have. Those of inert types have no existence of their own. */
 function onlyOf(own: Assembly, environment: Environment, user: string): Environment {
   return {
     ...environment,

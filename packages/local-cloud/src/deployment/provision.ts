@@ -61,7 +61,7 @@ export function provisionFunctions(
   );
 }
 
-/** A function of the template. @throws {StartError} when there is none of that name */
+/** Returns a function of the template. @throws {StartError} when there is none of that name */
 export function functionNamed(functions: Functions, name: string): LocalFunction {
   const found = functions.get(name);
   if (!found) throw new StartError(`The template refers to the function "${name}", which it does not have.`);
@@ -93,7 +93,7 @@ function concurrencyOf(resources: ResolvedTemplate['resources']): ReadonlyMap<st
   return sums;
 }
 
-/** The function that a trigger runs when the stacks are deployed. @throws {StartError} */
+/** Returns the function that a trigger runs when the stacks are deployed. @throws {StartError} */
 function triggeredFunctionOf(resource: LiveResource): string {
   const name = functionNameIn(readProperties(triggerSchema, resource).HandlerArn);
   if (name) return name;

@@ -19,7 +19,7 @@ export interface ResolvedTemplate {
   attributeOf(resource: LiveResource, attribute: string): string;
 }
 
-/** Where the APIs and queues listen. */
+/** The place where the APIs and queues listen. */
 export interface Addresses {
   /** The port of each HTTP API, by the name of the output that is its endpoint. */
   readonly apis: ReadonlyMap<string, number>;

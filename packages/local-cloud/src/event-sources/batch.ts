@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { region } from '../assembly/identities.ts';
 import type { InvocationOutcome } from '../lambda/invocation.ts';
 
-/** The event that Lambda makes of messages received from a queue. */
+/** Returns the event that Lambda makes of messages received from a queue. */
 export function queueEvent(messages: readonly Message[], queueArn: string): SQSEvent {
   return {
     Records: messages.map(message => recordOf(message, queueArn)),

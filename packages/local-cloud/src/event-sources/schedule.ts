@@ -36,7 +36,7 @@ export function periodOf(expression: string): number | undefined {
   return milliseconds === undefined ? undefined : Number(count) * milliseconds;
 }
 
-/** The event that EventBridge makes of a schedule that is due. */
+/** Returns the event that EventBridge makes of a schedule that is due. */
 export function scheduledEvent(ruleArn: string, moment: Date) {
   return {
     version: '0',

@@ -29,7 +29,7 @@ export interface ApiAddress {
   readonly host: string;
 }
 
-/** The event of payload format 2.0 that API Gateway makes of a request. */
+/** Makes the event of payload format 2.0 that API Gateway makes of a request. */
 export function makeEvent(
   request: IncomingRequest,
   { routeKey, pathParameters }: RouteMatch<unknown>,

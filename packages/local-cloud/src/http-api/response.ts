@@ -9,7 +9,7 @@ export interface GatewayResponse {
   readonly body: Buffer;
 }
 
-/** An answer of API Gateway itself, in its own form. */
+/** Returns an answer of API Gateway itself, in its own form. */
 export function gatewayMessage(status: number, message: string): GatewayResponse {
   return {
     status,
@@ -18,7 +18,7 @@ export function gatewayMessage(status: number, message: string): GatewayResponse
   };
 }
 
-/** The response that API Gateway makes of what a function returned (payload format 2.0). */
+/** Makes the response that API Gateway makes of what a function returned (payload format 2.0). */
 export function makeResponse(outcome: InvocationOutcome): GatewayResponse {
   if (outcome.outcome === 'failed') return internalError;
   let result: unknown;

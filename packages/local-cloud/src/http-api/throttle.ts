@@ -11,7 +11,7 @@ export interface ThrottleSettings {
   readonly burst: number;
 }
 
-/** The token bucket of API Gateway: it holds `burst` tokens and gains `rate` a second. */
+/** Makes the token bucket of API Gateway: it holds `burst` tokens and gains `rate` a second. */
 export function makeThrottle({ rate, burst }: ThrottleSettings, now: () => number): Throttle {
   let tokens = burst;
   let filledAt = now();

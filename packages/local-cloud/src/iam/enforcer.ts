@@ -30,7 +30,7 @@ export function makeIamEnforcer(onDenial: (message: string) => void): IamEnforce
   };
 }
 
-/** All that must be allowed for a request to pass. */
+/** Returns all that must be allowed for a request to pass. */
 function accessRequests({ service, operation, input }: ServiceRequest): readonly AccessRequest[] {
   switch (service) {
     case 'dynamodb':
@@ -78,7 +78,7 @@ function plainValue(value: unknown): string {
   return isObject(value) ? String(Object.values(value)[0]) : String(value);
 }
 
-/** The last part of the queue's URL, or its name. */
+/** Returns the last part of the queue's URL, or its name. */
 function queueName({ QueueUrl, QueueName }: Input): string {
   return (
     String(QueueUrl ?? QueueName)

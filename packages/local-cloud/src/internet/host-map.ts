@@ -28,7 +28,7 @@ export interface HostMapSource {
 
 /** The settings of the preload module of a function process. They are passed as JSON in the module's own URL. */
 export interface NetworkSettings {
-  /** Where connections to mapped names are diverted to. */
+  /** The place where connections to mapped names are diverted to. */
   readonly terminatorPort: number;
   /** Pairs of name and port, see {@link HostMapSource}. */
   readonly builtIn: readonly (readonly [string, number])[];

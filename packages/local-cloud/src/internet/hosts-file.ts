@@ -5,7 +5,7 @@ import { domainToASCII } from 'node:url';
 /** Name -> entry. */
 export type HostTable = ReadonlyMap<string, HostEntry>;
 
-/** A host name as it is looked up: lower case, ASCII, without the root's dot. `undefined` where it is none. */
+/** Returns a host name as it is looked up: lower case, ASCII, without the root's dot. `undefined` where it is none. */
 export function normaliseName(text: string): string | undefined {
   const name = domainToASCII(text.trim().replace(/\.$/, '').toLowerCase());
   return name.length <= 253 && isIP(name) === 0 && labels.test(name) ? name : undefined;

@@ -52,7 +52,7 @@ type ResolverMethods = Record<'resolve4' | 'resolve6', Query> & { cancel: (this:
 
 type Query = (this: object, name: string, ...rest: unknown[]) => Promise<unknown>;
 
-/** The A or AAAA records, or the error of a DNS server that has none. */
+/** Returns the A or AAAA records, or the error of a DNS server that has none. */
 function recordsOf(name: string, addresses: readonly string[], family: 4 | 6): readonly string[] {
   const found = addresses.filter(address => isIP(address) === family);
   if (found.length > 0) return found;

@@ -25,7 +25,7 @@ export async function startKms(master: Uint8Array, interceptors: readonly Interc
   return { ...service, ensureKey: keyId => void keys.add(keyId) };
 }
 
-/** The operations that the functions use. */
+/** Makes the operations that the functions use. */
 function makeOperations(wrapping: Wrapping, hasKey: (keyId: string) => boolean): Readonly<Record<string, Operation>> {
   const find = (name: string): string => {
     const keyId = name.replace(/^arn:aws:kms:[^:]*:[^:]*:key\//, '');

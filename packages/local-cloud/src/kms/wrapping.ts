@@ -87,7 +87,7 @@ const version = 1;
 const nonceLength = 12;
 const tagLength = 16;
 
-/** The key id in a ciphertext; empty when there is none. */
+/** Returns the key id in a ciphertext; empty when there is none. */
 function keyIdIn(ciphertext: Buffer): string {
   return ciphertext[0] === version ? ciphertext.toString('utf8', 2, 2 + (ciphertext[1] ?? 0)) : '';
 }

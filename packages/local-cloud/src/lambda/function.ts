@@ -64,7 +64,7 @@ export function makeLocalFunction(
     if (at >= 0) clearTimeout(idle.splice(at, 1)[0]?.ending);
   };
 
-  /** When a process cannot start, one of the invocations that wait for it fails with its error. */
+  /** Fails one of the invocations that wait for a process, with the error of a process that cannot start. */
   const failOne = (error: FunctionError): void => waiting.shift()?.resolve({ outcome: 'failed', error });
 
   const startProcess = (hasStarted: () => void): void => {

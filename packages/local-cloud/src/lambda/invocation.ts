@@ -1,4 +1,4 @@
-/** Why an invocation failed, as Lambda reports it. */
+/** The reason why an invocation failed, as Lambda reports it. */
 export interface FunctionError {
   readonly errorType: string;
   readonly errorMessage: string;
@@ -12,7 +12,7 @@ export type InvocationOutcome =
 /** Invokes a function with a JSON payload and waits for its end. */
 export type Invoke = (payload: string) => Promise<InvocationOutcome>;
 
-/** A function that did not answer in time. */
+/** Returns the error of a function that did not answer in time. */
 export function timeoutError(requestId: string, seconds: number): FunctionError {
   return {
     errorType: 'Sandbox.Timedout',
@@ -20,7 +20,7 @@ export function timeoutError(requestId: string, seconds: number): FunctionError 
   };
 }
 
-/** A function whose process exited. */
+/** Returns the error of a function whose process exited. */
 export function exitError(requestId: string, code: number | null, signal: string | null): FunctionError {
   return {
     errorType: 'Runtime.ExitError',

@@ -28,7 +28,7 @@ export interface QueueService extends Emulator {
 /** The options of the engine. */
 export interface QueueServiceOptions {
   readonly interceptors?: readonly Interceptor[];
-  /** Where queues and messages are kept. @default - in memory */
+  /** The place where queues and messages are kept. @default - in memory */
   readonly directory?: string;
   /** @default 0 - any free one */
   readonly port?: number;

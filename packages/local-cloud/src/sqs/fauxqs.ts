@@ -20,7 +20,7 @@ export interface QueueEngine {
   keepIn(directory: string, port: number): () => void;
 }
 
-/** The URL of a queue: the SDK follows its host, whatever endpoint it was given. */
+/** Returns the URL of a queue: the SDK follows its host, whatever endpoint it was given. */
 export function queueUrl(port: number, name: string): string {
   return `http://127.0.0.1:${port}/${account}/${name}`;
 }

@@ -4,7 +4,7 @@ import { makeIamEnforcer } from '../../src/iam/enforcer.ts';
 import { policyDocumentSchema } from '../../src/iam/policies.ts';
 import { makeWrapping } from '../../src/kms/wrapping.ts';
 
-/** Why a function without any permission may not do something. */
+/** Returns why a function without any permission may not do something. */
 const denialOf = (service: ServiceRequest['service'], operation: string, input: ServiceRequest['input'] = {}) => {
   const { interceptor, enforce } = makeIamEnforcer(() => undefined);
   enforce(new Map([['Token', []]]));

@@ -22,12 +22,12 @@ Result = Union[SentEvent, FailedEvent]
 
 @dataclass(frozen=True)
 class Queue:
-    """The queue, and how it is sent to."""
+    """The queue, and the way of sending to it."""
 
     client: Any
     queue_url: str
     attempts: int
-    """How often a message is sent at most while the queue refuses it for the moment."""
+    """The most times that a message is sent while the queue refuses it for the moment."""
 
 
 def send_batch(queue: Queue, messages: Sequence[Message], stop: threading.Event | None) -> list[Result]:
@@ -53,7 +53,7 @@ def send_batch(queue: Queue, messages: Sequence[Message], stop: threading.Event 
 def _send(
     queue: Queue, messages: Sequence[Message], stop: threading.Event | None
 ) -> tuple[list[Result], list[tuple[Message, str]]]:
-    """Sends once. What is over, and what the queue refused, with its code, without its being the message's fault."""
+    """Sends once. Returns what is over, and what the queue refused, with its code, without its being the message's fault."""
     if stop is not None and stop.is_set():
         return [_failed(message, ABORTED, True) for message in messages], []
     entries = [
@@ -86,20 +86,20 @@ def _failed(message: Message, code: str, retryable: bool, cause: Exception | Non
 
 
 def _waited(attempt: int, stop: threading.Event | None) -> bool:
-    """Waits up to 0.1 s, 0.2 s, 0.4 s, … and 5 s at most. Whether `stop` was not set meanwhile."""
+    """Waits up to 0.1 s, 0.2 s, 0.4 s, … and 5 s at most. Returns whether `stop` was not set meanwhile."""
     longest = min(0.1 * 2 ** (attempt - 1), 5)
     return not (stop or threading.Event()).wait(longest * random.uniform(0.5, 1))
 
 
 def _code_of(error: Exception) -> str:
-    """The error's code or name; never its text, which could repeat what was sent."""
+    """Returns the error's code or name; never its text, which could repeat what was sent."""
     if isinstance(error, ClientError):
         return str(error.response.get("Error", {}).get("Code", "ClientError"))
     return type(error).__name__
 
 
 def _can_pass(error: Exception) -> bool:
-    """Whether a request that failed as a whole can succeed later although nobody changes anything."""
+    """Returns whether a request that failed as a whole can succeed later although nobody changes anything."""
     if isinstance(error, ClientError):
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         return status >= 500 or status == 429 or "Throttl" in _code_of(error)

@@ -1,4 +1,4 @@
-"""What a publisher raises."""
+"""The errors that a publisher raises."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ class SendError(Exception):
         advice = " Publish it again with the same id." if event.retryable else ""
         super().__init__(f"The event could not be sent: {event.code}.{advice}")
         self.event = event
-        """Which event, by its `id`, and what kept it from being sent."""
+        """The event, by its `id`, and what kept it from being sent."""
         self.__cause__ = event.cause
 
 
@@ -34,4 +34,4 @@ class InterruptedPublishError(Exception):
             "Not all events were published: the outcome tells of those that were taken, the cause why no more were."
         )
         self.outcome = outcome
-        """What became of the events that were taken until then."""
+        """The outcome of the events that were taken until then."""

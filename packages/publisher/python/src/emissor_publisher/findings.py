@@ -1,4 +1,4 @@
-"""What keeps an event from being published."""
+"""The findings that keep an event from being published."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from .events import EVENT_FIELDS, EVENT_REASONS, FIELD_RULES, OPTIONAL_FIELDS, F
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with an event. It names a field and never repeats its value."""
+    """A fault of an event. It names a field and never repeats its value."""
 
     field: str
     """The name of the field; empty where the event as a whole is meant."""
@@ -41,12 +41,12 @@ def findings_of(event: object) -> Sequence[Finding]:
 
 
 def plain(event: Mapping[Any, Any]) -> dict[Any, Any]:
-    """A copy that is judged and sent: with texts that are nothing but texts, so that what is judged is what is sent."""
+    """Returns a copy that is judged and sent: with texts that are nothing but texts, so that what is judged is what is sent."""
     return {key: normalised(value) if isinstance(value, str) else value for key, value in event.items()}
 
 
 def normalised(text: str) -> str:
-    """The text with each pair of surrogates as the one character that it is in JSON. A member of an enumeration is its value."""
+    """Returns the text with each pair of surrogates as the one character that it is in JSON. A member of an enumeration is its value."""
     return str.encode(text, "utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 

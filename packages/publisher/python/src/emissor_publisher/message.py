@@ -24,7 +24,7 @@ class Message:
 
 
 def webhook_id_of(account: str, event_name: str, id: str) -> str:
-    """What the deliveries of an event carry in the header `webhook-id`, given the event's `id`."""
+    """Returns what the deliveries of an event carry in the header `webhook-id`, given the event's `id`."""
     parts = [normalised(part) for part in (account, event_name, id)]
     text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
     # As the service writes it: surrogates without their other half are escaped, and all other characters are themselves.
@@ -45,5 +45,5 @@ def message_of(event: Mapping[str, Any], index: int, make_id: Callable[[], str])
 
 
 def _plain(field: str, value: Any) -> Any:
-    """7.0, Decimal(7) and members of enumerations as what they stand for."""
+    """Returns 7.0, Decimal(7) and members of enumerations as what they stand for."""
     return int(value) if "minimum" in FIELD_RULES[field] else normalised(value)

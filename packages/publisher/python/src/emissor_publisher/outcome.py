@@ -1,4 +1,4 @@
-"""What became of events."""
+"""The outcome of events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class SentEvent:
     id: str
     """The event's `id`: the caller's, or the one that was made."""
     webhook_id: str
-    """What the deliveries of the event carry in the header `webhook-id`."""
+    """The value that the deliveries of the event carry in the header `webhook-id`."""
     message_id: str
     """The queue's id of the message."""
 
@@ -38,14 +38,14 @@ class FailedEvent:
     code: str
     """The error code of SQS, or the name of the SDK's error; `Aborted` where `stop` was set."""
     retryable: bool
-    """Whether it can succeed later although nobody changes anything."""
+    """True where it can succeed later although nobody changes anything."""
     cause: Exception | None = field(default=None, repr=False, compare=False)
-    """What the client raised. `repr` leaves it out: its text may repeat what was sent."""
+    """The exception that the client raised. `repr` leaves it out: its text may repeat what was sent."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of events, each list in their order."""
+    """The outcome of events, each list in their order."""
 
     sent: Sequence[SentEvent]
     refused: Sequence[RefusedEvent]

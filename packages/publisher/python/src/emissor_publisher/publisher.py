@@ -107,7 +107,7 @@ class Publisher:
 
 
 def _prepare(event: object, index: int) -> Message | RefusedEvent:
-    """The message of an event, or what keeps it from being one."""
+    """Returns the message of an event, or what keeps it from being one."""
     copy = plain(event) if isinstance(event, Mapping) else event
     findings = findings_of(copy)
     if findings:
