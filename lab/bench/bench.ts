@@ -98,7 +98,7 @@ async function main({ parts, json, quick }: BenchOptions): Promise<void> {
   else if (!quick) writePage(measured);
 }
 
-/** The result of `--json`, for comparing two commits. */
+/** Returns the result of `--json`, for comparing two commits. */
 function describeRun(quick: boolean, measured: ReadonlyMap<PartName, Measured>) {
   return {
     commit: execFileSync('git', ['describe', '--always', '--dirty', '--exclude=*'], {

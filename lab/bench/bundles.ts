@@ -64,7 +64,7 @@ function kibibytes(path: string): number {
   return statSync(path).size / 1024;
 }
 
-/** The functions of a stage, one per entry, with what their handlers read from the environment. */
+/** Returns the functions of a stage, one per entry, with what their handlers read from the environment. */
 function functions(outdir: string): { name: string; entry: string; environment: Record<string, string> }[] {
   const app = new App({ outdir, context: { 'aws:cdk:bundling-stacks': [] } });
   addStage(app, stageConfiguration('local'));
@@ -85,7 +85,7 @@ function functions(outdir: string): { name: string; entry: string; environment: 
     }));
 }
 
-/** The clients that a bundle has inside, by package. */
+/** Returns the clients that a bundle has inside, by package. */
 function clientsIn(inputs: readonly string[]): [string, string][] {
   return Object.entries(clientClasses).filter(([name]) => inputs.some(path => path.includes(`node_modules/${name}/`)));
 }
@@ -96,12 +96,12 @@ function bundlePlain(source: string, outfile: string): void {
   buildSync({ ...bundleOptions(outfile), stdin: { contents: source, resolveDir } });
 }
 
-/** A module that does nothing but import clients. */
+/** Returns a module that does nothing but import clients. */
 function importing(clients: readonly [string, string][]): string {
   return clients.map(([name, client]) => `export { ${client} } from '${name}';`).join('\n');
 }
 
-/** A module that imports clients and makes one of each. */
+/** Returns a module that imports clients and makes one of each. */
 function making(clients: readonly [string, string][]): string {
   return clients
     .map(([name, client], at) => {

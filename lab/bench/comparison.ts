@@ -121,7 +121,7 @@ async function start(
   };
 }
 
-/** The run's engines in the place of AWS, and what the token function is given in the run. */
+/** Returns the run's engines in the place of AWS, and what the token function is given in the run. */
 function environmentOf(outputs: LocalOutputs) {
   return {
     aws: {

@@ -23,7 +23,7 @@ import type { ReceiverMessage } from './tls-receiver.ts';
 /** The host of all receivers but those of one event each. */
 export const host = 'bench.example.com';
 
-/** A host for each event. Hosts repeat after 600 events, when their connections are closed. */
+/** Returns a host for each event. Hosts repeat after 600 events, when their connections are closed. */
 export function hostOf(event: number): string {
   return hostsOfOneEvent[event % hostsOfOneEvent.length] ?? host;
 }

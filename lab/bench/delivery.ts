@@ -75,7 +75,7 @@ const slowEvent: EventName = 'demanda.cancelada';
 const scatteredEvent: EventName = 'proposta.recebida';
 const hangingEvent: EventName = 'demanda.finalizada';
 
-/** Where each event's receiver is; after how many milliseconds it answers is its path. */
+/** The place of each event's receiver; after how many milliseconds it answers is its path. */
 const receivers = { [quickEvent]: '2', [slowEvent]: '200', [scatteredEvent]: '2', [hangingEvent]: 'never' };
 
 interface Pair {

@@ -39,7 +39,7 @@ const header = 12;
 const typeA = 1;
 const nonexistent = 3;
 
-/** An A record of the name in question, for a minute. */
+/** Returns an A record of the name in question, for a minute. */
 function recordOf(address: string): Buffer {
   return Buffer.from([0xc0, header, 0, typeA, 0, 1, 0, 0, 0, 60, 0, 4, ...address.split('.').map(Number)]);
 }

@@ -13,14 +13,14 @@ What may be concluded:
 `;
 }
 
-/** The sections of a page, by heading; none, where another machine's figures stand on it. */
+/** Returns the sections of a page, by heading; none, where another machine's figures stand on it. */
 export function sectionsOf(page: string, begins: string): Map<string, string> {
   const [first = '', ...sections] = page.split(/^## /m);
   if (first.trim() !== begins.trim()) return new Map();
   return new Map(sections.map(section => [section.slice(0, section.indexOf('\n')), section.trim()]));
 }
 
-/** A page of all titles, or the first title that has no section. */
+/** Returns a page of all titles, or the first title that has no section. */
 export function pageOf(
   begins: string,
   titles: readonly string[],

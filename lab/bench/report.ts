@@ -7,7 +7,7 @@ import type { DeliveryResult } from './delivery.ts';
 import type { ServiceResult } from './service.ts';
 import type { DeliverySize } from './throughput.ts';
 
-/** The sizes and import times of the bundles. */
+/** Describes the sizes and import times of the bundles. */
 export function describeBundles(bundles: readonly BundleResult[], coldRuns: number): string {
   return `Each function's production bundle beside two plain ones, bundled alike, with the same reader of credentials: one imports the
 same AWS SDK clients and does nothing else, the other also makes them, as any function must. Medians of ${coldRuns} fresh
@@ -28,7 +28,7 @@ ${markdownTable(
 )}`;
 }
 
-/** The times of tokens in the whole service. */
+/** Describes the times of tokens in the whole service. */
 export function describeService(service: ServiceResult): string {
   return markdownTable(
     ['what', 'figure'],
@@ -43,7 +43,7 @@ export function describeService(service: ServiceResult): string {
   );
 }
 
-/** The throughput of one consumer process. */
+/** Describes the throughput of one consumer process. */
 export function describeDelivery(
   { rows, hanging, calls }: DeliveryResult,
   { rounds, batches, warmUp }: DeliverySize,

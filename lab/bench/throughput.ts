@@ -46,7 +46,7 @@ export function perSecond({ times, deliveries }: Series): number {
   return (deliveries * 1_000) / times.reduce((sum, time) => sum + time, 0);
 }
 
-/** The throughput of several rounds. */
+/** Returns the throughput of several rounds. */
 export function throughputOf(rounds: readonly Series[]): Throughput {
   return {
     cpuMs: median(rounds.map(cpuPerDelivery)),

@@ -21,7 +21,7 @@ export interface FaultPlan {
   readonly bursts: FaultShares;
   readonly burstLength: number;
   readonly burstPeriod: number;
-  /** When everything else is over, until each of these was injected. */
+  /** The faults that are injected when everything else is over, until each was. */
   readonly afterwards: FaultShares;
 }
 

@@ -58,7 +58,7 @@ async function startServers(role: string, identity: { readonly key: string; read
   return { ports, stop: () => child.disconnect() };
 }
 
-/** The guarded POST in a network in which each receiver has a name and a public address. */
+/** Returns the guarded POST in a network in which each receiver has a name and a public address. */
 function postsTo(ports: Ports, ca: string): Pick<FloodNetwork, 'metered' | 'plain'> {
   const names = Object.keys(ports);
   const addressOf = (name: string) => `93.184.216.${names.indexOf(name) + 1}`;

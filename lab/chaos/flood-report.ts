@@ -2,7 +2,7 @@ import { markdownTable } from '../../tools/support/markdown-table.ts';
 import { quantile } from '../../tools/support/statistics.ts';
 import { type FloodReport, type FloodResult, type FloodSettings, laterOf } from './floods.ts';
 
-/** The tables of the floods, and whether one of them cost too much. */
+/** Returns the tables of the floods, and whether one of them cost too much. */
 export function describeFloods(
   { results, unlimited, costs }: FloodReport,
   settings: FloodSettings,

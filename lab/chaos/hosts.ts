@@ -1,7 +1,7 @@
 import { makeHostMap } from '@emissor/local-cloud/internet/host-map';
 import { type AccountPlan, hostOf } from './registrations.ts';
 
-/** The targets of the host names: receivers while webhooks are registered, afterwards as the receivers' behaviours say. */
+/** Returns the targets of the host names: receivers while webhooks are registered, afterwards as the receivers' behaviours say. */
 export function hostTables(plans: readonly AccountPlan[], port: number) {
   const hosts = plans.flatMap(({ account, behaviours }) =>
     behaviours.map((behaviour, index) => ({ behaviour, host: hostOf(account, index) })),

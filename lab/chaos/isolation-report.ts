@@ -39,7 +39,7 @@ export function judgeIsolation(results: readonly SituationResult[], longestExtra
   );
 }
 
-/** The table of the isolation measurements, and whether an attack delayed others too long or nothing can be said. */
+/** Returns the table of the isolation measurements, and whether an attack delayed others too long or nothing can be said. */
 export function describeIsolation(
   results: readonly SituationResult[],
   settings: IsolationSettings,

@@ -69,7 +69,7 @@ export async function measureLoginFloods(
   }
 }
 
-/** The table of the floods, and whether one took something from the logins that was not its own. */
+/** Returns the table of the floods, and whether one took something from the logins that was not its own. */
 export function describeLoginFloods(
   results: readonly LoginFloodResult[],
   { scale, clients, every, length, rate }: LoginFloodSettings,
@@ -108,14 +108,14 @@ function describeLogins({ times, refused }: Logins): string[] {
   return [quantile(times, 0.5).toFixed(0), quantile(times, 0.99).toFixed(0), share];
 }
 
-/** The limits of a stage that sets none, scaled down: the local run has others. */
+/** Returns the limits of a stage that sets none, scaled down: the local run has others. */
 function limits({ scale }: LoginFloodSettings): string[] {
   return Object.entries(stageConfiguration('dev')).flatMap(([key, value]) =>
     /^(token|auth|management|public)(Rate|Burst)Limit$/.test(key) ? [`${key}=${Math.ceil(Number(value) / scale)}`] : [],
   );
 }
 
-/** A request that floods a route of each class. None needs to know a secret. */
+/** Returns a request that floods a route of each class. None needs to know a secret. */
 function floodsOf({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'BaseUrl', string>) {
   const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
   const client = 'client_id=stranger&client_secret=guessed';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PreparedRun } from './prepared-run.ts';
 import type { Registration } from './registrations.ts';
 
-/** When each event was published, by delivery id, in milliseconds since the epoch. */
+/** The moments when events were published, by delivery id, in milliseconds since the epoch. */
 export type Moments = ReadonlyMap<string, number>;
 
 /** Publishes events evenly for `length` milliseconds, one registration after the other, `rate` a second of each. */

@@ -46,7 +46,7 @@ export async function measureGuesses(
   }
 }
 
-/** The report as text, and whether too many guesses got in. */
+/** Returns the report as text, and whether too many guesses got in. */
 export function describeGuesses(
   { letIn, withoutLock }: GuessReport,
   { bursts, guesses, mayGetIn }: GuessSettings,

@@ -40,7 +40,7 @@ export function accountsOf(
   return Array.from({ length: count }, (_, index) => ({ account: `${prefix}${index}`, behaviours }));
 }
 
-/** The host name of the receiver of an account's nth webhook. */
+/** Returns the host name of the receiver of an account's nth webhook. */
 export function hostOf(account: string, index: number): string {
   return `r${index}-${account}.example.com`;
 }

@@ -3,7 +3,7 @@ import { quantile } from '../../tools/support/statistics.ts';
 import type { ReceiverRow } from './audit.ts';
 import type { ChaosReport } from './chaos-run.ts';
 
-/** The tables of a chaos run. */
+/** Returns the tables of a chaos run. */
 export function describeChaos(report: ChaosReport): string {
   const total = keys.map(key => report.rows.reduce((sum, row) => sum + row[key], 0));
   const rows = [

@@ -13,7 +13,7 @@ import { deliveryFromItem } from '../../lambdas/delivery/store/delivery-item.ts'
 import type { Item } from '../../lambdas/platform/dynamo.ts';
 import type { LocalOutputs } from '../../tools/support/local-run.ts';
 
-/** The queues that have consumers. */
+/** Returns the queues that have consumers. */
 export function workQueuesOf({ EventsQueueUrl, RetryQueueUrl, SlowQueueUrl }: LocalOutputs): readonly string[] {
   return [EventsQueueUrl, RetryQueueUrl, SlowQueueUrl];
 }

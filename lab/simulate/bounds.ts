@@ -12,7 +12,7 @@ export const boundsWhenProvisioned = {
   besideMany: { p99: 500, inWindow: Number.POSITIVE_INFINITY, p999: Number.POSITIVE_INFINITY },
 } as const;
 
-/** The bounds that are exceeded. */
+/** Returns the bounds that are exceeded. */
 export function brokenBounds(extra: ExtraWaits, promised: ExtraWaits): (keyof ExtraWaits)[] {
   return (['p99', 'inWindow', 'p999'] as const).filter(bound => extra[bound] > promised[bound]);
 }

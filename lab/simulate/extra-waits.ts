@@ -23,7 +23,7 @@ export function extraWaits(
   };
 }
 
-/** The larger of each. */
+/** Returns the larger of each. */
 export function worstOf(one: ExtraWaits, other: ExtraWaits): ExtraWaits {
   return {
     p99: Math.max(one.p99, other.p99),
@@ -46,7 +46,7 @@ function compare(beside: Waits, alone: Waits, period: Period): ExtraWaits {
   return { p99: extra(0.99, 0, seconds), inWindow, p999: extra(0.999, 0, seconds) };
 }
 
-/** The waits of what was due in each second. */
+/** Returns the waits of what was due in each second. */
 function bySecond(waits: Waits, { from, until }: Period): number[][] {
   const seconds = Array.from({ length: Math.ceil((until - from) / 1_000) }, (): number[] => []);
   for (const { due, wait } of waits) seconds[Math.floor((due - from) / 1_000)]?.push(wait);

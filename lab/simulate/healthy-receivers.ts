@@ -48,9 +48,9 @@ export function simulateLargeReceiver({ rate, slowShare, processes, hours }: Lar
 
 /** The effects of a large receiver's outage. Times in milliseconds after its end. */
 export interface OutageResult {
-  /** When it was no longer slow. */
+  /** The moment when it was no longer slow. */
   readonly quickAfter: number;
-  /** When nothing waited in the table. */
+  /** The moment when nothing waited in the table. */
   readonly emptyAfter: number;
   /** The most events that waited at once. */
   readonly waited: number;

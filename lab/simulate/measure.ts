@@ -9,7 +9,7 @@ import type { ServicePlan, Tenant } from './service-plan.ts';
 export interface MeasureJob {
   readonly plan: ServicePlan;
   readonly seed: number;
-  /** When the attacks begin, in milliseconds: 0 is an idle service. */
+  /** The moment when the attacks begin, in milliseconds: 0 is an idle service. */
   readonly from: number;
   readonly attacks: readonly string[];
   readonly attackLength: number;
@@ -38,7 +38,7 @@ export function measure({ plan, seed, from, attacks, attackLength }: MeasureJob)
   }
 }
 
-/** The worst of what was measured of one attack. */
+/** Returns the worst of what was measured of one attack. */
 export function worstMeasured(all: readonly Measured[]): Measured {
   return all.reduce((one, other) => ({
     attack: one.attack,
@@ -48,7 +48,7 @@ export function worstMeasured(all: readonly Measured[]): Measured {
   }));
 }
 
-/** The batches that a lane's event source has the function work on: five at first, 300 more a minute while messages wait. */
+/** Returns the batches that a lane's event source has the function work on: five at first, 300 more a minute while messages wait. */
 export function grownPlaces(most: number): Places {
   return { atFirst: 5, most, growth: 5 };
 }

@@ -38,7 +38,7 @@ export const formerSettings = {
   receivesBeforeMove: 5,
 } as const satisfies Partial<ServicePlan>;
 
-/** When attempts were due, and how long after that they began, in milliseconds. */
+/** The moments when attempts were due, and how long after that they began, in milliseconds. */
 export type Waits = readonly { readonly due: number; readonly wait: number }[];
 
 /** The waits of healthy attempts, and what else happened. */

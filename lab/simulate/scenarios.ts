@@ -12,7 +12,7 @@ export interface Scenario {
   readonly tenants: (period: Period, random: Random) => Tenant[];
 }
 
-/** The accounts beside which attacks are measured. One event in twenty fails once, so that there are retries to measure. */
+/** Returns the accounts beside which attacks are measured. One event in twenty fails once, so that there are retries to measure. */
 export function healthyTenants({ until }: Period, random: Random): Tenant[] {
   return Array.from({ length: healthyAccounts }, (_, index) => ({
     account: `healthy-${index}`,

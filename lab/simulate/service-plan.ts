@@ -34,7 +34,7 @@ export interface Tenant {
   readonly account: string;
   readonly webhook: string;
   readonly isHealthy: boolean;
-  /** When its events are published, in order: milliseconds from the beginning. */
+  /** The moments when its events are published, in order: milliseconds from the beginning. */
   readonly publishes: readonly number[];
   readonly behave: (random: Random, event: Pick<SimulatedMessage, 'attempt' | 'number'>, now: number) => Behaviour;
   /** Replaces its URL once in this time, in milliseconds. */
@@ -48,7 +48,7 @@ export interface SimulatedMessage {
   /** The number of the event among the tenant's. */
   readonly number: number;
   readonly attempt: number;
-  /** When it was published, or its retry was due. */
+  /** The moment when it was published, or its retry was due. */
   readonly due: number;
   /** True when its delivery is stored. */
   isStored: boolean;

@@ -109,7 +109,7 @@ async function showAttacks(
   return isKept;
 }
 
-/** The worst of each attack by plan. Each seed and beginning is a job, so that its run without an attack is made once. */
+/** Returns the worst of each attack by plan. Each seed and beginning is a job, so that its run without an attack is made once. */
 async function measureAll(chosen: readonly Scenario[], plans: readonly ServicePlan[]): Promise<Measured[][]> {
   const attacks = chosen.map(({ name }) => name);
   const seeds = Array.from({ length: options.seeds }, (_, index) => index + 1);

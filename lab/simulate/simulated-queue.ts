@@ -113,7 +113,7 @@ export function makeSimulatedQueue<Message extends QueuedMessage>(
     return found;
   }
 
-  /** The group whose message is received next. Called while messages are visible. */
+  /** Returns the group whose message is received next. Called while messages are visible. */
   function next(): Group<Message> {
     let best: Group<Message> | undefined;
     for (const group of groups.values()) {

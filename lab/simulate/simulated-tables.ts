@@ -21,7 +21,7 @@ export interface WebhookRecord {
   nextSlotAt: number;
   /** Set while arrivals must wait in the table, too. */
   isBacklogged: boolean;
-  /** When the last one was about to wait. */
+  /** The moment when the last one was about to wait. */
   waitingAt: number;
   failingSince: number | undefined;
   /** Writes of one item come one after the other: from now on the next one begins then. */

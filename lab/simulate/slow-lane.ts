@@ -124,7 +124,7 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
       webhook.slowness = withDuration(webhook.slowness, deadline, at * tick + hangsAfter) ?? webhook.slowness;
     }
   };
-  /** When the bystander's attempts were due, in the order in which they are begun: they never overtake each other. */
+  /** The moments when the bystander's attempts were due, in the order in which they are begun: they never overtake each other. */
   const bystanderDue: number[] = [];
 
   const last = plan.hours * 60 * ticksPerMinute;
