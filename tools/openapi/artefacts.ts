@@ -11,7 +11,7 @@ import { publisherSources } from './publisher-sources.ts';
 /** The folder that holds what is generated, and nothing else. */
 export const artefactsFolder = 'docs/api';
 
-/** Everything that describes the service to programs of others: file (its path from the root of the tree) -> content. */
+/** Returns everything that describes the service to programs of others: file (its path from the root of the tree) -> content. */
 export function artefacts(): ReadonlyMap<string, string> {
   const documents: readonly Artefact[] = [
     ['docs/api/emissor.openapi.json', openApiDocument(operations)],

@@ -5,7 +5,7 @@ import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { deliverySchema, messageSchema } from './event-schemas.ts';
 import { deliveryHeaders } from './event-webhooks.ts';
 
-/** The AsyncAPI 3.0 document: how events come in, how they are delivered, and how publishers hear of those that are refused. */
+/** Returns the AsyncAPI 3.0 document: how events come in, how they are delivered, and how publishers hear of those that are refused. */
 export function asyncApiDocument(): object {
   return {
     asyncapi: '3.0.0',
@@ -126,7 +126,7 @@ const headers = {
   required: ['content-type', ...Object.values(deliveryHeaders).map(({ name }) => name.toLowerCase())],
 };
 
-/** Every event as it comes in and as it is delivered. */
+/** Returns every event as it comes in and as it is delivered. */
 function messages(): Readonly<Record<string, object>> {
   return Object.fromEntries(
     EVENT_NAMES.flatMap(event => [

@@ -1,7 +1,7 @@
 import { folders, type Step, variables } from './collection-steps.ts';
 import type { Operation } from './description.ts';
 
-/** The collection of requests, in the format v2.1 of Postman, which Bruno and Insomnia import too. */
+/** Returns the collection of requests, in the format v2.1 of Postman, which Bruno and Insomnia import too. */
 export function postmanCollection(operations: readonly Operation[]): object {
   const byId = new Map(operations.map(operation => [operation.id, operation]));
   return {
@@ -18,7 +18,7 @@ export function postmanCollection(operations: readonly Operation[]): object {
   };
 }
 
-/** The environment of a local run on its default ports. Client and user are in `.local/outputs.json`, under `Demo`. */
+/** Returns the environment of a local run on its default ports. Client and user are in `.local/outputs.json`, under `Demo`. */
 export function localEnvironment(): object {
   return {
     name: 'Emissor, local run',

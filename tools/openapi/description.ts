@@ -97,12 +97,12 @@ export interface PossibleFinding {
 /** The name of a schema of the document. */
 export type SchemaName = FunctionSchemaName | keyof typeof formSchemas | `Event.${EventName}` | 'GatewayMessage';
 
-/** A reference to one of them. */
+/** Returns a reference to one of them. */
 export function ref(name: SchemaName): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** A parameter in the path. */
+/** Returns a parameter in the path. */
 export function pathParameter(name: string, description: string, schema: Schema, example: string): object {
   return { name, in: 'path', required: true, description, schema, example };
 }

@@ -9,7 +9,7 @@ import { ownResponse, type Responses, sharedHeaders, shareResponses, withGateway
 import { notes } from './schema-notes.ts';
 import { describedSchemas, type Schema } from './schemas.ts';
 
-/** The OpenAPI document of both hosts, and of what receivers get. */
+/** Returns the OpenAPI document of both hosts, and of what receivers get. */
 export function openApiDocument(operations: readonly Operation[]): object {
   const responses = Object.fromEntries(operations.map(operation => [operation.id, responsesOf(operation)]));
   const { shared, referring } = shareResponses(responses);

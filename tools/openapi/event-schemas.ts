@@ -34,7 +34,7 @@ export interface FieldSchema {
   readonly maximum?: number;
 }
 
-/** The two schemas of each event as files of their own: file -> document. */
+/** Returns the two schemas of each event as files of their own: file -> document. */
 export function eventSchemaFiles(): readonly (readonly [file: string, document: object])[] {
   const file = (event: EventName, kind: string, schema: ObjectSchema) =>
     [
@@ -47,7 +47,7 @@ export function eventSchemaFiles(): readonly (readonly [file: string, document: 
   ]);
 }
 
-/** The message of an event, as publishers send it to the events queue. */
+/** Returns the message of an event, as publishers send it to the events queue. */
 export function messageSchema(event: EventName): ObjectSchema {
   return {
     title: `${event}: message to the events queue`,
@@ -61,7 +61,7 @@ export function messageSchema(event: EventName): ObjectSchema {
   };
 }
 
-/** The body of an event's delivery, as receivers get it. */
+/** Returns the body of an event's delivery, as receivers get it. */
 export function deliverySchema(event: EventName): ObjectSchema {
   const schema = eventBodySchema(event);
   return {
@@ -76,12 +76,12 @@ export function deliverySchema(event: EventName): ObjectSchema {
   };
 }
 
-/** A message that the service accepts. */
+/** Returns a message that the service accepts. */
 function exampleMessage(event: EventName): object {
   return eventMessage(event, { id_conta: 'acme', id: 'example-1' }, exampleValues);
 }
 
-/** The body with which its example is delivered. */
+/** Returns the body with which its example is delivered. */
 export function exampleBody(event: EventName): Readonly<Record<string, string | number>> {
   const parsed = parseEventMessage(JSON.stringify(exampleMessage(event)), '', 'https://demandas.example.com');
   if (parsed.outcome === 'rejected') throw new Error(`${event}: the example is no message of it: ${parsed.detail}`);

@@ -9,7 +9,7 @@ export function eventWebhooks(): Record<string, object> {
   return Object.fromEntries(EVENT_NAMES.map(eventName => [eventName, { post: deliveryOf(eventName) }]));
 }
 
-/** The schemas of the bodies of all events, by their name under `components`. */
+/** Returns the schemas of the bodies of all events, by their name under `components`. */
 export function eventBodies(): Record<string, Schema> {
   return Object.fromEntries(
     EVENT_NAMES.map(eventName => [`Event.${eventName}`, { ...deliverySchema(eventName), title: eventName }]),

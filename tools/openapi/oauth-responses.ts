@@ -2,14 +2,14 @@ import { type OAuthCase, oauthCases } from '../../lambdas/auth/oauth-error.ts';
 import { type AuthOperation, type OwnResponse, ref } from './description.ts';
 import type { HeaderNames } from './headers.ts';
 
-/** The responses for what an operation of {auth_url} refuses, by status. */
+/** Returns the responses for what an operation of {auth_url} refuses, by status. */
 export function oauthResponses({ access, refusals }: AuthOperation): Record<string, OwnResponse> {
   const cases = [...(access === 'client' ? formRefusals : []), ...refusals];
   const byStatus = Map.groupBy(cases, name => oauthCases[name][0]);
   return Object.fromEntries([...byStatus].map(([status, names]) => [status, oauthResponse(status, names)]));
 }
 
-/** The response for refusals of one status: their codes and descriptions, with an example of each. */
+/** Returns the response for refusals of one status: their codes and descriptions, with an example of each. */
 export function oauthResponse(status: number, names: readonly OAuthCase[]): OwnResponse {
   const codes = [...new Set(names.map(name => oauthCases[name][1]))];
   const descriptions = names.map(name => oauthCases[name][2]);

@@ -15,7 +15,7 @@ import {
 import type { HeaderNames } from './headers.ts';
 import type { Schema } from './schemas.ts';
 
-/** The responses for what an operation of {base_url} refuses, by status. */
+/** Returns the responses for what an operation of {base_url} refuses, by status. */
 export function problemResponses(operation: BaseOperation): Record<string, OwnResponse> {
   const byStatus = Map.groupBy(problemsOf(operation), name => problems[name].status);
   const values = { scope: operation.access, maximum: maximumBodyBytes };

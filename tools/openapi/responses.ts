@@ -17,13 +17,13 @@ interface MediaType {
   readonly examples?: Readonly<Record<string, Example>>;
 }
 
-/** The responses of an operation: what the service answers, and what the gateway answers by itself, in its own form. */
+/** Returns the responses of an operation: what the service answers, and what the gateway answers by itself, in its own form. */
 export function withGateway(own: Readonly<Record<string, OwnResponse>>): Responses {
   const statuses = [...new Set([...Object.keys(own), ...Object.keys(gatewayMessages)])].sort();
   return Object.fromEntries(statuses.map(status => [status, responseOf(own[status], gatewayMessages[status])]));
 }
 
-/** A response of the service alone. */
+/** Returns a response of the service alone. */
 export function ownResponse(own: OwnResponse): ResponseObject {
   return responseOf(own, undefined);
 }
@@ -60,7 +60,10 @@ export function shareResponses(all: Readonly<Record<string, Responses>>): {
   };
 }
 
-/** The headers under `components` that a text refers to. One that only some answers of a status have is apart: it is not required. */
+/**
+ * Returns the headers under `components` that a text refers to. One that only some answers of a status have is apart: it is not
+ * required.
+ */
 export function sharedHeaders(text: string): Record<string, object> {
   const all = Object.entries(headers).flatMap(([name, header]) => [
     [name, { ...header, required: true }] as const,
@@ -127,7 +130,7 @@ function gatewayContent(message: string): MediaType {
 
 const gatewayType = 'application/json';
 
-/** The status and the codes that it can have; where that is taken, by the operation that has it first. */
+/** Returns the status and the codes that it can have; where that is taken, by the operation that has it first. */
 function nameOf(status: string, { description }: ResponseObject, operationId: string, taken: object): string {
   const codes = [...description.matchAll(/`([a-z_]+)`/g)].map(([, code]) => code);
   const name = [status, ...codes].join('.');

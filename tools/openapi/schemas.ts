@@ -22,7 +22,7 @@ export type SchemaNote = {
   readonly [member: string]: unknown;
 };
 
-/** The schemas of the functions, and what is noted of them. */
+/** Returns the schemas of the functions, and what is noted of them. */
 export function describedSchemas(
   notes: Readonly<Partial<Record<FunctionSchemaName, SchemaNote>>>,
 ): Record<string, Schema> {
@@ -32,7 +32,7 @@ export function describedSchemas(
   );
 }
 
-/** The schema of a parameter: as it is written, or, by `output`, as it is read. */
+/** Returns the schema of a parameter: as it is written, or, by `output`, as it is read. */
 export function parameterSchema(schema: z.core.$ZodType, io: 'input' | 'output' = 'input'): Schema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, override: simplify });
   return rest;

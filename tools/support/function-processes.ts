@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The ids of a function's processes among the descendants of one process. Reads `/proc`: Linux only. */
+/** Returns the ids of a function's processes among the descendants of one process. Reads `/proc`: Linux only. */
 export function functionProcesses(ancestor: number, functionName: RegExp): readonly number[] {
   return descendants(readProcesses(), ancestor).filter(id => runsFunction(id, functionName));
 }
@@ -24,7 +24,7 @@ export function ownProcessorTime(): number {
   return states.reduce((sum, state) => sum + (state ? state.ticks + state.endedTicks : 0), 0) / ticksPerMillisecond;
 }
 
-/** The processes below one: another run's on the same machine are not among them. */
+/** Returns the processes below one: another run's on the same machine are not among them. */
 export function descendants(processes: ReadonlyMap<number, Pick<ProcessState, 'parent'>>, ancestor: number): number[] {
   const children = [...processes].filter(([, { parent }]) => parent === ancestor).map(([id]) => id);
   return children.flatMap(id => [id, ...descendants(processes, id)]);

@@ -81,7 +81,7 @@ export async function startLocalRun(...options: string[]): Promise<LocalRun> {
   return { outputs, outputsFile, logFile, processId: run.pid ?? 0, readyMs, stop };
 }
 
-/** The demo client and the demo admin of a local run. */
+/** Returns the demo client and the demo admin of a local run. */
 export function demoOf({ Demo }: LocalOutputs): { readonly client: Client; readonly user: User } {
   const { ClientId, ClientSecret, Username, Password, AccountId } = Demo;
   return {

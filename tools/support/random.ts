@@ -12,12 +12,12 @@ export function makeRandom(seed: number): Random {
   };
 }
 
-/** One of a list that is not empty. */
+/** Returns one of a list that is not empty. */
 export function pick<Value>(values: readonly Value[], random: Random): Value {
   return values[Math.floor(random() * values.length)] as Value;
 }
 
-/** The same values in any order. */
+/** Returns the same values in any order. */
 export function shuffled<Value>(values: readonly Value[], random: Random): Value[] {
   const keyed = values.map(value => ({ value, key: random() }));
   return keyed.sort((one, other) => one.key - other.key).map(({ value }) => value);

@@ -89,7 +89,7 @@ function expandLabel(secret: Buffer, label: string, length: number): Buffer {
   return hmac(secret, info).subarray(0, length);
 }
 
-/** The pseudorandom function of TLS 1.2 (RFC 5246 section 5). */
+/** Returns the pseudorandom function of TLS 1.2 (RFC 5246 section 5). */
 function expandTls12(secret: Buffer, label: string, random: Buffer, length: number): Buffer {
   const seed = Buffer.concat([Buffer.from(label), random]);
   let expanded = Buffer.alloc(0);
