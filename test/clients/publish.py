@@ -24,7 +24,7 @@ def publish(task):
 
 
 def judge(task):
-    """Of each message, what is wrong with it, or what would be sent."""
+    """Tells of each message what is wrong with it, or what would be sent."""
     return [judged(message) for message in task["messages"]]
 
 

@@ -75,12 +75,12 @@ until [ -e ${startedFile} ]; do sleep 0.1; done`;
   return { secretFile, startedFile, output: () => written, ended };
 }
 
-/** The list of deliveries that the page shows. */
+/** Returns the list of deliveries that the page shows. */
 function shownList(): string {
   return readPage('docs/pt/inicio-rapido.md').blocks.find(({ language }) => language === 'json')?.text ?? '';
 }
 
-/** A JSON text with its ids and times replaced. */
+/** Returns a JSON text with its ids and times replaced. */
 function shapeOf(json: string): string {
   return json.replaceAll(/teste_\w{22}/g, 'ID').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
 }

@@ -81,7 +81,7 @@ describeWith(['names'], 'Schemathesis', () => {
     expect(output).toMatch(/Undocumented status code/);
   });
 
-  /** One run of its command line. The secret in the header stands in its configuration, not among its arguments. */
+  /** Makes one run of its command line. The secret in the header stands in its configuration, not among its arguments. */
   function run(
     options: readonly string[],
     { header, config, file = document }: { readonly header: string; readonly config: string; readonly file?: string },
@@ -108,7 +108,7 @@ describeWith(['names'], 'Schemathesis', () => {
   }
 });
 
-/** The lines that sum up a run. */
+/** Returns the lines that sum up a run. */
 function summaryOf(output: string): string {
   const from = output.search(/=+ SUMMARY =+/);
   return output.slice(Math.max(from, 0)).trim();

@@ -263,12 +263,12 @@ function outputsFileOf(stage: string): string {
   return inFolder(`${stage}-outputs.json`);
 }
 
-/** Where the last deployment of a stage put its synthesised templates. */
+/** Returns where the last deployment of a stage put its synthesised templates. */
 function assemblyOf(stage: string): string {
   return inFolder(`cdk.out-${stage}`);
 }
 
-/** The outputs of all stacks of a stage. */
+/** Returns the outputs of all stacks of a stage. */
 function outputsOf(stage: string): Record<'AuthUrl' | 'BaseUrl' | 'EventsQueueArn' | 'SmokeReceiverUrl', string> {
   return Object.assign({}, ...Object.values(JSON.parse(readFileSync(outputsFileOf(stage), 'utf8'))));
 }
@@ -284,7 +284,7 @@ async function statesOf(stage: string): Promise<ReadonlyMap<string, string | und
   return new Map(stacksOf(stage).map(name => [name, stacks.get(name)]));
 }
 
-/** The names of the stacks that the last synthesis of a stage made. */
+/** Returns the names of the stacks that the last synthesis of a stage made. */
 function stacksOf(stage: string): readonly string[] {
   const manifest = JSON.parse(readFileSync(path.join(assemblyOf(stage), 'manifest.json'), 'utf8')) as {
     artifacts: Record<string, { type: string }>;
@@ -309,7 +309,7 @@ async function preflight(stage: string) {
   };
 }
 
-/** The names, as the inventory has them, of what a stage keeps for good. */
+/** Returns the names, as the inventory has them, of what a stage keeps for good. */
 async function statefulNames(stage: string): Promise<readonly string[]> {
   const resources = await Promise.all(stacksOf(stage).map(emulator.inventory.resources));
   return resources.flat().flatMap(({ ResourceType = '', PhysicalResourceId = '' }) => {
@@ -336,7 +336,7 @@ async function until(what: string, ask: () => Promise<string>): Promise<string> 
   throw new Error(`${what}: nothing in a minute.`);
 }
 
-/** The templates of an assembly, of which there are some. */
+/** Returns the templates of an assembly, of which there are some. */
 function templatesOf(stage: string): readonly string[] {
   const templates = readdirSync(assemblyOf(stage)).filter(file => file.endsWith('.template.json'));
   expect(templates.length, stage).toBeGreaterThanOrEqual(4);
@@ -355,7 +355,7 @@ async function lint(templates: readonly string[]): Promise<void> {
   }
 }
 
-/** A client and a user, made by the operator's command line. */
+/** Makes a client and a user by the operator's command line. */
 async function createAccounts(stage: string) {
   const email = 'release@test.example.com';
   const password = 'uma senha que ninguém mais usa';
@@ -367,7 +367,7 @@ async function createAccounts(stage: string) {
   ] as const;
 }
 
-/** The answer of the operator's command line. @throws when it fails. */
+/** Returns the answer of the operator's command line. @throws when it fails. */
 async function ops<Answer>(stage: string, words: readonly string[], input?: string): Promise<Answer> {
   const { output } = succeeded(await copy.program('ops', ['--stage', stage, '--json', ...words], input));
   return JSON.parse(output);

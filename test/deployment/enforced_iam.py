@@ -49,7 +49,7 @@ def encryption_context(request):
 
 def leading_keys(request):
     """
-    The partition keys that a request names. One that cannot be told is a name that no policy has.
+    Returns the partition keys that a request names. One that cannot be told is a name that no policy has.
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
     """
     name = request.get("TableName")

@@ -24,7 +24,7 @@ export interface Statement {
   readonly Condition?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** A statement without one of its actions. */
+/** Returns a statement without one of its actions. */
 export function without(action: string): (statement: Statement) => Statement | undefined {
   return statement => {
     const Action = actionsOf(statement).filter(other => other !== action);

@@ -107,7 +107,7 @@ describeWith(['names'], 'ops smoke of a stage with a receiver of its own', () =>
   });
 });
 
-/** A stand-in for the parameters of AWS, which the commands of this test ask. */
+/** Opens a stand-in for the parameters of AWS, which the commands of this test ask. */
 async function openParameterStore(): Promise<FakeParameterStore> {
   const store = await startParameterStore();
   for (const [name, value] of Object.entries(store.environment)) vi.stubEnv(name, value);
@@ -117,7 +117,7 @@ async function openParameterStore(): Promise<FakeParameterStore> {
 
 const keyParameter = '/emissor/e2e/smoke/receiver-key';
 
-/** The receiver function of a stage behind a public name, and the outputs of a run that has it. */
+/** Starts the receiver function of a stage behind a public name. Returns the outputs of a run that has it. */
 async function startOwnReceiver(
   { parameters }: FakeParameterStore,
   readSecret = async () => parameters.get(keyParameter)?.Value,

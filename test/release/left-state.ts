@@ -140,7 +140,7 @@ export async function showDelivery(call: Call, { evento }: LeftWebhook, id: stri
   return (await call('GET', `/v1/webhooks/${evento}/entregas/${id}`)) as unknown as ShownDelivery;
 }
 
-/** The ids of a webhook's deliveries in a state, of all pages of its history. */
+/** Lists the ids of a webhook's deliveries in a state, of all pages of its history. */
 export async function listDeliveries(call: Call, { evento }: LeftWebhook, estado: string): Promise<readonly string[]> {
   const ids: string[] = [];
   let cursor = '';

@@ -185,7 +185,7 @@ interface Operation {
   readonly valid: (url: string) => string;
 }
 
-/** The operations of a path, HEAD beside GET, in the order of `Allow`. */
+/** Returns the operations of a path, HEAD beside GET, in the order of `Allow`. */
 function operationsOf(pattern: string): Operation[] {
   const methods = Object.entries(document.paths[pattern] ?? {}).filter(([name]) =>
     /^(?:get|post|put|delete)$/.test(name),

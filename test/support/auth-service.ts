@@ -89,7 +89,7 @@ export const quickHashing = makePasswordHashing({ memory: 8, passes: 1, parallel
 /** The header every form needs. */
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** An Authorization header by HTTP Basic; the halves are taken as they are. */
+/** Returns an Authorization header by HTTP Basic; the halves are taken as they are. */
 export function basic(id: string, secret: string): string {
   return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 }

@@ -5,7 +5,7 @@ import { authUrl, baseUrl, plant, run } from './e2e-target.ts';
 
 const service = makeServiceClient({ AuthUrl: authUrl, BaseUrl: baseUrl });
 
-/** An account id that no other test uses. */
+/** Makes an account id that no other test uses. */
 export function newAccount(): string {
   return `e2e-${accounts.unique()}`;
 }

@@ -54,7 +54,7 @@ export async function takeDeadLetters(): Promise<readonly Message[]> {
   return messages;
 }
 
-/** The id of an event's delivery: the same for every copy of the event. `id` is the publisher's, or else the message's. */
+/** Returns the id of an event's delivery: the same for every copy of the event. `id` is the publisher's, or else the message's. */
 export function deliveryId(account: string, event: string, id: string): string {
   return `evt_${createHash('sha256')
     .update(JSON.stringify([account, event, id]))

@@ -114,7 +114,7 @@ function readLog(file: string): string {
   }
 }
 
-/** Every secret that the suites planted; none may be found in what the run wrote. */
+/** Returns every secret that the suites planted; none may be found in what the run wrote. */
 function leaks(run: Run, log: string): string[] {
   const planted = new Set(readLog(run.canaryFile).split('\n').filter(Boolean));
   return [...planted].filter(secret => log.includes(secret));

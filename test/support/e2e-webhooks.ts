@@ -43,7 +43,7 @@ export async function register({ token }: Session, webhook: NewWebhook): Promise
   return plant(await service.register(token, webhook));
 }
 
-/** A public host that the run under test takes without looking it up on the real Internet. */
+/** Returns a public host that the run under test takes without looking it up on the real Internet. */
 export async function publicHost(): Promise<string> {
   const address = '93.184.215.14';
   if (run.hostsFile === null) return address;

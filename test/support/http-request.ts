@@ -11,7 +11,7 @@ export interface RequestDescription {
   readonly address?: string;
 }
 
-/** A request as an HTTP API hands it to a function (payload format 2.0), with the body in base64. */
+/** Returns a request as an HTTP API hands it to a function (payload format 2.0), with the body in base64. */
 export function httpRequest(description: RequestDescription): HttpRequest {
   const { method = 'GET', path = '/', query = '', headers = {}, body, address = '203.0.113.7' } = description;
   return {

@@ -71,19 +71,19 @@ export function readPage(file: string): Page {
   return { path: file, lines, headings, blocks, tables, links };
 }
 
-/** The texts of inline code. */
+/** Returns the texts of inline code. */
 export function inlineCode(text: string): readonly string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 }
 
-/** The lines of a section, without code blocks. @throws when the page has no such heading. */
+/** Returns the lines of a section, without code blocks. @throws when the page has no such heading. */
 export function sectionOf({ headings, path: file }: Page, heading: string): string {
   const found = headings.find(({ text }) => text === heading);
   if (!found) throw new Error(`${file} has no section ${heading}.`);
   return found.lines.join('\n').trim();
 }
 
-/** The code blocks of a section. */
+/** Returns the code blocks of a section. */
 export function blocksOf({ blocks }: Page, heading: string): readonly string[] {
   return blocks.filter(block => block.heading === heading).map(({ text }) => text);
 }

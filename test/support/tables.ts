@@ -10,12 +10,12 @@ export interface TableDefinition {
   readonly GlobalSecondaryIndexes?: GlobalSecondaryIndex[];
 }
 
-/** The names of all tables. */
+/** Returns the names of all tables. */
 export function tableNames(): readonly TableName[] {
   return Object.keys(keys) as TableName[];
 }
 
-/** The definition of a table. */
+/** Returns the definition of a table. */
 export function tableDefinition(name: TableName): TableDefinition {
   const { key, indexes = {} }: TableKeys = keys[name];
   const attributes = [...new Set([...key, ...Object.values(indexes).flat()])];

@@ -74,21 +74,21 @@ function comparable({ language, text }: CodeBlock): readonly string[] {
   return [language, ...withoutTexts.split('\n').map(line => withoutComment(line, language))];
 }
 
-/** A line without a comment of more than one word: `# …` or `// …`. */
+/** Returns a line without a comment of more than one word: `# …` or `// …`. */
 function withoutComment(line: string, language: string): string {
   const marker = { python: '#', bash: '#', php: '//', java: '//', csharp: '//', js: '//' }[language];
   const at = marker === undefined ? -1 : line.search(new RegExp(`(^|\\s)${marker} \\S`));
   return at < 0 ? line : line.slice(0, at);
 }
 
-/** The inline code and the numbers of a section, sorted. `2.048` and `2,048` are the same number, `60,5` and `60.5`, too. */
+/** Returns the inline code and the numbers of a section, sorted. `2.048` and `2,048` are the same number, `60,5` and `60.5`, too. */
 function factsOf({ lines, text }: Page['headings'][number]): readonly string[] {
   const prose = [text, ...lines].join('\n').replaceAll(/\]\([^)]*\)/g, ']');
   const numbers = prose.replaceAll(/`[^`]*`/g, '').matchAll(/(?<![\w.,])\d[\d.,]*\d|\d/g);
   return [...inlineCode(prose), ...[...numbers].map(([number]) => number.replaceAll(/[.,]/g, ''))].sort();
 }
 
-/** Where a link leads, whatever the language: the page's place in the list above and the number of the heading. */
+/** Returns where a link leads, whatever the language: the page's place in the list above and the number of the heading. */
 function placeOf(link: string, from: string): string {
   if (link.startsWith('https:')) return link;
   const [file = '', anchor] = link.split('#');

@@ -58,12 +58,12 @@ interface Reference {
   readonly $ref: string;
 }
 
-/** The host of a path of the document. */
+/** Returns the host of a path of the document. */
 export function hostOf({ servers }: PathItem): Host {
   return servers[0].url === document.servers[0].url ? 'base' : 'auth';
 }
 
-/** The response or header that a part of the document is or refers to, and the JSON Pointer that leads there. */
+/** Returns the response or header that a part of the document is or refers to, and the JSON Pointer that leads there. */
 export function resolved<Part extends object>(
   kind: 'responses' | 'headers',
   part: Part | Reference,
@@ -75,7 +75,7 @@ export function resolved<Part extends object>(
   return { part: target as object as Part, pointer: part.$ref };
 }
 
-/** A JSON Pointer into the document, as a URI fragment (RFC 6901 section 6). */
+/** Returns a JSON Pointer into the document, as a URI fragment (RFC 6901 section 6). */
 export function pointerTo(...names: readonly string[]): string {
   return `#/${names.map(name => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
 }

@@ -29,7 +29,7 @@ export interface Judgement {
   readonly faults: readonly string[];
 }
 
-/** Which answer of which operation. */
+/** An answer of an operation. */
 export interface Answered {
   readonly operation: string;
   readonly status: string;
@@ -52,7 +52,7 @@ export function judgeResponse(exchange: Exchange): Judgement {
   };
 }
 
-/** Every answer that the document describes for an operation; those to HEAD are those to GET, without the content. */
+/** Returns every answer that the document describes for an operation; those to HEAD are those to GET, without the content. */
 export function allAnswers(): Answered[] {
   return Object.values(document.paths).flatMap(item =>
     Object.entries(item)

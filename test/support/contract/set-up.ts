@@ -20,7 +20,7 @@ afterAll(() => {
   expect(takeFaults(), 'what docs/api/emissor.openapi.json does not describe').toEqual([]);
 });
 
-/** The origins of the run; `undefined` until it has started. */
+/** Reads the origins of the run; `undefined` until it has started. */
 function readHosts(): ReadonlyMap<string, Host> | undefined {
   try {
     const content = JSON.parse(readFileSync(outputsFile, 'utf8'));

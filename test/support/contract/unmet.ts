@@ -5,7 +5,7 @@ export function isBeyondTests({ operation, status, code }: Answered): boolean {
   return beyond.some(({ applies }) => applies(operation, status, code));
 }
 
-/** Why some described answers need not be met. Unit tests are about the first three. */
+/** The reason why some described answers need not be met. Unit tests are about the first three. */
 const beyond: readonly {
   readonly why: string;
   readonly applies: (operation: string, status: string, code: string) => boolean;

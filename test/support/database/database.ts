@@ -8,7 +8,7 @@ import { type Engine, startDynalite } from './dynalite.ts';
 /** A DynamoDB of this test file alone, in memory, on the engine that `EMISSOR_DYNAMODB` names. */
 export interface Database {
   readonly dynamo: DynamoDBDocumentClient;
-  /** Where another client finds it: on 127.0.0.1. */
+  /** The place where another client finds it: on 127.0.0.1. */
   readonly endpoint: string;
   /** The region that another client has to name, for it tells databases of one endpoint apart. */
   readonly region: string;

@@ -36,7 +36,7 @@ let stop: () => Promise<void> = async () => {};
 
 const version = '2.6.1';
 
-/** The folder with DynamoDB Local and what it depends on; Maven fetches it once. @throws when Maven cannot. */
+/** Returns the folder with DynamoDB Local and what it depends on; Maven fetches it once. @throws when Maven cannot. */
 function fetchJars(): string {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error('EMISSOR_DYNAMODB=dynamodb-local: what Maven has of DynamoDB Local runs on Linux on x86-64 only.');

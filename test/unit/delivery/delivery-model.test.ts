@@ -97,7 +97,7 @@ describe('the life of deliveries', () => {
         async (actions, answers) => {
           const world = await simulate(database);
           world.answers.push(...answers);
-          /** When each event was last published, and each registration began. */
+          /** The moment when each event was last published, and each registration began. */
           const published = new Map<string, number>();
           const registered = new Map<string, number>();
           let registration = 1;

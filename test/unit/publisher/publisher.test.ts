@@ -15,7 +15,7 @@ import { type FakeQueue, type QueueBehaviour, startFakeQueue } from '../../suppo
 let queue: FakeQueue | undefined;
 afterEach(() => queue?.stop());
 
-/** A publisher to a queue that behaves so. */
+/** Returns a publisher to a queue that behaves so. */
 async function publisherTo(behaviour: QueueBehaviour = {}, options: Partial<PublisherOptions> = {}) {
   const started = await startFakeQueue(behaviour);
   queue = started;

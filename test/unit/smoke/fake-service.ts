@@ -40,7 +40,7 @@ interface Registered {
   readonly estado: 'ativo' | 'suspenso';
 }
 
-/** A service in memory, as a smoke test sees it, and the effects of a test against it. */
+/** Makes a service in memory, as a smoke test sees it, and the effects of a test against it. */
 export function makeFakeService({
   script = () => undefined,
   behaviour = {},
@@ -189,7 +189,7 @@ export function makeFakeService({
   };
 }
 
-/** A webhook in answers. */
+/** Returns a webhook in answers. */
 function recordOf({ evento, url, criado_em, estado }: Registered) {
   return {
     evento,

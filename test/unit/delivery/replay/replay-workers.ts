@@ -18,7 +18,7 @@ export interface Begun {
   readonly startedAt: number;
 }
 
-/** Where a worker stands still: at a write to the store, before or after that has its effect. Reads change nothing. */
+/** The place where a worker stands still: at a write to the store, before or after that has its effect. Reads change nothing. */
 export interface Stall {
   /** Asked once for every write of the worker, in order. */
   readonly isHere: (isRestart: boolean) => boolean;

@@ -70,7 +70,7 @@ interface Situation extends Partial<Omit<GuardedPostDependencies, 'connections'>
   readonly names?: Names;
   readonly tls?: Handshake;
   readonly fates?: Parameters<typeof loopbackNetwork>[2];
-  /** Where connections land, if not at the receiver. */
+  /** Returns where connections land, if not at the receiver. */
   readonly port?: (receiver: TlsReceiver) => Promise<number>;
 }
 

@@ -9,7 +9,7 @@ interface ReceivedRequest {
   readonly text: string;
   /** The name the client asked for (SNI), `false` without one. */
   readonly serverName: string | false | undefined;
-  /** Which connection it came on, counted from 1. */
+  /** The number of the connection it came on, counted from 1. */
   readonly connection: number;
 }
 
@@ -110,7 +110,7 @@ export const startTlsReceiver = async (
   };
 };
 
-/** Where the client meant to connect. */
+/** The place where the client meant to connect. */
 interface MeantConnection {
   readonly host: string | undefined;
   readonly port: number;
