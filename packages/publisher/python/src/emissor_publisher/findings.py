@@ -20,7 +20,7 @@ class Finding:
 
 def findings_of(event: object) -> Sequence[Finding]:
     """
-    What keeps an event from being published: what the service would refuse, and fields that the event does not have, so that a
+    Finds what keeps an event from being published: what the service would refuse, and fields that the event does not have, so that a
     misspelt `id` is not silently ignored. Empty for a valid event.
     """
     if not isinstance(event, Mapping):
