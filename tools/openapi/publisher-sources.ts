@@ -29,7 +29,7 @@ export const eventFields: Readonly<Record<string, readonly string[]>> = ${litera
 /** The fields that may be absent. */
 export const optionalFields: readonly string[] = ${literal(optionalFields())};
 
-/** What to say of something that is no event, of an \`event\` that is no text, and of one that is unknown. */
+/** The texts about something that is no event, of an \`event\` that is no text, and of one that is unknown. */
 export const eventReasons = ${literal(eventReasons())};
 
 /** A text has a pattern, or a length that is counted in code points; a whole number has a minimum and a maximum. */
@@ -93,7 +93,7 @@ OPTIONAL_FIELDS: list[str] = ${literal(optionalFields())}
 """The fields that may be absent."""
 
 EVENT_REASONS = ${literal(eventReasons())}
-"""What to say of something that is no event, of an \`event\` that is no text, and of one that is unknown."""
+"""The texts about something that is no event, of an \`event\` that is no text, and of one that is unknown."""
 `;
 }
 

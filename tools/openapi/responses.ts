@@ -109,7 +109,7 @@ function optional(name: string): string {
   return `${name}.optional`;
 }
 
-/** Where service and gateway answer with the same media type, either body is possible. */
+/** Allows either body where service and gateway answer with the same media type. */
 function bothForms(
   own: Record<string, MediaType> | undefined,
   gateway: MediaType | undefined,

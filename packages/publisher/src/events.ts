@@ -197,7 +197,7 @@ export const optionalFields: readonly string[] = [
   "id"
 ];
 
-/** What to say of something that is no event, of an `event` that is no text, and of one that is unknown. */
+/** The texts about something that is no event, of an `event` that is no text, and of one that is unknown. */
 export const eventReasons = {
   "notObject": "the message is not a JSON object",
   "notText": "must be a string",

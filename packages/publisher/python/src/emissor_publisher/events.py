@@ -238,4 +238,4 @@ EVENT_REASONS = {
   "notText": "must be a string",
   "unknown": "must be one of demanda.criada, demanda.cancelada, demanda.finalizada, proposta.recebida, proposta.alteracao_valor_solicitado, proposta.contratada, mensagem.recebida, reembolso.solicitado"
 }
-"""What to say of something that is no event, of an `event` that is no text, and of one that is unknown."""
+"""The texts about something that is no event, of an `event` that is no text, and of one that is unknown."""
