@@ -4,7 +4,7 @@ import { sessionEndReason } from '../../lambdas/auth/sessions/active-session.ts'
 import { isExpired, type Session } from '../../lambdas/auth/sessions/session.ts';
 import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
 import type { SessionStore } from '../../lambdas/auth/sessions/session-store.ts';
-import { batchGet } from '../../lambdas/platform/batch-get.ts';
+import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import { CliError } from './operator.ts';
 import { connectDynamo, openClients, openSessions, openUsers } from './stores.ts';
 import { requireOutput, type Target, type Task } from './target.ts';

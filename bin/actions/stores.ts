@@ -17,7 +17,7 @@ import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
 import { makeReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/store/delivery-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
-import { batchGet } from '../../lambdas/platform/batch-get.ts';
+import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';

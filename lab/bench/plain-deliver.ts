@@ -10,7 +10,7 @@ import { BatchGetCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/li
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { newDelivery, settled } from '../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
-import type { Item } from '../../lambdas/platform/dynamo.ts';
+import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 
 /** Delivers a batch, all of it at once. */

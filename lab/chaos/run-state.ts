@@ -10,7 +10,7 @@ import {
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type Delivery, isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryFromItem } from '../../lambdas/delivery/store/delivery-item.ts';
-import type { Item } from '../../lambdas/platform/dynamo.ts';
+import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import type { LocalOutputs } from '../../tools/support/local-run.ts';
 
 /** Returns the queues that have consumers. */

@@ -1,5 +1,5 @@
 import type { Principal } from '../auth/sessions/bearer.ts';
-import { isUnavailable } from '../platform/dynamo.ts';
+import { isUnavailable } from '../platform/aws/dynamo.ts';
 import { bodyBytes, type HttpRequest, type HttpResponse } from '../platform/http.ts';
 import { describeError, type Log } from '../platform/telemetry.ts';
 import { authorize, type BearerProtection } from './authorization.ts';

@@ -6,7 +6,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import * as z from 'zod/mini';
-import { clientSettings } from '../platform/client-settings.ts';
+import { clientSettings } from '../platform/aws/client-settings.ts';
 import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
 import { eventNameSchema } from '../webhooks/webhook.ts';

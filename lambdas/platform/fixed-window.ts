@@ -1,9 +1,9 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { batchGet } from './batch-get.ts';
+import { batchGet } from './aws/batch-get.ts';
+import type { Item, ItemKey } from './aws/dynamo.ts';
+import { expression, updateItem } from './aws/update-item.ts';
 import type { Clock } from './clock.ts';
-import type { Item, ItemKey } from './dynamo.ts';
-import { expression, updateItem } from './update-item.ts';
 
 /** A rate limit per minute and subject. */
 export type FixedWindow = ReturnType<typeof makeFixedWindow>;

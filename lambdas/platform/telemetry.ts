@@ -1,6 +1,6 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { failedCall } from './aws-call.ts';
+import { failedCall } from './aws/failed-call.ts';
 import { stackFrames } from './stack-frames.ts';
 
 /** The logger and metrics of a function. */

@@ -1,5 +1,5 @@
 import { SSMClient } from '@aws-sdk/client-ssm';
-import { clientSettings } from '../platform/client-settings.ts';
+import { clientSettings } from '../platform/aws/client-settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { readEnvironment } from '../platform/environment.ts';
 import { readParameter } from '../platform/parameters.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { makeSqs } from '../delivery/queues.ts';
-import { clientSettings } from '../platform/client-settings.ts';
+import { clientSettings } from '../platform/aws/client-settings.ts';
 import { systemClock } from '../platform/clock.ts';
 import { readEnvironment } from '../platform/environment.ts';
 import { randomId } from '../platform/identifiers.ts';

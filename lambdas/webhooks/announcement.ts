@@ -1,8 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import type { Item } from '../platform/aws/dynamo.ts';
+import { attribute, type Expression, expression, updateItem } from '../platform/aws/update-item.ts';
 import { isoTime } from '../platform/clock.ts';
-import type { Item } from '../platform/dynamo.ts';
-import { attribute, type Expression, expression, updateItem } from '../platform/update-item.ts';
 
 /*
  * A transactional outbox: an announcement for the operators' topic is written into the webhook's own item, in the same write

@@ -5,9 +5,9 @@ import {
   ScanCommand,
   type ScanCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
+import { conditionalWrite, type Item } from '../platform/aws/dynamo.ts';
+import { expression } from '../platform/aws/update-item.ts';
 import type { Clock } from '../platform/clock.ts';
-import { conditionalWrite, type Item } from '../platform/dynamo.ts';
-import { expression } from '../platform/update-item.ts';
 import { updateWebhook, type WebhookUpdate } from './announcement.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 import { makeWebhookStore } from './webhook-store.ts';

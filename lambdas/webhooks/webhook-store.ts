@@ -6,8 +6,8 @@ import {
   QueryCommand,
   type QueryCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
-import { conditionalWrite, type Item } from '../platform/dynamo.ts';
-import { conditionOf, expression } from '../platform/update-item.ts';
+import { conditionalWrite, type Item } from '../platform/aws/dynamo.ts';
+import { conditionOf, expression } from '../platform/aws/update-item.ts';
 import { type Announcement, updateWebhook, type WebhookUpdate } from './announcement.ts';
 import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Item } from '../platform/dynamo.ts';
+import type { Item } from '../platform/aws/dynamo.ts';
 
 /** The events that a webhook can be registered for; registrations, paths and deliveries use these names. */
 export const EVENT_NAMES = [

@@ -15,7 +15,7 @@ export function bundleOptions(outfile: string) {
     target: 'node24',
     mainFields: ['module', 'main'],
     alias: {
-      '@aws-sdk/credential-provider-node': './lambdas/platform/environment-credentials.ts',
+      '@aws-sdk/credential-provider-node': './lambdas/platform/aws/environment-credentials.ts',
       'node:process': './lambdas/platform/running-process.ts',
     },
     sourcemap: 'external',

@@ -1,6 +1,6 @@
-import type { RecordKeys } from '../../platform/batch-get.ts';
+import type { RecordKeys } from '../../platform/aws/batch-get.ts';
+import type { Item } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Item } from '../../platform/dynamo.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { type Client, clientKey, matchesClientSecret, parseClient } from '../principals/client.ts';
 import type { AuditContext } from '../protection/audit.ts';

@@ -1,5 +1,5 @@
+import { makeDynamo } from '../../platform/aws/dynamo.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
 import { makeHttpHandler } from '../../platform/lambda-handler.ts';

@@ -1,4 +1,4 @@
-import { isUnavailable } from '../../platform/dynamo.ts';
+import { isUnavailable } from '../../platform/aws/dynamo.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { OAuthErrorBody } from '../answers.ts';

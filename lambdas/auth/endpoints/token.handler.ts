@@ -1,10 +1,10 @@
+import { makeDynamo } from '../../platform/aws/dynamo.ts';
+import { makeKms } from '../../platform/aws/kms.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import { randomId } from '../../platform/identifiers.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
-import { makeKms } from '../../platform/kms.ts';
 import { makeHttpHandler } from '../../platform/lambda-handler.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { tokenEnvironment } from '../environment.ts';

@@ -1,4 +1,4 @@
-import type { RecordKeys, Records } from '../../platform/batch-get.ts';
+import type { RecordKeys, Records } from '../../platform/aws/batch-get.ts';
 import type { TokenResponse } from '../answers.ts';
 import type { Parameters } from '../form-request.ts';
 import { type OAuthCase, OAuthError } from '../oauth-error.ts';

@@ -4,8 +4,8 @@ import {
   type KMSClient,
 } from '@aws-sdk/client-kms';
 import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { conditionalWrite } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { conditionalWrite } from '../../platform/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import {
   type KeyKind,

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy from '@middy/core';
+import { makeDynamo } from '../../platform/aws/dynamo.ts';
+import { makeKms } from '../../platform/aws/kms.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { randomId } from '../../platform/identifiers.ts';
-import { makeKms } from '../../platform/kms.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { rotateKeysEnvironment } from '../environment.ts';
 import { makeKeyRotation } from './key-rotation.ts';

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { Item, ItemKey } from '../../platform/dynamo.ts';
+import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
 import { scopes } from './scope.ts';
 
 /** The grants a client can be allowed. */

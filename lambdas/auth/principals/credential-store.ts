@@ -1,7 +1,7 @@
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { conditionalWrite, type Item, isPossibleKey } from '../../platform/aws/dynamo.ts';
+import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { conditionalWrite, type Item, isPossibleKey } from '../../platform/dynamo.ts';
-import { type Expression, expression, updateItem } from '../../platform/update-item.ts';
 import { type Credential, credentialKey, parseCredential } from './user.ts';
 
 /** Reads and writes credentials. */

@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import type { Item } from '../../platform/dynamo.ts';
+import type { Item } from '../../platform/aws/dynamo.ts';
 
 /** A part of a list; without limit and start, all of it. */
 export interface PageRequest {

@@ -1,8 +1,8 @@
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { isPossibleKey } from '../../platform/aws/dynamo.ts';
+import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { isPossibleKey } from '../../platform/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import { type Expression, expression, updateItem } from '../../platform/update-item.ts';
 import { makeCredentialStore } from './credential-store.ts';
 import { passwordHashing } from './password-hash.ts';
 import { type PageRequest, scanTable } from './scan.ts';

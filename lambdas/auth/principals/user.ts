@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Item, ItemKey } from '../../platform/dynamo.ts';
+import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
 
 /** The roles a user can have on the account. */
 export const roles = ['admin', 'member'] as const;

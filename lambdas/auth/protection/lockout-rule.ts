@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Item } from '../../platform/dynamo.ts';
+import type { Item } from '../../platform/aws/dynamo.ts';
 
 /** The login lockout counts a client's failures until this long after its last one, in milliseconds. */
 export const failureLifetime = 24 * 60 * 60_000;

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { DeleteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { batchGet } from '../../platform/batch-get.ts';
+import { batchGet } from '../../platform/aws/batch-get.ts';
+import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
+import { attribute, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Item, ItemKey } from '../../platform/dynamo.ts';
 import type { Keyring } from '../../platform/keyring.ts';
-import { attribute, type Expression, expression, updateItem } from '../../platform/update-item.ts';
 import { normaliseEmail } from '../principals/user.ts';
 import {
   type FailureRecord,

@@ -1,8 +1,8 @@
 import { DeleteCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { conditionalWrite, type Item } from '../../platform/aws/dynamo.ts';
+import { conditionOf, expression } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { conditionalWrite, type Item } from '../../platform/dynamo.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
-import { conditionOf, expression } from '../../platform/update-item.ts';
 import { type ActiveSession, asActiveSession } from './active-session.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 

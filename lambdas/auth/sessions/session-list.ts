@@ -1,6 +1,6 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { batchGet } from '../../platform/batch-get.ts';
-import { type Item, isPossibleKey } from '../../platform/dynamo.ts';
+import { batchGet } from '../../platform/aws/batch-get.ts';
+import { type Item, isPossibleKey } from '../../platform/aws/dynamo.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
 /** The owner of sessions: one user's, or those that began through one client. */

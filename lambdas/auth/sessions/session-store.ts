@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { batchGet } from '../../platform/batch-get.ts';
-import { expression, updateItem } from '../../platform/update-item.ts';
+import { batchGet } from '../../platform/aws/batch-get.ts';
+import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
 /** Reads and writes sessions. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Item, ItemKey } from '../../platform/dynamo.ts';
+import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
 
 /** A session: one login, and all refresh tokens and access tokens issued from it. Times are in milliseconds since the epoch. */
 export type Session = z.output<typeof sessionSchema>;

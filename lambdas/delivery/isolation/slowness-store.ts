@@ -1,8 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { batchGet } from '../../platform/batch-get.ts';
+import { batchGet } from '../../platform/aws/batch-get.ts';
+import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
+import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Item, ItemKey } from '../../platform/dynamo.ts';
-import { type Expression, expression, updateItem } from '../../platform/update-item.ts';
 import { type EventName, eventNameSchema } from '../../webhooks/webhook.ts';
 import { backlogRenewal, furthestSlot } from '../limits.ts';
 import { dueKey, taskAttributes } from '../store/delivery-item.ts';

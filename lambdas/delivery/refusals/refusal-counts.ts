@@ -1,9 +1,9 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { batchGet } from '../../platform/batch-get.ts';
+import { batchGet } from '../../platform/aws/batch-get.ts';
+import type { ItemKey } from '../../platform/aws/dynamo.ts';
+import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { type Clock, isoTime } from '../../platform/clock.ts';
-import type { ItemKey } from '../../platform/dynamo.ts';
-import { expression, updateItem } from '../../platform/update-item.ts';
 import { countedAfter, refusalsKept, refusalWindow } from '../limits.ts';
 import { taskAttributes } from '../store/delivery-item.ts';
 import { type RefusalReason, refusalReason } from './refusal-notice.ts';

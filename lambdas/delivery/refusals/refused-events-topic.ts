@@ -1,5 +1,5 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
-import { clientSettings } from '../../platform/client-settings.ts';
+import { clientSettings } from '../../platform/aws/client-settings.ts';
 import type { RefusalNotice, SuppressedRefusals } from './refusal-notice.ts';
 
 /** Publishes a notice to the topic of refused events. Throws where the topic does not take it. */

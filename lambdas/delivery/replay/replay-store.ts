@@ -1,8 +1,8 @@
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { batchGet } from '../../platform/batch-get.ts';
+import { batchGet } from '../../platform/aws/batch-get.ts';
+import { conditionalWrite, type Item, type ItemKey } from '../../platform/aws/dynamo.ts';
+import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { conditionalWrite, type Item, type ItemKey } from '../../platform/dynamo.ts';
-import { conditionOf, type Expression, expression, updateItem } from '../../platform/update-item.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 import { cleanUpAt, taskAttributes } from '../store/delivery-item.ts';
 import { type PastReplay, progressAt, type Replay } from './replay.ts';

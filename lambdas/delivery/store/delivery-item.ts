@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Item } from '../../platform/aws/dynamo.ts';
 import { isoTime } from '../../platform/clock.ts';
-import type { Item } from '../../platform/dynamo.ts';
 import type { Delivery, DeliveryState, Wait } from '../delivery.ts';
 
 /** The partitions of index `due`, all of which the sweeper reads every minute. */

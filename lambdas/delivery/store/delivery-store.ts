@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { batchGet, batchGetLimit, type ReadItems } from '../../platform/batch-get.ts';
+import { batchGet, batchGetLimit, type ReadItems } from '../../platform/aws/batch-get.ts';
+import { type Item, type ItemKey, isConditionFailed, isUnavailable, wasRepeated } from '../../platform/aws/dynamo.ts';
+import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type Item, type ItemKey, isConditionFailed, isUnavailable, wasRepeated } from '../../platform/dynamo.ts';
-import { conditionOf, type Expression, expression, updateItem } from '../../platform/update-item.ts';
 import type { Delivery, Wait, WaitingDelivery } from '../delivery.ts';
 import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
 

@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { batchGet } from '../../platform/batch-get.ts';
+import { batchGet } from '../../platform/aws/batch-get.ts';
+import { type Expression, expression } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type Expression, expression } from '../../platform/update-item.ts';
 import { updateWebhook, type WebhookUpdate } from '../../webhooks/announcement.ts';
 import { type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
 import type { AttemptResult } from '../delivery.ts';

@@ -1,10 +1,10 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { batchGet } from '../../platform/batch-get.ts';
-import { clientSettings } from '../../platform/client-settings.ts';
+import { batchGet } from '../../platform/aws/batch-get.ts';
+import { clientSettings } from '../../platform/aws/client-settings.ts';
+import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
+import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { isoTime } from '../../platform/clock.ts';
-import type { Item, ItemKey } from '../../platform/dynamo.ts';
-import { expression, updateItem } from '../../platform/update-item.ts';
 import {
   type AnnouncedItem,
   type Announcement,

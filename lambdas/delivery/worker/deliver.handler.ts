@@ -1,8 +1,8 @@
-import { makeBatchedReads } from '../../platform/batch-get.ts';
+import { makeBatchedReads } from '../../platform/aws/batch-get.ts';
+import { makeDynamo } from '../../platform/aws/dynamo.ts';
+import { makeKms } from '../../platform/aws/kms.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { makeDynamo } from '../../platform/dynamo.ts';
 import { readEnvironment } from '../../platform/environment.ts';
-import { makeKms } from '../../platform/kms.ts';
 import { makeHandler } from '../../platform/lambda-handler.ts';
 import { deliverEnvironment } from '../environment.ts';
 import { makeMessageProcessing } from '../intake/message-processing.ts';

@@ -52,7 +52,7 @@ import { makeProcessDelivery } from '../../../lambdas/delivery/worker/process-de
 import { makeRetry } from '../../../lambdas/delivery/worker/retry.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/worker/webhook-health.ts';
 import { makeFindWebhookState } from '../../../lambdas/delivery/worker/webhook-state.ts';
-import type { Item } from '../../../lambdas/platform/dynamo.ts';
+import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { GuardedPost, PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { batchGet } from '../../../lambdas/platform/batch-get.ts';
+import { batchGet } from '../../../lambdas/platform/aws/batch-get.ts';
 import { makeFixedWindow } from '../../../lambdas/platform/fixed-window.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';

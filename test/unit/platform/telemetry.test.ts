@@ -6,8 +6,8 @@ import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { BatchGetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { clientSettings } from '../../../lambdas/platform/client-settings.ts';
-import { makeDynamo } from '../../../lambdas/platform/dynamo.ts';
+import { clientSettings } from '../../../lambdas/platform/aws/client-settings.ts';
+import { makeDynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { describeError } from '../../../lambdas/platform/telemetry.ts';
 import { processorTimeOf } from '../../support/processor-time.ts';
 

@@ -4,7 +4,7 @@ import type { Grant } from '../../../../lambdas/auth/grants/grant.ts';
 import { makePasswordGrant } from '../../../../lambdas/auth/grants/password.ts';
 import { OAuthError } from '../../../../lambdas/auth/oauth-error.ts';
 import type { Client } from '../../../../lambdas/auth/principals/client.ts';
-import { readRecords } from '../../../../lambdas/platform/batch-get.ts';
+import { readRecords } from '../../../../lambdas/platform/aws/batch-get.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { batchGet } from '../../../../lambdas/platform/batch-get.ts';
+import { batchGet } from '../../../../lambdas/platform/aws/batch-get.ts';
 import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
 
 const day = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type DynamoDBDocumentClient, PutCommand, type QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { Item } from '../../../../lambdas/platform/dynamo.ts';
+import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
 import type { Database } from '../../../support/database/database.ts';
 
 /** A delivery that a replay sent again, and its slot. */

@@ -1,4 +1,4 @@
-import { failureRecorder } from './aws-call.ts';
+import { failureRecorder } from './failed-call.ts';
 
 /**
  * The settings of all SDK clients: three tries of at most a second each. A call that hangs must fail while there is time

@@ -6,8 +6,8 @@ import {
   expression,
   type ItemUpdate,
   updateItem,
-} from '../../../lambdas/platform/update-item.ts';
-import { type Database, startDatabase } from '../../support/database/database.ts';
+} from '../../../../lambdas/platform/aws/update-item.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 
 let database: Database;
 beforeAll(async () => {

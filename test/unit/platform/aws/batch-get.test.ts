@@ -1,8 +1,8 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { batchGet, makeBatchedReads } from '../../../lambdas/platform/batch-get.ts';
-import { UnprocessedKeysError } from '../../../lambdas/platform/dynamo.ts';
-import { type Database, startDatabase } from '../../support/database/database.ts';
+import { batchGet, makeBatchedReads } from '../../../../lambdas/platform/aws/batch-get.ts';
+import { UnprocessedKeysError } from '../../../../lambdas/platform/aws/dynamo.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
 
 const user = (userId: string) => ({ table: 'Users', key: { userId } });
 const key = (generation: number) => ({ table: 'Keyring', key: { kind: 'mac', generation } });

@@ -6,7 +6,7 @@ import {
   isThrottled,
   isUnavailable,
   UnprocessedKeysError,
-} from '../../../lambdas/platform/dynamo.ts';
+} from '../../../../lambdas/platform/aws/dynamo.ts';
 
 describe('errors of AWS clients', () => {
   const named = (name: string) => Object.assign(new Error('…'), { name });

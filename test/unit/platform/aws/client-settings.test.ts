@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { KMSClient, ListKeysCommand } from '@aws-sdk/client-kms';
 import { expect, it } from 'vitest';
-import { clientSettings } from '../../../lambdas/platform/client-settings.ts';
+import { clientSettings } from '../../../../lambdas/platform/aws/client-settings.ts';
 
 it('gives up on a service that accepts the connection and stays silent', { timeout: 15_000 }, async () => {
   const silent = createServer().listen(0, '127.0.0.1');
