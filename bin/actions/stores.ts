@@ -1,6 +1,4 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { KMSClient } from '@aws-sdk/client-kms';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
 import { makeKeyRotation, type RotationSettings } from '../../lambdas/auth/keys/key-rotation.ts';
 import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
@@ -18,6 +16,7 @@ import { makeReadHistory } from '../../lambdas/delivery/store/delivery-history.t
 import { makeDeliveryStore } from '../../lambdas/delivery/store/delivery-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
+import { type DynamoDBDocumentClient, makeDocumentClient } from '../../lambdas/platform/aws/documents.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
@@ -27,9 +26,7 @@ import { connectionSettings, requireOutput, type Target } from './target.ts';
 
 /** Access to the target's tables. */
 export function connectDynamo(target: Target): DynamoDBDocumentClient {
-  return DynamoDBDocumentClient.from(new DynamoDBClient(connectionSettings(target, target.outputs.DynamoDbEndpoint)), {
-    marshallOptions: { removeUndefinedValues: true },
-  });
+  return makeDocumentClient(connectionSettings(target, target.outputs.DynamoDbEndpoint));
 }
 
 /** Opens the target's clients. */

@@ -1,10 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type RunOutputs, requiredOutput } from '@emissor/local-cloud/outputs';
 import * as z from 'zod';
 import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
 import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
+import { makeDocumentClient } from '../../lambdas/platform/aws/documents.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 
@@ -23,17 +22,16 @@ export async function provisionDemo(outputs: RunOutputs, file?: string): Promise
     users: requiredOutput(outputs, 'UsersTable'),
     credentials: requiredOutput(outputs, 'CredentialsTable'),
   };
-  const client = new DynamoDBClient({
+  const dynamo = makeDocumentClient({
     region: outputs.Region,
     endpoint: outputs.DynamoDbEndpoint,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
-  const dynamo = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   const common = { dynamo, now: systemClock, makeId: randomId };
   try {
     return await ensureDemo(makeClientStore({ ...common, table }), makeUserStore({ ...common, tables }), file);
   } finally {
-    client.destroy();
+    dynamo.destroy();
   }
 }
 

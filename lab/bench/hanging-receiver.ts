@@ -1,5 +1,5 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { slownessId } from '../../lambdas/delivery/isolation/slowness-store.ts';
+import { GetCommand } from '../../lambdas/platform/aws/documents.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { batchesOf, batchSize } from './consumer.ts';
 import type { DeliveryTestbed } from './delivery-testbed.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { isSlow } from '../../lambdas/delivery/isolation/slowness.ts';
 import { slownessId, slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import { fewestSlowAttempts } from '../../lambdas/delivery/limits.ts';
+import { GetCommand } from '../../lambdas/platform/aws/documents.ts';
 import { dynamoClientOf } from '../../tools/support/engines.ts';
 import { startPreparedRun } from './prepared-run.ts';
 import type { ReceiverBehaviour } from './receiver-behaviours.ts';

@@ -7,9 +7,9 @@ import {
   ReceiveMessageCommand,
   SetQueueAttributesCommand,
 } from '@aws-sdk/client-sqs';
-import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type Delivery, isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryFromItem } from '../../lambdas/delivery/store/delivery-item.ts';
+import { type DynamoDBDocumentClient, ScanCommand } from '../../lambdas/platform/aws/documents.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import type { LocalOutputs } from '../../tools/support/local-run.ts';
 

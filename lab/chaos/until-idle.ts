@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { FaultKind } from '@emissor/local-cloud/fault-injection';
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
+import type { DynamoDBDocumentClient } from '../../lambdas/platform/aws/documents.ts';
 import type { LocalRun } from '../../tools/support/local-run.ts';
 import { isDelayedByError, isLeftToSweeper } from './audit.ts';
 import { type FaultPlan, wereInjected, writeFaults } from './fault-injection.ts';

@@ -16,7 +16,7 @@ import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
 
 /** Makes the client of the queues. */
 export function makeSqs(): SQSClient {
-  return new SQSClient(clientSettings);
+  return new SQSClient(clientSettings('sqs'));
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { batchGet } from './aws/batch-get.ts';
+import type { DynamoDBDocumentClient } from './aws/documents.ts';
 import type { Item, ItemKey } from './aws/dynamo.ts';
 import { expression, updateItem } from './aws/update-item.ts';
 import type { Clock } from './clock.ts';

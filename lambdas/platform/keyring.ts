@@ -1,6 +1,6 @@
 import { createPrivateKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { DecryptCommand, type KMSClient } from '@aws-sdk/client-kms';
-import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, QueryCommand } from './aws/documents.ts';
 import type { Clock } from './clock.ts';
 
 /** The kinds of keys. */

@@ -8,7 +8,7 @@ import { makeReadSecret, makeReceiver, receiverEnvironment } from './receiver.ts
 
 const environment = readEnvironment(receiverEnvironment);
 const { log } = makeTelemetry('smoke-receiver');
-const ssm = new SSMClient(clientSettings);
+const ssm = new SSMClient(clientSettings('ssm'));
 const readSecret = makeReadSecret({
   readParameter: name => readParameter(ssm, name),
   name: environment.RECEIVER_KEY_PARAMETER,

@@ -14,7 +14,7 @@ import { otherReceiver, ownReceiver } from './smoke-test.ts';
 
 const environment = readEnvironment(scheduledTestEnvironment);
 const telemetry = makeTelemetry('smoke-test');
-const ssm = new SSMClient(clientSettings);
+const ssm = new SSMClient(clientSettings('ssm'));
 const sqs = makeSqs();
 const { RECEIVER_URL: url, RECEIVER_KEY_PARAMETER: keyParameter } = environment;
 const [now, makeId] = [systemClock, randomId];

@@ -1,5 +1,5 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import type { DynamoDBDocumentClient } from '../platform/aws/documents.ts';
 import type { Item } from '../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression, updateItem } from '../platform/aws/update-item.ts';
 import { isoTime } from '../platform/clock.ts';

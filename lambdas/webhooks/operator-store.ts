@@ -4,7 +4,7 @@ import {
   GetCommand,
   ScanCommand,
   type ScanCommandOutput,
-} from '@aws-sdk/lib-dynamodb';
+} from '../platform/aws/documents.ts';
 import { conditionalWrite, type Item } from '../platform/aws/dynamo.ts';
 import { expression } from '../platform/aws/update-item.ts';
 import type { Clock } from '../platform/clock.ts';

@@ -5,7 +5,7 @@ import {
   PutCommand,
   QueryCommand,
   type QueryCommandOutput,
-} from '@aws-sdk/lib-dynamodb';
+} from '../platform/aws/documents.ts';
 import { conditionalWrite, type Item } from '../platform/aws/dynamo.ts';
 import { conditionOf, expression } from '../platform/aws/update-item.ts';
 import { type Announcement, updateWebhook, type WebhookUpdate } from './announcement.ts';

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GetCommand, makeDocumentClient, PutCommand } from '../../lambdas/platform/aws/documents.ts';
 import { type Database, startDatabase } from '../support/database/database.ts';
 
 const Key = { clientId: 'one' };
@@ -27,9 +26,9 @@ describe('a database of tests', () => {
   it('is found by another client that names its endpoint and region', async () => {
     const { endpoint, region } = database;
     const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-    const client = new DynamoDBClient({ endpoint, region, credentials, maxAttempts: 1 });
-    expect(await read({ dynamo: DynamoDBDocumentClient.from(client) })).toEqual(Key);
-    client.destroy();
+    const dynamo = makeDocumentClient({ endpoint, region, credentials, maxAttempts: 1 });
+    expect(await read({ dynamo })).toEqual(Key);
+    dynamo.destroy();
   });
 
   it('is on the engine that EMISSOR_DYNAMODB names', async () => {

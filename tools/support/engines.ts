@@ -1,7 +1,6 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SNSClient } from '@aws-sdk/client-sns';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, makeDocumentClient } from '../../lambdas/platform/aws/documents.ts';
 
 /** The outputs that say where queues and tables are. A deployed stage has no endpoints: there the account's own are used. */
 export interface EngineOutputs {
@@ -23,8 +22,7 @@ export function snsClientOf({ Region, SnsEndpoint }: EngineOutputs): SNSClient {
 
 /** Makes a client of a service's tables. */
 export function dynamoClientOf({ Region, DynamoDbEndpoint }: EngineOutputs): DynamoDBDocumentClient {
-  const client = new DynamoDBClient(settings(Region, DynamoDbEndpoint));
-  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  return makeDocumentClient(settings(Region, DynamoDbEndpoint));
 }
 
 function settings(region: string | undefined, endpoint: string | undefined, accessKeyId = 'local') {

@@ -1,5 +1,5 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { readRecords } from '../../platform/aws/batch-get.ts';
+import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import type { Introspection } from '../answers.ts';

@@ -1,5 +1,5 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { readRecords } from '../../platform/aws/batch-get.ts';
+import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import type { TokenResponse } from '../answers.ts';
 import { type Parameters, readFormRequest } from '../form-request.ts';

@@ -3,7 +3,7 @@ import {
   GenerateDataKeyWithoutPlaintextCommand,
   type KMSClient,
 } from '@aws-sdk/client-kms';
-import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '../../platform/aws/documents.ts';
 import { conditionalWrite } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';

@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, ScanCommand } from '../../platform/aws/documents.ts';
 import type { Item } from '../../platform/aws/dynamo.ts';
 
 /** A part of a list; without limit and start, all of it. */

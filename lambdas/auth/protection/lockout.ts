@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { DeleteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
+import { DeleteCommand, type DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
 import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';

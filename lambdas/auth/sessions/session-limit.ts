@@ -1,4 +1,4 @@
-import { DeleteCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, type DynamoDBDocumentClient, QueryCommand } from '../../platform/aws/documents.ts';
 import { conditionalWrite, type Item } from '../../platform/aws/dynamo.ts';
 import { conditionOf, expression } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';

@@ -1,5 +1,5 @@
-import { BatchWriteCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
+import { BatchWriteCommand, type DynamoDBDocumentClient, QueryCommand } from '../../platform/aws/documents.ts';
 import { type Item, isPossibleKey } from '../../platform/aws/dynamo.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 

@@ -1,5 +1,5 @@
-import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
+import { type DynamoDBDocumentClient, PutCommand } from '../../platform/aws/documents.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 

@@ -10,7 +10,7 @@ export function makePublishNotice(topicArn: string): PublishNotice {
   let sns: SNSClient | undefined; // made when there is something to tell: most processes never have
   return async function publishNotice(notice) {
     const { sender, reason } = notice;
-    sns ??= new SNSClient(clientSettings);
+    sns ??= new SNSClient(clientSettings('sns'));
     await sns.send(
       new PublishCommand({
         TopicArn: topicArn,

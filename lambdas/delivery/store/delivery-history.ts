@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, QueryCommand } from '../../platform/aws/documents.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import type { Delivery, DeliveryState } from '../delivery.ts';

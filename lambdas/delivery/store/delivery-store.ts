@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet, batchGetLimit, type ReadItems } from '../../platform/aws/batch-get.ts';
+import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '../../platform/aws/documents.ts';
 import { type Item, type ItemKey, isConditionFailed, isUnavailable, wasRepeated } from '../../platform/aws/dynamo.ts';
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';

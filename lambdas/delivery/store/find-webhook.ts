@@ -1,5 +1,5 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
+import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
 import type { Delivery } from '../delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';

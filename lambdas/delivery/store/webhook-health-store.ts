@@ -1,5 +1,5 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
+import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
 import { type Expression, expression } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { updateWebhook, type WebhookUpdate } from '../../webhooks/announcement.ts';

@@ -1,7 +1,7 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
-import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
 import { clientSettings } from '../../platform/aws/client-settings.ts';
+import { type DynamoDBDocumentClient, QueryCommand } from '../../platform/aws/documents.ts';
 import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { isoTime } from '../../platform/clock.ts';
@@ -36,7 +36,7 @@ export type PublishAnnouncement = (announcement: PublishedAnnouncement) => Promi
 
 /** Makes the publisher to an SNS topic. */
 export function makePublishAnnouncement(topicArn: string): PublishAnnouncement {
-  const sns = new SNSClient(clientSettings);
+  const sns = new SNSClient(clientSettings('sns'));
   return async function publishAnnouncement(announcement) {
     const Message = JSON.stringify(announcement);
     const Subject = `Emissor: ${announcement.type.replace('.', ' ')}`;

@@ -1,5 +1,5 @@
 import type { KMSClient } from '@aws-sdk/client-kms';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { makeGuardedPost } from '../../platform/egress/guarded-post.ts';
 import { makeOutageDetector } from '../../platform/egress/outage-detector.ts';

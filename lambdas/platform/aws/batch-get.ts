@@ -3,7 +3,7 @@ import {
   type BatchGetCommandInput,
   type BatchGetCommandOutput,
   type DynamoDBDocumentClient,
-} from '@aws-sdk/lib-dynamodb';
+} from './documents.ts';
 import { type Item, type ItemKey, isPossibleKey, UnprocessedKeysError } from './dynamo.ts';
 
 /** The most items that one BatchGetItem reads. */

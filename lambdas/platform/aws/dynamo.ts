@@ -1,15 +1,13 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Item } from './attribute-values.ts';
 import { clientSettings } from './client-settings.ts';
+import { type DynamoDBDocumentClient, makeDocumentClient } from './documents.ts';
 
-/** A DynamoDB item as the document client reads and writes it. */
-export type Item = Record<string, unknown>;
+export type { Item } from './attribute-values.ts';
 
-/** Makes the document client that all stores share. */
+/** Makes the client of DynamoDB that all stores of a function share. */
 export function makeDynamo(): DynamoDBDocumentClient {
-  const client = new DynamoDBClient(clientSettings);
-  for (const name of unusedMiddleware) client.middlewareStack.remove(name);
-  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  // The stack of middleware is built once per kind of command. It keeps the first input of each kind for as long as the process lives.
+  return makeDocumentClient({ ...clientSettings('dynamodb'), cacheMiddleware: true });
 }
 
 /** Returns whether a write was refused because its condition did not hold. */
@@ -74,9 +72,6 @@ export function isPossibleKey(key: Item): boolean {
     value => typeof value !== 'string' || (value !== '' && Buffer.byteLength(value) <= longestKey),
   );
 }
-
-/** SDK middleware that nothing here needs: it costs a sixth of a call's processor time. */
-const unusedMiddleware = ['getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
 function isNamed(error: unknown, ...names: string[]): boolean {
   return error instanceof Error && names.includes(error.name);

@@ -1,13 +1,18 @@
+import type { Credentials } from './request-signer.ts';
+
 /**
  * Replaces the SDK's credential provider chain in the bundles. Lambda puts a function's credentials into its environment and
  * nowhere else, so the providers for files, profiles, SSO and instance metadata would only cost start-up time.
  */
 export function defaultProvider() {
-  return async function environmentCredentials() {
-    return {
-      accessKeyId: process.env.AWS_ACCESS_KEY_ID ?? '',
-      secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY ?? '',
-      ...(process.env.AWS_SESSION_TOKEN ? { sessionToken: process.env.AWS_SESSION_TOKEN } : {}),
-    };
+  return async () => environmentCredentials();
+}
+
+/** Returns the credentials of the function. */
+export function environmentCredentials(): Credentials {
+  return {
+    accessKeyId: process.env.AWS_ACCESS_KEY_ID ?? '',
+    secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY ?? '',
+    ...(process.env.AWS_SESSION_TOKEN ? { sessionToken: process.env.AWS_SESSION_TOKEN } : {}),
   };
 }

@@ -1,3 +1,5 @@
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+
 /** A call of an AWS service, named as in IAM policies. */
 export interface AwsCall {
   /** `dynamodb:PutItem` */
@@ -15,11 +17,12 @@ const failedCalls = new WeakMap<object, AwsCall>();
  * A logger for SDK clients that writes nothing and only records which call failed. The error itself does not say that, and
  * its message must not be logged: it names people, addresses and keys.
  */
-export const failureRecorder = {
-  error: (entry: unknown): void => record(entry as FailedCall),
+export const failureRecorder: Logger = {
+  error: entry => record(entry as FailedCall),
   warn: nothing,
-  info: nothing,
   debug: nothing,
+  // The SDK copies and filters the input and the output of each call that succeeds, if there is anything to log them.
+  info: undefined as never,
 };
 
 /** Returns the AWS call that failed with this error, if any. */
@@ -37,6 +40,9 @@ function record({ clientName, commandName, input, error }: FailedCall): void {
     resourceType: isIndex ? 'index' : (resourceTypes[service] ?? 'resource'),
   });
 }
+
+/** The SDK's own type of a logger. */
+type Logger = NonNullable<DynamoDBClientConfig['logger']>;
 
 /** The SDK's log entry of a failed call. */
 interface FailedCall {

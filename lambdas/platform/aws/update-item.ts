@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from './documents.ts';
 import { conditionalWrite, type Item, type ItemKey } from './dynamo.ts';
 
 /** A part of an expression of DynamoDB. Its names and values become placeholders when it is sent: no word is reserved. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { CreateTableCommand, DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { CreateTableCommand, DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
+import { type DynamoDBDocumentClient, makeDocumentClient } from '../../../lambdas/platform/aws/documents.ts';
 import { type TableName, tableDefinition } from '../tables.ts';
 import { type Engine, startDynalite } from './dynalite.ts';
 
@@ -23,7 +23,7 @@ export interface Database {
 export async function startDatabase(...names: TableName[]): Promise<Database> {
   const engine = dynamoDbLocal() ?? (await startDynalite());
   const region = `test-${randomUUID()}`;
-  const client = new DynamoDBClient({
+  const dynamo = makeDocumentClient({
     endpoint: engine.endpoint,
     region,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
@@ -31,19 +31,19 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
     ...(engine.requestHandler !== undefined && { requestHandler: engine.requestHandler }),
     maxAttempts: 1,
   });
-  client.middlewareStack.remove('getUserAgentMiddleware'); // as the functions do
+  const client = dynamo as unknown as DynamoDBClient; // tables are no documents
   await Promise.all(names.map(name => createTable(client, name)));
   await Promise.all(names.map(name => untilActive(client, name)));
   const operations: string[] = [];
   let repeated: string | undefined;
-  client.middlewareStack.add(
+  dynamo.middlewareStack.add(
     (next, context) => args => {
       operations.push(context.commandName ?? 'unknown');
       return next(args);
     },
     { step: 'initialize', name: 'recordOperations' },
   );
-  client.middlewareStack.add(
+  dynamo.middlewareStack.add(
     (next, context) => async args => {
       if (context.commandName !== repeated) return next(args);
       repeated = undefined;
@@ -53,7 +53,7 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
     { step: 'finalizeRequest', name: 'repeatOperation' },
   );
   return {
-    dynamo: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
+    dynamo,
     endpoint: engine.endpoint,
     region,
     operations,
@@ -61,7 +61,7 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
       repeated = operation;
     },
     stop: async () => {
-      client.destroy();
+      dynamo.destroy();
       await engine.stop();
     },
   };

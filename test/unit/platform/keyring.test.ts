@@ -1,5 +1,5 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PutCommand } from '../../../lambdas/platform/aws/documents.ts';
 import { type KeyringKey, makeKeyring } from '../../../lambdas/platform/keyring.ts';
 import { type FrozenClock, frozenClock } from '../../support/clock.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';

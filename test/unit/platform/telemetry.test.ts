@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { DecryptCommand, KMSClient } from '@aws-sdk/client-kms';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { BatchGetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientSettings } from '../../../lambdas/platform/aws/client-settings.ts';
+import { BatchGetCommand, PutCommand, QueryCommand } from '../../../lambdas/platform/aws/documents.ts';
 import { makeDynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { describeError } from '../../../lambdas/platform/telemetry.ts';
 import { processorTimeOf } from '../../support/processor-time.ts';
@@ -73,7 +73,6 @@ describe('an error of AWS', () => {
     await once(aws, 'listening');
     const endpoint = `http://127.0.0.1:${(aws.address() as AddressInfo).port}`;
     options = {
-      ...clientSettings,
       region: 'sa-east-1',
       endpoint,
       credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
@@ -107,13 +106,13 @@ describe('an error of AWS', () => {
     [
       'sqs:SendMessage',
       'queue',
-      () => new SQSClient(options).send(new SendMessageBatchCommand({ QueueUrl: `https://${canary}/q`, Entries })),
+      () => new SQSClient({ ...clientSettings('sqs'), ...options }).send(new SendMessageBatchCommand({ QueueUrl: `https://${canary}/q`, Entries })),
     ],
-    ['kms:Decrypt', 'key', () => new KMSClient(options).send(new DecryptCommand({ CiphertextBlob: Buffer.from('x') }))],
+    ['kms:Decrypt', 'key', () => new KMSClient({ ...clientSettings('kms'), ...options }).send(new DecryptCommand({ CiphertextBlob: Buffer.from('x') }))],
     [
       'sns:Publish',
       'topic',
-      () => new SNSClient(options).send(new PublishCommand({ TopicArn: canary, Message: canary })),
+      () => new SNSClient({ ...clientSettings('sns'), ...options }).send(new PublishCommand({ TopicArn: canary, Message: canary })),
     ],
   ])('of %s names the action and the kind of resource (%s), and no value', async (action, resourceType, call) => {
     const error = await call().then(

@@ -1,5 +1,10 @@
-import { GetCommand, PutCommand, type ScanCommand, type UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  GetCommand,
+  PutCommand,
+  type ScanCommand,
+  type UpdateCommand,
+} from '../../../lambdas/platform/aws/documents.ts';
 import { mostAnnouncements } from '../../../lambdas/webhooks/announcement.ts';
 import { makeOperatorStore } from '../../../lambdas/webhooks/operator-store.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';

@@ -1,7 +1,7 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
 import { normaliseEmail } from '../../../../lambdas/auth/principals/user.ts';
+import { GetCommand, UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type Answer, type AuthService, startAuthService } from '../../../support/auth-service.ts';
 

@@ -1,5 +1,5 @@
-import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { GetCommand, ScanCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type Answer, type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
 
 /** Verification without the cost, since hundreds of guesses are made here; a slow one waits for `hold`. */

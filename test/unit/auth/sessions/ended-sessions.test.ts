@@ -1,6 +1,6 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeBearerAuthentication } from '../../../../lambdas/auth/sessions/bearer.ts';
+import { UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type Answer, type AuthService, audience, issuer, startAuthService } from '../../../support/auth-service.ts';
 
 let service: AuthService;

@@ -1,5 +1,5 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
 
 let service: AuthService;

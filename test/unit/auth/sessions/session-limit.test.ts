@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isExpired, parseSession, type Session } from '../../../../lambdas/auth/sessions/session.ts';
 import { makeSessionLimit } from '../../../../lambdas/auth/sessions/session-limit.ts';
+import { makeDocumentClient, QueryCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
 
 let drawn = 0;
@@ -256,13 +255,11 @@ describe('a login does not fail where its user’s sessions', () => {
 it('a login does not wait for sessions that cannot be counted because nobody answers', async () => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   await once(silent, 'listening');
-  const dynamo = DynamoDBDocumentClient.from(
-    new DynamoDBClient({
-      endpoint: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
-      region: 'test',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    }),
-  );
+  const dynamo = makeDocumentClient({
+    endpoint: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+    region: 'test',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
   const lines: unknown[] = [];
   const log = { info: () => {}, warn: () => {}, error: (...line: unknown[]) => void lines.push(line[0]) };
   const limit = makeSessionLimit({ dynamo, table: 'Sessions', log, now: service.clock.now, random: () => 0 });

@@ -1,5 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type DynamoDBDocumentClient, PutCommand, type QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  PutCommand,
+  type QueryCommand,
+  UpdateCommand,
+} from '../../../../lambdas/platform/aws/documents.ts';
 import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
 import type { Database } from '../../../support/database/database.ts';
 

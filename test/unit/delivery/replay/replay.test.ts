@@ -1,4 +1,3 @@
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { replayRecord } from '../../../../lambdas/delivery/api/answers.ts';
@@ -6,6 +5,7 @@ import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { wireStates } from '../../../../lambdas/delivery/representation.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { BatchWriteCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, answer } from '../builders.ts';
 import { type Answered, type Sent, simulate } from '../simulation.ts';

@@ -1,10 +1,10 @@
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { backlogShardsOf, dueShards } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
+import { GetCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, aRecord, aWebhook, noon } from '../builders.ts';
@@ -149,7 +149,7 @@ describe('what waits for a slot', () => {
     if (!one || !other) throw new Error('nothing waits');
     const dynamo = {
       send: (async (command: GetCommand) => {
-        const isRead = command.constructor.name === 'BatchGetCommand';
+        const isRead = command.constructor.name === 'BatchGetItemCommand';
         if (isRead) await storeHere().update(one, settled(one, 'delivered', noon));
         return database.dynamo.send(command);
       }) as typeof database.dynamo.send,

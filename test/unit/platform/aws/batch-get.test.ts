@@ -1,6 +1,6 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { batchGet, makeBatchedReads } from '../../../../lambdas/platform/aws/batch-get.ts';
+import { PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { UnprocessedKeysError } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 

@@ -1,20 +1,137 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
-import { KMSClient, ListKeysCommand } from '@aws-sdk/client-kms';
-import { expect, it } from 'vitest';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientSettings } from '../../../../lambdas/platform/aws/client-settings.ts';
+import { GetCommand, makeDocumentClient } from '../../../../lambdas/platform/aws/documents.ts';
+import { isUnavailable, makeDynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
+import { makeRequestHandler } from '../../../../lambdas/platform/aws/request-handler.ts';
 
-it('gives up on a service that accepts the connection and stays silent', { timeout: 15_000 }, async () => {
-  const silent = createServer().listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const client = new KMSClient({
-    ...clientSettings,
-    requestHandler: { ...clientSettings.requestHandler, requestTimeout: 50 },
-    region: 'sa-east-1',
-    endpoint: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-  });
-  await expect(client.send(new ListKeysCommand())).rejects.toMatchObject({ name: 'TimeoutError' });
-  client.destroy();
-  silent.close();
+type Answer = (response: ServerResponse, request: { readonly Key?: unknown }) => void;
+
+/** An AWS that gives the answers of `answers` in turn, then the item asked for, and keeps the headers of requests. */
+let answers: Answer[];
+let headers: IncomingMessage['headers'][];
+let connections: Set<unknown>;
+const server = createServer((request, response) => {
+  headers.push(request.headers);
+  connections.add(request.socket);
+  const parts: Buffer[] = [];
+  request.on('data', part => parts.push(part));
+  request.on('end', () => (answers.shift() ?? found)(response, JSON.parse(Buffer.concat(parts).toString())));
 });
+const found: Answer = (response, { Key }) => response.end(JSON.stringify({ Item: Key }));
+const lost: Answer = response => response.destroy();
+const half: Answer = response => {
+  response.writeHead(200, { 'content-length': 100 }).write('{"Item":');
+  setImmediate(() => response.destroy());
+};
+const failing =
+  (status: number, type: string, date = new Date()): Answer =>
+  response =>
+    response.writeHead(status, { date: date.toUTCString() }).end(JSON.stringify({ __type: type, message: 'no' }));
+const throttled = failing(400, 'ProvisionedThroughputExceededException');
+
+let dynamo: ReturnType<typeof makeDynamo>;
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+beforeEach(() => {
+  answers = [];
+  headers = [];
+  connections = new Set();
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv('AWS_REGION', 'sa-east-1');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
+  vi.stubEnv('AWS_SESSION_TOKEN', 'session');
+  dynamo = makeDynamo();
+});
+afterEach(() => {
+  dynamo.destroy();
+  vi.unstubAllEnvs();
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const read = () => dynamo.send(new GetCommand({ TableName: 'table', Key: { id: 'a' } }));
+
+describe("a function's client of AWS", () => {
+  it('signs with the credentials of the function, its session token among them', async () => {
+    await read();
+    expect(headers).toHaveLength(1);
+    expect(headers[0]).toMatchObject({
+      'x-amz-security-token': 'session',
+      'x-amz-target': 'DynamoDB_20120810.GetItem',
+    });
+    expect(headers[0]?.authorization).toMatch(
+      /Credential=AKIDEXAMPLE\/\d{8}\/sa-east-1\/dynamodb\/aws4_request, SignedHeaders=content-type;host;x-amz-date;x-amz-security-token;x-amz-target,/,
+    );
+  });
+
+  it('keeps its connection', async () => {
+    await read();
+    await read();
+    expect(connections.size).toBe(1);
+  });
+
+  it.each([
+    ['throttled', throttled],
+    ['answered with an error of the server', failing(500, 'InternalServerError')],
+    ['cut off before the answer', lost],
+    ['cut off within the answer', half],
+  ])('repeats a call that was %s, and says how often it was made', async (_name, answer) => {
+    answers = [answer, answer];
+    const { Item, $metadata } = await read();
+    expect(Item).toEqual({ id: 'a' });
+    expect($metadata.attempts).toBe(3);
+  });
+
+  it('gives up what was cut off three times', async () => {
+    answers = [half, half, half];
+    const error = await read().catch((reason: unknown) => reason);
+    expect(isUnavailable(error)).toBe(true);
+    expect(error).toMatchObject({ $metadata: { attempts: 3 } });
+  });
+
+  it('does not repeat what is refused', async () => {
+    answers = [failing(400, 'ValidationException')];
+    await expect(read()).rejects.toMatchObject({ name: 'ValidationException', $metadata: { attempts: 1 } });
+  });
+
+  it('signs anew with the time of AWS where its own clock is wrong', async () => {
+    const there = new Date(Date.now() + 3_600_000);
+    answers = [failing(400, 'InvalidSignatureException', there)];
+    await read();
+    expect(headers.map(one => String(one['x-amz-date']).slice(0, 11))).toEqual([
+      compact(new Date()).slice(0, 11),
+      compact(there).slice(0, 11),
+    ]);
+  });
+
+  it('gives up on a service that accepts the connection and stays silent', async () => {
+    const settings = { ...clientSettings('dynamodb'), requestHandler: makeRequestHandler({ timeout: 50 }) };
+    const impatient = makeDocumentClient(settings);
+    answers = [() => {}, () => {}, () => {}];
+    const call = impatient.send(new GetCommand({ TableName: 'table', Key: { id: 'a' } }));
+    await expect(call).rejects.toMatchObject({ name: 'TimeoutError', message: '127.0.0.1: no answer within 50 ms' });
+    expect(headers).toHaveLength(3);
+    impatient.destroy();
+  });
+
+  it('sends calls side by side with an input each, though it builds its middleware once', async () => {
+    const ids = Array.from({ length: 60 }, (_, number) => `id-${number}`);
+    const outputs = await Promise.all(ids.map(id => dynamo.send(new GetCommand({ TableName: 'table', Key: { id } }))));
+    expect(outputs.map(({ Item }) => Item?.id)).toEqual(ids);
+    await dynamo.send(new ListTablesCommand({}) as never);
+    expect(headers.at(-1)).toMatchObject({ 'x-amz-target': 'DynamoDB_20120810.ListTables' });
+  });
+});
+
+function compact(date: Date): string {
+  return date.toISOString().replaceAll(/[-:]/g, '');
+}

@@ -1,5 +1,5 @@
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { GetCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import {
   attribute,
   conditionOf,

@@ -1,0 +1,93 @@
+import { Agent, type AgentOptions, type RequestOptions, request as requestOverTls } from 'node:https';
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+
+/** The SDK's own type of what sends its requests. */
+export type RequestHandler = Extract<DynamoDBClientConfig['requestHandler'], { handle: unknown }>;
+
+/**
+ * Makes what sends the requests of an SDK client: over kept connections of one pool, and with the body of an answer in one
+ * piece. A request that has no connection, or no whole answer, within `timeout` milliseconds ends with a `TimeoutError`; one
+ * whose connection breaks, with Node's own error. The SDK repeats both.
+ */
+export function makeRequestHandler({ timeout }: { readonly timeout: number }): RequestHandler {
+  const overTls: Transport = { request: requestOverTls, agent: new Agent(poolOptions) };
+  let plain: Transport | undefined;
+
+  return { metadata: { handlerProtocol: 'http/1.1' }, handle, destroy, ...withoutConfiguration } as RequestHandler;
+
+  async function handle(request: Request): Promise<{ response: Response }> {
+    const isPlain = request.protocol === 'http:';
+    if (isPlain) plain ??= makePlainTransport();
+    return { response: await send(request, plain && isPlain ? plain : overTls, timeout) };
+  }
+
+  function destroy(): void {
+    overTls.agent.destroy();
+    plain?.agent.destroy();
+  }
+}
+
+const poolOptions: AgentOptions = { keepAlive: true, maxSockets: 50 };
+
+/** The SDK can pass settings on to its handlers. */
+const withoutConfiguration = { updateHttpClientConfig: () => {}, httpHandlerConfigs: () => ({}) };
+
+/** A client of HTTP and its pool. */
+interface Transport {
+  readonly request: typeof requestOverTls;
+  readonly agent: Agent;
+}
+
+/** Only local runs speak plain HTTP, and an import of `node:http` costs 27 ms: it reads every export, and one loads undici. */
+function makePlainTransport(): Transport {
+  const http = process.getBuiltinModule('node:http');
+  return { request: http.request, agent: new http.Agent(poolOptions) as Agent };
+}
+
+/** A request of the SDK. */
+interface Request {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port?: number;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string | Uint8Array;
+}
+
+/** An answer as the SDK takes it. */
+interface Response {
+  readonly statusCode: number;
+  readonly reason: string | undefined;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly body: Buffer;
+}
+
+function send(request: Request, { request: open, agent }: Transport, timeout: number): Promise<Response> {
+  const { hostname, port, method, path, headers, body } = request;
+  const options: RequestOptions = { host: hostname, ...(port && { port }), method, path, headers, agent };
+  return new Promise((resolve, reject) => {
+    const sent = open(options, answer => {
+      const parts: Buffer[] = [];
+      answer.on('data', (part: Buffer) => parts.push(part));
+      answer.on('error', fail);
+      answer.on('end', () => {
+        clearTimeout(timer);
+        const { statusCode = 0, statusMessage: reason, headers } = answer;
+        resolve({ statusCode, reason, headers, body: Buffer.concat(parts) });
+      });
+    });
+    const timer = setTimeout(() => {
+      const missing = sent.socket?.connecting === false ? 'answer' : 'connection';
+      const message = `${hostname}: no ${missing} within ${timeout} ms`;
+      sent.destroy(Object.assign(new Error(message), { name: 'TimeoutError' }));
+    }, timeout);
+    sent.on('error', fail);
+    sent.end(body);
+
+    function fail(error: Error): void {
+      clearTimeout(timer);
+      reject(error);
+    }
+  });
+}

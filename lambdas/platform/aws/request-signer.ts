@@ -1,0 +1,87 @@
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+
+/** Credentials as an AWS service issues them. */
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+}
+
+/** The SDK's own type of a signer. */
+export type RequestSigner = Extract<DynamoDBClientConfig['signer'], { sign: unknown }>;
+
+/**
+ * Makes the signer of an SDK client: Signature Version 4 over what AWS asks for, host, content type and `x-amz-*` headers. The
+ * SDK's signs every header, and takes a quarter of a call's processor time (ADR 25). The key of a day is derived once.
+ *
+ * @throws {TypeError} when a request has a path or a query: no service that is called here takes them
+ * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+ */
+export function makeRequestSigner({
+  service,
+  region,
+  credentials,
+}: {
+  /** As in the scope of a signature: `dynamodb`. */
+  readonly service: string;
+  readonly region: string;
+  readonly credentials: () => Credentials;
+}): RequestSigner {
+  let known: { readonly day: string; readonly secret: string; readonly key: KeyObject } | undefined;
+
+  return { sign } as unknown as RequestSigner;
+
+  async function sign(request: SignableRequest, { signingDate = new Date() }: { signingDate?: Date } = {}) {
+    if (request.path !== '/' || Object.keys(request.query).length > 0)
+      throw new TypeError('Only requests to / are signed here.');
+    const { accessKeyId, secretAccessKey, sessionToken } = credentials();
+    const time = `${signingDate.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+    const { headers } = request;
+    headers.host ??= request.port ? `${request.hostname}:${request.port}` : request.hostname;
+    headers['x-amz-date'] = time;
+    if (sessionToken) headers['x-amz-security-token'] = sessionToken;
+    const names = Object.keys(headers).filter(isSigned).sort();
+    const signedHeaders = names.join(';');
+    const canonicalRequest = [
+      request.method,
+      request.path,
+      '',
+      ...names.map(name => `${name}:${headers[name]?.trim()}`),
+      '',
+      signedHeaders,
+      hash('sha256', request.body ?? ''),
+    ].join('\n');
+    const day = time.slice(0, 8);
+    const scope = `${day}/${region}/${service}/aws4_request`;
+    const text = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash('sha256', canonicalRequest)}`;
+    const signature = createHmac('sha256', keyOf(day, secretAccessKey)).update(text).digest('hex');
+    headers.authorization = `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`;
+    return request;
+  }
+
+  function keyOf(day: string, secret: string): KeyObject {
+    if (known?.day !== day || known.secret !== secret) {
+      const parts = [day, region, service, 'aws4_request'];
+      const start: Uint8Array = Buffer.from(`AWS4${secret}`);
+      const key = parts.reduce((derived, part) => createHmac('sha256', derived).update(part).digest(), start);
+      known = { day, secret, key: createSecretKey(key) }; // as bytes it would cost an HMAC six times as much
+    }
+    return known.key;
+  }
+}
+
+/** A request as the SDK hands it over to be signed, its headers' names in lower case. */
+interface SignableRequest {
+  readonly method: string;
+  readonly hostname: string;
+  readonly port?: number | undefined;
+  readonly path: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: Record<string, string | undefined>;
+  readonly body?: string | Uint8Array | undefined;
+}
+
+function isSigned(name: string): boolean {
+  return name === 'host' || name === 'content-type' || name.startsWith('x-amz-');
+}
