@@ -112,7 +112,12 @@ function addConsumer(
     memorySize: 1024,
     tables: {
       WEBHOOKS_TABLE: data.webhooks.may('BatchGetItem', 'UpdateItem'),
-      DELIVERIES_TABLE: data.deliveries.may('BatchGetItem', 'PutItem', 'UpdateItem'),
+      DELIVERIES_TABLE: data.deliveries.may(
+        'BatchGetItem',
+        'PutItem',
+        'UpdateItem',
+        ...(lane === 'first' ? (['PartiQLInsert'] as const) : []),
+      ),
       KEYRING_TABLE: data.keyring.mayUse({ list: ['sealing'], unwrap: ['sealing'] }),
     },
     environment: {

@@ -14,7 +14,14 @@ export interface TableProps extends Pick<dynamodb.TablePropsV2, 'partitionKey' |
 }
 
 /** An action that a store performs on a table. */
-export type TableAction = 'BatchGetItem' | 'GetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
+export type TableAction =
+  | 'BatchGetItem'
+  | 'GetItem'
+  | 'Query'
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  | 'PartiQLInsert'; // `BatchExecuteStatement` with INSERT
 
 /**
  * A table that is paid per request and can be restored to any second of the last 35 days. Its items expire by their

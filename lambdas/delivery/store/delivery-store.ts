@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { batchGet, batchGetLimit, type ReadItems } from '../../platform/aws/batch-get.ts';
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '../../platform/aws/documents.ts';
 import { type Item, type ItemKey, isConditionFailed, isUnavailable, wasRepeated } from '../../platform/aws/dynamo.ts';
+import { type EarlierInsert, makeInsertTogether } from '../../platform/aws/insert-together.ts';
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Delivery, Wait, WaitingDelivery } from '../delivery.ts';
@@ -62,6 +63,7 @@ export function makeDeliveryStore({
   retryForMs = 0,
   pause = setTimeout,
   readItems = keys => batchGet(dynamo, keys),
+  writesTogether = false,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
@@ -73,7 +75,10 @@ export function makeDeliveryStore({
   readonly pause?: (milliseconds: number) => Promise<unknown>;
   /** Reads for `readWith`; by default each reading is a call of its own. */
   readonly readItems?: ReadItems;
+  /** True where many deliveries are created at about the same time: one call writes several. @default - a call each */
+  readonly writesTogether?: boolean;
 }) {
+  const insertTogether = makeInsertTogether(dynamo, table);
   return { readWith, read, create, update, claim, expire, waitingForSlot, due };
 
   /** Reads a delivery together with other items, in one round trip. */
@@ -96,7 +101,10 @@ export function makeDeliveryStore({
    * attempt. False: a copy was quicker, nothing is changed.
    */
   function create(delivery: Delivery): Promise<boolean> {
-    return put(delivery, expression`attribute_not_exists(id) OR ttl <= ${nowInSeconds()}`);
+    const item = itemFromDelivery(delivery, historyDays);
+    const isFree = expression`attribute_not_exists(id) OR ttl <= ${nowInSeconds()}`;
+    const putAlone = (earlier?: EarlierInsert) => put(item, isFree, earlier);
+    return writesTogether ? insertTogether(item, putAlone) : putAlone();
   }
 
   /**
@@ -104,7 +112,8 @@ export function makeDeliveryStore({
    * or its attempt has changed since it was read, nothing is changed.
    */
   function update(before: Delivery, after: Delivery): Promise<boolean> {
-    return put(after, expression`state = ${before.state} AND attempt = ${before.attempt}`);
+    const item = itemFromDelivery(after, historyDays);
+    return put(item, expression`state = ${before.state} AND attempt = ${before.attempt}`);
   }
 
   /** Claims a pending delivery for the sweeper and moves its `sweepAt`. False: another sweeper or attempt was quicker. */
@@ -169,19 +178,29 @@ export function makeDeliveryStore({
    * Stores an outcome where a condition holds. An outcome that is not stored is a second POST: a write without an answer is
    * repeated with backoff, and one that was repeated and is refused then may have met its own first try.
    */
-  async function put(delivery: Delivery, when: Expression): Promise<boolean> {
-    const condition = conditionOf(when);
-    const item = itemFromDelivery(delivery, historyDays);
+  async function put(
+    item: Item,
+    when: Expression,
+    { mayBeStored = false, failure }: EarlierInsert = {},
+  ): Promise<boolean> {
+    const command = { TableName: table, Item: item, ...conditionOf(when) };
     const begun = now();
-    for (let wait = firstPause; ; wait *= 2) {
+    let isRepeated = mayBeStored;
+    let failed = failure;
+    let wait = firstPause;
+    for (;;) {
+      if (failed !== undefined) {
+        if (!isUnavailable(failed) || now() - begun + wait > retryForMs) throw failed;
+        isRepeated = true;
+        await pause(wait);
+        wait *= 2;
+      }
       try {
-        await dynamo.send(new PutCommand({ TableName: table, Item: item, ...condition }));
+        await dynamo.send(new PutCommand(command));
         return true;
       } catch (error) {
-        const isFirst = wait === firstPause;
-        if (isConditionFailed(error)) return isFirst && !wasRepeated(error) ? false : isStored(item);
-        if (!isUnavailable(error) || now() - begun + wait > retryForMs) throw error;
-        await pause(wait);
+        if (isConditionFailed(error)) return isRepeated || wasRepeated(error) ? isStored(item) : false;
+        failed = error;
       }
     }
   }

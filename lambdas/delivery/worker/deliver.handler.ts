@@ -30,6 +30,7 @@ const store = makeDeliveryStore({
   historyDays: environment.HISTORY_DAYS,
   readItems: makeBatchedReads(dynamo),
   retryForMs: storeRetryTime,
+  writesTogether: true,
 });
 const queues = {
   retry: makeAttemptQueue({ sqs, queueUrl: environment.RETRY_QUEUE_URL, now }),

@@ -26,8 +26,8 @@ export async function conditionalWrite<Output>(write: Promise<Output>): Promise<
 }
 
 /** Returns whether the SDK made a call more than once, as it does when an answer is lost: an earlier try may have taken effect. */
-export function wasRepeated(error: unknown): boolean {
-  const { $metadata } = error as { $metadata?: { attempts?: number } };
+export function wasRepeated(result: unknown): boolean {
+  const { $metadata } = result as { $metadata?: { attempts?: number } };
   return ($metadata?.attempts ?? 1) > 1;
 }
 
@@ -57,6 +57,17 @@ export class UnprocessedKeysError extends Error {
   override readonly name = 'UnprocessedKeysError';
   constructor() {
     super('DynamoDB left keys of a batch unread.');
+  }
+}
+
+/** Thrown for a statement of a batch that DynamoDB did not run for now, or did not answer. */
+export class StatementError extends Error {
+  readonly $fault = 'server';
+
+  /** @param name - DynamoDB's code of the statement */
+  constructor(name: string) {
+    super('DynamoDB did not run a statement of a batch.');
+    this.name = name;
   }
 }
 

@@ -10,6 +10,14 @@ export interface AwsCall {
 
 const resourceTypes: Readonly<Record<string, string>> = { dynamodb: 'table', sqs: 'queue', sns: 'topic', kms: 'key' };
 
+/** The actions of IAM by operations, where they have other names. */
+const actions: Readonly<Record<string, string>> = {
+  BatchExecuteStatement: 'PartiQLInsert', // it only inserts here
+  SendMessageBatch: 'SendMessage',
+  DeleteMessageBatch: 'DeleteMessage',
+  ChangeMessageVisibilityBatch: 'ChangeMessageVisibility',
+};
+
 /** The failed call of each error; an entry lives as long as its error. */
 const failedCalls = new WeakMap<object, AwsCall>();
 
@@ -36,7 +44,7 @@ function record({ clientName, commandName, input, error }: FailedCall): void {
   const operation = commandName.replace(/Command$/, '');
   const isIndex = typeof input === 'object' && input !== null && 'IndexName' in input && input.IndexName !== undefined;
   failedCalls.set(error, {
-    action: `${service}:${service === 'sqs' ? operation.replace(/Batch$/, '') : operation}`, // IAM has no batch actions for SQS
+    action: `${service}:${actions[operation] ?? operation}`,
     resourceType: isIndex ? 'index' : (resourceTypes[service] ?? 'resource'),
   });
 }

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
@@ -12,6 +12,7 @@ import dynalite from 'dynalite';
 import * as z from 'zod';
 import { physicalName } from './assembly/identities.ts';
 import { type LiveResource, readProperties } from './assembly/resources.ts';
+import { callsOf, executeStatements } from './batch-statements.ts';
 import { callerOf, type Emulator, type Interceptor, intercept, type ServiceError } from './emulator.ts';
 import { StartError } from './errors.ts';
 import { listenOnLoopback } from './loopback-server.ts';
@@ -85,20 +86,28 @@ function withInterceptors(handle: RequestListener, interceptors: readonly Interc
   return function listener(request, response) {
     readBody(request).then(
       body => {
+        const operation = String(request.headers['x-amz-target']).split('.').at(-1) ?? '';
         const error = intercept(interceptors, {
           service: 'dynamodb',
-          operation: String(request.headers['x-amz-target']).split('.').at(-1) ?? '',
+          operation,
           caller: callerOf(request.headers.authorization),
           get input() {
             return parseJson(body); // only the IAM enforcer looks at it, and the engine parses the body too
           },
         });
-        if (!error) replay(request, body, replayed => handle(replayed, response));
-        else response.writeHead(error.status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(errorBody(error));
+        if (error) return answer(response, error.status, errorBody(error));
+        if (operation !== 'BatchExecuteStatement') return replay(request, body, replayed => handle(replayed, response));
+        return executeStatements(parseJson(body), callsOf(handle, request.headers)).then(({ status, body }) =>
+          answer(response, status, JSON.stringify(body)),
+        );
       },
       () => response.destroy(),
     );
   };
+}
+
+function answer(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(body);
 }
 
 /** Node's stream consumers would take twice the time of everything that follows. */

@@ -3,7 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DynamoDBClient, GetItemCommand, ListTablesCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  BatchExecuteStatementCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  ListTablesCommand,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, it } from 'vitest';
 import type { LiveResource } from '../src/assembly/resources.ts';
 import { createTables, startDynamoDb, tableOf } from '../src/dynamodb.ts';
@@ -98,4 +104,50 @@ it('throttles functions when that fault is injected', async () => {
   });
   client.destroy();
   expect(happened).toEqual(['throttledReadsAndWrites']);
+});
+
+const insert = (id: string, Statement = `INSERT INTO "App-Deliveries" VALUE {'id':?}`) => ({
+  Statement,
+  Parameters: [{ S: id }],
+});
+
+it('inserts what does not exist yet, each statement on its own', async () => {
+  const { client } = await start();
+  await createTables(client, [table]);
+  await client.send(new PutItemCommand({ TableName: 'App-Deliveries', Item: { id: { S: 'b' }, old: { BOOL: true } } }));
+  const Statements = [insert('a'), insert('b'), insert('')];
+  const input = { Statements, ReturnConsumedCapacity: 'TOTAL' } as const;
+  const { Responses, ConsumedCapacity } = await client.send(new BatchExecuteStatementCommand(input));
+  expect(Responses?.map(answer => answer.Error?.Code)).toEqual([undefined, 'DuplicateItem', 'ValidationError']);
+  expect(ConsumedCapacity).toMatchObject([{ TableName: 'App-Deliveries', CapacityUnits: 1 }]);
+  const read = (id: string) => client.send(new GetItemCommand({ TableName: 'App-Deliveries', Key: { id: { S: id } } }));
+  expect((await read('a')).Item).toEqual({ id: { S: 'a' } });
+  expect((await read('b')).Item).toHaveProperty('old');
+});
+
+it.each([
+  `SELECT * FROM "App-Deliveries"`,
+  `DELETE FROM "App-Deliveries" WHERE id = ?`,
+  `INSERT INTO "App-Deliveries" VALUE {'id':?,'other':?}`,
+  `INSERT INTO "App-Deliveries" VALUE {'id':'a'}`,
+  `INSERT INTO "App-Deliveries" VALUE {'id':?} ON CONFLICT DO NOTHING`,
+  `INSERT INTO "App-Deliveries" VALUE {${"'a':?,".repeat(50_000)}}`,
+  '',
+])('refuses the statement %s', async Statement => {
+  const { client } = await start();
+  await createTables(client, [table]);
+  const { Responses } = await client.send(new BatchExecuteStatementCommand({ Statements: [insert('a', Statement)] }));
+  expect(Responses).toMatchObject([{ Error: { Code: 'ValidationError' } }]);
+});
+
+it.each([
+  ['none', []],
+  ['26', Array.from({ length: 26 }, (_, at) => insert(`id-${at}`))],
+  ['two of one item', [insert('a'), insert('a')]],
+])('refuses a batch of statements: %s', async (_name, Statements) => {
+  const { client } = await start();
+  await createTables(client, [table]);
+  await expect(client.send(new BatchExecuteStatementCommand({ Statements }))).rejects.toThrow(
+    expect.objectContaining({ name: 'ValidationException' }),
+  );
 });

@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { callsOf, executeStatements } from '@emissor/local-cloud/batch-statements';
 import dynalite from 'dynalite';
 
 /** The engine that answers a test file's DynamoDB requests. */
@@ -48,6 +49,10 @@ function inProcess(server: Server) {
             resolve({ response: { statusCode: response.statusCode, headers: answered, body: Buffer.from(text) } });
           },
         };
+        if (headers['x-amz-target']?.endsWith('.BatchExecuteStatement')) {
+          const call = callsOf((...sent) => server.emit('request', ...sent), headers);
+          return resolve(executed(executeStatements(JSON.parse(String(body)), call)));
+        }
         server.emit('request', request, response);
         setImmediate(() => {
           request.emit('data', typeof body === 'string' ? Buffer.from(body) : Buffer.copyBytesFrom(body));
@@ -55,6 +60,11 @@ function inProcess(server: Server) {
         });
       }),
   };
+}
+
+async function executed(answer: ReturnType<typeof executeStatements>): Promise<{ response: object }> {
+  const { status, body } = await answer;
+  return { response: { statusCode: status, headers: {}, body: Buffer.from(JSON.stringify(body)) } };
 }
 
 /** The parts of a request that the SDK's client hands to its transport, as far as these tests go. */

@@ -6,7 +6,12 @@ import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientSettings } from '../../../lambdas/platform/aws/client-settings.ts';
-import { BatchGetCommand, PutCommand, QueryCommand } from '../../../lambdas/platform/aws/documents.ts';
+import {
+  BatchExecuteStatementCommand,
+  BatchGetCommand,
+  PutCommand,
+  QueryCommand,
+} from '../../../lambdas/platform/aws/documents.ts';
 import { makeDynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { describeError } from '../../../lambdas/platform/telemetry.ts';
 import { processorTimeOf } from '../../support/processor-time.ts';
@@ -104,15 +109,34 @@ describe('an error of AWS', () => {
       () => dynamo().send(new BatchGetCommand({ RequestItems: { [TableName]: { Keys: [{ id: canary }] } } })),
     ],
     [
+      'dynamodb:PartiQLInsert',
+      'table',
+      () =>
+        dynamo().send(new BatchExecuteStatementCommand({ Statements: [{ Statement: canary, Parameters: [canary] }] })),
+    ],
+    [
       'sqs:SendMessage',
       'queue',
-      () => new SQSClient({ ...clientSettings('sqs'), ...options }).send(new SendMessageBatchCommand({ QueueUrl: `https://${canary}/q`, Entries })),
+      () =>
+        new SQSClient({ ...clientSettings('sqs'), ...options }).send(
+          new SendMessageBatchCommand({ QueueUrl: `https://${canary}/q`, Entries }),
+        ),
     ],
-    ['kms:Decrypt', 'key', () => new KMSClient({ ...clientSettings('kms'), ...options }).send(new DecryptCommand({ CiphertextBlob: Buffer.from('x') }))],
+    [
+      'kms:Decrypt',
+      'key',
+      () =>
+        new KMSClient({ ...clientSettings('kms'), ...options }).send(
+          new DecryptCommand({ CiphertextBlob: Buffer.from('x') }),
+        ),
+    ],
     [
       'sns:Publish',
       'topic',
-      () => new SNSClient({ ...clientSettings('sns'), ...options }).send(new PublishCommand({ TopicArn: canary, Message: canary })),
+      () =>
+        new SNSClient({ ...clientSettings('sns'), ...options }).send(
+          new PublishCommand({ TopicArn: canary, Message: canary }),
+        ),
     ],
   ])('of %s names the action and the kind of resource (%s), and no value', async (action, resourceType, call) => {
     const error = await call().then(

@@ -1,4 +1,5 @@
 import { queueArn, tableArn } from '../assembly/identities.ts';
+import { insertedTables } from '../batch-statements.ts';
 import { type Interceptor, ServiceError, type ServiceRequest } from '../emulator.ts';
 import { keyIn } from '../kms/wrapping.ts';
 import { type AccessRequest, isAllowed, type Statement } from './policies.ts';
@@ -48,6 +49,10 @@ function accessRequests({ service, operation, input }: ServiceRequest): readonly
 }
 
 function dynamoDbAccess(operation: string, input: Input): AccessRequest[] {
+  if (operation === 'BatchExecuteStatement') {
+    const tables = insertedTables(input);
+    return tables.map(table => ({ action: 'dynamodb:PartiQLInsert', resource: tableArn(table) }));
+  }
   const action = `dynamodb:${operation}`;
   if (isObject(input.RequestItems)) {
     return Object.keys(input.RequestItems).map(table => ({ action, resource: tableArn(table) }));

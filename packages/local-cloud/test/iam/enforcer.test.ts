@@ -34,6 +34,12 @@ describe('the IAM enforcer', () => {
       { RequestItems: { A: {}, B: {} } },
       `dynamodb:BatchGetItem on resource: ${arn('dynamodb', 'table/A')}`,
     ],
+    [
+      'dynamodb',
+      'BatchExecuteStatement',
+      { Statements: [{ Statement: `INSERT INTO "Tab" VALUE {'id':?}`, Parameters: [{ S: 'a' }] }] },
+      `dynamodb:PartiQLInsert on resource: ${arn('dynamodb', 'table/Tab')}`,
+    ],
     ['sqs', 'SendMessageBatch', { QueueUrl: 'http://x/0/Q' }, `sqs:SendMessage on resource: ${arn('sqs', 'Q')}`],
     ['sqs', 'GetQueueUrl', { QueueName: 'Q' }, `sqs:GetQueueUrl on resource: ${arn('sqs', 'Q')}`],
     ['sns', 'Publish', { TopicArn: arn('sns', 'T') }, `sns:Publish on resource: ${arn('sns', 'T')}`],

@@ -1,0 +1,261 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
+import { BatchExecuteStatementCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { aDelivery, aRecord, noon } from '../builders.ts';
+
+let database: Database;
+beforeAll(async () => {
+  database = await startDatabase('Deliveries');
+});
+afterAll(() => database.stop());
+
+const clock = frozenClock();
+beforeEach(() => clock.set(noon));
+
+/** The outcome of a first attempt; those of other texts are of other processes. */
+let made = 0;
+const freshId = () => `evt_${String(++made).padStart(27, '0')}`;
+const outcome = (id = freshId(), text = 'own'): Delivery =>
+  settled(aDelivery({ id, attempt: 2, charged: 1, attempts: [aRecord({ response: text })] }), 'delivered', noon);
+const outcomes = (count: number) => Array.from({ length: count }, () => outcome());
+
+/** What becomes of a call for several: how many of its items are written, and what is said of it. */
+type Trouble = (input: Statements, write: (input: Statements) => Promise<Answers>) => Promise<Answers>;
+type Statements = { Statements: readonly { Parameters: readonly unknown[] }[] };
+type Answers = { Responses?: object[]; $metadata?: object };
+
+/** A store that meets these troubles in turn, and its calls. */
+const storeWith = (...troubles: Trouble[]) => {
+  const calls: string[] = [];
+  const send = async (command: { input: Statements }) => {
+    if (!(command instanceof BatchExecuteStatementCommand)) {
+      calls.push(command instanceof PutCommand ? 'put' : 'read');
+      return database.dynamo.send(command as never);
+    }
+    calls.push(`${command.input.Statements?.length} together`);
+    const write = (input: Statements) =>
+      database.dynamo.send(new BatchExecuteStatementCommand(input as never)) as Promise<Answers>;
+    return (troubles.shift() ?? ((input, pass) => pass(input)))(command.input as Statements, write);
+  };
+  const store = makeDeliveryStore({
+    dynamo: { send } as never,
+    table: 'Deliveries',
+    now: clock.now,
+    historyDays: 30,
+    retryForMs: 2_000,
+    pause: async milliseconds => clock.advance(milliseconds),
+    writesTogether: true,
+  });
+  const createAll = (deliveries: readonly Delivery[]) => Promise.all(deliveries.map(store.create));
+  return { store, calls, createAll };
+};
+const { store: plain } = storeWith();
+const named = (name: string, more: object = {}) => Object.assign(new Error(name), { name, ...more });
+const all = <Value>(count: number, value: Value) => Array.from({ length: count }, () => value);
+
+describe('deliveries that are created at about the same time', () => {
+  it('are written by one call', async () => {
+    const { calls, createAll } = storeWith();
+    const deliveries = outcomes(10);
+    expect(await createAll(deliveries)).toEqual(all(10, true));
+    expect(calls).toEqual(['10 together']);
+    expect(await plain.read(deliveries.map(({ id }) => id))).toEqual(deliveries);
+  });
+
+  it('are written by a put where there is one', async () => {
+    const { calls, createAll } = storeWith();
+    expect(await createAll(outcomes(1))).toEqual([true]);
+    expect(calls).toEqual(['put']);
+  });
+
+  it('are 25 at most in a call', async () => {
+    const { calls, createAll } = storeWith();
+    expect(await createAll(outcomes(60))).toEqual(all(60, true));
+    expect(calls).toEqual(['25 together', '25 together', '10 together']);
+  });
+
+  it('wait for one of two calls under way, and go together then', async () => {
+    const ends: (() => void)[] = [];
+    const held: Trouble = async (input, write) => {
+      await new Promise<void>(resolve => ends.push(resolve));
+      return write(input);
+    };
+    const { calls, createAll } = storeWith(held, held);
+    const begun = [createAll(outcomes(2))];
+    await turns();
+    begun.push(createAll(outcomes(3)));
+    await turns();
+    begun.push(createAll(outcomes(1)), createAll(outcomes(3)));
+    await turns();
+    expect(calls).toEqual(['2 together', '3 together']);
+    ends[1]?.(); // the first one hangs
+    expect((await Promise.all(begun.slice(1))).flat()).toEqual(all(7, true));
+    expect(calls).toEqual(['2 together', '3 together', '4 together']);
+    ends[0]?.();
+    expect(await begun[0]).toEqual([true, true]);
+  });
+
+  it('are one, where two have one id', async () => {
+    const { calls, createAll } = storeWith();
+    const id = freshId();
+    const [one, other] = [outcome(id, 'one'), outcome(id, 'other')];
+    const [isOne, isOther] = (await createAll([one, other, outcome()])) as [boolean, boolean, boolean];
+    expect(isOther).toBe(!isOne);
+    expect(calls).toContain('2 together');
+    expect(await plain.read([id])).toEqual([isOne ? one : other]);
+  });
+});
+
+describe('of deliveries that are created together, one', () => {
+  it('that exists is left as it is, and the others are stored', async () => {
+    const earlier = outcome(freshId(), 'earlier');
+    await plain.create(earlier);
+    const { calls, createAll } = storeWith();
+    expect(await createAll([outcome(), outcome(earlier.id), outcome()])).toEqual([true, false, true]);
+    expect(calls).toEqual(['3 together', 'put']);
+    expect(await plain.read([earlier.id])).toEqual([earlier]);
+  });
+
+  it('takes the place of one whose time is over', async () => {
+    const earlier = outcome(freshId(), 'earlier');
+    await plain.create(earlier);
+    clock.advance(40 * 24 * 60 * 60_000);
+    const later = settled(aDelivery({ id: earlier.id }), 'delivered', clock.now());
+    expect(await storeWith().createAll([later, outcome()])).toEqual([true, true]);
+    expect(await plain.read([earlier.id])).toEqual([later]);
+  });
+
+  it.each(['ThrottlingError', 'ProvisionedThroughputExceeded', 'InternalServerError', 'TransactionConflict'])(
+    'that meets %s is written again by itself, though the call succeeds',
+    async Code => {
+      const troubled: Trouble = async (input, write) => {
+        const [first, ...others] = input.Statements;
+        const { Responses = [] } = await write({ Statements: others });
+        return { Responses: [{ Error: { Code } }, ...Responses], first } as Answers;
+      };
+      const deliveries = outcomes(3);
+      const { calls, createAll } = storeWith(troubled);
+      expect(await createAll(deliveries)).toEqual(all(3, true));
+      expect(calls).toEqual(['3 together', 'put']);
+      expect(clock.now()).toBe(noon + 100);
+    },
+  );
+
+  it('that is not answered is not taken for stored', async () => {
+    const { calls, createAll } = storeWith(async (input, write) => {
+      await write({ Statements: input.Statements.slice(0, 1) });
+      return { Responses: [{}] };
+    });
+    const deliveries = outcomes(2);
+    expect(await createAll(deliveries)).toEqual([true, true]);
+    expect(calls).toEqual(['2 together', 'put']);
+    expect(await plain.read(deliveries.map(({ id }) => id))).toEqual(deliveries);
+  });
+
+  it('that DynamoDB does not take does not keep the others from being stored', async () => {
+    const refused: Trouble = async () => {
+      throw named('ValidationException');
+    };
+    const { calls, createAll } = storeWith(refused);
+    expect(await createAll(outcomes(3))).toEqual(all(3, true));
+    expect(calls).toEqual(['3 together', 'put', 'put', 'put']);
+  });
+});
+
+describe('deliveries whose common call got no answer', () => {
+  it.each([
+    ['all', 4],
+    ['some', 2],
+    ['none', 0],
+  ])('are stored once each where %s were written', async (_name, count) => {
+    const lost: Trouble = async (input, write) => {
+      if (count > 0) await write({ Statements: input.Statements.slice(0, count) });
+      throw named('TimeoutError');
+    };
+    const deliveries = outcomes(4);
+    const { calls, createAll } = storeWith(lost);
+    expect(await createAll(deliveries)).toEqual(all(4, true));
+    expect(calls.toSorted()).toEqual(['4 together', ...all(4, 'put'), ...all(count, 'read')]);
+    expect(await plain.read(deliveries.map(({ id }) => id))).toEqual(deliveries);
+  });
+
+  it('are known again where the SDK repeated the call', async () => {
+    const repeated: Trouble = async (input, write) => {
+      await write(input);
+      return { ...(await write(input)), $metadata: { attempts: 2 } };
+    };
+    const deliveries = outcomes(3);
+    expect(await storeWith(repeated).createAll(deliveries)).toEqual(all(3, true));
+    expect(await plain.read(deliveries.map(({ id }) => id))).toEqual(deliveries);
+  });
+
+  it('are stale where it is another one that stands there', async () => {
+    const other = outcome(freshId(), 'other');
+    const lost: Trouble = async () => {
+      await plain.create(other);
+      throw named('TimeoutError');
+    };
+    expect(await storeWith(lost).createAll([outcome(other.id), outcome()])).toEqual([false, true]);
+    expect(await plain.read([other.id])).toEqual([other]);
+  });
+
+  it('are written by one process, where another was killed between writing and acknowledging', async () => {
+    const deliveries = outcomes(3);
+    await storeWith().createAll(deliveries);
+    const again = deliveries.map(({ id }) => outcome(id, 'another process'));
+    expect(await storeWith().createAll(again)).toEqual(all(3, false));
+    expect(await plain.read(deliveries.map(({ id }) => id))).toEqual(deliveries);
+  });
+
+  it('says true of what stands in the table, and of nothing else, whatever happens', async () => {
+    const step = fc.constantFrom('answered', 'lost', 'not made', 'repeated', 'throttled', 'unanswered');
+    const plans = fc.record({
+      steps: fc.array(step, { maxLength: 4 }),
+      sizes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),
+      isTaken: fc.func(fc.boolean()),
+    });
+    await fc.assert(
+      fc.asyncProperty(plans, async ({ steps, sizes, isTaken }) => {
+        clock.set(noon);
+        const { createAll } = storeWith(...steps.flatMap(name => troubles[name] ?? []));
+        const batches = sizes.map(size => outcomes(size));
+        const taken = batches.flat().filter((_, at) => isTaken(at));
+        for (const { id } of taken) await plain.create(outcome(id, 'another'));
+        const said = (await Promise.all(batches.map(createAll))).flat();
+        const stored = await plain.read(batches.flat().map(({ id }) => id));
+        expect(stored.map(({ attempts }) => attempts[0]?.response === 'own')).toEqual(said);
+        expect(said.filter(isOwn => !isOwn)).toHaveLength(taken.length);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+const troubles: Record<string, Trouble> = {
+  answered: (input, write) => write(input),
+  lost: async (input, write) => {
+    await write(input);
+    throw named('TimeoutError');
+  },
+  'not made': async () => {
+    throw named('ThrottlingException');
+  },
+  repeated: async (input, write) => {
+    await write(input);
+    return { ...(await write(input)), $metadata: { attempts: 2 } };
+  },
+  throttled: async ({ Statements }) => ({ Responses: Statements.map(() => ({ Error: { Code: 'ThrottlingError' } })) }),
+  unanswered: async (input, write) => {
+    await write(input);
+    return {};
+  },
+} satisfies Record<string, Trouble>;
+
+/** Lets what was begun come to where it waits. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+}
