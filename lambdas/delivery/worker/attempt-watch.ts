@@ -15,6 +15,8 @@ export interface AttemptWatch {
   readonly signal: AbortSignal;
   /** The name is about to be resolved: our own work before that is nobody's slowness. */
   onResolving(): void;
+  /** Name servers are asked for this attempt, and not for another at the same host. */
+  onAsking(): void;
   onConnecting(): void;
   /** The last header has come. */
   onAnswered(): void;
@@ -57,6 +59,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
     const hostname = URL.parse(webhook.url)?.hostname ?? '';
     let endResolution = () => {};
     let timers: (() => void)[] = [];
+    let hasAsked = false;
     let wasSlow = false;
     /** Resolving, connecting and answering, the end: what was asked in one of them says nothing in the next. */
     let phase = 0;
@@ -66,6 +69,9 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
       onResolving() {
         endResolution = dnsTimeouts.begin(hostname, webhook.accountId);
         later(giveUpAfter, onSlowResolution);
+      },
+      onAsking() {
+        hasAsked = true;
       },
       onConnecting() {
         endResolution();
@@ -94,8 +100,9 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
       timers = [];
     }
 
+    /** One lost answer must not slow every webhook at a host: those that share it are given up, but not slow. */
     function onSlowResolution(): void {
-      recordSlowDns();
+      if (hasAsked) recordSlowDns();
       void giveUpOrAskAgain();
     }
 

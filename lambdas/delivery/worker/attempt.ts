@@ -51,6 +51,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
         redact: makeRedaction(credentials.authorization),
         ...(progress && {
           signal: progress.signal,
+          onAsking: progress.onAsking,
           onConnecting: progress.onConnecting,
           onAnswered: progress.onAnswered,
         }),
@@ -91,7 +92,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
 }
 
 /** Is told how an attempt goes, and may give it up. */
-type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onConnecting' | 'onAnswered'>;
+type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onAsking' | 'onConnecting' | 'onAnswered'>;
 
 interface Credentials {
   readonly authorization: string | undefined;

@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { makeGuardedPost } from '../../platform/egress/guarded-post.ts';
 import { makeOutageDetector } from '../../platform/egress/outage-detector.ts';
 import { makeResolver } from '../../platform/egress/resolver.ts';
+import { makeSharedResolver } from '../../platform/egress/shared-resolver.ts';
 import { makeEventLoopLag } from '../../platform/event-loop-lag.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
 import { makeSealing } from '../../platform/sealing.ts';
@@ -21,12 +22,13 @@ export type Attempts = ReturnType<typeof makeAttempts>;
 export function makeAttempts(parts: AttemptsParts) {
   const { dynamo, kms, keyringTable, isolation, ownHosts, lane, now, random } = parts;
   const keyring = makeKeyring({ dynamo, kms, table: keyringTable, now });
+  const resolve = makeSharedResolver(makeResolver(), now);
   const outageDetector = makeOutageDetector({ now });
   const eventLoopLag = makeEventLoopLag();
   return {
     attempt: makeAttempt({
       ...parts,
-      post: makeGuardedPost({ resolve: makeResolver(), ownHosts, outageDetector, now, random }),
+      post: makeGuardedPost({ resolve, ownHosts, outageDetector, now, random }),
       sealing: makeSealing(keyring),
       eventLoopLag,
       connectTimeoutMs: connectTimeouts[lane],

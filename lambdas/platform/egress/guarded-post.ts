@@ -98,7 +98,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
 
   /** Returns `undefined` when the signal ended it. */
   async function post(request: PostRequest, timing: PostTiming, signal: AbortSignal): Promise<PostResult | undefined> {
-    const destination = await resolveDestination(request.url, signal);
+    const destination = await resolveDestination(request.url, signal, request.onAsking);
     if (signal.aborted) return undefined;
     timing.resolved();
     if (destination.outcome === 'refused') return { outcome: 'blocked', detail: destination.findings[0].detail };

@@ -2,6 +2,8 @@ import type { Clock } from '../clock.ts';
 
 /** Callbacks for the steps of a POST. */
 export interface PostListeners {
+  /** Called where name servers are asked for this POST: one that shares another's answer does not ask. */
+  readonly onAsking?: () => void;
   /** Called once, when the host is resolved and its addresses are judged, however that ended, with the time it took. */
   readonly onResolved?: (resolutionMs: number) => void;
   /** Called once, when the first connection is opened or a kept one is reused. */

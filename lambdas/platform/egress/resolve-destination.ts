@@ -1,4 +1,4 @@
-import { ResolutionError, type ResolutionFault, type Resolve } from './resolver.ts';
+import { ResolutionError, type ResolutionFault, type Resolve, untilAborted } from './resolver.ts';
 import { guardAddresses } from './ssrf-guard.ts';
 import { parseWebhookUrl } from './url-policy.ts';
 import type { UrlFinding } from './url-rules.ts';
@@ -27,11 +27,11 @@ export type Destination =
 
 /**
  * Judges a URL, resolves its host now and judges every address. An aborted signal yields `unresolved`, whatever the resolver
- * does.
+ * does. `onAsking` is the resolver's.
  *
  * @throws {ResolutionError} for an error of our own.
  */
-export type ResolveDestination = (text: string, signal: AbortSignal) => Promise<Destination>;
+export type ResolveDestination = (text: string, signal: AbortSignal, onAsking?: () => void) => Promise<Destination>;
 
 /**
  * Makes the one judgement of URLs, for registration, replacement and every attempt: URL policy, DNS, SSRF guard.
@@ -45,13 +45,13 @@ export function makeResolveDestination({
   readonly resolve: Resolve;
   readonly ownHosts: readonly string[];
 }): ResolveDestination {
-  return async function resolveDestination(text, signal) {
+  return async function resolveDestination(text, signal, onAsking) {
     const verdict = parseWebhookUrl(text, ownHosts);
     if (verdict.outcome === 'refused') return verdict;
     const { url, host, isLiteral } = verdict;
     let addresses: readonly string[];
     try {
-      addresses = isLiteral ? [host] : await untilAborted(resolve(host, signal), signal);
+      addresses = isLiteral ? [host] : await untilAborted(resolve(host, signal, onAsking), signal);
     } catch (error) {
       if (!(error instanceof ResolutionError) || error.fault === 'internal_error') throw error;
       return { outcome: 'unresolved', fault: error.fault, detail: error.message };
@@ -62,14 +62,4 @@ export function makeResolveDestination({
     }
     return { outcome: 'refused', findings: [guarded.finding] };
   };
-}
-
-/** Rejects as soon as the signal aborts, even if the promise never settles. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(new ResolutionError('temporary', 'ECANCELLED'));
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-    if (signal.aborted) abort();
-  });
 }

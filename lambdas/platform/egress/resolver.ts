@@ -17,11 +17,12 @@ export class ResolutionError extends Error {
 }
 
 /**
- * Returns every address, IPv4 and IPv6, that a DNS name has now.
+ * Returns every address, IPv4 and IPv6, that a DNS name has now. `onAsking` is called where name servers are asked for this
+ * call: one that shares another's answer does not ask.
  *
  * @throws {ResolutionError} when there is none, or the signal aborts first.
  */
-export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
+export type Resolve = (name: string, signal: AbortSignal, onAsking?: () => void) => Promise<readonly string[]>;
 
 /** The part of a `node:dns` resolver that is used. */
 export type NameServer = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
@@ -33,8 +34,9 @@ export type NameServer = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
  * once. Deliveries use IPv4, so an AAAA answer is waited for only briefly: it matters to the SSRF guard alone.
  */
 export function makeResolver(newNameServer: () => NameServer = makeNameServer): Resolve {
-  return async function resolve(name, signal) {
+  return async function resolve(name, signal, onAsking) {
     if (signal.aborted) throw new ResolutionError('temporary', 'ECANCELLED');
+    onAsking?.();
     const server = newNameServer();
     const cancel = () => server.cancel();
     signal.addEventListener('abort', cancel, { once: true });
@@ -54,6 +56,16 @@ export function makeResolver(newNameServer: () => NameServer = makeNameServer): 
       cancel(); // queries that are still unanswered
     }
   };
+}
+
+/** Rejects as soon as the signal aborts, even if the promise never settles. @throws {ResolutionError} */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new ResolutionError('temporary', 'ECANCELLED'));
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    if (signal.aborted) abort();
+  });
 }
 
 /** Two queries of two seconds each; a name server that answers neither must not use up the attempt's deadline. */

@@ -164,23 +164,33 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
 
 describe('a name that is not resolved after 2 s', () => {
   it('is recorded, and its attempt is given up where messages wait', async () => {
-    const { onResolving, pass, did } = timing({ waiting: [false, true] });
+    const { onResolving, onAsking, pass, did } = timing({ waiting: [false, true] });
     onResolving();
+    onAsking();
     await pass(15_000);
     expect(did).toEqual(['2000 slow DNS', '2000 asks', '3000 asks', '3000 gives up']);
   });
 
+  it('is not recorded where another attempt asked, but given up all the same', async () => {
+    const { onResolving, pass, did } = timing({ waiting: [true] });
+    onResolving();
+    await pass(15_000);
+    expect(did).toEqual(['2000 asks', '2000 gives up']);
+  });
+
   it('is not recorded where our resolver is slow, but given up all the same', async () => {
     const dnsTimeouts = { begin: () => () => undefined, recordTimeout: () => true };
-    const { onResolving, pass, did } = timing({ dnsTimeouts, giveUp: 'always' });
+    const { onResolving, onAsking, pass, did } = timing({ dnsTimeouts, giveUp: 'always' });
     onResolving();
+    onAsking();
     await pass(15_000);
     expect(did).toEqual(['2000 gives up']);
   });
 
   it('counts no more once connecting has begun: the receiver has 2 s of its own', async () => {
-    const { onResolving, onConnecting, pass, did } = timing({ waiting: [false, true] });
+    const { onResolving, onAsking, onConnecting, pass, did } = timing({ waiting: [false, true] });
     onResolving();
+    onAsking();
     await pass(2_500);
     onConnecting();
     await pass(1_999);

@@ -56,6 +56,7 @@ const process = async (
       return {
         signal: new AbortController().signal,
         onResolving: () => undefined,
+        onAsking: () => undefined,
         onConnecting: () => undefined,
         onAnswered: () => undefined,
         end: async () => void did.push('end watch'),

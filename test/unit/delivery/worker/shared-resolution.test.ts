@@ -1,0 +1,90 @@
+import { expect, it, vi } from 'vitest';
+import { makeDnsTimeouts } from '../../../../lambdas/delivery/isolation/dns-timeouts.ts';
+import { unknownSlowness } from '../../../../lambdas/delivery/isolation/slowness.ts';
+import { makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
+import { makeStartAttemptWatch } from '../../../../lambdas/delivery/worker/attempt-watch.ts';
+import { makeConnections } from '../../../../lambdas/platform/egress/connections.ts';
+import { makeResolver, type NameServer } from '../../../../lambdas/platform/egress/resolver.ts';
+import { makeSharedResolver } from '../../../../lambdas/platform/egress/shared-resolver.ts';
+import { afterEvents } from '../../../../lambdas/platform/timer.ts';
+import { useVirtualTime } from '../../../support/virtual-time.ts';
+import { postWith, publicAddress } from '../../platform/egress/posting.ts';
+import { loopbackNetwork } from '../../platform/egress/tls-receiver.ts';
+import { aDelivery, aWebhook, fakeSealing, neverLate } from '../builders.ts';
+
+const accounts = Array.from({ length: 50 }, (_, index) => `conta-${index}`);
+
+/** Attempts for fifty accounts at one host that begin at once. Its first answer is lost: it comes after this many milliseconds. */
+const attemptAll = async (lostFor: number, addresses: readonly string[], waiting: boolean) => {
+  useVirtualTime();
+  const now = () => performance.now();
+  const slow: string[] = [];
+  const { meant, network } = loopbackNetwork(0, undefined, new Map([[publicAddress, 'ECONNREFUSED']]));
+  let asked = 0;
+  const nameServer = {
+    resolve4: () => {
+      asked += 1;
+      return new Promise(resolve => setTimeout(resolve, lostFor, [...addresses]));
+    },
+    resolve6: async () => [],
+    cancel: () => undefined,
+  } as unknown as NameServer;
+  const nothing = async () => undefined;
+  const startAttemptWatch = makeStartAttemptWatch({
+    tracker: {
+      recordQuick: () => undefined,
+      recordSlow: nothing,
+      recordSlowDns: async ({ accountId }) => void slow.push(accountId),
+      recordDuration: nothing,
+      recordQuickSuccess: nothing,
+    },
+    eventLoopLag: neverLate,
+    dnsTimeouts: makeDnsTimeouts(now),
+    hasMessages: async () => waiting,
+    after: afterEvents,
+    now,
+    lane: 'first',
+    giveUp: 'waiting',
+    attemptTimeoutMs: 15_000,
+  });
+  const attempt = makeAttempt({
+    post: postWith({
+      resolve: makeSharedResolver(
+        makeResolver(() => nameServer),
+        now,
+      ),
+      connections: makeConnections(network),
+    }),
+    sealing: fakeSealing,
+    eventLoopLag: neverLate,
+    now,
+    attemptTimeoutMs: 15_000,
+    connectTimeoutMs: 700,
+    serviceVersion: '0',
+  });
+  const made = accounts.map(async accountId => {
+    const webhook = aWebhook({ accountId });
+    const watch = startAttemptWatch(webhook, unknownSlowness);
+    const { outcome, record } = await attempt(webhook, aDelivery({ accountId }), watch);
+    await watch.end({ outcome, record } as Parameters<typeof watch.end>[0]);
+    return record.result;
+  });
+  for (let passed = 0; passed < 3_000; passed += 100) await vi.advanceTimersByTimeAsync(100);
+  return { results: new Set(await Promise.all(made)), slow, connections: meant.map(({ host }) => host), asked };
+};
+
+it('fifty accounts at one host share one lookup: one lost answer slows one of them, and each pins a connection', async () => {
+  const { results, slow, connections, asked } = await attemptAll(2_050, [publicAddress], false);
+  expect({ results, slow, asked }).toEqual({ results: new Set(['connection']), slow: ['conta-0'], asked: 1 });
+  expect(connections).toEqual(accounts.map(() => publicAddress));
+});
+
+it('they are all given up where messages wait, but only the one that asked is slow', async () => {
+  const { results, slow, connections } = await attemptAll(2_050, [publicAddress], true);
+  expect({ results, slow, connections }).toEqual({ results: new Set(['slow']), slow: ['conta-0'], connections: [] });
+});
+
+it('each of them judges every address of the shared answer', async () => {
+  const { results, connections } = await attemptAll(10, [publicAddress, '169.254.169.254'], false);
+  expect({ results, connections }).toEqual({ results: new Set(['blocked']), connections: [] });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { ResolutionError, type Resolve } from '../../../../lambdas/platform/egress/resolver.ts';
+import { makeSharedResolver } from '../../../../lambdas/platform/egress/shared-resolver.ts';
+import { frozenClock } from '../../../support/clock.ts';
+
+const never = new AbortController().signal;
+const addresses = ['93.184.216.34'];
+
+/** A shared resolver over lookups that the test answers, in the order in which they were begun. */
+const sharing = () => {
+  const clock = frozenClock();
+  const lookups: (PromiseWithResolvers<readonly string[]> & { name: string; signal: AbortSignal })[] = [];
+  const lookUp: Resolve = (name, signal, onAsking) => {
+    onAsking?.();
+    const lookup = { ...Promise.withResolvers<readonly string[]>(), name, signal };
+    lookups.push(lookup);
+    return lookup.promise;
+  };
+  return { clock, lookups, resolve: makeSharedResolver(lookUp, clock.now) };
+};
+
+describe('lookups of one name', () => {
+  it('are shared by calls that begin within 100 ms of one, under way or ended', async () => {
+    const { clock, lookups, resolve } = sharing();
+    const first = resolve('a.example', never);
+    clock.advance(50);
+    const second = resolve('a.example', never);
+    lookups[0]?.resolve(addresses);
+    expect(await Promise.all([first, second])).toEqual([addresses, addresses]);
+    clock.advance(49);
+    expect(await resolve('a.example', never)).toEqual(addresses);
+    expect(lookups).toHaveLength(1);
+  });
+
+  it.each([
+    ['100 ms after its beginning', 100],
+    ['where the clock was set back', -1],
+  ])('are joined no more %s, though they are under way', (_case, milliseconds) => {
+    const { clock, lookups, resolve } = sharing();
+    void resolve('a.example', never);
+    clock.advance(milliseconds);
+    void resolve('a.example', never);
+    expect(lookups).toHaveLength(2);
+  });
+
+  it('share a failure, which is kept no longer than an answer', async () => {
+    const { clock, lookups, resolve } = sharing();
+    const calls = [resolve('a.example', never), resolve('a.example', never)];
+    lookups[0]?.reject(new ResolutionError('temporary', 'ESERVFAIL'));
+    for (const call of calls) await expect(call).rejects.toMatchObject({ message: 'ESERVFAIL' });
+    clock.advance(100);
+    void resolve('a.example', never);
+    expect(lookups).toHaveLength(2);
+  });
+
+  it('tell the one call that asks', () => {
+    const { resolve } = sharing();
+    const asked: number[] = [];
+    for (const call of [1, 2, 3]) void resolve('a.example', never, () => asked.push(call));
+    expect(asked).toEqual([1]);
+  });
+
+  it('are not shared with another name', () => {
+    const { lookups, resolve } = sharing();
+    void resolve('a.example', never);
+    void resolve('b.example', never);
+    expect(lookups.map(({ name }) => name)).toEqual(['a.example', 'b.example']);
+  });
+});
+
+describe('a call that gives up', () => {
+  it('ends at once, and leaves the lookup to the others, though it asked', async () => {
+    const { lookups, resolve } = sharing();
+    const impatient = new AbortController();
+    const given = resolve('a.example', impatient.signal);
+    const patient = resolve('a.example', never);
+    impatient.abort();
+    await expect(given).rejects.toMatchObject({ fault: 'temporary', message: 'ECANCELLED' });
+    expect(lookups[0]?.signal.aborted).toBe(false);
+    lookups[0]?.resolve(addresses);
+    expect(await patient).toEqual(addresses);
+  });
+
+  it('ends the lookup where it is the last, and the next call asks anew', async () => {
+    const { lookups, resolve } = sharing();
+    const controllers = [new AbortController(), new AbortController()];
+    const calls = controllers.map(({ signal }) => resolve('a.example', signal));
+    for (const [index, controller] of controllers.entries()) {
+      controller.abort();
+      await expect(calls[index]).rejects.toThrow(ResolutionError);
+    }
+    expect(lookups[0]?.signal.aborted).toBe(true);
+    void resolve('a.example', never);
+    expect(lookups).toHaveLength(2);
+  });
+
+  it('before it begins asks nobody', async () => {
+    const { lookups, resolve } = sharing();
+    await expect(resolve('a.example', AbortSignal.abort())).rejects.toThrow(ResolutionError);
+    expect(lookups).toEqual([]);
+  });
+});
+
+describe('the memory of lookups', () => {
+  it('holds a thousand names: the oldest is asked anew, and its calls get their answer', async () => {
+    const { lookups, resolve } = sharing();
+    const first = resolve('0.example', never);
+    for (let name = 1; name <= 1_000; name++) void resolve(`${name}.example`, never);
+    void resolve('1.example', never);
+    expect(lookups).toHaveLength(1_001);
+    void resolve('0.example', never);
+    expect(lookups).toHaveLength(1_002);
+    lookups[0]?.resolve(addresses);
+    expect(await first).toEqual(addresses);
+  });
+});
