@@ -42,7 +42,6 @@ export class SmokeStack extends Stack {
       timeout: Duration.seconds(10),
       memorySize: 256,
       reservedConcurrentExecutions: receiverConcurrency(configuration),
-      systemLogLevel: lambda.SystemLogLevel.WARN, // requests of strangers leave no line
       tables: {},
       environment: { RECEIVER_KEY_PARAMETER: key.parameterName },
     });

@@ -131,7 +131,7 @@ function environmentOf(outputs: LocalOutputs) {
       AWS_ENDPOINT_URL_DYNAMODB: outputs.DynamoDbEndpoint,
       AWS_ENDPOINT_URL_KMS: outputs.KmsEndpoint,
     },
-    telemetry: { POWERTOOLS_LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_NAMESPACE: 'Emissor/bench' },
+    telemetry: { LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_NAMESPACE: 'Emissor/bench' },
     settings: {
       CLIENTS_TABLE: outputs.ClientsTable,
       USERS_TABLE: outputs.UsersTable,

@@ -162,7 +162,7 @@ function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
     HISTORY_DAYS: '30',
     SERVICE_VERSION: '0.1.0',
   };
-  return { POWERTOOLS_LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_NAMESPACE: 'Emissor/bench', ...settings };
+  return { LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_NAMESPACE: 'Emissor/bench', ...settings };
 }
 
 async function nextMessage(child: ChildProcess): Promise<ReceiverMessage> {

@@ -1,4 +1,3 @@
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import type { Metrics } from '@aws-lambda-powertools/metrics';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy, { type MiddlewareObj } from '@middy/core';
@@ -11,11 +10,11 @@ import type { Telemetry } from './telemetry.ts';
  * secrets or business data: they are never logged, whatever the environment asks for.
  */
 export function makeHandler<Event, Result>(
-  { logger, metrics }: Telemetry,
+  { beginInvocation, metrics }: Telemetry,
   run: (event: Event, context: Context) => Promise<Result>,
 ) {
   return middy<Event, Result>()
-    .use(injectLambdaContext(logger, { logEvent: false }))
+    .use({ before: ({ context }) => beginInvocation(context) })
     .use(logMetrics(metrics))
     .handler(run);
 }

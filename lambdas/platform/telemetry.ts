@@ -1,9 +1,9 @@
-import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { failedCall } from './aws/failed-call.ts';
+import { makeLog } from './log.ts';
 import { stackFrames } from './stack-frames.ts';
 
-/** The logger and metrics of a function. */
+/** The log and metrics of a function. */
 export type Telemetry = ReturnType<typeof makeTelemetry>;
 
 /**
@@ -11,10 +11,9 @@ export type Telemetry = ReturnType<typeof makeTelemetry>;
  * Neither is ever given a request's or a message's body: what is logged is named field by field.
  */
 export function makeTelemetry(serviceName: string) {
-  const logger = new Logger({ serviceName });
+  const { log, beginInvocation } = makeLog(serviceName);
   const metrics = new Metrics({ serviceName, logger: quiet }); // its namespace, one per stage, is in the environment
-  const log: Log = logger;
-  return { logger, metrics, log, count };
+  return { log, beginInvocation, metrics, count };
 
   /** Adds one, or another number, to a metric; the middleware of the handler writes it out. */
   function count(metric: string, by = 1): void {
@@ -22,8 +21,7 @@ export function makeTelemetry(serviceName: string) {
   }
 }
 
-/** The part of the logger that code below the handlers gets. */
-export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
+export type { Log } from './log.ts';
 
 /** The facts of an error that are safe to log. */
 export type ErrorDescription = {
@@ -38,15 +36,17 @@ export type ErrorDescription = {
   readonly awsRequestId?: string;
   readonly tries?: number;
   readonly at?: readonly string[];
+  /** The same of the error that caused it, and of that one's cause. */
+  readonly cause?: ErrorDescription;
 };
 
 /**
- * Describes an error for the log: its name, the AWS call that failed, and where it was thrown. The message is left out, since
+ * Describes an error for the log: its name, the AWS call that failed, where it was thrown, and its cause. The message is left out, since
  * it may quote what was being processed.
  */
-export function describeError(error: unknown): ErrorDescription {
+export function describeError(error: unknown, causes = mostCauses): ErrorDescription {
   if (!(error instanceof Error)) return { errorName: typeof error };
-  const { code, $metadata } = error as { code?: unknown; $metadata?: ResponseMetadata };
+  const { code, $metadata, cause } = error as { code?: unknown; $metadata?: ResponseMetadata; cause?: unknown };
   const { httpStatusCode, requestId, attempts } = $metadata ?? {};
   return {
     errorName: error.name,
@@ -56,8 +56,12 @@ export function describeError(error: unknown): ErrorDescription {
     ...(requestId === undefined ? {} : { awsRequestId: requestId }),
     ...(attempts === undefined ? {} : { tries: attempts }),
     at: stackFrames(error),
+    ...(cause instanceof Error && causes > 0 ? { cause: describeError(cause, causes - 1) } : {}),
   };
 }
+
+/** Causes of causes that are described; a chain may lead back to its beginning. */
+const mostCauses = 2;
 
 /** Invocations without metrics are ordinary: Metrics would warn of each. */
 const quiet = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: console.error };

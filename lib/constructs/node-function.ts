@@ -25,8 +25,6 @@ export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly reservedConcurrentExecutions?: number | undefined;
   /** `ALLOW` for a function that sends to its own queue: by default Lambda ends such a loop after some 16 invocations. */
   readonly recursiveLoop?: lambda.RecursiveLoop | undefined;
-  /** The lines of Lambda's own that are logged. @default - all: one at the start and two at the end of each invocation */
-  readonly systemLogLevel?: lambda.SystemLogLevel | undefined;
 }
 
 /** The variables of an environment that name tables. */
@@ -66,8 +64,9 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
       role,
       logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
+      systemLogLevelV2: lambda.SystemLogLevel.WARN, // nothing reads of an invocation that went well when it began and ended
       environment: {
-        POWERTOOLS_LOG_LEVEL: 'INFO',
+        LOG_LEVEL: 'INFO',
         POWERTOOLS_METRICS_NAMESPACE: metricsNamespace(props.configuration),
         ...variables,
       },
@@ -77,7 +76,6 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
         ? { reservedConcurrentExecutions: props.reservedConcurrentExecutions }
         : {}),
       ...(props.recursiveLoop ? { recursiveLoop: props.recursiveLoop } : {}),
-      ...(props.systemLogLevel ? { systemLogLevelV2: props.systemLogLevel } : {}),
     });
     this.entry = props.entry;
     this.variables = variables;

@@ -29,6 +29,10 @@ describe('every function', () => {
     for (const [id, { Properties }] of logGroups) expect(Properties.RetentionInDays, id).toBe(365);
   });
 
+  it('writes no line of Lambda’s own for an invocation that went well', () => {
+    for (const [id, { Properties }] of functions) expect(Properties.LoggingConfig.SystemLogLevel, id).toBe('WARN');
+  });
+
   it('has a role whose path tells its stage and its Region, in which preflight looks for a second stage of that name', () => {
     const roles = new Map(templates.flatMap(template => resourcesOf(template, 'AWS::IAM::Role')));
     for (const [id, { Properties }] of functions) {

@@ -86,11 +86,6 @@ describe('the receiver of a stage', () => {
     );
   });
 
-  it('writes no line of Lambda’s own for a request', () => {
-    const [[, { Properties }] = ['', { Properties: {} }]] = resourcesOf(Smoke, 'AWS::Lambda::Function');
-    expect(Properties.LoggingConfig.SystemLogLevel).toBe('WARN');
-  });
-
   it.each([
     [1_000, 100, 2],
     [302, 100, 2],
