@@ -4,6 +4,7 @@ import {
   maxPauseLateness,
   mostStopsEarlier,
   pauseWithoutRoom,
+  receivePauseOfOne,
 } from '../../lambdas/delivery/limits.ts';
 import type { Random } from '../../tools/support/random.ts';
 import { coldStart, latency, processorTime } from './costs.ts';
@@ -120,7 +121,8 @@ export function simulateConsumer<Message extends QueuedMessage, Process extends 
 
     begin(batch);
     const isFull = settings.receiving === 'present' && batch.length === batchSize;
-    if (batch.length > 0) receiveAfter(isFull ? settings.pauseWhileMessages : firstReceivePause);
+    if (batch.length > 0)
+      receiveAfter(isFull ? settings.pauseWhileMessages : batch.length === 1 ? receivePauseOfOne : firstReceivePause);
     else end();
 
     function begin(messages: readonly Message[]): void {

@@ -144,6 +144,9 @@ export const mostStopsEarlier = 10 * second;
 /** A consumer that waits for receivers looks for further messages after this pause, which doubles while there are none. */
 export const firstReceivePause = 100;
 
+/** The pause of a consumer that was given one message: by then most receivers have answered, and it asks for nothing in vain. */
+export const receivePauseOfOne = 250;
+
 /** The pause doubles up to this. */
 export const longestReceivePause = second;
 

@@ -11,6 +11,7 @@ import {
   mostStopsEarlier,
   pauseWhileMessages,
   pauseWithoutRoom,
+  receivePauseOfOne,
   timeAroundAttempt,
 } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
@@ -72,7 +73,7 @@ export function makeConsumer(
     let onEmpty = () => {};
 
     for (const record of event.Records) begin(processGiven(record));
-    let wait = event.Records.length === receiveBatch ? pauseWhileMessages : firstReceivePause;
+    let wait = pauseBeforeReceiving(event.Records.length);
     while (inFlight.size > 0) {
       const lateness = await pauseOrEnd(wait);
       deleteProcessed();
@@ -203,6 +204,12 @@ export async function systemPause(milliseconds: number): Promise<number> {
 
 /** Messages that one call receives, or deletes. */
 const receiveBatch = 10;
+
+/** Behind a full batch there are more messages. Behind a single one there are none, as a rule, and a call in vain is paid for. */
+function pauseBeforeReceiving(given: number): number {
+  if (given === receiveBatch) return pauseWhileMessages;
+  return given === 1 ? receivePauseOfOne : firstReceivePause;
+}
 
 /** Returns a received message in the form in which Lambda hands messages over. */
 function toRecord({ MessageId, ReceiptHandle, Body, Attributes, MessageAttributes }: Message): SQSRecord {

@@ -375,17 +375,28 @@ describe('a consumer that waits for receivers', () => {
     await rounds(4);
     held.endAll();
     await answer;
-    expect(pauses.slice(0, 3)).toEqual([100, 10, 10]);
+    expect(pauses.slice(0, 3)).toEqual([250, 10, 10]);
   });
 
   it('asks again soon after it received something, and ever more rarely while there is nothing: up to a second', async () => {
     const held = holding();
     const { consume, pauses } = consumerOf(held.process, { queued: [[], [], [], [], [], messagesOf(1), []] });
-    const answer = consume(recordOf('a'));
+    const answer = consume(recordOf('a'), recordOf('b'));
     await rounds(20);
     held.endAll();
     await answer;
     expect(pauses.slice(0, 9)).toEqual([100, 200, 400, 800, 1_000, 1_000, 1, 100, 200]);
+  });
+
+  // Each quiet event cost a call that received nothing.
+  it('asks for nothing in vain where it was given one message and the receiver answers within a quarter of a second', async () => {
+    const held = holding();
+    const { consume, pauses } = consumerOf(held.process);
+    const answer = consume(recordOf('a'));
+    await rounds(4);
+    held.endAll();
+    await answer;
+    expect(pauses.slice(0, 3)).toEqual([250, 500, 1_000]);
   });
 
   // On a busy machine it took on more attempts than it could keep up with, and healthy receivers seemed to time out.
