@@ -2,6 +2,7 @@ import { createPrivateKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { DecryptCommand, type KMSClient } from '@aws-sdk/client-kms';
 import { type DynamoDBDocumentClient, QueryCommand } from './aws/documents.ts';
 import type { Clock } from './clock.ts';
+import { makeKeptCalls } from './kept-calls.ts';
 
 /** The kinds of keys. */
 export const keyKinds = ['signing', 'mac', 'sealing'] as const;
@@ -66,26 +67,20 @@ export function makeKeyring({
   readonly table: string;
   readonly now: Clock;
 }) {
-  const cached = new Map<KeyKind, { readAt: number; keys: Promise<readonly KeyringKey[]> }>();
+  const lists = makeKeptCalls<KeyKind, readonly KeyringKey[]>(now);
   const lookedUpAt = new Map<KeyKind, number>();
-  const opened = new Map<string, Promise<KeyObject>>();
+  const opened = makeKeptCalls<string, KeyObject>(now);
 
-  return { list, active, find, open };
+  return { list, active, find, open, openEarly };
 
   /** Lists all keys of a kind, oldest first. */
   function list(kind: KeyKind): Promise<readonly KeyringKey[]> {
-    return keysOf(kind, cacheLifetime);
+    return lists.get(kind, cacheLifetime, () => readKeys(kind));
   }
 
   /** Returns the key to sign, authenticate or seal with now. @throws {KeyNotFoundError} */
   async function active(kind: KeyKind): Promise<KeyringKey> {
-    const moment = now();
-    const latest = (await list(kind)).filter(key => key.activeFrom <= moment).at(-1);
-    if (!latest) {
-      cached.delete(kind); // the deployment may create the first key any moment
-      throw new KeyNotFoundError(kind);
-    }
-    return latest;
+    return latestOf(kind, await list(kind));
   }
 
   /** Finds the key of an id, also one published a moment ago; `undefined` if there is none. */
@@ -95,7 +90,8 @@ export function makeKeyring({
     if (known) return known;
     const isPauseOver = now() - (lookedUpAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= lookupPause;
     if (isPauseOver) lookedUpAt.set(kind, now());
-    return (await keysOf(kind, isPauseOver ? 0 : cacheLifetime)).find(isWanted); // during the pause the last result stands
+    const keys = lists.get(kind, isPauseOver ? 0 : cacheLifetime, () => readKeys(kind)); // during the pause the last result stands
+    return (await keys).find(isWanted);
   }
 
   /**
@@ -103,28 +99,39 @@ export function makeKeyring({
    * as this keyring lives. Infrastructure allows that for each kind of key (`mayUse`).
    */
   function open(key: KeyringKey): Promise<KeyObject> {
-    const known = opened.get(key.keyId);
-    if (known) return known;
-    if (!kms) throw new KeyNotFoundError(key.kind);
-    const object = kms
-      .send(new DecryptCommand({ CiphertextBlob: key.wrapped, EncryptionContext: keyringContext(key.kind) }))
-      .then(({ Plaintext: plaintext }) => {
-        if (!plaintext?.length) throw new KeyNotFoundError(key.kind); // an empty key would be known to anybody
-        return keyObject(key.kind, plaintext);
-      });
-    opened.set(key.keyId, object);
-    object.catch(() => opened.delete(key.keyId));
-    return object;
+    return opened.get(key.keyId, Number.POSITIVE_INFINITY, () => unwrap(key));
   }
 
-  /** Returns the keys of a kind, from the cache if that is younger than `maxAge` (milliseconds). */
-  function keysOf(kind: KeyKind, maxAge: number): Promise<readonly KeyringKey[]> {
-    const entry = cached.get(kind);
-    if (entry && now() - entry.readAt < maxAge) return entry.keys;
-    const keys = readKeys(kind);
-    cached.set(kind, { readAt: now(), keys });
-    keys.catch(() => cached.delete(kind)); // a failed read is not cached
-    return keys;
+  /**
+   * Begins to open the active key of each kind, while the function loads. Nobody waits for that, and a failure means nothing: there
+   * may be no key yet. Then the first request opens it.
+   */
+  function openEarly(...kinds: readonly KeyKind[]): void {
+    for (const kind of kinds) {
+      lists
+        .beginEarly(kind, () => readKeys(kind))
+        .then(keys => latestOf(kind, keys))
+        .then(key => opened.beginEarly(key.keyId, () => unwrap(key)))
+        .catch(() => undefined);
+    }
+  }
+
+  function latestOf(kind: KeyKind, keys: readonly KeyringKey[]): KeyringKey {
+    const moment = now();
+    const latest = keys.filter(key => key.activeFrom <= moment).at(-1);
+    if (latest) return latest;
+    lists.forget(kind); // the deployment may create the first key any moment
+    throw new KeyNotFoundError(kind);
+  }
+
+  function unwrap({ kind, wrapped }: KeyringKey): Promise<KeyObject> {
+    if (!kms) throw new KeyNotFoundError(kind);
+    return kms
+      .send(new DecryptCommand({ CiphertextBlob: wrapped, EncryptionContext: keyringContext(kind) }))
+      .then(({ Plaintext: plaintext }) => {
+        if (!plaintext?.length) throw new KeyNotFoundError(kind); // an empty key would be known to anybody
+        return keyObject(kind, plaintext);
+      });
   }
 
   async function readKeys(kind: KeyKind): Promise<readonly KeyringKey[]> {

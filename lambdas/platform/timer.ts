@@ -34,3 +34,12 @@ export function afterElapsed(
     });
   }
 }
+
+/** Returns the promise's value, or `undefined` when it takes longer. */
+export async function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<undefined>(resolve => {
+    timer = setTimeout(() => resolve(undefined), milliseconds);
+  });
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
+}

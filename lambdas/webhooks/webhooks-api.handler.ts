@@ -29,6 +29,7 @@ const keyring = makeKeyring({
   table: environment.KEYRING_TABLE,
   now: systemClock,
 });
+keyring.openEarly('sealing');
 
 /** {base_url}: manages webhooks under /v1/webhooks, and answers every path without a route of its own. */
 export const handler = makeHttpHandler(

@@ -25,6 +25,7 @@ const tables = {
   sessions: environment.SESSIONS_TABLE,
 };
 const keyring = makeKeyring({ dynamo, kms: makeKms(), table: environment.KEYRING_TABLE, now });
+keyring.openEarly('mac');
 
 const readPresentedToken = makePresentedTokenReader({
   dynamo,

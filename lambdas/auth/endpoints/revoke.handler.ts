@@ -20,6 +20,7 @@ const dynamo = makeDynamo();
 const now = systemClock;
 const { ISSUER: issuer, AUDIENCE: audience, LOCKOUTS_TABLE: lockouts, IP_FAILURE_LIMIT: limit } = environment;
 const keyring = makeKeyring({ dynamo, kms: makeKms(), table: environment.KEYRING_TABLE, now });
+keyring.openEarly('mac');
 
 const readPresentedToken = makePresentedTokenReader({
   dynamo,

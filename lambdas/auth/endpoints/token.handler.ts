@@ -18,6 +18,8 @@ const environment = readEnvironment(tokenEnvironment);
 const telemetry = makeTelemetry('token');
 const dynamo = makeDynamo();
 const now = systemClock;
+const keyring = makeKeyring({ dynamo, kms: makeKms(), table: environment.KEYRING_TABLE, now });
+keyring.openEarly('mac', 'signing');
 const tables = {
   users: environment.USERS_TABLE,
   credentials: environment.CREDENTIALS_TABLE,
@@ -37,7 +39,7 @@ const tokenEndpoint = makeTokenEndpoint({
     ...telemetry,
     dynamo,
     tables,
-    keyring: makeKeyring({ dynamo, kms: makeKms(), table: environment.KEYRING_TABLE, now }),
+    keyring,
     passwords: passwordHashing,
     issuer: environment.ISSUER,
     audience: environment.AUDIENCE,

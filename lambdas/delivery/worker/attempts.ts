@@ -22,6 +22,7 @@ export type Attempts = ReturnType<typeof makeAttempts>;
 export function makeAttempts(parts: AttemptsParts) {
   const { dynamo, kms, keyringTable, isolation, ownHosts, lane, now, random } = parts;
   const keyring = makeKeyring({ dynamo, kms, table: keyringTable, now });
+  keyring.openEarly('sealing');
   const resolve = makeSharedResolver(makeResolver(), now);
   const outageDetector = makeOutageDetector({ now });
   const eventLoopLag = makeEventLoopLag();

@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { withTimeout } from '../timer.ts';
 
 /**
  * Why a name has no address: there is none, its servers did not say, no resolver of ours could be asked, or our own side failed.
@@ -71,15 +72,6 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
 /** Two queries of two seconds each; a name server that answers neither must not use up the attempt's deadline. */
 function makeNameServer(): NameServer {
   return new Resolver({ timeout: 2_000, tries: 2 });
-}
-
-/** Returns the promise's value, or `undefined` when it takes longer. */
-async function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<undefined>(resolve => {
-    timer = setTimeout(() => resolve(undefined), milliseconds);
-  });
-  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
 
 /** An answer of 64 KiB holds thousands of addresses, each of which is judged: that takes us longer than a POST. */

@@ -119,6 +119,40 @@ describe('the keyring', () => {
   });
 });
 
+describe('keys that are opened while the function loads', () => {
+  it('are the active ones of each kind, and no request opens them again', async () => {
+    await put(1, clock.now() - 1);
+    await put(2, clock.now());
+    await put(3, clock.now() + 1);
+    await put(1, clock.now(), 'sealing');
+    const keyring = ring();
+    keyring.openEarly('mac', 'sealing');
+    for (const kind of ['mac', 'sealing'] as const) await keyring.open(await keyring.active(kind));
+    expect(queries()).toBe(2);
+    expect(kms.calls.get('DecryptCommand')).toBe(2);
+  });
+
+  it('may be missing yet: the first request after the deployment made them finds them', async () => {
+    const keyring = ring();
+    keyring.openEarly('mac');
+    await expect(keyring.active('mac')).rejects.toMatchObject({ name: 'KeyNotFoundError' });
+    await put(1, clock.now());
+    expect((await keyring.active('mac')).generation).toBe(1);
+    expect(kms.calls.get('DecryptCommand')).toBeUndefined();
+  });
+
+  it('are opened by the first request where KMS refuses meanwhile', async () => {
+    await put(1, clock.now());
+    const keyring = ring();
+    kms.fail('DecryptCommand', 'ThrottlingException');
+    keyring.openEarly('mac');
+    const key = await keyring.active('mac');
+    await new Promise(setImmediate);
+    kms.fail('DecryptCommand', undefined);
+    expect((await keyring.open(key)).symmetricKeySize).toBe(32);
+  });
+});
+
 describe('a keyring that could not be read', () => {
   it('does not cache a failed read', async () => {
     let isDown = true;
