@@ -2,10 +2,13 @@
  * Our token function's production bundle (its path is the argument) behind a plain HTTP server that does what the HTTP
  * API in front of it does: requests to events, answers to responses.
  */
-import { createServer, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { HttpRequest, HttpResponse } from '../../lambdas/platform/http.ts';
 import { serveMeasured } from './measured-server.ts';
+
+/** As in Lambda, nothing loads the whole of `node:http` before the function does. */
+const { createServer } = process.getBuiltinModule('node:http');
 
 const bundle = process.argv[2] ?? '';
 
