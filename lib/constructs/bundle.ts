@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { type BuildOptions, buildSync } from 'esbuild';
 
-/** Returns the esbuild options of a function: one minified ES module with the SDK inside, and its source map beside it. */
+/** Returns the esbuild options of a function: a minified ES module with the SDK inside, and its source map beside it. */
 export function bundleOptions(outfile: string) {
   return {
     absWorkingDir: root,
@@ -25,18 +25,21 @@ export function bundleOptions(outfile: string) {
 }
 
 /**
- * Bundles a handler to `outfile`, and writes the map of this project's own code to `<outfile>.map`.
+ * Bundles a handler to `outfile`, and writes the map of this project's own code to `<outfile>.map`. A package that its own code
+ * imports dynamically becomes a file beside it, with all that it needs: it is read when it is imported, if ever.
  *
  * @returns the paths of all source files in the bundle
  */
 export function bundleHandler(entry: string, outfile: string): readonly string[] {
+  const { contents, deferred } = joinOwnCode(entry, outfile);
+  const files = Object.fromEntries(deferred.map(name => [name, `./${basename(name)}.mjs`]));
+  for (const [name, path] of Object.entries(files)) bundlePackage(name, join(dirname(outfile), path));
+  const options = bundleOptions(outfile);
   const { metafile } = buildSync({
-    ...bundleOptions(outfile),
-    stdin: {
-      contents: joinOwnCode(entry, outfile),
-      resolveDir: dirname(resolve(root, entry)),
-      sourcefile: `${outfile}.own`,
-    },
+    ...options,
+    alias: { ...options.alias, ...files },
+    external: Object.values(files),
+    stdin: { contents, resolveDir: dirname(resolve(root, entry)), sourcefile: `${outfile}.own` },
     metafile: true,
   });
   const file = `${outfile}.map`;
@@ -46,10 +49,16 @@ export function bundleHandler(entry: string, outfile: string): readonly string[]
 
 const root = join(import.meta.dirname, '../..');
 
-/** Bundles this project's own code with the names of its functions, for stack traces. Those of packages would cost time (ADR 9). */
-function joinOwnCode(entry: string, outfile: string): string {
+/**
+ * Bundles this project's own code with the names of its functions, for stack traces. Those of packages would cost time (ADR 9).
+ * `deferred` are the packages that it imports dynamically.
+ */
+function joinOwnCode(
+  entry: string,
+  outfile: string,
+): { readonly contents: string; readonly deferred: readonly string[] } {
   const { alias: _, ...options } = bundleOptions(outfile);
-  const { outputFiles } = buildSync({
+  const { outputFiles, metafile } = buildSync({
     ...options,
     entryPoints: [entry],
     packages: 'external',
@@ -57,8 +66,16 @@ function joinOwnCode(entry: string, outfile: string): string {
     keepNames: true,
     sourcemap: 'inline',
     write: false,
+    metafile: true,
   });
-  return outputFiles[0]?.text ?? '';
+  const imports = Object.values(metafile.outputs).flatMap(output => output.imports);
+  const deferred = imports.filter(({ kind }) => kind === 'dynamic-import').map(({ path }) => path);
+  return { contents: outputFiles[0]?.text ?? '', deferred: [...new Set(deferred)] };
+}
+
+/** One bundle for both would run every module that they share in a wrapper: that adds 29 KiB, and is loaded by all. */
+function bundlePackage(name: string, outfile: string): void {
+  buildSync({ ...bundleOptions(outfile), entryPoints: [name], sourcemap: false });
 }
 
 /**

@@ -1,5 +1,4 @@
-import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
-import { clientSettings } from '../../platform/aws/client-settings.ts';
+import { makePublishMessage } from '../../platform/aws/topic.ts';
 import type { RefusalNotice, SuppressedRefusals } from './refusal-notice.ts';
 
 /** Publishes a notice to the topic of refused events. Throws where the topic does not take it. */
@@ -7,21 +6,17 @@ export type PublishNotice = (notice: RefusalNotice | SuppressedRefusals) => Prom
 
 /** Makes the publisher. Subscriptions filter by the attributes `sender` and `reason`. */
 export function makePublishNotice(topicArn: string): PublishNotice {
-  let sns: SNSClient | undefined; // made when there is something to tell: most processes never have
+  const publish = makePublishMessage(topicArn);
   return async function publishNotice(notice) {
     const { sender, reason } = notice;
-    sns ??= new SNSClient(clientSettings('sns'));
-    await sns.send(
-      new PublishCommand({
-        TopicArn: topicArn,
-        Subject: `Emissor: ${'suppressed' in notice ? `${notice.suppressed} more events` : 'event'} refused, ${reason}`,
-        Message: inAscii(JSON.stringify(notice)),
-        MessageAttributes: {
-          sender: { DataType: 'String', StringValue: sender },
-          reason: { DataType: 'String', StringValue: reason },
-        },
-      }),
-    );
+    await publish({
+      Subject: `Emissor: ${'suppressed' in notice ? `${notice.suppressed} more events` : 'event'} refused, ${reason}`,
+      Message: inAscii(JSON.stringify(notice)),
+      MessageAttributes: {
+        sender: { DataType: 'String', StringValue: sender },
+        reason: { DataType: 'String', StringValue: reason },
+      },
+    });
   };
 }
 

@@ -1,8 +1,7 @@
-import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import { clientSettings } from '../../platform/aws/client-settings.ts';
 import { type DynamoDBDocumentClient, QueryCommand } from '../../platform/aws/documents.ts';
 import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
+import { makePublishMessage } from '../../platform/aws/topic.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { isoTime } from '../../platform/clock.ts';
 import {
@@ -36,11 +35,11 @@ export type PublishAnnouncement = (announcement: PublishedAnnouncement) => Promi
 
 /** Makes the publisher to an SNS topic. */
 export function makePublishAnnouncement(topicArn: string): PublishAnnouncement {
-  const sns = new SNSClient(clientSettings('sns'));
+  const publish = makePublishMessage(topicArn);
   return async function publishAnnouncement(announcement) {
     const Message = JSON.stringify(announcement);
     const Subject = `Emissor: ${announcement.type.replace('.', ' ')}`;
-    await sns.send(new PublishCommand({ TopicArn: topicArn, Subject, Message }));
+    await publish({ Subject, Message });
   };
 }
 
