@@ -56,6 +56,7 @@ export class DataStack extends Stack {
     });
     this.deliveries = table('Deliveries', {
       partitionKey: text('id'),
+      sortKey: text('part'),
       globalSecondaryIndexes: [
         keysOnlyIndex('due', 'dueShard', 'dueAt'),
         keysOnlyIndex('byWebhook', 'listShard', 'listKey'),

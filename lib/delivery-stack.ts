@@ -123,7 +123,7 @@ export class DeliveryStack extends Stack {
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing'] }),
         WEBHOOKS_TABLE: data.webhooks.may('BatchGetItem', 'GetItem', 'UpdateItem'),
         DELIVERIES_TABLE: data.deliveries
-          .may('BatchGetItem', 'PutItem', 'UpdateItem')
+          .may('BatchGetItem', 'PutItem', 'UpdateItem', 'Query')
           .andQuery('byWebhook', 'undelivered'),
       },
       environment: {

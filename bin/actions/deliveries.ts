@@ -96,11 +96,12 @@ export async function countUndelivered(
     .slice(0, limit);
 }
 
-/** @throws {CliError} where there is no such delivery. */
+/** Returns a delivery with the receiver's answers. @throws {CliError} where there is no such delivery. */
 export async function showDelivery({ target }: Task, id: string): Promise<Delivery> {
-  const [delivery] = await openDeliveries(target).read([id]);
+  const { read, readAnswers } = openDeliveries(target);
+  const [delivery] = await read([id]);
   if (!delivery) throw noDelivery(id);
-  return delivery;
+  return readAnswers(delivery);
 }
 
 /** Sends a delivery again. @throws {CliError} where it cannot be sent. */

@@ -15,6 +15,8 @@ import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
 import { makeReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/store/delivery-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
+import { headKey } from '../../lambdas/delivery/store/head-key.ts';
+import { makeReadAnswers } from '../../lambdas/delivery/store/read-answers.ts';
 import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import { type DynamoDBDocumentClient, makeDocumentClient } from '../../lambdas/platform/aws/documents.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
@@ -101,6 +103,7 @@ export function openDeliveries(target: Target) {
   const { read, update } = store;
   return {
     read,
+    readAnswers: makeReadAnswers({ ...connection, table }),
     update,
     history: makeReadHistory({ dynamo, table, store }),
     findWebhook: makeFindWebhook(dynamo, requireOutput(target, 'WebhooksTable')),
@@ -145,7 +148,7 @@ export async function readSlowSince(
     const some = owners.slice(start, start + longestRead);
     const items = await batchGet(
       dynamo,
-      some.map(owner => ({ table, key: { id: slownessId(owner) } })),
+      some.map(owner => headKey(table, slownessId(owner))),
     );
     found.push(...some.map((owner, at) => slownessOf(owner, items[at]).slowSince));
   }

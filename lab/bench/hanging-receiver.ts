@@ -1,4 +1,5 @@
 import { slownessId } from '../../lambdas/delivery/isolation/slowness-store.ts';
+import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import { GetCommand } from '../../lambdas/platform/aws/documents.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { batchesOf, batchSize } from './consumer.ts';
@@ -37,8 +38,9 @@ export async function measureHangingReceiver(
   const startedAt = Date.now();
   const first = await consumer.consume(1, hangingOnly);
   const firstBatchMs = Date.now() - startedAt;
-  const Key = { id: slownessId({ accountId: outputs.Demo.AccountId, eventName: hangingEvent }) };
-  const { Item } = await dynamo.send(new GetCommand({ TableName: outputs.DeliveriesTable, Key }));
+  const slow = slownessId({ accountId: outputs.Demo.AccountId, eventName: hangingEvent });
+  const { table: TableName, key: Key } = headKey(outputs.DeliveriesTable, slow);
+  const { Item } = await dynamo.send(new GetCommand({ TableName, Key }));
 
   const moved = await consumer.consume(size.batches, hangingOnly);
   const { alone, beside } = await alternate(

@@ -10,6 +10,7 @@ import { BatchGetCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/li
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { newDelivery, settled } from '../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
+import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 
@@ -33,7 +34,7 @@ async function findWebhooks(messages: readonly Message[]) {
   const { Responses } = await dynamo.send(
     new BatchGetCommand({
       RequestItems: {
-        [deliveries]: { ConsistentRead: true, Keys: messages.map(({ id }) => ({ id })) },
+        [deliveries]: { ConsistentRead: true, Keys: messages.map(({ id }) => headKey(deliveries, id).key) },
         [webhooks]: { ConsistentRead: true, Keys: [...distinct.values()] },
       },
     }),
@@ -62,7 +63,9 @@ interface Message {
   readonly id_demanda: number;
 }
 
-const dynamo = DynamoDBDocumentClient.from(new DynamoDBClient());
+const dynamo = DynamoDBDocumentClient.from(new DynamoDBClient(), {
+  marshallOptions: { removeUndefinedValues: true },
+});
 
 const { DELIVERIES_TABLE: deliveries = '', WEBHOOKS_TABLE: webhooks = '' } = process.env;
 

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import type { AttemptRecord, Delivery } from '../../lambdas/delivery/delivery.ts';
+import { sweeperActsAt } from '../../lambdas/delivery/transitions.ts';
 import type { PublishedEvent } from './publisher.ts';
 import type { ReceiverBehaviour } from './receiver-behaviours.ts';
 import type { Arrival, Inspect } from './receivers.ts';
@@ -71,7 +72,9 @@ export function inspectionOf(registrations: readonly Registration[]): Inspect {
 
 /** Returns whether a delivery is overdue, but in the index that the sweeper reads, and too young for the sweeper. */
 export function isLeftToSweeper(delivery: Delivery | undefined, now: number): boolean {
-  return delivery?.wait !== undefined && delivery.wait.nextAttemptAt + 2_000 < now && delivery.wait.sweepAt > now;
+  return (
+    delivery?.wait !== undefined && delivery.wait.nextAttemptAt + 2_000 < now && sweeperActsAt(delivery.wait) > now
+  );
 }
 
 /** Returns whether a delivery waits since an internal error kept its last attempt from being made. */

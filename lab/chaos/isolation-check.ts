@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isSlow } from '../../lambdas/delivery/isolation/slowness.ts';
 import { slownessId, slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import { fewestSlowAttempts } from '../../lambdas/delivery/limits.ts';
+import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import { GetCommand } from '../../lambdas/platform/aws/documents.ts';
 import { dynamoClientOf } from '../../tools/support/engines.ts';
 import { startPreparedRun } from './prepared-run.ts';
@@ -57,8 +58,8 @@ export async function checkIsolation(): Promise<IsolationCheck> {
   ];
   const isKnownToHang = async () => {
     const owner = { accountId: hangingOne.account, eventName: hangingOne.eventName };
-    const Key = { id: slownessId(owner) };
-    const { Item } = await dynamo.send(new GetCommand({ TableName: run.outputs.DeliveriesTable, Key }));
+    const { table: TableName, key: Key } = headKey(String(run.outputs.DeliveriesTable), slownessId(owner));
+    const { Item } = await dynamo.send(new GetCommand({ TableName, Key }));
     return isSlow(slownessOf(owner, Item));
   };
   try {

@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { type Delivery, isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryFromItem } from '../../lambdas/delivery/store/delivery-item.ts';
+import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import { type DynamoDBDocumentClient, ScanCommand } from '../../lambdas/platform/aws/documents.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import type { LocalOutputs } from '../../tools/support/local-run.ts';
@@ -57,7 +58,9 @@ export async function readStored(
   { DeliveriesTable, WebhooksTable }: Pick<LocalOutputs, 'DeliveriesTable' | 'WebhooksTable'>,
 ): Promise<StoredState> {
   const items = await readAll(dynamo, DeliveriesTable);
-  const deliveries = items.filter(({ id }) => isDeliveryId(String(id))).map(deliveryFromItem);
+  const deliveries = items
+    .filter(({ id, part }) => isDeliveryId(String(id)) && part === headPart)
+    .map(deliveryFromItem);
   const waiting = (await readAll(dynamo, WebhooksTable)).filter(item => item.announcements !== undefined);
   return {
     deliveries: new Map(deliveries.map(delivery => [delivery.id, delivery])),

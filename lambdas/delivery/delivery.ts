@@ -29,6 +29,8 @@ export interface AttemptRecord {
   readonly status: number | null;
   /** The first KiB of the response's body, with what we sent in `Authorization` masked. */
   readonly response: string | null;
+  /** Names the answer's own item, where it has one; `response` is null until that is read. */
+  readonly answerId?: string;
 }
 
 /**
@@ -54,6 +56,8 @@ export interface Wait {
   readonly nextAttemptAt: number;
   /** The moment when the sweeper looks at the delivery, unless its next attempt was recorded by then. */
   readonly sweepAt: number;
+  /** Set once the sweeper has sent the message of a long wait: it looks again then, and not at `sweepAt`. */
+  readonly claimedUntil?: number;
   /** The number of times that the sweeper found this attempt overdue and sent its message again. */
   readonly overdueCount: number;
   /**

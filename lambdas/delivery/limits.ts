@@ -23,6 +23,9 @@ export const slowQueueOverdue = 30 * minute;
 /** A delivery ends when internal errors or a slow webhook have kept it from its attempts for this long. */
 export const maxAge = 10 * day;
 
+/** A receiver's answer is kept for this long after its attempt. */
+export const answerKept = 60 * day;
+
 /** No receiver may ask for a longer wait (`Retry-After`). */
 export const maxRetryAfter = day;
 

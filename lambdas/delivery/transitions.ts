@@ -85,6 +85,11 @@ export function waitsInQueue({ nextAttemptAt, sweepAt }: Wait): boolean {
   return sweepAt > nextAttemptAt;
 }
 
+/** Returns when the sweeper has something to do about a wait. */
+export function sweeperActsAt({ sweepAt, claimedUntil }: Wait): number {
+  return claimedUntil ?? sweepAt;
+}
+
 /** Returns a delivery whose next attempt is due after `waitMs`. */
 export function scheduled(delivery: Delivery, now: number, waitMs: number): WaitingDelivery {
   return { ...delivery, wait: waitOf(waitMs, now) };
@@ -138,11 +143,13 @@ export function queuedInSlowLane(delivery: WaitingDelivery): WaitingDelivery {
 }
 
 /**
- * The wait after the sweeper sends a delivery's message: the due time stays. If the attempt was overdue, the sweeper looks
- * again after twice as long each time.
+ * The wait after the sweeper sends a delivery's message: the due time stays. After a long wait it is only claimed. If the
+ * attempt was overdue, `sweepAt` moves on, by twice as long each time.
  */
-export function waitAfterSweep(wait: Wait, now: number): Wait {
-  if (!waitsInQueue(wait)) return { ...wait, sweepAt: Math.max(wait.nextAttemptAt, now) + overdueAfter };
+export function waitAfterSweep({ claimedUntil, ...wait }: Wait, now: number): Wait {
+  if (claimedUntil === undefined && !waitsInQueue(wait)) {
+    return { ...wait, claimedUntil: Math.max(wait.nextAttemptAt, now) + overdueAfter };
+  }
   const overdueCount = wait.overdueCount + 1;
   const shortest = wait.slowLane === 'queued' ? slowQueueOverdue : overdueAfter;
   return { ...wait, sweepAt: now + shortest * 2 ** overdueCount, overdueCount };

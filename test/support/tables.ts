@@ -49,7 +49,7 @@ const keys = {
     indexes: { announcements: ['announcementShard', 'announcementAt'] },
   },
   Deliveries: {
-    key: ['id'],
+    key: ['id', 'part'],
     indexes: {
       due: ['dueShard', 'dueAt'],
       byWebhook: ['listShard', 'listKey'],

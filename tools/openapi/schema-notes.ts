@@ -93,7 +93,7 @@ export const notes = {
             status: { description: 'The status code of the answer, if there was one.' },
             resposta: {
               description:
-                'The first 1,024 bytes of the answer, as text; what was sent as `autorizacao` is replaced by `***`.',
+                'The first 1,024 bytes of the answer, as text; what was sent as `autorizacao` is replaced by `***`. Null without an answer, and 60 days after the attempt.',
             },
           },
         },

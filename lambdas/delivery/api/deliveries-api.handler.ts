@@ -17,6 +17,7 @@ import { makeReplayStore } from '../replay/replay-store.ts';
 import { makeReadHistory } from '../store/delivery-history.ts';
 import { makeDeliveryStore } from '../store/delivery-store.ts';
 import { makeFindDeliveryWithWebhook, makeFindWebhook } from '../store/find-webhook.ts';
+import { makeReadAnswers } from '../store/read-answers.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { makeDeliveryHandlers } from './deliveries.ts';
 import { makeReplayHandlers } from './replays.ts';
@@ -77,6 +78,7 @@ export const handler = makeHttpHandler(
       ...makeDeliveryHandlers({
         findWebhook,
         findDeliveryWithWebhook,
+        readAnswers: makeReadAnswers(stored),
         readHistory,
         limits,
         resend: makeResend(shared),

@@ -7,6 +7,7 @@ import { type Delivery, isDeliveryId } from '../delivery.ts';
 import { asShown, type deliveryDetail, toDeliveryDetail, toDeliveryRecord } from '../representation.ts';
 import type { ReadHistory } from '../store/delivery-history.ts';
 import type { FindDeliveryWithWebhook, FindWebhook } from '../store/find-webhook.ts';
+import type { ReadAnswers } from '../store/read-answers.ts';
 import type { acceptedDelivery, deliveryPage } from './answers.ts';
 import { encodeCursor } from './cursor.ts';
 import { historyQuery, parseQuery } from './input.ts';
@@ -19,11 +20,12 @@ import type { deliveryRoutes } from './routes.ts';
 export function makeDeliveryHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
   readonly findDeliveryWithWebhook: FindDeliveryWithWebhook;
+  readonly readAnswers: ReadAnswers;
   readonly readHistory: ReadHistory;
   readonly resend: Resend;
   readonly limits: Pick<RequestLimits, 'countResend'>;
 }): Pick<Handlers<typeof deliveryRoutes>, 'listDeliveries' | 'getDelivery' | 'resendDelivery'> {
-  const { findWebhook, findDeliveryWithWebhook, readHistory, resend, limits } = dependencies;
+  const { findWebhook, findDeliveryWithWebhook, readAnswers, readHistory, resend, limits } = dependencies;
 
   return { listDeliveries, getDelivery, resendDelivery };
 
@@ -45,7 +47,8 @@ export function makeDeliveryHandlers(dependencies: {
 
   async function getDelivery(context: RequestContext): Promise<HttpResponse> {
     const { delivery, webhook } = await findDelivery(context);
-    return jsonResponse<typeof deliveryDetail>(200, toDeliveryDetail(asShown(webhook?.webhookId)(delivery)));
+    const shown = asShown(webhook?.webhookId)(await readAnswers(delivery));
+    return jsonResponse<typeof deliveryDetail>(200, toDeliveryDetail(shown));
   }
 
   async function resendDelivery(context: RequestContext): Promise<HttpResponse> {

@@ -2,6 +2,7 @@ import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { makeFixedWindow } from '../../platform/fixed-window.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
+import { headKey } from '../store/head-key.ts';
 
 /** Limits per minute. */
 export type RequestLimits = ReturnType<typeof makeRequestLimits>;
@@ -27,13 +28,13 @@ export function makeRequestLimits({
     dynamo,
     now,
     limit: testLimit,
-    keyOf: accountId => ({ table, key: { id: `limit#tests#${accountId}` } }),
+    keyOf: accountId => headKey(table, `limit#tests#${accountId}`),
   });
   const resends = makeFixedWindow({
     dynamo,
     now,
     limit: resendLimit,
-    keyOf: registration => ({ table, key: { id: `limit#resends#${registration}` } }),
+    keyOf: registration => headKey(table, `limit#resends#${registration}`),
   });
   return { countTest, countResend };
 

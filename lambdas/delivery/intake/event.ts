@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { EVENT_NAMES, type EventName, isEventName } from '../../webhooks/webhook.ts';
 import { eventBody, eventMessageSchemas, sampleValues } from './event-catalogue.ts';
 
@@ -23,9 +23,7 @@ interface RefusedEvent {
 
 /** Returns the id of an event's delivery, and its `webhook-id`: the same for every copy of the event that has the publisher's `id`. */
 export function deliveryIdOf(accountId: string, eventName: string, id: string): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([accountId, eventName, id]))
-    .digest('base64url');
+  const digest = hash('sha256', JSON.stringify([accountId, eventName, id]), 'base64url');
   return `evt_${digest.slice(0, 27)}`;
 }
 

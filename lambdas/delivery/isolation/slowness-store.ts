@@ -1,12 +1,13 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
-import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
+import type { Item } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type EventName, eventNameSchema } from '../../webhooks/webhook.ts';
 import { backlogRenewal, furthestSlot } from '../limits.ts';
 import { dueKey, taskAttributes } from '../store/delivery-item.ts';
 import type { DueEntry } from '../store/delivery-store.ts';
+import { headKey } from '../store/head-key.ts';
 import { nextSlot, type Slowness, slotInterval } from './slowness.ts';
 
 /*
@@ -57,7 +58,7 @@ export function slownessId({ accountId, eventName }: SlownessOwner): string {
 
 /** Returns the slowness that an item stands for; without an item, nothing is known. */
 export function slownessOf({ accountId, eventName }: SlownessOwner, item: Item | undefined): StoredSlowness {
-  const { id: _, dueShard: __, ttl: ___, ...stored } = item ?? {};
+  const { id: _, part: __, dueShard: ___, ttl: ____, ...stored } = item ?? {};
   return { tallies: [], version: 0, nextSlotAt: 0, ...stored, accountId, eventName };
 }
 
@@ -131,7 +132,7 @@ export function makeSlownessStore({
 
   /** Reserves the slots after those that others have. `length`: how long all of them take, in milliseconds. */
   async function reserveAfterOthers(owner: SlownessOwner, length: number, moment: number) {
-    const before = await updateItem(dynamo, keyOf(slownessId(owner)), {
+    const before = await updateItem(dynamo, headKey(table, slownessId(owner)), {
       set: { nextSlotAt: expression`nextSlotAt + ${length}` },
       when: expression`nextSlotAt BETWEEN ${moment} AND ${moment + furthestSlot}`,
       returns: 'UPDATED_OLD',
@@ -182,7 +183,7 @@ export function makeSlownessStore({
   }
 
   async function readItem(id: string): Promise<Item | undefined> {
-    const [item] = await batchGet(dynamo, [keyOf(id)]);
+    const [item] = await batchGet(dynamo, [headKey(table, id)]);
     return item;
   }
 
@@ -193,11 +194,7 @@ export function makeSlownessStore({
   /** Returns whether the condition held. */
   async function writeItem(id: string, attributes: Item, when?: Expression): Promise<boolean> {
     const set = { ...attributes, ttl: expiryAt(now()) };
-    return (await updateItem(dynamo, keyOf(id), { set, when })) !== undefined;
-  }
-
-  function keyOf(id: string): ItemKey {
-    return { table, key: { id } };
+    return (await updateItem(dynamo, headKey(table, id), { set, when })) !== undefined;
   }
 }
 

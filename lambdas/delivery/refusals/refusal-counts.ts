@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
-import type { ItemKey } from '../../platform/aws/dynamo.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import { countedAfter, refusalsKept, refusalWindow } from '../limits.ts';
 import { taskAttributes } from '../store/delivery-item.ts';
+import { headKey } from '../store/head-key.ts';
 import { type RefusalReason, refusalReason } from './refusal-notice.ts';
 
 /*
@@ -53,7 +53,7 @@ export function makeRefusalCounts({
     const endsAt = beganAt + refusalWindow;
     const id = `${refusalsPrefix}#${isoTime(beganAt)}#${reason}#${principal}`;
     const { dueShard, dueAt } = taskAttributes(id, endsAt + countedAfter);
-    const counted = await updateItem(dynamo, keyOf(id), {
+    const counted = await updateItem(dynamo, headKey(table, id), {
       set: {
         principal,
         reason,
@@ -70,21 +70,17 @@ export function makeRefusalCounts({
 
   /** Reads consistently, by the item's id. */
   async function read(id: string): Promise<CountedRefusals | undefined> {
-    const [item] = await batchGet(dynamo, [keyOf(id)]);
+    const [item] = await batchGet(dynamo, [headKey(table, id)]);
     return item && countedRefusals.parse(item);
   }
 
   /** Stores how many over the limit are told by now. The sweeper's task ends unless more were counted since it was read. */
   async function settle({ id, refused }: CountedRefusals, told: number): Promise<void> {
-    const ended = await updateItem(dynamo, keyOf(id), {
+    const ended = await updateItem(dynamo, headKey(table, id), {
       set: { told, dueShard: undefined, dueAt: undefined },
       when: expression`refused = ${refused}`,
     });
-    if (!ended) await updateItem(dynamo, keyOf(id), { set: { told }, when: expression`attribute_exists(id)` });
-  }
-
-  function keyOf(id: string): ItemKey {
-    return { table, key: { id } };
+    if (!ended) await updateItem(dynamo, headKey(table, id), { set: { told }, when: expression`attribute_exists(id)` });
   }
 }
 

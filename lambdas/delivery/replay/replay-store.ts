@@ -1,10 +1,11 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
 import { type DynamoDBDocumentClient, PutCommand } from '../../platform/aws/documents.ts';
-import { conditionalWrite, type Item, type ItemKey } from '../../platform/aws/dynamo.ts';
+import { conditionalWrite, type Item } from '../../platform/aws/dynamo.ts';
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 import { cleanUpAt, taskAttributes } from '../store/delivery-item.ts';
+import { headKey } from '../store/head-key.ts';
 import { type PastReplay, progressAt, type Replay } from './replay.ts';
 
 /*
@@ -70,7 +71,7 @@ export function makeReplayReader({
   async function readAlive(ids: readonly string[]): Promise<(Item | undefined)[]> {
     const items = await batchGet(
       dynamo,
-      ids.map(id => ({ table, key: { id } })),
+      ids.map(id => headKey(table, id)),
     );
     const isExpired = (item: Item | undefined) =>
       typeof item?.ttl === 'number' && item.ttl <= Math.floor(now() / 1_000);
@@ -102,7 +103,7 @@ export function makeReplayStore({
     const condition = latest
       ? isAsRead(latest)
       : expression`attribute_not_exists(id) OR ttl <= ${Math.floor(now() / 1_000)}`;
-    const Item = { ...replay, id, replayId, ...taskAttributes(id, replay.lookAt) };
+    const Item = { ...replay, ...headKey(table, id).key, replayId, ...taskAttributes(id, replay.lookAt) };
     const put = new PutCommand({ TableName: table, Item, ...conditionOf(condition) });
     if (await conditionalWrite(dynamo.send(put))) return true;
     // The SDK repeats a write whose answer was lost: the stored replay may be our own.
@@ -116,7 +117,7 @@ export function makeReplayStore({
     const ttl = cleanUpAt(past.endedAt ?? now(), historyDays);
     const put = new PutCommand({
       TableName: table,
-      Item: { ...past, id, replayId, ttl },
+      Item: { ...past, ...headKey(table, id).key, replayId, ttl },
       ConditionExpression: 'attribute_not_exists(isHidden)',
     });
     await conditionalWrite(dynamo.send(put));
@@ -166,7 +167,7 @@ export function makeReplayStore({
   /** Hides a replay that has ended. False: it is running, or was replaced by another. */
   async function hide({ replay, latest: { id: latestId, accountId, eventName } }: FoundReplay): Promise<boolean> {
     const id = replay.id === latestId ? idOf(accountId, eventName) : pastIdOf(accountId, eventName, replay.id);
-    const hidden = await updateItem(dynamo, keyOf(id), {
+    const hidden = await updateItem(dynamo, headKey(table, id), {
       set: { isHidden: true },
       when: expression`replayId = ${replay.id} AND state <> ${'running'}`,
     });
@@ -178,16 +179,12 @@ export function makeReplayStore({
     { accountId, eventName, id }: Replay,
     { set, when }: { readonly set: Item; readonly when: Expression },
   ): Promise<Replay | undefined> {
-    const item = await updateItem(dynamo, keyOf(idOf(accountId, eventName)), {
+    const item = await updateItem(dynamo, headKey(table, idOf(accountId, eventName)), {
       set,
       when: expression`replayId = ${id} AND ${when}`,
       returns: 'ALL_NEW',
     });
     return item && replayFromItem(item);
-  }
-
-  function keyOf(id: string): ItemKey {
-    return { table, key: { id } };
   }
 }
 
@@ -195,7 +192,7 @@ function idOf(accountId: string, eventName: EventName): string {
   return `${replaysPrefix}#${accountId}#${eventName}`;
 }
 
-function replayFromItem({ id: _, dueShard, dueAt, ttl, replayId, ...replay }: Item): Replay {
+function replayFromItem({ id: _, part, dueShard, dueAt, ttl, replayId, ...replay }: Item): Replay {
   return { ...replay, id: replayId } as unknown as Replay;
 }
 

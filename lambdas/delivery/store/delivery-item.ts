@@ -1,7 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Item } from '../../platform/aws/dynamo.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { Delivery, DeliveryState, Wait } from '../delivery.ts';
+import { packAttempt, unpackAttempt } from './attempt-records.ts';
+import { headPart } from './head-key.ts';
 
 /** The partitions of index `due`, all of which the sweeper reads every minute. */
 export const dueShards: readonly string[] = Array.from({ length: 16 }, (_, shard) => String(shard));
@@ -59,18 +61,32 @@ export function backlogShardsOf(accountId: string, eventName: string): readonly 
   return shardsOf('backlog', accountId, eventName);
 }
 
-/** Returns the stored form of a delivery. */
-export function itemFromDelivery({ wait, ...delivery }: Delivery, historyDays: number): Item {
+/**
+ * Returns the stored form of a delivery: its head. Of the answers it holds the latest attempt's at most (`answer-item.ts`). What is
+ * undefined here is not stored: each attribute counts where a head is to stay under 1 KB.
+ */
+export function itemFromDelivery(delivery: Delivery, historyDays: number): Item {
+  const { wait, attempts, createdAt, scheduledAt, internalErrors, ...rest } = delivery;
   return {
-    ...delivery,
+    ...rest,
     ...wait,
-    ...derivedAttributes({ ...delivery, ...(wait && { wait }) }, historyDays),
+    part: headPart,
+    attempts: attempts.map(record => packAttempt(record, createdAt)),
+    response: attempts.at(-1)?.response || undefined,
+    createdAt,
+    scheduledAt: scheduledAt === createdAt ? undefined : scheduledAt,
+    internalErrors: internalErrors || undefined,
+    overdueCount: wait?.overdueCount || undefined,
+    ...derivedAttributes(delivery, historyDays),
   };
 }
 
 /** Returns the delivery a stored item stands for. */
 export function deliveryFromItem(item: Item): Delivery {
   const {
+    part,
+    attempts,
+    response,
     dueShard,
     dueAt,
     listShard,
@@ -79,14 +95,22 @@ export function deliveryFromItem(item: Item): Delivery {
     ttl,
     nextAttemptAt,
     sweepAt,
-    overdueCount,
+    overdueCount = 0,
     slowLane,
-    ...delivery
+    claimedUntil,
+    createdAt,
+    scheduledAt = createdAt,
+    internalErrors = 0,
+    ...rest
   } = item;
-  const wait =
-    delivery.state === 'pending' &&
-    ({ nextAttemptAt, sweepAt, overdueCount, ...(slowLane !== undefined && { slowLane }) } as Wait);
-  return { ...delivery, ...(wait && { wait }) } as unknown as Delivery;
+  return {
+    ...rest,
+    createdAt,
+    scheduledAt,
+    internalErrors,
+    attempts: (attempts as string[]).map(record => unpackAttempt(record, Number(createdAt), String(response))),
+    wait: rest.state === 'pending' ? { nextAttemptAt, sweepAt, overdueCount, slowLane, claimedUntil } : undefined,
+  } as unknown as Delivery;
 }
 
 function shardsOf(...names: string[]): readonly string[] {
@@ -119,7 +143,7 @@ function nextSweep({ state, wait, settledAt }: Delivery, historyDays: number): n
 
 /** Returns a stable number for an id, spread evenly. */
 function hashOf(id: string): number {
-  return createHash('sha256').update(id).digest().readUInt32BE();
+  return hash('sha256', id, 'buffer').readUInt32BE();
 }
 
 /** Returns the place of an item in index `due`: found by the sweeper from that moment on. */

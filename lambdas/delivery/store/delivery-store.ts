@@ -6,11 +6,15 @@ import { type EarlierInsert, makeInsertTogether } from '../../platform/aws/inser
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Delivery, Wait, WaitingDelivery } from '../delivery.ts';
-import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
+import { partAnswers } from './answer-item.ts';
+import { cleanUpAt, deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
+import { headKey } from './head-key.ts';
 
 /*
- * Table `Deliveries`: partition key `id` (`evt_…`; `teste_…` of a test), one item per test and per event that had a webhook,
- * its attempts in a list within.
+ * Table `Deliveries`: partition key `id` (`evt_…`; `teste_…` of a test), sort key `part`. Each test and each event that had a
+ * webhook has one item `head`, with the records of its latest attempts in compact form (`attempt-records.ts`), and beside it
+ * the answers of its receiver, an item each (`answer-item.ts`). The head is under 1 KB with ten records, for it is written anew
+ * with each attempt (ADR 27). Its conditional write is the only commit.
  *
  * Index `due` (dueShard, dueAt = `<time>#<id>`) holds the pending deliveries, and the held ones, whose expiry is counted an
  * hour before they are cleaned up. Its time is `sweepAt`, when the sweeper looks at the delivery; the attempt itself is due at
@@ -18,8 +22,9 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  *   - a wait of up to 15 min: the message is sent, delayed, once the outcome before it is stored. The sweeper looks 2 min
  *     after it was due, and finds nothing unless that message, or the process sending it, was lost;
  *   - a longer wait: nothing is sent. The sweeper looks 1 min before it is due, and sends the message with the rest of
- *     the delay. It first moves `sweepAt` to 2 min after the due time, by a conditional update, which is its claim: of two
- *     sweepers one sends, and what is lost between claim and sending is found then.
+ *     the delay. It first sets `claimedUntil` to 2 min after the due time, by a conditional update, which is its claim: of two
+ *     sweepers one sends, and what is lost between claim and sending is found then. The entry stays where it is meanwhile:
+ *     to move it would cost two units, and it is read in vain for three minutes at most.
  * The `sweepAt` of an overdue delivery moves on by 4, 8, 16 … min, so that a backlog is not multiplied. What stands in the
  * slow queue is overdue after 30 min only; so is what was stored as standing there by a process that died before it sent the
  * message. What waits for a slot of its slow webhook has no message. It stands in partitions
@@ -34,8 +39,8 @@ import { deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './deliver
  * Only final states have a `ttl` (seconds). It merely cleans up: an item past it is treated as gone here.
  * Every write of an outcome is conditional on the attempt it is the outcome of.
  *
- * Beside deliveries the table holds what belongs to a webhook's deliveries, under ids that begin with its kind and `#`:
- * `replays` (`replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness`
+ * Beside deliveries the table holds what belongs to a webhook's deliveries, as items `head` too, under ids that begin with its
+ * kind and `#`: `replays` (`replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness`
  * (`slowness-store.ts`). Besides, it holds `refusals`, the counts of refused events (`refusal-counts.ts`). Those that are a due
  * task of the sweeper stand in index `due` too.
  */
@@ -86,13 +91,16 @@ export function makeDeliveryStore({
     id: string,
     others: readonly ItemKey[],
   ): Promise<[Delivery | undefined, ...(Item | undefined)[]]> {
-    const [delivery, ...items] = await readItems([keyOf(id), ...others]);
+    const [delivery, ...items] = await readItems([headKey(table, id), ...others]);
     return [alive(delivery), ...items];
   }
 
   /** Reads up to 100 deliveries; those that are not there are left out. */
   async function read(ids: readonly string[]): Promise<Delivery[]> {
-    const items = await batchGet(dynamo, [...new Set(ids)].map(keyOf));
+    const items = await batchGet(
+      dynamo,
+      [...new Set(ids)].map(id => headKey(table, id)),
+    );
     return items.map(alive).filter(delivery => delivery !== undefined);
   }
 
@@ -101,10 +109,8 @@ export function makeDeliveryStore({
    * attempt. False: a copy was quicker, nothing is changed.
    */
   function create(delivery: Delivery): Promise<boolean> {
-    const item = itemFromDelivery(delivery, historyDays);
     const isFree = expression`attribute_not_exists(id) OR ttl <= ${nowInSeconds()}`;
-    const putAlone = (earlier?: EarlierInsert) => put(item, isFree, earlier);
-    return writesTogether ? insertTogether(item, putAlone) : putAlone();
+    return store(delivery, isFree, writesTogether);
   }
 
   /**
@@ -112,17 +118,16 @@ export function makeDeliveryStore({
    * or its attempt has changed since it was read, nothing is changed.
    */
   function update(before: Delivery, after: Delivery): Promise<boolean> {
-    const item = itemFromDelivery(after, historyDays);
-    return put(item, expression`state = ${before.state} AND attempt = ${before.attempt}`);
+    return store(after, expression`state = ${before.state} AND attempt = ${before.attempt}`);
   }
 
-  /** Claims a pending delivery for the sweeper and moves its `sweepAt`. False: another sweeper or attempt was quicker. */
+  /** Claims a pending delivery for the sweeper: `next` is its wait from then on. False: another sweeper or attempt was quicker. */
   function claim({ id, wait, attempt }: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean> {
-    const { sweepAt, overdueCount } = next;
     return change(
       id,
-      { dueAt: dueKey(sweepAt, id), sweepAt, overdueCount },
-      expression`dueAt = ${dueKey(wait.sweepAt, id)} AND attempt = ${attempt}`,
+      { claimedUntil: undefined, ...next, dueAt: dueKey(next.sweepAt, id) },
+      expression`dueAt = ${dueKey(wait.sweepAt, id)} AND attempt = ${attempt}
+        AND (attribute_not_exists(claimedUntil) OR claimedUntil <= ${now()})`,
     );
   }
 
@@ -160,10 +165,6 @@ export function makeDeliveryStore({
     return (answer.Items ?? []) as unknown as DueEntry[];
   }
 
-  function keyOf(id: string): ItemKey {
-    return { table, key: { id } };
-  }
-
   /** Returns the delivery that an item is, unless its time is over. */
   function alive(item: Item | undefined): Delivery | undefined {
     if (!item || (typeof item.ttl === 'number' && item.ttl <= nowInSeconds())) return undefined;
@@ -175,31 +176,57 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Stores an outcome where a condition holds. An outcome that is not stored is a second POST: a write without an answer is
-   * repeated with backoff, and one that was repeated and is refused then may have met its own first try.
+   * Stores an outcome where a condition holds: the receiver's answer first, if the head does not hold it, then the head, which
+   * is the commit. A head that was written more than once and is refused then may have met its own first try.
    */
-  async function put(
-    item: Item,
-    when: Expression,
-    { mayBeStored = false, failure }: EarlierInsert = {},
-  ): Promise<boolean> {
-    const command = { TableName: table, Item: item, ...conditionOf(when) };
+  async function store(delivery: Delivery, when: Expression, isTogether = false): Promise<boolean> {
     const begun = now();
-    let isRepeated = mayBeStored;
+    const { settledAt } = delivery;
+    const { head, answers } = partAnswers(delivery, settledAt && cleanUpAt(settledAt, historyDays));
+    for (const Item of answers) {
+      await untilAnswered(begun, () => dynamo.send(new PutCommand({ TableName: table, Item })));
+    }
+    const item = itemFromDelivery(head, historyDays);
+    const input = { TableName: table, Item: item, ...conditionOf(when) };
+    return isTogether ? insertTogether(item, putHead) : putHead();
+
+    function putHead({ mayBeStored = false, failure }: EarlierInsert = {}): Promise<boolean> {
+      let isRepeated = mayBeStored || failure !== undefined;
+      return untilAnswered(begun, writeHead, failure);
+
+      async function writeHead(): Promise<boolean> {
+        try {
+          await dynamo.send(new PutCommand(input));
+          return true;
+        } catch (error) {
+          if (isConditionFailed(error)) return isRepeated || wasRepeated(error) ? isStored(item) : false;
+          isRepeated = true;
+          throw error;
+        }
+      }
+    }
+  }
+
+  /**
+   * Repeats a write that gets no answer, with backoff: an outcome that is not stored is a second POST. `failure` is that of an
+   * earlier try.
+   */
+  async function untilAnswered<Result>(
+    begun: number,
+    write: () => Promise<Result>,
+    failure?: unknown,
+  ): Promise<Result> {
     let failed = failure;
     let wait = firstPause;
     for (;;) {
       if (failed !== undefined) {
         if (!isUnavailable(failed) || now() - begun + wait > retryForMs) throw failed;
-        isRepeated = true;
         await pause(wait);
         wait *= 2;
       }
       try {
-        await dynamo.send(new PutCommand(command));
-        return true;
+        return await write();
       } catch (error) {
-        if (isConditionFailed(error)) return isRepeated || wasRepeated(error) ? isStored(item) : false;
         failed = error;
       }
     }
@@ -207,7 +234,7 @@ export function makeDeliveryStore({
 
   /** Returns whether what stands in the table is what was to be written. */
   async function isStored(item: Item): Promise<boolean> {
-    const [stored] = await batchGet(dynamo, [keyOf(String(item.id))]);
+    const [stored] = await batchGet(dynamo, [headKey(table, String(item.id))]);
     // Asked for here: importing it costs every cold start more milliseconds than most of the bundle.
     const { isDeepStrictEqual } = process.getBuiltinModule('node:util');
     return isDeepStrictEqual(stored, JSON.parse(JSON.stringify(item)));
@@ -215,7 +242,7 @@ export function makeDeliveryStore({
 
   /** Returns whether the condition held. */
   async function change(id: string, set: Item, when: Expression): Promise<boolean> {
-    return (await updateItem(dynamo, keyOf(id), { set, when })) !== undefined;
+    return (await updateItem(dynamo, headKey(table, id), { set, when })) !== undefined;
   }
 
   async function longestWaiting(shard: string, limit: number): Promise<{ ids: string[]; isAll: boolean }> {
@@ -235,7 +262,14 @@ export function makeDeliveryStore({
     const chunks = Array.from({ length: Math.ceil(ids.length / batchGetLimit) }, (_, index) =>
       ids.slice(index * batchGetLimit, (index + 1) * batchGetLimit),
     );
-    const items = await Promise.all(chunks.map(chunk => batchGet(dynamo, chunk.map(keyOf))));
+    const items = await Promise.all(
+      chunks.map(chunk =>
+        batchGet(
+          dynamo,
+          chunk.map(id => headKey(table, id)),
+        ),
+      ),
+    );
     return items.flat().map(alive);
   }
 }

@@ -5,7 +5,7 @@ import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
 import { dueShards, taskShard } from '../store/delivery-item.ts';
 import type { DeliveryStore, DueEntry, DueTask } from '../store/delivery-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import { isTooOld, waitAfterSweep } from '../transitions.ts';
+import { isTooOld, sweeperActsAt, waitAfterSweep } from '../transitions.ts';
 
 /** Handles everything in index `due` that the sweeper must look at by now, for as long as `hasTime` returns true. */
 export type Sweep = (hasTime: () => boolean) => Promise<void>;
@@ -71,7 +71,7 @@ export function makeSweep(
     await expireHeld(entries, deliveries);
     const toSend = deliveries
       .filter(isWaiting)
-      .filter(({ wait }) => wait.slowLane !== 'waiting' && wait.sweepAt <= now());
+      .filter(({ wait }) => wait.slowLane !== 'waiting' && sweeperActsAt(wait) <= now());
     const claimed = (await Promise.all(toSend.map(claim))).filter(delivery => delivery !== undefined);
     const isInSlowQueue = ({ wait }: WaitingDelivery) => wait.slowLane === 'queued';
     await sendInBatches(claimed.filter(isInSlowQueue), 'slow');

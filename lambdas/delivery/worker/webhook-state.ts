@@ -2,6 +2,7 @@ import { type EventName, type Webhook, webhookIn, webhookKey } from '../../webho
 import type { Delivery } from '../delivery.ts';
 import { type StoredSlowness, slownessId, slownessOf } from '../isolation/slowness-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
+import { headKey } from '../store/head-key.ts';
 
 /** The state that decides how an attempt is made: the webhook that is registered now, and how slowly its receiver answers. */
 export interface WebhookState {
@@ -28,7 +29,7 @@ export function makeFindWebhookState(
     const owner = { accountId, eventName };
     const [delivery, webhook, slowness] = await store.readWith(id, [
       { table: webhooks, key: webhookKey(accountId, eventName) },
-      { table: deliveries, key: { id: slownessId(owner) } },
+      headKey(deliveries, slownessId(owner)),
     ]);
     return { delivery, webhook: webhookIn(webhook), slowness: slownessOf(owner, slowness) };
   };

@@ -23,7 +23,7 @@ export interface EarlierInsert {
  * turn of the event loop, or while two calls are under way, is written by one call. PartiQL's INSERT refuses each item on its
  * own where one of its key exists; a transaction would refuse all.
  *
- * @param table - its key is the attribute `id`
+ * @param table - whose new items differ in their attribute `id`
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.multiplestatements.batching.html
  */
 export function makeInsertTogether(dynamo: Pick<DynamoDBDocumentClient, 'send'>, table: string): InsertTogether {

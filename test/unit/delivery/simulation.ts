@@ -37,6 +37,8 @@ import { makeReadHistory } from '../../../lambdas/delivery/store/delivery-histor
 import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/store/delivery-store.ts';
 import { makeFindDeliveryWithWebhook, makeFindWebhook } from '../../../lambdas/delivery/store/find-webhook.ts';
+import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
+import { makeReadAnswers } from '../../../lambdas/delivery/store/read-answers.ts';
 import { makeWebhookHealthStore } from '../../../lambdas/delivery/store/webhook-health-store.ts';
 import {
   makePublishAnnouncements,
@@ -163,7 +165,7 @@ interface Process {
 const nothing = <Result>(): Promise<Result> => new Promise<never>(() => {});
 
 const keyNames: Record<'Deliveries' | 'Webhooks', readonly string[]> = {
-  Deliveries: ['id'],
+  Deliveries: ['id', 'part'],
   Webhooks: ['accountId', 'eventName'],
 };
 
@@ -183,8 +185,9 @@ const emptyTables = async ({ dynamo }: Database) => {
  * empty tables.
  *
  * @param page - deliveries that a replay looks at between two saves.
+ * @param waits - the waits between attempts.
  */
-export const simulate = async (database: Database, page = replayPage) => {
+export const simulate = async (database: Database, page = replayPage, waits: readonly number[] = schedule) => {
   await emptyTables(database);
   const clock = frozenClock();
   const telemetry = fakeTelemetry();
@@ -353,7 +356,7 @@ export const simulate = async (database: Database, page = replayPage) => {
         store: makeWebhookHealthStore({ dynamo, table: 'Webhooks', now }),
         now,
       }),
-      applyOutcome: makeApplyOutcome({ schedule, now, random: () => 0.5 }),
+      applyOutcome: makeApplyOutcome({ schedule: waits, now, random: () => 0.5 }),
       attempt: makeAttempt({
         sealing: fakeSealing,
         eventLoopLag: neverLate,
@@ -419,6 +422,7 @@ export const simulate = async (database: Database, page = replayPage) => {
       ...makeDeliveryHandlers({
         findWebhook,
         findDeliveryWithWebhook: makeFindDeliveryWithWebhook(store, 'Webhooks'),
+        readAnswers: makeReadAnswers({ dynamo, table: 'Deliveries', now }),
         readHistory,
         limits,
         resend,
@@ -465,10 +469,13 @@ export const simulate = async (database: Database, page = replayPage) => {
     return true;
   };
 
-  const items = async () => {
+  const stored = async () => {
     const found = await database.dynamo.send(new ScanCommand({ TableName: 'Deliveries', ConsistentRead: true }));
     return found.Items ?? [];
   };
+
+  /** Everything but the answers of receivers. */
+  const items = async () => (await stored()).filter(({ part }) => part === headPart);
 
   const all = async (): Promise<Delivery[]> => {
     const deliveries = (await items()).filter(({ id }) => !id.includes('#')).map(deliveryFromItem);
@@ -491,6 +498,8 @@ export const simulate = async (database: Database, page = replayPage) => {
     notices,
     topic,
     items,
+    /** The answers of receivers that have items of their own, those that no record names among them. */
+    answerItems: async () => (await stored()).filter(({ part }) => part !== headPart),
     all,
     /** Puts a message on the events queue. */
     publish: (message: object | string, attributes?: Record<string, string>, sender?: string) =>
@@ -545,7 +554,7 @@ export const simulate = async (database: Database, page = replayPage) => {
         if (await consume(events, firstAttempt)) continue;
         if ((await consume(retries, retry)) || (await consume(slow, retrySlow))) continue;
         const waiting = (await items()).filter(isLookedAt);
-        const looks = waiting.map(({ dueAt }) => Date.parse(String(dueAt).slice(0, 24)));
+        const looks = waiting.map(({ dueAt, claimedUntil }) => claimedUntil ?? Date.parse(String(dueAt).slice(0, 24)));
         const times = [...looks, ...[...events, ...retries, ...slow].map(({ visibleAt }) => visibleAt)];
         if (times.length === 0) return;
         clock.set(Math.max(now(), Math.min(...times)));

@@ -8,6 +8,7 @@ import {
   queuedInSlowLane,
   restarted,
   scheduled,
+  sweeperActsAt,
   waitAfterSweep,
   waitingForSlot,
   waitsInQueue,
@@ -117,10 +118,18 @@ describe('when the sweeper looks', () => {
     let wait = applyOutcome(noon, [30 * minute])(aDelivery(), failure()).wait;
     const looks: number[] = [];
     for (let sweep = 0; sweep < 5 && wait; sweep++) {
-      looks.push((wait.sweepAt - wait.nextAttemptAt) / minute);
-      wait = waitAfterSweep(wait, wait.sweepAt);
+      looks.push((sweeperActsAt(wait) - wait.nextAttemptAt) / minute);
+      wait = waitAfterSweep(wait, sweeperActsAt(wait));
     }
     expect(looks).toEqual([-1, 2, 6, 14, 30]);
+  });
+
+  it('its claim of a long wait leaves `sweepAt` as it is, and what is overdue moves it', () => {
+    const wait = { nextAttemptAt: noon, sweepAt: noon - minute, overdueCount: 0 };
+    const claimed = waitAfterSweep(wait, noon - minute);
+    expect(claimed).toEqual({ ...wait, claimedUntil: noon + 2 * minute });
+    const overdue = waitAfterSweep(claimed, noon + 2 * minute);
+    expect(overdue).toEqual({ ...wait, sweepAt: noon + 6 * minute, overdueCount: 1 });
   });
 });
 
@@ -174,7 +183,7 @@ describe('the wait of a delivery of a slow webhook', () => {
 describe('a sweeper that comes late', () => {
   it('does not look again at once', () => {
     const wait = { nextAttemptAt: noon, sweepAt: noon - minute, overdueCount: 0 };
-    expect(waitAfterSweep(wait, noon + 60 * minute)).toEqual({ ...wait, sweepAt: noon + 62 * minute });
+    expect(waitAfterSweep(wait, noon + 60 * minute)).toEqual({ ...wait, claimedUntil: noon + 62 * minute });
   });
 });
 

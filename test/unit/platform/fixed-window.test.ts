@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { headKey } from '../../../lambdas/delivery/store/head-key.ts';
 import { batchGet } from '../../../lambdas/platform/aws/batch-get.ts';
 import { makeFixedWindow } from '../../../lambdas/platform/fixed-window.ts';
 import { frozenClock } from '../../support/clock.ts';
@@ -14,7 +15,7 @@ let windows = 0;
 const window = (limit: number) => {
   const { now, advance } = frozenClock();
   const id = `limit#${++windows}`;
-  const keyOf = (subject: string) => ({ table: 'Deliveries', key: { id: id + subject } });
+  const keyOf = (subject: string) => headKey('Deliveries', id + subject);
   const fixedWindow = makeFixedWindow({ dynamo: database.dynamo, now, limit, keyOf });
   return { ...fixedWindow, advance };
 };

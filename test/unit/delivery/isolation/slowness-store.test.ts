@@ -13,6 +13,7 @@ import {
 } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
+import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
 import { GetCommand, type PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
@@ -39,7 +40,7 @@ beforeEach(() => {
 const storeAt = (rate = 20) =>
   makeSlownessStore({ dynamo: database.dynamo, table: 'Deliveries', now: clock.now, rate });
 const itemOf = async () => {
-  const Key = { id: slownessId(owner) };
+  const { key: Key } = headKey('Deliveries', slownessId(owner));
   return (await database.dynamo.send(new GetCommand({ TableName: 'Deliveries', Key, ConsistentRead: true }))).Item;
 };
 /** Reserves the next slot. */
@@ -128,6 +129,7 @@ describe('what is known of how slowly a receiver answers', () => {
       'accountId',
       'eventName',
       'id',
+      'part',
       'tallies',
       'version',
       'slowSince',

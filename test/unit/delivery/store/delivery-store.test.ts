@@ -3,6 +3,7 @@ import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { backlogShardsOf, dueShards } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
+import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { GetCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { frozenClock } from '../../../support/clock.ts';
@@ -25,12 +26,16 @@ const storeHere = () =>
 let made = 0;
 const freshId = () => `evt_${String(++made).padStart(27, '0')}`;
 const waiting = (changes: Partial<Delivery> = {}): WaitingDelivery => ({
-  ...aDelivery({ id: freshId(), attempt: 2, charged: 1, attempts: [aRecord()], ...changes }),
+  ...aDelivery({ id: freshId(), attempt: 2, charged: 1, attempts: [aRecord({ response: '' })], ...changes }),
   wait: changes.wait ?? { nextAttemptAt: noon + 5_000, sweepAt: noon + 125_000, overdueCount: 0 },
 });
 
 const itemOf = async (id: string) =>
-  (await database.dynamo.send(new GetCommand({ TableName: 'Deliveries', Key: { id }, ConsistentRead: true }))).Item;
+  (
+    await database.dynamo.send(
+      new GetCommand({ TableName: 'Deliveries', Key: headKey('Deliveries', id).key, ConsistentRead: true }),
+    )
+  ).Item;
 
 const dueNow = async () =>
   (await Promise.all(dueShards.map(shard => storeHere().due(shard)))).flat().map(({ id }) => id);
@@ -164,7 +169,7 @@ describe('what waits for a slot', () => {
       send: (async (command: GetCommand) => {
         const answer = await database.dynamo.send(command);
         const isPage = command.constructor.name === 'QueryCommand';
-        return isPage ? { ...answer, LastEvaluatedKey: { id: one?.id } } : answer;
+        return isPage ? { ...answer, LastEvaluatedKey: headKey('Deliveries', String(one?.id)).key } : answer;
       }) as typeof database.dynamo.send,
     };
     const paged = makeDeliveryStore({ dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
@@ -193,6 +198,9 @@ describe('what is due', () => {
     expect(claims.filter(Boolean)).toHaveLength(1);
     const [claimed] = await store.read([delivery.id]);
     expect(claimed).toEqual({ ...delivery, wait: next });
+    const resent = { ...next, claimedUntil: next.sweepAt + 1 };
+    const again = await Promise.all(Array.from({ length: 10 }, () => store.claim({ ...delivery, wait: next }, resent)));
+    expect(again.filter(Boolean)).toHaveLength(1);
     await store.update(delivery, settled(delivery, 'delivered', noon));
     expect(await store.claim({ ...delivery, wait: next }, { ...next, overdueCount: 2 })).toBe(false);
     expect(await itemOf(delivery.id)).not.toHaveProperty('dueAt');

@@ -1,0 +1,44 @@
+import { isoTime } from '../../platform/clock.ts';
+import type { AttemptRecord, AttemptResult } from '../delivery.ts';
+
+/**
+ * Writes an attempt's record in the compact form that a head holds: number, beginning (after the acceptance), duration,
+ * result (its place in `results`) with status, and where the answer is, as in `3,6bfk,xg,1503,Ab3_dE9`. Times are base 36.
+ */
+export function packAttempt(record: AttemptRecord, createdAt: number): string {
+  const { number, startedAt, durationMs, result, status, response, answerId } = record;
+  const times = [Date.parse(startedAt) - createdAt, durationMs].map(time => time.toString(36));
+  const mark = answerId ?? (response ? inHead : response === '' ? empty : '');
+  return [number, ...times, `${results.indexOf(result)}${status ?? ''}`, mark].join(',');
+}
+
+/** Reads an attempt's record. `response`: the answer that the head holds, for the one record that says so. */
+export function unpackAttempt(packed: string, createdAt: number, response: string): AttemptRecord {
+  const [number, began = '', duration = '', ended = '', mark = ''] = packed.split(',');
+  return {
+    number: Number(number),
+    startedAt: isoTime(createdAt + Number.parseInt(began, 36)),
+    durationMs: Number.parseInt(duration, 36),
+    result: results[Number(ended[0])] as AttemptResult,
+    status: Number(ended.slice(1)) || null,
+    response: mark === inHead ? response : mark === empty ? '' : null,
+    ...(mark.length > 1 && { answerId: mark }),
+  };
+}
+
+/** Where an answer is, if not in an item of its own, whose id is longer. Without a mark there was none. */
+const inHead = '1';
+const empty = '0';
+
+/** Their order is stored: it may only grow, to ten. */
+const results: readonly AttemptResult[] = [
+  'delivered',
+  'http',
+  'timeout',
+  'connection',
+  'tls',
+  'dns',
+  'blocked',
+  'slow',
+  'internal',
+];

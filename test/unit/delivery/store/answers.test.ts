@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type AttemptRecord, keptAttempts, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { partAnswers } from '../../../../lambdas/delivery/store/answer-item.ts';
+import { packAttempt, unpackAttempt } from '../../../../lambdas/delivery/store/attempt-records.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { aDelivery, answer, aRecord, noon } from '../builders.ts';
+import { schedule, simulate } from '../simulation.ts';
+
+const day = 24 * 60 * 60_000;
+const path = '/v1/webhooks/demanda.criada/entregas';
+let database: Database;
+let world: Awaited<ReturnType<typeof simulate>>;
+beforeAll(async () => {
+  database = await startDatabase('Deliveries', 'Webhooks');
+});
+afterAll(() => database.stop());
+const begin = async () => {
+  world = await simulate(database);
+  await world.register();
+  publish();
+};
+beforeEach(begin);
+
+const publish = () => world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'same' });
+const refuse = (...said: string[]) => world.answers.push(...said.map(text => answer(503, {}, text)));
+const head = async () => (await world.items()).filter(({ id }) => id.startsWith('evt_'))[0];
+const shown = async (): Promise<(string | null)[]> => {
+  const answered = await world.request('GET', `${path}/${(await head())?.id}`);
+  return answered?.json.tentativas.map(({ resposta }: { resposta: string | null }) => resposta);
+};
+const stored = async () => (await world.answerItems()).map(({ response }) => response).toSorted();
+
+describe('the answers of a receiver', () => {
+  it('have items of their own where the delivery goes on, and stay in the head where it ends', async () => {
+    refuse('first', 'second');
+    world.answers.push(answer(200, {}, 'third'));
+    await world.settle();
+    expect(await stored()).toEqual(['first', 'second']);
+    expect(await head()).toMatchObject({ state: 'delivered', response: 'third' });
+    expect(await shown()).toEqual(['first', 'second', 'third']);
+  });
+
+  it('are found by one query, and a list asks for none', async () => {
+    refuse('first', 'second');
+    await world.settle();
+    database.operations.length = 0;
+    await shown();
+    expect(database.operations.filter(name => name.startsWith('Query'))).toHaveLength(1);
+    database.operations.length = 0;
+    await world.request('GET', path);
+    expect(database.operations.filter(name => name.startsWith('Query'))).toHaveLength(16); // the partitions of the list
+  });
+
+  it('take no item where they are empty or there were none', async () => {
+    refuse('');
+    world.answers.push({ outcome: 'connection', detail: 'ECONNRESET', durationMs: 1, resolutionMs: 1 });
+    await world.settle();
+    expect(await stored()).toEqual([]);
+    expect(await shown()).toEqual(['', null, '']);
+  });
+
+  it('are not kept in a head that outlives them', () => {
+    const ended = settled(aDelivery({ attempts: [aRecord()] }), 'delivered', noon);
+    expect(partAnswers(ended, noon / 1_000 + 30 * 86_400).answers).toEqual([]);
+    expect(partAnswers(ended, noon / 1_000 + 90 * 86_400).answers).toMatchObject([
+      { response: 'oops', ttl: noon / 1_000 + 60 * 86_400 },
+    ]);
+  });
+
+  it('are written before the head: a process that dies at any step leaves an orphan at most, which is never shown', async () => {
+    let orphans = 0;
+    for (const hasEffect of [false, true]) {
+      for (let afterCalls = 0; afterCalls < 12; afterCalls++) {
+        await begin();
+        refuse('first try', 'second try', 'later');
+        await world.deliverNext({ afterCalls, hasEffect });
+        const isOrphan = (await stored()).length === 1 && (await head()) === undefined;
+        if (isOrphan) orphans++;
+        expect((await shownNow()).every(text => text !== null)).toBe(true);
+        world.clock.advance(180_000);
+        await world.settle();
+        const texts = await shown();
+        expect(texts.slice(0, -1).every(text => text !== null)).toBe(true);
+        if (!isOrphan) continue;
+        expect(texts).toEqual(['second try', 'later', '']);
+        expect(await stored()).toEqual(['first try', 'later', 'second try']);
+      }
+    }
+    expect(orphans).toBeGreaterThan(0);
+  });
+
+  it('are those of the copy that was stored first, where two make one attempt', async () => {
+    publish();
+    world.during.push(() => world.deliverNext());
+    refuse('of the copy that answered first', 'of the other');
+    await world.deliverNext();
+    expect(world.posts).toHaveLength(2);
+    expect(await stored()).toHaveLength(2);
+    const texts = await shown();
+    expect(texts).toHaveLength(1);
+    await world.settle();
+    expect((await shown())[0]).toBe(texts[0]);
+    expect((await world.all())[0]?.attempts).toHaveLength(2);
+  });
+
+  it('move out of the head when it is sent again on day 29, and are gone 60 days after their attempts', async () => {
+    const attempts = schedule.length + 1;
+    const texts = Array.from({ length: 2 * attempts }, (_, at) => `answer ${at + 1}`);
+    refuse(...texts);
+    await world.settle();
+    expect(await head()).toMatchObject({ state: 'failed', response: `answer ${attempts}` });
+    world.clock.set(noon + 29 * day);
+    const { id } = (await head()) ?? {};
+    expect((await world.request('POST', `${path}/${id}/reenvio`))?.status).toBe(202);
+    expect(await head()).not.toHaveProperty('response');
+    expect(await shown()).toEqual(texts.slice(0, attempts));
+    await world.settle();
+    expect(await shown()).toEqual(texts);
+
+    world.clock.set(noon + 59 * day - 1_000);
+    expect(await shown()).toEqual(texts);
+    const first = (await world.answerItems()).find(({ response }) => response === 'answer 1');
+    expect(first?.ttl).toBe((noon + 60 * day) / 1_000);
+  });
+
+  it('are not shown any more when they are over, though they and the head are still there', async () => {
+    refuse(...Array.from({ length: schedule.length + 1 }, (_, at) => `answer ${at + 1}`));
+    await world.settle();
+    for (const again of [29, 58]) {
+      world.clock.set(noon + again * day);
+      await world.resend((await world.all())[0] ?? aDelivery());
+      await world.settle();
+    }
+    world.clock.set(noon + 61 * day);
+    expect(await stored()).toHaveLength(4);
+    expect((await shown()).slice(0, 4)).toEqual([null, null, null, null]);
+  });
+
+  const shownNow = async () => ((await head()) === undefined ? [] : shown());
+});
+
+describe('the record of an attempt', () => {
+  it('is given back as it was', () => {
+    const record = fc.record({
+      number: fc.integer({ min: 1, max: 10_000 }),
+      startedAt: fc.integer({ min: -60_000, max: 400 * day }).map(after => new Date(noon + after).toISOString()),
+      durationMs: fc.integer({ min: 0, max: 60_000 }),
+      result: fc.constantFrom<AttemptRecord['result'][]>(
+        ...(['delivered', 'http', 'timeout', 'connection', 'tls', 'dns', 'blocked', 'slow', 'internal'] as const),
+      ),
+      status: fc.option(fc.integer({ min: 200, max: 999 })),
+    });
+    const kept = fc.constantFrom<Pick<AttemptRecord, 'response' | 'answerId'>>(
+      ...[{ response: null }, { response: '' }, { response: 'in the head' }, { response: null, answerId: 'Ab3_-E9' }],
+    );
+    fc.assert(
+      fc.property(record, kept, (fields, where) => {
+        const one = { ...fields, ...where };
+        expect(unpackAttempt(packAttempt(one, noon), noon, 'in the head')).toEqual(one);
+      }),
+    );
+  });
+
+  it('is one of the latest thirty', async () => {
+    const records = Array.from({ length: keptAttempts }, (_, at) => aRecord({ number: at + 1, response: `${at}` }));
+    const delivery = aDelivery({
+      attempt: 31,
+      attempts: records,
+      wait: { nextAttemptAt: 1, sweepAt: 1, overdueCount: 0 },
+    });
+    await world.store.create(delivery);
+    const answered = await world.request('GET', `${path}/${delivery.id}`);
+    expect(answered?.json.tentativas).toHaveLength(30);
+    expect(answered?.json.tentativas.at(0)).toMatchObject({ numero: 1, resposta: '0' });
+  });
+});
+
+describe('the sweeper’s claim of a long wait', () => {
+  const longWait = async () => {
+    refuse('', '', '');
+    for (let attempt = 1; attempt < 3; attempt++) {
+      await (attempt === 1 ? world.deliverNext() : world.retryNext());
+      world.clock.advance(5 * 60_000);
+    }
+    await world.retryNext();
+    const delivery = (await world.all())[0];
+    world.clock.set(delivery?.wait?.sweepAt ?? 0);
+    return delivery;
+  };
+
+  it('is one sweeper’s of two, leaves the index alone, and holds until the attempt is 2 min overdue', async () => {
+    const before = await longWait();
+    const { dueAt } = (await head()) ?? {};
+    await Promise.all([world.sweep(), world.sweep()]);
+    expect(world.retries).toHaveLength(1);
+    expect(world.counts.SweptDue).toBe(1);
+    const claimedUntil = (before?.wait?.nextAttemptAt ?? 0) + 120_000;
+    expect(await head()).toMatchObject({ dueAt, claimedUntil });
+
+    world.retries.length = 0; // the message is lost
+    world.clock.set(claimedUntil - 1);
+    await world.sweep();
+    expect(world.retries).toHaveLength(0);
+    world.clock.set(claimedUntil);
+    await Promise.all([world.sweep(), world.sweep()]);
+    expect(world.retries).toHaveLength(1);
+    expect(world.counts.SweptOverdue).toBe(1);
+    expect(await head()).not.toHaveProperty('claimedUntil');
+    expect((await head())?.dueAt > dueAt).toBe(true);
+  });
+
+  it('is lost with a process that dies after it, and made up for', async () => {
+    await longWait();
+    for (let afterCalls = 0; (await head())?.claimedUntil === undefined; afterCalls++) {
+      await world.sweep({ afterCalls, hasEffect: true });
+    }
+    world.retries.length = 0;
+    await world.settle();
+    expect(world.posts.map(({ status }) => status)).toEqual([503, 503, 503, 200]);
+  });
+});
