@@ -17,6 +17,8 @@ export interface LocalOptions {
   readonly hostsFile?: string;
   /** File with the faults to inject, read again whenever it changes. */
   readonly faultsFile?: string;
+  /** File that gets a line for each request, invocation and line of a log. */
+  readonly usageFile?: string;
   /** The order of queues: messages of quiet accounts first, as SQS does, or all in the order they came. */
   readonly queueOrder: 'fair' | 'arrival';
   /** Cloud assembly to run. @default - the app is synthesised */
@@ -60,6 +62,7 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
     mappings: given.map ?? new Map(),
     ...(given.hosts === undefined ? {} : { hostsFile: resolve(given.hosts) }),
     ...(given.faults === undefined ? {} : { faultsFile: resolve(given.faults) }),
+    ...(given.usage === undefined ? {} : { usageFile: resolve(given.usage) }),
     queueOrder: given.queueOrder,
     ...(given.assembly === undefined ? {} : { assemblyDirectory: resolve(given.assembly) }),
     ...(given.beside === undefined ? {} : { besideDirectory: resolve(given.beside) }),
@@ -89,6 +92,10 @@ function makeCommand(defaultOutputsFile: string): Command {
     .option(
       '--faults <file>',
       'JSON file of faults to inject and their shares (packages/local-cloud/README.md); re-read when it changes',
+    )
+    .option(
+      '--usage <file>',
+      'write a line of JSON for each request to a service, with its units, each invocation and each line of a log',
     )
     .addOption(
       new Option('--queue-order <order>', 'fair: quiet accounts first, as SQS does; arrival: in the order they came')

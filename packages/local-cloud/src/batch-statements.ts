@@ -36,8 +36,13 @@ export async function executeStatements(input: Body, call: CallOperation): Promi
 
 /** Returns the names of the tables that a batch inserts into. */
 export function insertedTables(input: Body): string[] {
+  return insertsOf(input).map(({ table }) => table);
+}
+
+/** Returns the items that a batch inserts; statements that are not understood are left out. */
+export function insertsOf(input: Body): Insert[] {
   const statements = Array.isArray(input.Statements) ? (input.Statements as readonly StatementRequest[]) : [];
-  return statements.flatMap(statement => readInsert(statement)?.table ?? []);
+  return statements.flatMap(statement => readInsert(statement) ?? []);
 }
 
 /** Makes the caller of an engine's operations, by its own listener for requests. `signed` has the headers of a signed request. */

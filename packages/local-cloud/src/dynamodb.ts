@@ -13,9 +13,11 @@ import * as z from 'zod';
 import { physicalName } from './assembly/identities.ts';
 import { type LiveResource, readProperties } from './assembly/resources.ts';
 import { callsOf, executeStatements } from './batch-statements.ts';
+import { withUnits } from './capacity.ts';
 import { callerOf, type Emulator, type Interceptor, intercept, type ServiceError } from './emulator.ts';
 import { StartError } from './errors.ts';
 import { listenOnLoopback } from './loopback-server.ts';
+import type { RecordUsage } from './usage.ts';
 
 /**
  * Starts DynamoDB (dynalite) on 127.0.0.1. TTL, point-in-time recovery and deletion protection do not exist there.
@@ -26,17 +28,20 @@ export async function startDynamoDb({
   interceptors = [],
   directory,
   port: wantedPort = 0,
+  recordUsage,
 }: {
   readonly interceptors?: readonly Interceptor[];
   /** The place where the tables are kept. @default - in memory */
   readonly directory?: string;
   /** @default 0 - any free one */
   readonly port?: number;
+  /** Receives each operation with its request units. @default - none are counted */
+  readonly recordUsage?: RecordUsage | undefined;
 } = {}): Promise<Emulator> {
   const server = dynalite({ createTableMs: 0, ...(directory === undefined ? {} : { path: directory }) });
   const [handle] = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
-  if (handle) server.on('request', withInterceptors(handle, interceptors));
+  if (handle) server.on('request', withInterceptors(handle, interceptors, recordUsage));
   const { port } = await listenOnLoopback(server, wantedPort);
   return {
     endpoint: `http://127.0.0.1:${port}`,
@@ -82,7 +87,12 @@ export async function createTables(
 }
 
 /** Passes on complete requests only: dynalite throws out of its event handlers when a request is cut off. */
-function withInterceptors(handle: RequestListener, interceptors: readonly Interceptor[]): RequestListener {
+function withInterceptors(
+  handle: RequestListener,
+  interceptors: readonly Interceptor[],
+  recordUsage: RecordUsage | undefined,
+): RequestListener {
+  const metered = recordUsage && makeMetered(handle, recordUsage);
   return function listener(request, response) {
     readBody(request).then(
       body => {
@@ -96,6 +106,7 @@ function withInterceptors(handle: RequestListener, interceptors: readonly Interc
           },
         });
         if (error) return answer(response, error.status, errorBody(error));
+        if (metered) return metered(operation, request, body, response);
         if (operation !== 'BatchExecuteStatement') return replay(request, body, replayed => handle(replayed, response));
         return executeStatements(parseJson(body), callsOf(handle, request.headers)).then(({ status, body }) =>
           answer(response, status, JSON.stringify(body)),
@@ -103,6 +114,22 @@ function withInterceptors(handle: RequestListener, interceptors: readonly Interc
       },
       () => response.destroy(),
     );
+  };
+}
+
+/** Makes a listener that counts units. It performs one operation after the other, since items are read before and after each. */
+function makeMetered(handle: RequestListener, recordUsage: RecordUsage) {
+  let last: Promise<unknown> = Promise.resolve();
+  return async (operation: string, { headers }: IncomingMessage, text: Buffer, response: ServerResponse) => {
+    const input = parseJson(text);
+    const call = callsOf(handle, headers);
+    const perform = () =>
+      operation === 'BatchExecuteStatement' ? executeStatements(input, call) : call(operation, input);
+    const performed = last.then(() => withUnits(operation, input, call, perform));
+    last = performed.catch(() => undefined);
+    const { status, body, units } = await performed;
+    recordUsage({ kind: 'request', service: 'dynamodb', operation, caller: callerOf(headers.authorization), units });
+    answer(response, status, JSON.stringify(body));
   };
 }
 

@@ -23,6 +23,8 @@ export interface LocalCloudRequest<Extra extends object = object> {
   readonly hostsFile?: string;
   /** File with the faults to inject, read again whenever it changes. @default - none */
   readonly faultsFile?: string;
+  /** Gets a line for each request to a service, each invocation and each line of a log. @default - none */
+  readonly usageFile?: string;
   /** The order in which queues hand out messages: those of quiet groups first, as SQS does, or all as they came. @default fair */
   readonly queueOrder?: 'fair' | 'arrival';
   /** Cloud assembly of another release, whose functions serve every second invocation. @default - none */

@@ -6,6 +6,7 @@ import { masterKey } from './kms/wrapping.ts';
 import { type LogService, startLogs } from './logs.ts';
 import { allOrNone } from './loopback-server.ts';
 import { type QueueService, startSqs } from './sqs/engine.ts';
+import type { RecordUsage } from './usage.ts';
 
 /** The emulators of AWS services. */
 export interface Services {
@@ -37,13 +38,20 @@ export interface ServiceOptions {
   readonly isFair: boolean;
   /** Receives each notification (SNS), without its content. */
   readonly onPublish: (topic: string, subject: string) => void;
+  /** Receives each operation of DynamoDB with its request units. @default - none are counted */
+  readonly recordUsage?: RecordUsage | undefined;
 }
 
 /** Starts all services. @throws {StartError} when a port cannot be had */
 export async function startServices(options: ServiceOptions): Promise<Services> {
-  const { interceptors, data, ports, isFair, onPublish } = options;
+  const { interceptors, data, ports, isFair, onPublish, recordUsage } = options;
   const [dynamoDb, sqs, kms, logs] = await allOrNone([
-    startDynamoDb({ interceptors, port: ports.dynamoDb ?? 0, ...(data ? { directory: data.tables } : {}) }),
+    startDynamoDb({
+      interceptors,
+      port: ports.dynamoDb ?? 0,
+      recordUsage,
+      ...(data ? { directory: data.tables } : {}),
+    }),
     startSqs({ interceptors, port: ports.sqs ?? 0, isFair, onPublish, ...(data ? { directory: data.queues } : {}) }),
     startKms(masterKey(data?.masterKeyFile), interceptors),
     startLogs(interceptors),
