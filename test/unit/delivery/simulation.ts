@@ -185,7 +185,7 @@ const emptyTables = async ({ dynamo }: Database) => {
  * empty tables.
  *
  * @param page - deliveries that a replay looks at between two saves.
- * @param waits - the waits between attempts.
+ * @param waits - those of the retry schedule, in milliseconds.
  */
 export const simulate = async (database: Database, page = replayPage, waits: readonly number[] = schedule) => {
   await emptyTables(database);

@@ -1,0 +1,138 @@
+import type { UsageLine } from '@emissor/local-cloud/usage';
+import { assumptions } from './assumptions.ts';
+import type { Quantities } from './prices.ts';
+
+/** The actions that are counted. */
+export const actions = [
+  'login',
+  'refresh',
+  'quiet',
+  'busy',
+  'exhausted',
+  'exhaustedEmpty',
+  'registration',
+  'test',
+] as const;
+
+/** One of the actions. */
+export type Action = (typeof actions)[number];
+
+/** The counts of one action in a local run. Of a batch they are shares. */
+export interface Counts {
+  /** Requests to an HTTP API. */
+  readonly apiRequests: number;
+  readonly invocations: number;
+  /** Of the functions that were invoked. */
+  readonly megabytes: number;
+  readonly storeCalls: number;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+  /** Sent, received, deleted and hidden, by the functions, their triggers and the publisher. */
+  readonly queueRequests: number;
+  /** Those of them that are about the events queue, whose messages have groups. */
+  readonly fairQueueRequests: number;
+  readonly keyRequests: number;
+  readonly logLines: number;
+  readonly logBytes: number;
+}
+
+/**
+ * Counts the lines of a usage file that one action left. A trigger receives and deletes once for each invocation: what it asks for
+ * here while nothing comes belongs to the idle month. Queries of the keyring and of sweeps are shared by many, and left out.
+ *
+ * @param published - requests by which the publisher sent the event
+ */
+export function countUsage(lines: readonly UsageLine[], apiRequests: number, published: number): Counts {
+  const isCounted = (line: UsageLine) => {
+    if (line.kind === 'request') return line.operation !== 'Query' && !isSweep(line.caller);
+    return !isSweep(line.function);
+  };
+  return countAll(lines.filter(isCounted), apiRequests, published);
+}
+
+/** Counts what the runs of the sweeper left, queries included. Returns the share of one. */
+export function countSweeps(lines: readonly UsageLine[]): Counts {
+  const counts = countAll(
+    lines.filter(line => isSweep(line.kind === 'request' ? line.caller : line.function)),
+    0,
+    0,
+  );
+  return shareOf(counts, counts.invocations);
+}
+
+function isSweep(name: string): boolean {
+  return name.includes('Sweep');
+}
+
+function countAll(lines: readonly UsageLine[], apiRequests: number, published: number): Counts {
+  const invocations = lines.filter(line => line.kind === 'invocation');
+  const logs = lines.filter(line => line.kind === 'log');
+  const requests = lines.filter(line => line.kind === 'request' && line.caller !== 'local');
+  const ofService = (name: string) => requests.filter(line => line.kind === 'request' && line.service === name);
+  const store = ofService('dynamodb');
+  const sum = (unit: 'read' | 'write') =>
+    store.reduce((total, line) => total + (line.kind === 'request' ? (line.units?.[unit] ?? 0) : 0), 0);
+  const isConsumer = ({ function: name }: { readonly function: string }) => /Deliver(?:First|Retry|Slow)/.test(name);
+  const triggered = invocations.filter(isConsumer);
+  const first = triggered.filter(({ function: name }) => name.includes('DeliverFirst'));
+  const byFirst = ofService('sqs').filter(
+    line => line.kind === 'request' && /DeliverFirst/.test(line.caller) && !line.operation.startsWith('Send'),
+  );
+  return {
+    apiRequests,
+    invocations: invocations.length,
+    megabytes: Math.max(0, ...invocations.map(({ memory }) => memory)),
+    storeCalls: store.length,
+    readUnits: sum('read'),
+    writeUnits: sum('write'),
+    queueRequests: published + 2 * triggered.length + ofService('sqs').length,
+    fairQueueRequests: published + 2 * first.length + byFirst.length,
+    keyRequests: ofService('kms').length,
+    logLines: logs.length,
+    logBytes: logs.reduce((total, { bytes }) => total + bytes, 0),
+  };
+}
+
+/** Returns each count divided by a number, but the memory of the functions. */
+export function shareOf(counts: Counts, share: number): Counts {
+  return mapCounts(counts, (value, name) => (name === 'megabytes' ? value : value / share));
+}
+
+/** Returns the counts that are in the middle. */
+export function middleOf(all: readonly Counts[]): Counts {
+  const [first] = all;
+  if (!first) throw new Error('Nothing was counted.');
+  return mapCounts(first, (_, name) => {
+    const sorted = all.map(counts => counts[name]).toSorted((one, other) => one - other);
+    return sorted[Math.floor(sorted.length / 2)] ?? 0;
+  });
+}
+
+/** Returns the quantities that AWS charges for an action, and the milliseconds that they suppose of an invocation. */
+export function quantitiesOf(action: Action, counts: Counts): Quantities {
+  const { invocations, megabytes, logLines, logBytes } = counts;
+  const ownBytes = invocations * (assumptions.ownLinesBytes + assumptions.ownLines * assumptions.perLineBytes);
+  return {
+    apiRequest: counts.apiRequests,
+    invocation: invocations,
+    gigabyteSecond: (invocations * millisecondsOf(action) * megabytes) / 1_024 / 1_000,
+    writeUnit: counts.writeUnits,
+    readUnit: counts.readUnits,
+    queueRequest: counts.queueRequests,
+    fairQueueRequest: counts.fairQueueRequests,
+    keyRequest: counts.keyRequests,
+    logGigabyte: (logBytes + logLines * assumptions.perLineBytes + ownBytes) / 1e9,
+  };
+}
+
+/** Returns the milliseconds that an invocation is taken to last. */
+export function millisecondsOf(action: Action): number {
+  const { processingMs, receiverMs } = assumptions;
+  if (action === 'login' || action === 'refresh' || action === 'registration') return processingMs[action];
+  return receiverMs + processingMs[action === 'exhaustedEmpty' ? 'exhausted' : action];
+}
+
+function mapCounts(counts: Counts, change: (value: number, name: keyof Counts) => number): Counts {
+  const entries = Object.entries(counts).map(([name, value]) => [name, change(value, name as keyof Counts)]);
+  return Object.fromEntries(entries);
+}

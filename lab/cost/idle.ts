@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { stageConfiguration } from '../../lib/config.ts';
+import { addStage } from '../../lib/stage.ts';
+import { assumptions } from './assumptions.ts';
+import type { Counts } from './counts.ts';
+import type { Quantities } from './prices.ts';
+
+/** A stage whose idle month is summed up. */
+export type IdleStage = 'dev' | 'prod';
+
+/** One line of an idle month. */
+export interface IdleItem {
+  readonly what: string;
+  readonly quantities: Quantities;
+}
+
+/** Returns what a stage has, and does, in a month in which nobody asks for anything; from its templates. */
+export function idleMonth(stage: IdleStage, sweep: Counts): readonly IdleItem[] {
+  const { resources, logRetentionDays } = synthesised(stage);
+  const countOf = (type: string) => resources.filter(({ Type }) => Type === type).length;
+  const mappings = countOf('AWS::Lambda::EventSourceMapping');
+  const polls = (mappings * pollers * monthSeconds) / pollSeconds;
+  const alarms = countOf('AWS::CloudWatch::Alarm');
+  const keys = countOf('AWS::KMS::Key') + countOf('AWS::KMS::ReplicaKey');
+  const dashboards = countOf('AWS::CloudWatch::Dashboard');
+  const sweeps = monthSeconds / 60;
+  const lines = sweep.logLines + assumptions.ownLines;
+  const bytes = sweeps * (sweep.logBytes + assumptions.ownLinesBytes + lines * assumptions.perLineBytes);
+  return [
+    { what: `${alarms} alarms`, quantities: { alarm: alarms } },
+    { what: `${keys} KMS keys`, quantities: { key: keys } },
+    { what: `${dashboards} dashboards`, quantities: { dashboard: dashboards } },
+    {
+      what: `${mappings} triggers, ${pollers} long polls of ${pollSeconds} s each at all times`,
+      quantities: { queueRequest: polls },
+    },
+    {
+      what: 'the sweeper, each minute: invocations and their time',
+      quantities: {
+        invocation: sweeps,
+        gigabyteSecond: (sweeps * sweepMilliseconds * sweep.megabytes) / 1_024 / 1_000,
+      },
+    },
+    {
+      what: 'the sweeper: reads and writes',
+      quantities: { readUnit: sweeps * sweep.readUnits, writeUnit: sweeps * sweep.writeUnits },
+    },
+    { what: 'the sweeper: lines of its log', quantities: { logGigabyte: bytes / 1e9 } },
+    {
+      what: `logs kept for ${logRetentionDays} days`,
+      quantities: { logStorageGigabyte: (bytes * logRetentionDays) / 30 / 1e9 },
+    },
+  ];
+}
+
+/** Long polls that Lambda keeps up for a trigger of a standard queue, and how long each lasts. */
+const pollers = 5;
+const pollSeconds = 20;
+
+/** Seconds of a month of 730 hours. */
+const monthSeconds = 730 * 3_600;
+
+/** Milliseconds that a sweep which finds nothing is taken to last. */
+const sweepMilliseconds = 50;
+
+/** Values that a stage must be given before it can be synthesised. None of them has a price. */
+const required = {
+  dev: {},
+  prod: {
+    account: '111122223333',
+    region: 'sa-east-1',
+    demandsUrl: 'https://demandas.example.com',
+    alarmRecipients: ['operators@example.com'],
+  },
+};
+
+function synthesised(stage: IdleStage) {
+  const outdir = mkdtempSync(join(tmpdir(), 'emissor-cost-'));
+  try {
+    const app = new App({ outdir, context: { 'aws:cdk:bundling-stacks': [] } });
+    const configuration = stageConfiguration(stage, required[stage]);
+    addStage(app, configuration);
+    const stacks = app.node.children.filter(child => child instanceof Stack);
+    const resources = stacks.flatMap(stack =>
+      Object.values(Template.fromStack(stack).toJSON().Resources as Record<string, { readonly Type: string }>),
+    );
+    return { resources, logRetentionDays: configuration.logRetentionDays };
+  } finally {
+    rmSync(outdir, { recursive: true, force: true });
+  }
+}

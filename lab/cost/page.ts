@@ -1,0 +1,183 @@
+import { markdownTable } from '../../tools/support/markdown-table.ts';
+import { assumptions } from './assumptions.ts';
+import { type Action, actions, type Counts, millisecondsOf, quantitiesOf } from './counts.ts';
+import { type IdleStage, idleMonth } from './idle.ts';
+import type { Measured } from './measure.ts';
+import { costOf, costsOf, type Priced, pricedRegions, priceFile } from './prices.ts';
+
+/** The content of `counts.json`: what a local run counted, and what the store counted in one process. */
+export interface StoredCounts extends Measured {
+  readonly store: Readonly<Record<string, { readonly calls: number; readonly read: number; readonly write: number }>>;
+}
+
+/** Returns the page of the costs: everything on it follows from the counts, the prices, the assumptions and the templates. */
+export function costPage(stored: StoredCounts): string {
+  const counts = priced(stored);
+  const home = priceFile.regions['us-east-1'];
+  return `# What it costs
+
+Written by \`npm run cost\`, prices of ${priceFile.date} (\`lab/cost/prices.json\` names their sources).
+${priceFile.note}
+
+## A million of each
+Dollars, without free tiers. Calls, units, requests and bytes are counted in a local run, by real requests to the functions' own
+bundles.
+
+${markdownTable(
+  ['what', ...pricedRegions],
+  actions.map(action => [
+    titles[action],
+    ...pricedRegions.map(region =>
+      dollars(1e6 * costOf(quantitiesOf(action, counts[action]), priceFile.regions[region])),
+    ),
+  ]),
+)}
+
+Item by item, us-east-1:
+
+${markdownTable(
+  ['what', ...items.map(([, title]) => title)],
+  actions.map(action => {
+    const costs = costsOf(quantitiesOf(action, counts[action]), home);
+    return [
+      titles[action],
+      ...items.map(([names]) => dollars(1e6 * names.reduce((sum, name) => sum + (costs[name] ?? 0), 0))),
+    ];
+  }),
+)}
+
+The counts behind them, of one each:
+
+${markdownTable(
+  ['what', 'invocations', 'ms taken', 'MB', 'store calls', 'read units', 'write units', 'SQS', 'KMS', 'log bytes'],
+  actions.map(action => {
+    const { invocations, megabytes, storeCalls, readUnits, writeUnits, queueRequests, keyRequests, logBytes } =
+      counts[action];
+    const counted = [storeCalls, readUnits, writeUnits, queueRequests, keyRequests].map(short);
+    return [
+      titles[action],
+      short(invocations),
+      short(millisecondsOf(action)),
+      short(megabytes),
+      ...counted,
+      short(logBytes),
+    ];
+  }),
+)}
+
+- *Time is taken, not measured*: a function's time on this machine is not its time on AWS. Receivers are taken to answer after
+  ${assumptions.receiverMs} ms, and an invocation to last a stated time beyond that (\`lab/cost/assumptions.ts\`). Starts of processes are left out.
+- *Write units*: each started KiB of the larger of old and new item, and one for each index entry written or deleted. *Read
+  units*: each started 4 KiB of a consistent read, half of it for any other.
+- *Exhausted*: all ${short(counts.exhausted.invocations)} attempts of the schedule. Its store calls and units are counted in one process, with a clock that is moved:
+  the sweeper's part in long waits is among them. In the local run its waits are a second each.
+- *SQS*: the publisher's own request, the trigger's receiving and deleting, and the functions' requests. Busy ones share theirs
+  by ten. The surcharge of fair queues is taken for every request of the events queue.
+- *Logs*: the functions' lines, ${assumptions.perLineBytes} bytes that CloudWatch adds to each, and ${assumptions.ownLinesBytes} bytes of Lambda's own lines for each invocation.
+- Left out: queries of the keyring once in 30 s for each process, and of sweeps, which many share; data sent to the Internet;
+  storage of tables; custom metrics.
+
+## Beside others
+Their published list prices, in dollars for a million deliveries:
+
+${markdownTable(
+  ['what', 'dollars', 'what it does not do for it'],
+  [
+    [
+      'Emissor, quiet to busy',
+      `${dollars(1e6 * costOf(quantitiesOf('quiet', counts.quiet), home))} to ${dollars(1e6 * costOf(quantitiesOf('busy', counts.busy), home))}`,
+      '',
+    ],
+    ...others,
+  ],
+)}
+
+## A month in which nothing happens
+Dollars, us-east-1, from the synthesised templates and one run of the sweeper. sa-east-1: ${stages
+    .map(stage => `${stage} ${dollars(monthOf(stage, stored.sweep, 'sa-east-1'))}`)
+    .join(', ')}.
+
+${idleTable(stored.sweep)}
+`;
+}
+
+/** Returns what a stage's idle month costs in a Region. */
+export function monthOf(stage: IdleStage, sweep: Counts, region: (typeof pricedRegions)[number]): number {
+  return idleMonth(stage, sweep).reduce(
+    (sum, { quantities }) => sum + costOf(quantities, priceFile.regions[region]),
+    0,
+  );
+}
+
+const stages: readonly IdleStage[] = ['dev', 'prod'];
+
+/** Of a delivery over days the sweeper does a part, which only the count in one process has. */
+function priced({ actions: measured, store }: StoredCounts): Record<Action, Counts> {
+  const withStore = (counts: Counts, name: string): Counts => {
+    const counted = store[name];
+    if (!counted) throw new Error(`The counts of ${name} are missing: run "npm run cost".`);
+    return { ...counts, storeCalls: counted.calls, readUnits: counted.read, writeUnits: counted.write };
+  };
+  return {
+    ...measured,
+    exhausted: withStore(measured.exhausted, 'exhaustedOneKibibyte'),
+    exhaustedEmpty: withStore(measured.exhaustedEmpty, 'exhaustedEmpty'),
+  };
+}
+
+function idleTable(sweep: Counts): string {
+  const [dev, prod] = stages.map(stage => idleMonth(stage, sweep));
+  const cost = ({ quantities }: { readonly quantities: Parameters<typeof costOf>[0] }) =>
+    dollars(costOf(quantities, priceFile.regions['us-east-1']));
+  const rows = (dev ?? []).map((item, at) => {
+    const other = prod?.[at] ?? item;
+    return [item.what === other.what ? item.what : `${item.what}; prod: ${other.what}`, cost(item), cost(other)];
+  });
+  const sums = stages.map(stage => `**${dollars(monthOf(stage, sweep, 'us-east-1'))}**`);
+  return markdownTable(['what', 'dev', 'prod'], [...rows, ['**together**', ...sums]]);
+}
+
+const titles: Readonly<Record<Action, string>> = {
+  login: 'login',
+  refresh: 'refresh',
+  quiet: 'delivered, quiet: one per invocation',
+  busy: 'delivered, busy: ten per invocation',
+  exhausted: 'exhausted, answers of 1 KiB',
+  exhaustedEmpty: 'exhausted, empty answers',
+  registration: 'registration',
+  test: 'test',
+};
+
+const items: readonly (readonly [readonly Priced[], string])[] = [
+  [['apiRequest'], 'HTTP API'],
+  [['invocation'], 'invocations'],
+  [['gigabyteSecond'], 'their time'],
+  [['writeUnit'], 'writes'],
+  [['readUnit'], 'reads'],
+  [['queueRequest', 'fairQueueRequest'], 'SQS'],
+  [['keyRequest'], 'KMS'],
+  [['logGigabyte'], 'logs'],
+];
+
+const others: readonly (readonly string[])[] = [
+  [
+    'Amazon SNS to HTTP(S)',
+    '1.10',
+    'no secret or signature for each receiver, no history, no resend or replay, no lane for slow receivers; at most an hour of retries',
+  ],
+  [
+    'EventBridge API destinations',
+    '1.20',
+    'no signature, no history for receivers, no replay of one delivery; a connection and a rule to be made for each receiver; an answer must come within 5 s',
+  ],
+  ['Outpost, managed', '10', 'no tokens; outside of the account, its permissions and its keys'],
+  ['Svix', '100', 'no tokens; outside of the account, its permissions and its keys'],
+];
+
+function dollars(value: number): string {
+  return value.toFixed(2);
+}
+
+function short(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}

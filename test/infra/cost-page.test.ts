@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { costPage, monthOf } from '../../lab/cost/page.ts';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+const stored = JSON.parse(read('lab/cost/counts.json'));
+
+it('docs/cost.md follows from counts, prices and templates: otherwise run "npm run cost -- --prices"', () => {
+  expect(read('docs/cost.md')).toBe(costPage(stored));
+});
+
+it('the README tells what a month costs in which nothing happens', () => {
+  for (const stage of ['dev', 'prod'] as const)
+    expect(read('README.md')).toContain(`$${monthOf(stage, stored.sweep, 'us-east-1').toFixed(2)}`);
+});
