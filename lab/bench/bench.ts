@@ -4,11 +4,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { measureBundles } from './bundles.ts';
+import { measureBursts } from './bursts.ts';
 import { measureComparison } from './comparison.ts';
 import { measureDelivery } from './delivery.ts';
+import { measureFresh } from './fresh.ts';
 import { type BenchOptions, type PartName, partNames, readOptions, usage } from './options.ts';
 import { pageOf, preamble, sectionsOf } from './page.ts';
-import { describeBundles, describeComparison, describeDelivery, describeService } from './report.ts';
+import {
+  describeBundles,
+  describeBursts,
+  describeComparison,
+  describeDelivery,
+  describeFresh,
+  describeService,
+} from './report.ts';
 import { measureService } from './service.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -20,12 +29,16 @@ const sizes = {
     coldRuns: 15,
     requests: 100,
     delivery: { rounds: 5, batches: 20, warmUp: 40 },
+    bursts: [2_000, 8_000],
+    freshRuns: 10,
     comparison: { rounds: 10, requests: 200, warmUp: 800 },
   },
   quick: {
     coldRuns: 3,
     requests: 20,
     delivery: { rounds: 2, batches: 4, warmUp: 4 },
+    bursts: [2_000],
+    freshRuns: 2,
     comparison: { rounds: 2, requests: 40, warmUp: 80 },
   },
 };
@@ -42,6 +55,8 @@ const titles: Readonly<Record<PartName, string>> = {
   bundles: 'Bundles and cold start',
   service: 'The whole service, as `npm start` runs it',
   delivery: 'Delivery through one consumer',
+  bursts: 'Bursts through the whole local run',
+  fresh: 'Fresh processes',
   comparison: 'Beside oidc-provider',
 };
 
@@ -57,6 +72,14 @@ const measure: Readonly<Record<PartName, (size: typeof sizes.whole, progress: Pr
   delivery: async ({ delivery }, progress) => {
     const result = await measureDelivery(delivery, progress);
     return { result, text: describeDelivery(result, delivery) };
+  },
+  bursts: async ({ bursts }, progress) => {
+    const result = await measureBursts(bursts, progress);
+    return { result, text: describeBursts(result) };
+  },
+  fresh: async ({ freshRuns }, progress) => {
+    const result = await measureFresh(freshRuns, progress);
+    return { result, text: describeFresh(result, freshRuns) };
   },
   comparison: async ({ comparison }) => {
     const result = await measureComparison(comparison);

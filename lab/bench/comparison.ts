@@ -68,6 +68,12 @@ export async function measureComparison(size: ComparisonSize): Promise<readonly 
   }
 }
 
+/** Returns all variables of the token function in a local run. */
+export function tokenEnvironment(outputs: LocalOutputs): Record<string, string> {
+  const { aws, telemetry, settings } = environmentOf(outputs);
+  return { ...aws, ...telemetry, ...settings };
+}
+
 /** A token endpoint in a process of its own. */
 interface Contender {
   post(form: Form): Promise<{ readonly refresh_token: string }>;

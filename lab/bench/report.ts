@@ -1,9 +1,11 @@
 import { markdownTable } from '../../tools/support/markdown-table.ts';
 import type { Percentiles } from '../../tools/support/statistics.ts';
 import type { BundleResult } from './bundles.ts';
+import type { BurstRow } from './bursts.ts';
 import type { ComparisonRow, ComparisonSize } from './comparison.ts';
 import { batchSize } from './consumer.ts';
 import type { DeliveryResult } from './delivery.ts';
+import type { FreshResult } from './fresh.ts';
 import type { ServiceResult } from './service.ts';
 import type { DeliverySize } from './throughput.ts';
 
@@ -106,6 +108,35 @@ ${markdownTable(
 - A batch is over when its slowest attempt is: one whose receiver hangs holds its process for the deadline of an attempt,
   and that is ${fixed((batchSize * 1_000) / hanging.firstBatchMs, 2)} attempts a second. It happens to what is taken up within the first seconds; then the webhook's events
   pass by without an attempt, and are the slow lane's.`;
+}
+
+/** Describes bursts of events. */
+export function describeBursts(rows: readonly BurstRow[]): string {
+  return `Events of one account, published as fast as the queue takes them, to a receiver that answers after 20 ms. Processor time is that of
+the functions' processes alone; queue, store and receiver share the machine with them.
+
+${markdownTable(
+  ['events', 'a second', 'CPU per delivery, ms'],
+  rows.map(({ events, perSecond, cpuPerDelivery }) => [String(events), fixed(perSecond, 0), fixed(cpuPerDelivery, 2)]),
+)}`;
+}
+
+/** Describes the first work of fresh processes. */
+export function describeFresh({ firstBatch, firstLoginMs }: FreshResult, runs: number): string {
+  return `Medians of ${runs} fresh processes each.
+
+${markdownTable(
+  ['what', 'ms', 'plain, ms', 'ratio'],
+  [
+    [
+      'a batch of ten, from no process to its end',
+      fixed(firstBatch.ours, 0),
+      fixed(firstBatch.plain, 0),
+      fixed(firstBatch.ratio, 2),
+    ],
+    ['the first login after loading, stores 5 ms away, with its hash', fixed(firstLoginMs, 0), '', ''],
+  ],
+)}`;
 }
 
 /** Token requests beside another implementation's. */

@@ -1,0 +1,103 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import { exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { sqsClientOf } from '../../tools/support/engines.ts';
+import { processorTime } from '../../tools/support/function-processes.ts';
+import { demoOf, type LocalOutputs, startLocalRun } from '../../tools/support/local-run.ts';
+import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
+import type { BurstReceiverMessage } from './burst-receiver.ts';
+
+/** A burst of events, published as fast as the queue takes them. */
+export interface BurstRow {
+  readonly events: number;
+  /** From the first message's being sent to the last delivery. */
+  readonly perSecond: number;
+  /** Processor time of the functions' processes alone, in milliseconds. */
+  readonly cpuPerDelivery: number;
+}
+
+/** Publishes bursts through a whole local run each. Its receiver answers after 20 ms. */
+export async function measureBursts(
+  sizes: readonly number[],
+  progress: (what: string) => void,
+): Promise<readonly BurstRow[]> {
+  const rows: BurstRow[] = [];
+  for (const events of sizes) {
+    progress(`${events} events`);
+    rows.push(await measureBurst(events));
+  }
+  return rows;
+}
+
+async function measureBurst(events: number): Promise<BurstRow> {
+  const child = fork(join(import.meta.dirname, 'burst-receiver.ts'), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const ask = async (): Promise<BurstReceiverMessage> => {
+    const answer = once(child, 'message');
+    child.send('how many');
+    return (await answer)[0];
+  };
+  try {
+    const [{ port }] = (await once(child, 'message')) as [BurstReceiverMessage];
+    const run = await startLocalRun('--map', `${host}=http://127.0.0.1:${port}`);
+    try {
+      const { getTokens, register } = makeServiceClient(run.outputs);
+      const { client, user } = demoOf(run.outputs);
+      const { access_token: token } = await getTokens(passwordGrant(client, user));
+      await register(token, { evento: event, url: `https://${host}/`, autorizacao: 'Bearer the-receivers-own-secret' });
+      await publish(run.outputs, warmUp);
+      await untilReceived(ask, warmUp);
+      const before = processorTime(consumers);
+      const start = performance.now();
+      await publish(run.outputs, events);
+      await untilReceived(ask, warmUp + events);
+      const seconds = (performance.now() - start) / 1_000;
+      await pause(500); // the last outcomes are stored
+      return { events, perSecond: events / seconds, cpuPerDelivery: (processorTime(consumers) - before) / events };
+    } finally {
+      await run.stop();
+    }
+  } finally {
+    child.disconnect();
+  }
+}
+
+const host = 'burst.example.com';
+const event = 'demanda.criada';
+const consumers = /Deliver(?:First|Retry|Slow)/;
+
+/** Events that are not measured, so that processes run. */
+const warmUp = 200;
+
+/** Milliseconds after which a burst has failed. */
+const longest = 180_000;
+
+async function publish(outputs: LocalOutputs, events: number): Promise<void> {
+  const sqs = sqsClientOf(outputs);
+  const { EventsQueueUrl: QueueUrl, Demo } = outputs;
+  const MessageBody = JSON.stringify({ id_conta: Demo.AccountId, event, ...exampleValues });
+  const Entries = Array.from({ length: 10 }, (_, at) => ({
+    Id: String(at),
+    MessageBody,
+    MessageGroupId: Demo.AccountId,
+  }));
+  for (let sent = 0; sent < events; sent += 100) {
+    const calls = Array.from({ length: Math.min(10, Math.ceil((events - sent) / 10)) }, () =>
+      sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries })),
+    );
+    await Promise.all(calls);
+  }
+  sqs.destroy();
+}
+
+async function untilReceived(ask: () => Promise<BurstReceiverMessage>, expected: number): Promise<void> {
+  const deadline = Date.now() + longest;
+  for (;;) {
+    const { received } = await ask();
+    if (received >= expected) return;
+    if (Date.now() > deadline) throw new Error(`${received} of ${expected} events were delivered in time.`);
+    await pause(20);
+  }
+}
