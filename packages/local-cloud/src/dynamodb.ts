@@ -106,7 +106,7 @@ function withInterceptors(
           },
         });
         if (error) return answer(response, error.status, errorBody(error));
-        if (metered) return metered(operation, request, body, response);
+        if (metered) return metered(operation, request, body, response).catch(() => response.destroy());
         if (operation !== 'BatchExecuteStatement') return replay(request, body, replayed => handle(replayed, response));
         return executeStatements(parseJson(body), callsOf(handle, request.headers)).then(({ status, body }) =>
           answer(response, status, JSON.stringify(body)),
