@@ -38,13 +38,14 @@ export interface Counts {
 
 /**
  * Counts the lines of a usage file that one action left. A trigger receives and deletes once for each invocation: what it asks for
- * here while nothing comes belongs to the idle month. Queries of the keyring and of sweeps are shared by many, and left out.
+ * here while nothing comes belongs to the idle month. Keys that are read and opened anew after a while are shared by many, and left
+ * out, and so are sweeps.
  *
  * @param published - requests by which the publisher sent the event
  */
 export function countUsage(lines: readonly UsageLine[], apiRequests: number, published: number): Counts {
   const isCounted = (line: UsageLine) => {
-    if (line.kind === 'request') return line.operation !== 'Query' && !isSweep(line.caller);
+    if (line.kind === 'request') return !shared.has(line.operation) && !isSweep(line.caller);
     return !isSweep(line.function);
   };
   return countAll(lines.filter(isCounted), apiRequests, published);
@@ -59,6 +60,9 @@ export function countSweeps(lines: readonly UsageLine[]): Counts {
   );
   return shareOf(counts, counts.invocations);
 }
+
+/** Operations by which the keyring is read and its keys are opened. */
+const shared: ReadonlySet<string> = new Set(['Query', 'Decrypt']);
 
 function isSweep(name: string): boolean {
   return name.includes('Sweep');

@@ -74,8 +74,9 @@ ${markdownTable(
 - *SQS*: the publisher's own request, the trigger's receiving and deleting, and the functions' requests. Busy ones share theirs
   by ten. The surcharge of fair queues is taken for every request of the events queue.
 - *Logs*: the functions' lines, ${assumptions.perLineBytes} bytes that CloudWatch adds to each, and ${assumptions.ownLinesBytes} bytes of Lambda's own lines for each invocation.
-- Left out: queries of the keyring once in 30 s for each process, and of sweeps, which many share; data sent to the Internet;
-  storage of tables; custom metrics.
+- Left out: the keyring, which a process reads and opens anew where it has not done so for 30 s. Where invocations are further
+  apart each pays for it: a million queries of one unit are ${dollars(1e6 * home.readUnit)}, and a million keys opened ${dollars(1e6 * home.keyRequest)}. Left out too: sweeps, which
+  many share; data sent to the Internet; storage of tables; custom metrics.
 
 ## Beside others
 Their published list prices, in dollars for a million deliveries:
