@@ -30,7 +30,6 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
     signer: { sign: withoutSignature(region) },
     ...(engine.requestHandler !== undefined && { requestHandler: engine.requestHandler }),
     maxAttempts: 1,
-    cacheMiddleware: true,
   });
   const client = dynamo as unknown as DynamoDBClient; // tables are no documents
   await Promise.all(names.map(name => createTable(client, name)));
