@@ -7,9 +7,6 @@ export const assumptions = {
   receiverMs: 200,
   /** Milliseconds of an invocation beyond the receiver. */
   processingMs: { login: 90, refresh: 40, quiet: 60, busy: 90, exhausted: 60, registration: 40, test: 60 },
-  /** Bytes of the two lines that Lambda itself writes for an invocation: its start and its report. */
-  ownLinesBytes: 600,
-  ownLines: 2,
   /** Bytes that CloudWatch Logs adds to each line. */
   perLineBytes: 26,
 } as const;

@@ -115,7 +115,6 @@ export function middleOf(all: readonly Counts[]): Counts {
 /** Returns the quantities that AWS charges for an action, and the milliseconds that they suppose of an invocation. */
 export function quantitiesOf(action: Action, counts: Counts): Quantities {
   const { invocations, megabytes, logLines, logBytes } = counts;
-  const ownBytes = invocations * (assumptions.ownLinesBytes + assumptions.ownLines * assumptions.perLineBytes);
   return {
     apiRequest: counts.apiRequests,
     invocation: invocations,
@@ -125,7 +124,7 @@ export function quantitiesOf(action: Action, counts: Counts): Quantities {
     queueRequest: counts.queueRequests,
     fairQueueRequest: counts.fairQueueRequests,
     keyRequest: counts.keyRequests,
-    logGigabyte: (logBytes + logLines * assumptions.perLineBytes + ownBytes) / 1e9,
+    logGigabyte: (logBytes + logLines * assumptions.perLineBytes) / 1e9,
   };
 }
 

@@ -28,8 +28,7 @@ export function idleMonth(stage: IdleStage, sweep: Counts): readonly IdleItem[] 
   const keys = countOf('AWS::KMS::Key') + countOf('AWS::KMS::ReplicaKey');
   const dashboards = countOf('AWS::CloudWatch::Dashboard');
   const sweeps = monthSeconds / 60;
-  const lines = sweep.logLines + assumptions.ownLines;
-  const bytes = sweeps * (sweep.logBytes + assumptions.ownLinesBytes + lines * assumptions.perLineBytes);
+  const bytes = sweeps * (sweep.logBytes + sweep.logLines * assumptions.perLineBytes);
   return [
     { what: `${alarms} alarms`, quantities: { alarm: alarms } },
     { what: `${keys} KMS keys`, quantities: { key: keys } },

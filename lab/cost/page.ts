@@ -73,7 +73,7 @@ ${markdownTable(
   the sweeper's part in long waits is among them. In the local run its waits are a second each.
 - *SQS*: the publisher's own request, the trigger's receiving and deleting, and the functions' requests. Busy ones share theirs
   by ten. The surcharge of fair queues is taken for every request of the events queue.
-- *Logs*: the functions' lines, ${assumptions.perLineBytes} bytes that CloudWatch adds to each, and ${assumptions.ownLinesBytes} bytes of Lambda's own lines for each invocation.
+- *Logs*: the functions' lines, ${assumptions.perLineBytes} bytes that CloudWatch adds to each. Lambda's own lines of invocations that went well are not written.
 - Left out: the keyring, which a process reads and opens anew where it has not done so for 30 s. Where invocations are further
   apart each pays for it: a million queries of one unit are ${dollars(1e6 * home.readUnit)}, and a million keys opened ${dollars(1e6 * home.keyRequest)}. Left out too: sweeps, which
   many share; data sent to the Internet; storage of tables; custom metrics.
