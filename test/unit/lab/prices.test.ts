@@ -15,7 +15,7 @@ it('a login is its request, an invocation of 90 ms at 1,769 MB, its units and it
   const none = { queueRequests: 0, fairQueueRequests: 0, keyRequests: 0 };
   const quantities = quantitiesOf('login', { ...login, ...none, logLines: 2, logBytes: 833 });
   expect(quantities.gigabyteSecond).toBeCloseTo(0.155479, 6); // 0.09 s × 1769 / 1024
-  expect(quantities.logGigabyte).toBeCloseTo(1_537e-9, 15); // 833 + 600 and four lines of 26 bytes more
-  // 1.00 + 0.20 + 2.0731 + 1.875 + 0.75 + 0.7685
-  expect(1e6 * costOf(quantities, prices)).toBeCloseTo(6.6666, 3);
+  expect(quantities.logGigabyte).toBeCloseTo(885e-9, 15); // 833, and 26 bytes more for each of two lines
+  // 1.00 + 0.20 + 2.0731 + 1.875 + 0.75 + 0.4425
+  expect(1e6 * costOf(quantities, prices)).toBeCloseTo(6.3406, 3);
 });
