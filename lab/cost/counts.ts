@@ -118,7 +118,7 @@ export function quantitiesOf(action: Action, counts: Counts): Quantities {
   return {
     apiRequest: counts.apiRequests,
     invocation: invocations,
-    gigabyteSecond: (invocations * millisecondsOf(action) * megabytes) / 1_024 / 1_000,
+    gigabyteSecond: (invocations * millisecondsOf(action, counts) * megabytes) / 1_024 / 1_000,
     writeUnit: counts.writeUnits,
     readUnit: counts.readUnits,
     queueRequest: counts.queueRequests,
@@ -128,11 +128,16 @@ export function quantitiesOf(action: Action, counts: Counts): Quantities {
   };
 }
 
-/** Returns the milliseconds that an invocation is taken to last. */
-export function millisecondsOf(action: Action): number {
-  const { processingMs, receiverMs } = assumptions;
-  if (action === 'login' || action === 'refresh' || action === 'registration') return processingMs[action];
-  return receiverMs + processingMs[action === 'exhaustedEmpty' ? 'exhausted' : action];
+/** Returns the milliseconds that an invocation is taken to last: it computes, calls the store, and waits for a receiver. */
+export function millisecondsOf(action: Action, { invocations, megabytes, storeCalls }: Counts): number {
+  const { processorMs, timesSlower, processorMegabytes, storeCallMs, receiverMs } = assumptions;
+  const share = Math.min(1, megabytes / processorMegabytes);
+  const own = (processorMs[action] * timesSlower) / share + (storeCalls / invocations) * storeCallMs;
+  return own + (isSent(action) ? receiverMs : 0);
+}
+
+function isSent(action: Action): boolean {
+  return !(action === 'login' || action === 'refresh' || action === 'registration');
 }
 
 function mapCounts(counts: Counts, change: (value: number, name: keyof Counts) => number): Counts {

@@ -57,7 +57,7 @@ ${markdownTable(
     return [
       titles[action],
       short(invocations),
-      short(millisecondsOf(action)),
+      String(Math.round(millisecondsOf(action, counts[action]))),
       short(megabytes),
       ...counted,
       short(logBytes),
@@ -65,8 +65,10 @@ ${markdownTable(
   }),
 )}
 
-- *Time is taken, not measured*: a function's time on this machine is not its time on AWS. Receivers are taken to answer after
-  ${assumptions.receiverMs} ms, and an invocation to last a stated time beyond that (\`lab/cost/assumptions.ts\`). Starts of processes are left out.
+- *Time is computed*: a function's time on this machine is not its time on AWS. An invocation is taken to need the processor for
+  ${assumptions.timesSlower} times what \`docs/performance.md\` reports, divided by the share of a processor that its memory buys
+  (${assumptions.processorMegabytes} MB is a whole one), and ${assumptions.storeCallMs} ms for each call to the store, one after the other. Receivers are taken to answer
+  after ${assumptions.receiverMs} ms (\`lab/cost/assumptions.ts\`). Starts of processes are left out.
 - *Write units*: each started KiB of the larger of old and new item, and one for each index entry written or deleted. *Read
   units*: each started 4 KiB of a consistent read, half of it for any other.
 - *Exhausted*: all ${short(counts.exhausted.invocations)} attempts of the schedule. Its store calls and units are counted in one process, with a clock that is moved:
