@@ -213,12 +213,12 @@ describe('the history', () => {
       ['delivered', 'delivered' as const],
       ['failed', 'failed' as const],
     ])(
-      'beside 5,000 that are %s',
+      'beside 1,500 that are %s',
       async (name, common) => {
         const accountId = `beside-${name}`;
         const others = states.filter(state => state !== common);
         // the rare ones are the oldest
-        const all = await fill(accountId, 5_120, number => (number < 120 ? (others[number % 4] ?? common) : common));
+        const all = await fill(accountId, 1_620, number => (number < 120 ? (others[number % 4] ?? common) : common));
         for (const state of others) {
           for (const limit of [1, 100]) {
             const { pages, most } = await calls(accountId, limit, state);
@@ -232,11 +232,11 @@ describe('the history', () => {
           expect(pages.flat()).toEqual(all.filter(delivery => state === undefined || delivery.state === state));
           expect(most).toBeLessThanOrEqual(20);
         }
-        for (const after of [undefined, all[4_000]]) {
+        for (const after of [undefined, all[1_000]]) {
           database.operations.length = 0;
           const cursor = after && `${new Date(after.createdAt).toISOString()}#${after.id}`;
           const page = { accountId, eventName: 'demanda.criada', limit: 1, after: cursor } as const;
-          expect((await readHistory(page)).deliveries).toEqual([all[after ? 4_001 : 0]]);
+          expect((await readHistory(page)).deliveries).toEqual([all[after ? 1_001 : 0]]);
           expect(database.operations.length).toBeLessThanOrEqual(20);
         }
       },
@@ -271,7 +271,7 @@ describe('the history', () => {
       old = await fill('registrations', 10, () => 'pending');
       // what is waiting for the present registration is newer
       const createdAt = (number: number) => current.createdAt + number * 1_000;
-      const made = Array.from({ length: 2_000 }, (_, number) =>
+      const made = Array.from({ length: 600 }, (_, number) =>
         inState(
           aDelivery({
             id: idOf('registrations', 1_000 + number),
