@@ -1,6 +1,7 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
+import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
@@ -10,7 +11,10 @@ import { Keyring } from './constructs/keyring.ts';
 import { keysOnlyIndex, Table, type TableProps, text } from './constructs/table.ts';
 import { retentionOf, type StageProps } from './stage-props.ts';
 
-/** The resources that outlive the code: the tables, the key that wraps the keyring, the operations topic and the two HTTP APIs. */
+/**
+ * The resources that outlive the code: the tables, the key that wraps the keyring, the audit trail, the operations topic and the
+ * two HTTP APIs.
+ */
 export class DataStack extends Stack {
   readonly clients: Table;
   readonly users: Table;
@@ -94,6 +98,13 @@ export class DataStack extends Stack {
     this.#addDomainTargets('Base', this.base);
     new CfnOutput(this, 'OperationsTopicArn', { value: this.operations.topicArn });
     new CfnOutput(this, 'KeyArn', { value: key.keyArn });
+    // No function writes to it: the operators' command line does.
+    const auditTrail = new logs.LogGroup(this, 'AuditLogs', {
+      retention: logs.RetentionDays.THIRTEEN_MONTHS,
+      deletionProtectionEnabled: configuration.protection,
+      removalPolicy,
+    });
+    new CfnOutput(this, 'AuditLogGroup', { value: auditTrail.logGroupName });
   }
 
   /** Adds the outputs for the DNS record of a domain: a CNAME to the target, or an alias of the target in its hosted zone. */

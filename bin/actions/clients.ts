@@ -2,9 +2,25 @@ import type { Client, GrantType } from '../../lambdas/auth/principals/client.ts'
 import type { ClientChanges, SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
 import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import type { Scope } from '../../lambdas/auth/principals/scope.ts';
+import { reads, writes } from './audit.ts';
 import { CliError } from './operator.ts';
 import { openClients } from './stores.ts';
 import type { Task } from './target.ts';
+
+/** What operators may do to clients. */
+export const actions = {
+  createClient: writes('clients create', createClient, {
+    before: (_task, { account }) => ({ account: account || undefined }),
+    after: ({ client }) => ({ client: client.clientId }),
+  }),
+  listClients: reads(listClients),
+  showClient: reads(showClient),
+  updateClient: writes('clients update', updateClient, { before: known }),
+  enableClient: writes('clients enable', enableClient, { before: known }),
+  disableClient: writes('clients disable', disableClient, { before: known }),
+  deleteClient: writes('clients delete', deleteClient, { before: known }),
+  rotateSecret: writes('clients rotate-secret', rotateSecret, { before: known }),
+};
 
 /** The settings of a client as the options name them. What is not given stays as it was. */
 export interface ClientSettings {
@@ -26,7 +42,7 @@ export interface ClientWithSecret {
   readonly clientSecret: string;
 }
 
-export async function createClient({ target }: Task, options: NewClientSettings): Promise<ClientWithSecret> {
+async function createClient({ target }: Task, options: NewClientSettings): Promise<ClientWithSecret> {
   return openClients(target).createClient({
     ...given(options),
     name: options.name,
@@ -35,17 +51,17 @@ export async function createClient({ target }: Task, options: NewClientSettings)
   });
 }
 
-export async function listClients({ target }: Task, page: PageRequest): Promise<readonly Client[]> {
+async function listClients({ target }: Task, page: PageRequest): Promise<readonly Client[]> {
   return openClients(target).listClients(page);
 }
 
 /** @throws {CliError} where there is no such client. */
-export async function showClient({ target }: Task, clientId: string): Promise<Client> {
+async function showClient({ target }: Task, clientId: string): Promise<Client> {
   return existing(clientId, openClients(target).findClient(clientId));
 }
 
 /** @throws {CliError} where there is no such client, or somebody else changed it at the same moment. */
-export async function updateClient({ target }: Task, clientId: string, options: ClientSettings): Promise<Client> {
+async function updateClient({ target }: Task, clientId: string, options: ClientSettings): Promise<Client> {
   const changes: ClientChanges = {
     ...given(options),
     ...(options.account === undefined ? {} : { accountId: options.account === false ? null : options.account }),
@@ -54,17 +70,17 @@ export async function updateClient({ target }: Task, clientId: string, options: 
 }
 
 /** @throws {CliError} where there is no such client, or somebody else changed it at the same moment. */
-export async function enableClient({ target }: Task, clientId: string): Promise<Client> {
+async function enableClient({ target }: Task, clientId: string): Promise<Client> {
   return existing(clientId, openClients(target).setClientStatus(clientId, 'enabled'));
 }
 
 /** @throws {CliError} where there is no such client, or somebody else changed it at the same moment. */
-export async function disableClient({ target }: Task, clientId: string): Promise<Client> {
+async function disableClient({ target }: Task, clientId: string): Promise<Client> {
   return existing(clientId, openClients(target).setClientStatus(clientId, 'disabled'));
 }
 
 /** @throws {CliError} where there is no such client, or nobody confirmed. */
-export async function deleteClient({ target, confirm }: Task, clientId: string): Promise<Client> {
+async function deleteClient({ target, confirm }: Task, clientId: string): Promise<Client> {
   const store = openClients(target);
   const { name } = await existing(clientId, store.findClient(clientId));
   await confirm(`This deletes client ${clientId} (${name}) of ${target.label} and ends its sessions.`);
@@ -72,7 +88,7 @@ export async function deleteClient({ target, confirm }: Task, clientId: string):
 }
 
 /** @throws {CliError} where there is no such client, nobody confirmed, or two secrets work already. */
-export async function rotateSecret(
+async function rotateSecret(
   { confirm, target }: Task,
   clientId: string,
   rotation: SecretRotation,
@@ -91,6 +107,11 @@ export async function rotateSecret(
         'end it now with --drop-oldest, or end both with --overlap-seconds 0.',
     );
   }
+}
+
+/** Names the client for the audit trail, where there is one. */
+async function known({ target }: Pick<Task, 'target'>, clientId: string) {
+  return { client: (await openClients(target).findClient(clientId))?.clientId };
 }
 
 /** Returns the options that were given, as the store names them; the account is apart, because it may be removed. */

@@ -4,11 +4,24 @@ import { contentsOfStateShard, type UndeliveredState } from '../../lambdas/deliv
 import { paginateScan } from '../../lambdas/platform/aws/documents.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { reads, writes } from './audit.ts';
 import { CliError } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
 import { everySecond, type Replayed, type ReplayRequest, replayDeliveries } from './replay-deliveries.ts';
 import { connectDynamo, openDeliveries, openReplays } from './stores.ts';
 import { requireOutput, type Task } from './target.ts';
+
+/** What operators may do to deliveries. */
+export const actions = {
+  listDeliveries: reads(listDeliveries),
+  countUndelivered: reads(countUndelivered),
+  showDelivery: reads(showDelivery),
+  resendDelivery: writes('deliveries resend', resendDelivery, { before: (_task, delivery) => ({ delivery }) }),
+  replay: writes('deliveries replay', replay, {
+    before: (_task, { account, event }) => ({ account, event }),
+    after: ({ id, sent }) => ({ replay: id, count: sent }),
+  }),
+};
 
 /** The choice of the deliveries of one webhook to list. */
 export interface ListQuery {
@@ -45,7 +58,7 @@ export interface Resent {
 }
 
 /** Lists the deliveries of one webhook, the newest first. */
-export async function listDeliveries(
+async function listDeliveries(
   { target, progress }: Task,
   { account, event, state, limit }: ListQuery,
 ): Promise<readonly Delivery[]> {
@@ -65,7 +78,7 @@ export async function listDeliveries(
  * Counts undelivered deliveries of all accounts, the greatest numbers first. It scans the index `undelivered` of the table
  * `Deliveries`, which holds nothing else: some 5,000 in a page. Expired ones count until DynamoDB has removed them.
  */
-export async function countUndelivered(
+async function countUndelivered(
   { target, progress }: Task,
   { account, event, state, limit }: UndeliveredQuery,
 ): Promise<readonly UndeliveredCount[]> {
@@ -97,7 +110,7 @@ export async function countUndelivered(
 }
 
 /** Returns a delivery with the receiver's answers. @throws {CliError} where there is no such delivery. */
-export async function showDelivery({ target }: Task, id: string): Promise<Delivery> {
+async function showDelivery({ target }: Task, id: string): Promise<Delivery> {
   const { read, readAnswers } = openDeliveries(target);
   const [delivery] = await read([id]);
   if (!delivery) throw noDelivery(id);
@@ -105,7 +118,7 @@ export async function showDelivery({ target }: Task, id: string): Promise<Delive
 }
 
 /** Sends a delivery again. @throws {CliError} where it cannot be sent. */
-export async function resendDelivery({ target }: Task, id: string): Promise<Resent> {
+async function resendDelivery({ target }: Task, id: string): Promise<Resent> {
   const { read, update, findWebhook } = openDeliveries(target);
   const [delivery] = await read([id]);
   if (!delivery) throw noDelivery(id);
@@ -128,7 +141,7 @@ export async function resendDelivery({ target }: Task, id: string): Promise<Rese
 }
 
 /** Replays a range of deliveries and waits for the end of the replay. @throws {CliError} */
-export async function replay({ target, progress }: Task, request: ReplayRequest): Promise<Replayed> {
+async function replay({ target, progress }: Task, request: ReplayRequest): Promise<Replayed> {
   const replays = openReplays(target, openRetryQueue(target));
   return replayDeliveries(request, { ...replays, now: systemClock, wait: everySecond }, progress);
 }

@@ -2,9 +2,24 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/intake/event.ts';
 import { attemptMessage } from '../../lambdas/delivery/queues.ts';
+import { looks, writes } from './audit.ts';
 import { CliError } from './operator.ts';
 import { type DeadLetter, openQueues, type Queues } from './queues.ts';
 import type { Task } from './target.ts';
+
+/** What operators may do to dead letters. */
+export const actions = {
+  listLetters: looks('dlq list', listLetters, {
+    isLook: ({ bodies }) => bodies,
+    after: ({ letters }) => ({ count: letters.length }),
+  }),
+  redriveLetters: writes('dlq redrive', redriveLetters, { after: ({ moved }) => ({ count: moved }) }),
+  findLetter: looks('dlq show', findLetter, { before: (_task, messageId) => ({ messages: [messageId] }) }),
+  discardLetters: writes('dlq discard', discardLetters, {
+    before: (_task, wanted) => ('ids' in wanted ? { messages: wanted.ids } : { all: wanted.reason }),
+    after: count => ({ count }),
+  }),
+};
 
 /** The reason why the delivery function refused a message. */
 export type RejectionReason = RejectedMessage['reason'];
@@ -44,23 +59,23 @@ export interface FoundLetter {
 /** The choice of dead letters to discard: those published under these ids, or all that were refused for a reason. */
 export type Discarded = { readonly ids: readonly string[] } | { readonly reason: RejectionReason };
 
-/** Lists dead letters. */
-export async function listLetters(
+/** Lists dead letters, with their bodies only where these are asked for. */
+async function listLetters(
   { target, progress }: Task,
-  { limit }: { readonly limit: number },
+  { limit, bodies }: { readonly limit: number; readonly bodies: boolean },
 ): Promise<DeadLetters> {
   const queues = openQueues(target);
   const letters: DeadLetter[] = [];
   const inFlight = await queues.countInFlight();
   for await (const letter of queues.deadLetters(limit)) {
-    letters.push(letter);
+    letters.push(bodies ? letter : { ...letter, body: '' });
     progress(`Found ${letters.length} messages so far`);
   }
   return { letters, inFlight: Math.min(inFlight, await queues.countInFlight()) };
 }
 
 /** Sends dead letters that can be processed now back to the queue they belong to; the others stay. */
-export async function redriveLetters({ target, progress }: Task, { rate, limit }: RedriveOptions): Promise<Redriven> {
+async function redriveLetters({ target, progress }: Task, { rate, limit }: RedriveOptions): Promise<Redriven> {
   const queues = openQueues(target);
   const inFlight = await queues.countInFlight();
   const kept: KeptLetter[] = [];
@@ -79,7 +94,7 @@ export async function redriveLetters({ target, progress }: Task, { rate, limit }
 }
 
 /** Finds one dead letter by the id it was published under, and how many there are of that id. @throws {CliError} where there is none */
-export async function findLetter({ target }: Task, messageId: string): Promise<FoundLetter> {
+async function findLetter({ target }: Task, messageId: string): Promise<FoundLetter> {
   const found: DeadLetter[] = [];
   for await (const letter of openQueues(target).deadLetters(mostLetters)) {
     if (letter.origin.messageId === messageId) found.push(letter);
@@ -90,7 +105,7 @@ export async function findLetter({ target }: Task, messageId: string): Promise<F
 }
 
 /** Takes dead letters off the queue for good. Returns their number. @throws {CliError} where an id names none */
-export async function discardLetters({ target, progress, confirm }: Task, wanted: Discarded): Promise<number> {
+async function discardLetters({ target, progress, confirm }: Task, wanted: Discarded): Promise<number> {
   const which = 'ids' in wanted ? wanted.ids.join(', ') : `of every message refused as ${wanted.reason}`;
   await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`);
   const queues = openQueues(target);

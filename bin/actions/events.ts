@@ -3,11 +3,21 @@ import { deliveryIdOf, parseEventMessage } from '../../lambdas/delivery/intake/e
 import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { reads, writes } from './audit.ts';
 import type { EventLog, LoggedLine } from './cloudwatch.ts';
 import { type Judgement, judgeConflict, judgeDelivery, judgeLetter, judgeLine } from './event-verdict.ts';
 import type { ShowProgress } from './operator.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 import type { Task } from './target.ts';
+
+/** What operators may do to events. */
+export const actions = {
+  publishEvent: writes('publish', publishEvent, {
+    before: (_task, _body, { account, event }) => ({ account, event }),
+    after: ({ deliveryId, messageId }) => ({ delivery: deliveryId, messages: [messageId] }),
+  }),
+  findPublished: reads(findPublished),
+};
 
 /** The sources that are searched. Each is opened only when it is needed. */
 export interface EventSources {
@@ -40,7 +50,7 @@ export interface Published {
  *
  * @param id - the publisher's own id of the event, where the message has one.
  */
-export async function publishEvent(
+async function publishEvent(
   { target }: Task,
   body: string,
   { account, event, id }: { readonly account: string; readonly event: EventName; readonly id?: string },
@@ -51,7 +61,7 @@ export async function publishEvent(
 }
 
 /** Finds out what became of an event of the target. See {@link findEvent}. */
-export async function findPublished(
+async function findPublished(
   { target, progress }: Task,
   reference: EventReference,
   { since }: { readonly since?: number },

@@ -1,9 +1,16 @@
 import type { RotationResult } from '../../lambdas/auth/keys/key-rotation.ts';
 import { keyState } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type KeyKind, type Keyring, type KeyringKey, keyKinds } from '../../lambdas/platform/keyring.ts';
+import { reads, writes } from './audit.ts';
 import { CliError, type Confirm } from './operator.ts';
 import { openKeyring, openRotation } from './stores.ts';
 import type { Target, Task } from './target.ts';
+
+/** What operators may do to keys. */
+export const actions = {
+  listKeys: reads(listKeys),
+  rotateKeys: writes('keys rotate', rotateKeys, { before: (_task, { kind = 'all kinds' }) => ({ all: kind }) }),
+};
 
 /** The options of a key rotation: by default it rotates what is due, with `now` it rotates at once. */
 export interface RotateOptions {
@@ -30,12 +37,12 @@ interface Rotated {
   readonly removed: readonly number[];
 }
 
-export async function listKeys({ target }: Task, { kind }: { readonly kind?: KeyKind }): Promise<readonly KeyView[]> {
+async function listKeys({ target }: Task, { kind }: { readonly kind?: KeyKind }): Promise<readonly KeyView[]> {
   return readKeys(openKeyring(target), kind ? [kind] : keyKinds);
 }
 
 /** @throws {CliError} where keys cannot be rotated at once, or nobody confirmed. */
-export async function rotateKeys({ target, confirm }: Task, options: RotateOptions): Promise<Rotation> {
+async function rotateKeys({ target, confirm }: Task, options: RotateOptions): Promise<Rotation> {
   const kinds = options.kind ? [options.kind] : keyKinds;
   const results =
     options.now === true

@@ -5,10 +5,27 @@ import { isExpired, type Session } from '../../lambdas/auth/sessions/session.ts'
 import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
 import type { SessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
+import { reads, writes } from './audit.ts';
 import { CliError } from './operator.ts';
 import { connectDynamo, openClients, openSessions, openUsers } from './stores.ts';
 import { requireOutput, type Target, type Task } from './target.ts';
 import { findUser } from './users.ts';
+
+/** What operators may do to sessions. */
+export const actions = {
+  listSessions: reads(listSessions),
+  endAllSessions: writes('sessions end', endAllSessions, {
+    before: async ({ target }, owner) => {
+      const found = await ownerOf(target, owner);
+      return 'userId' in found ? { user: found.userId } : { client: found.clientId };
+    },
+  }),
+  endSession: writes('sessions end', endSession, {
+    before: async ({ target }, sessionId) => ({
+      session: (await openSessions(target).findSession(sessionId))?.sessionId,
+    }),
+  }),
+};
 
 /** The options that name the owner of sessions. */
 export interface OwnerOptions {
@@ -54,7 +71,7 @@ export interface EndedSession {
  *
  * @throws {CliError} where the owner does not exist, or `after` is no session of theirs.
  */
-export async function listSessions({ target }: Task, options: ListOptions): Promise<SessionStates> {
+async function listSessions({ target }: Task, options: ListOptions): Promise<SessionStates> {
   const owner = await ownerOf(target, options);
   const store = openSessions(target);
   if (options.after !== undefined && !(await mayBeSessionOf(owner, options.after, store.findSession))) {
@@ -82,7 +99,7 @@ export async function listSessions({ target }: Task, options: ListOptions): Prom
 }
 
 /** Ends all sessions of a user or a client. @throws {CliError} where the owner does not exist. */
-export async function endAllSessions({ target }: Task, options: OwnerOptions): Promise<EndedOwner> {
+async function endAllSessions({ target }: Task, options: OwnerOptions): Promise<EndedOwner> {
   const owner = await ownerOf(target, options);
   if ('userId' in owner) {
     const user = await openUsers(target).endUserSessions(owner.userId);
@@ -95,7 +112,7 @@ export async function endAllSessions({ target }: Task, options: OwnerOptions): P
 }
 
 /** Ends one session. @throws {CliError} where there is no such session. */
-export async function endSession({ target }: Task, sessionId: string): Promise<EndedSession> {
+async function endSession({ target }: Task, sessionId: string): Promise<EndedSession> {
   const { findSession, revokeSession } = openSessions(target);
   if (!(await findSession(sessionId))) {
     throw new CliError(`there is no session "${sessionId}": "sessions list --user EMAIL" shows them.`);

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type TestReceiver,
 } from '../../lambdas/smoke/smoke-test.ts';
 import { type Step, TestEnded } from '../../lambdas/smoke/step-record.ts';
+import { writes } from './audit.ts';
 import { CliError, describeError } from './operator.ts';
 import { openParameters } from './parameters.ts';
 import { openQueues } from './queues.ts';
@@ -20,6 +22,18 @@ import {
   removePrincipals,
 } from './smoke-principals.ts';
 import { outputsOfStacks, requireOutput, type Target, type Task } from './target.ts';
+
+/** What operators may do about smoke tests. */
+export const actions = {
+  testStage: writes('smoke', testStage, {
+    before: () => ({ account: smokeAccount }),
+    after: ({ result }) => ({ delivery: result.deliveryId }),
+  }),
+  rotateCredentials: writes('smoke rotate-credentials', rotateCredentials, {
+    after: ({ clientId }) => ({ account: smokeAccount, client: clientId }),
+  }),
+  removeAll: writes('smoke remove', removeAll, { after: ({ removed }) => ({ count: removed.length }) }),
+};
 
 /** The options of a test. */
 export interface TestOptions {
@@ -52,10 +66,7 @@ export interface RotatedCredentials {
  *
  * @throws {CliError} where it failed: at which step, why, and what to look at.
  */
-export async function testStage(
-  { target }: Task,
-  { timeout, interruption, onStep }: TestOptions,
-): Promise<SmokeReport> {
+async function testStage({ target }: Task, { timeout, interruption, onStep }: TestOptions): Promise<SmokeReport> {
   const receiver = receiverOf(target);
   const queues = openQueues(target);
   const ended = new AbortController();
@@ -96,7 +107,7 @@ export async function testStage(
  *
  * @throws {CliError} where the stage has no scheduled test.
  */
-export async function rotateCredentials({ target }: Task): Promise<RotatedCredentials> {
+async function rotateCredentials({ target }: Task): Promise<RotatedCredentials> {
   const parameter = target.outputs.SmokeCredentialsParameter;
   if (parameter === undefined) {
     throw new CliError(
@@ -119,10 +130,7 @@ export async function rotateCredentials({ target }: Task): Promise<RotatedCreden
  *
  * @throws {CliError} where nobody confirmed.
  */
-export async function removeAll({
-  target,
-  confirm,
-}: Pick<Task, 'target' | 'confirm'>): Promise<{ readonly removed: readonly string[] }> {
+async function removeAll({ target, confirm }: Task): Promise<{ readonly removed: readonly string[] }> {
   await confirm(
     `This removes the clients, users and parameters of the smoke tests of ${target.label}; a scheduled test fails from then on.`,
   );

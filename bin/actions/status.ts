@@ -1,8 +1,12 @@
+import { reads } from './audit.ts';
 import { isUnread } from './operator.ts';
 import { adviceOn } from './stack-states.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from './stage-stacks.ts';
 import { type Facts, readFacts } from './status-facts.ts';
 import type { Task } from './target.ts';
+
+/** What operators may ask of a whole stage. */
+export const actions = { readStatus: reads(readStatus) };
 
 /** The facts, and what needs somebody, with what to do, in sentences. */
 export interface Status extends Facts {
@@ -10,7 +14,7 @@ export interface Status extends Facts {
 }
 
 /** Reads what is deployed of a target, how it does, and what needs somebody. It writes nothing, and its reads are bounded. */
-export async function readStatus({ target, progress }: Task): Promise<Status> {
+async function readStatus({ target, progress }: Task): Promise<Status> {
   const facts = await readFacts(target, progress);
   return { ...facts, problems: findProblems(facts, target.deployed, Date.now()) };
 }

@@ -23,6 +23,8 @@ export interface Target {
 export interface Task {
   readonly target: Target;
   readonly progress: ShowProgress;
+  /** Tells of something that went wrong beside what was asked for. */
+  readonly warn: (text: string) => void;
   readonly confirm: Confirm;
   readonly askPassword: AskPassword;
 }

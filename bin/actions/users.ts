@@ -1,10 +1,28 @@
 import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import type { Role, User } from '../../lambdas/auth/principals/user.ts';
 import type { UserStore } from '../../lambdas/auth/principals/user-store.ts';
+import { reads, writes } from './audit.ts';
 import { CliError } from './operator.ts';
 import { choosePassword, type PasswordOptions } from './passwords.ts';
 import { openLockout, openSessions, openUsers } from './stores.ts';
 import type { Target, Task } from './target.ts';
+
+/** What operators may do to users. */
+export const actions = {
+  createUser: writes('users create', createUser, {
+    before: (_task, { account }) => ({ account }),
+    after: ({ user }) => ({ user: user.userId }),
+  }),
+  listUsers: reads(listUsers),
+  showUser: reads(showUser),
+  enableUser: writes('users enable', enableUser, { before: known }),
+  disableUser: writes('users disable', disableUser, { before: known }),
+  setRole: writes('users set-role', setRole, { before: known }),
+  unlockUser: writes('users unlock', unlockUser, { before: known }),
+  deleteUser: writes('users delete', deleteUser, { before: known }),
+  setPassword: writes('users set-password', setPassword, { before: known }),
+  setEmail: writes('users set-email', setEmail, { before: known }),
+};
 
 // A reference to a user is an e-mail address or a user id. All actions throw a CliError where it leads to nobody.
 
@@ -38,7 +56,7 @@ export async function findUser(
 }
 
 /** @throws {CliError} where the address is taken, or the password is not good enough. */
-export async function createUser(
+async function createUser(
   { target, askPassword }: Task,
   { email, account, role, ...options }: NewUser,
 ): Promise<UserWithPassword> {
@@ -51,28 +69,28 @@ export async function createUser(
   return isGenerated ? { user, generatedPassword: password } : { user };
 }
 
-export async function listUsers({ target }: Task, page: PageRequest): Promise<readonly User[]> {
+async function listUsers({ target }: Task, page: PageRequest): Promise<readonly User[]> {
   return openUsers(target).listUsers(page);
 }
 
-export async function showUser({ target }: Task, reference: string): Promise<User> {
+async function showUser({ target }: Task, reference: string): Promise<User> {
   return findUser(openUsers(target), reference);
 }
 
-export async function enableUser({ target }: Task, reference: string): Promise<User> {
+async function enableUser({ target }: Task, reference: string): Promise<User> {
   return change(target, reference, (store, { userId }) => store.setUserStatus(userId, 'enabled'));
 }
 
-export async function disableUser({ target }: Task, reference: string): Promise<User> {
+async function disableUser({ target }: Task, reference: string): Promise<User> {
   return change(target, reference, (store, { userId }) => store.setUserStatus(userId, 'disabled'));
 }
 
-export async function setRole({ target }: Task, reference: string, role: Role): Promise<User> {
+async function setRole({ target }: Task, reference: string, role: Role): Promise<User> {
   return change(target, reference, (store, { userId }) => store.setUserRole(userId, role));
 }
 
 /** Forgets the failed logins of a user. */
-export async function unlockUser({ target }: Task, reference: string): Promise<User> {
+async function unlockUser({ target }: Task, reference: string): Promise<User> {
   const user = await findUser(openUsers(target), reference);
   await unlock(target, user.email);
   return user;
@@ -82,7 +100,7 @@ export async function unlockUser({ target }: Task, reference: string): Promise<U
  * Deletes a user with their password, sessions and address. It may be repeated after it ended half-way: the user goes
  * first, and the address leads to what is left.
  */
-export async function deleteUser({ target, confirm }: Task, reference: string): Promise<DeletedUser> {
+async function deleteUser({ target, confirm }: Task, reference: string): Promise<DeletedUser> {
   const [store, sessions] = [openUsers(target), openSessions(target)];
   const userId = await ownerOf(store, reference);
   const user = await store.findUser(userId);
@@ -102,7 +120,7 @@ export async function deleteUser({ target, confirm }: Task, reference: string): 
 }
 
 /** Sets a password, which ends the user's sessions, and forgets their failed logins. */
-export async function setPassword(
+async function setPassword(
   { target, askPassword }: Task,
   reference: string,
   options: PasswordOptions,
@@ -117,7 +135,7 @@ export async function setPassword(
 }
 
 /** It may be repeated after it ended half-way. @throws {CliError} where the address is taken. */
-export async function setEmail({ target }: Task, reference: string, email: string): Promise<User> {
+async function setEmail({ target }: Task, reference: string, email: string): Promise<User> {
   const store = openUsers(target);
   const userId = await ownerOf(store, reference);
   const known = await store.findUser(userId);
@@ -125,6 +143,14 @@ export async function setEmail({ target }: Task, reference: string, email: strin
   const user = await unlessTaken(email, store.setUserEmail(userId, email));
   if (!user) throw noUser(reference);
   return user;
+}
+
+/** Names the user for the audit trail by id, where there is one. */
+async function known({ target }: Pick<Task, 'target'>, reference: string) {
+  const store = openUsers(target);
+  return {
+    user: reference.includes('@') ? await store.findOwner(reference) : (await store.findUser(reference))?.userId,
+  };
 }
 
 function noUser(reference: string) {

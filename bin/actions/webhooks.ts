@@ -1,9 +1,20 @@
 import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
 import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
 import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
+import { reads, writes } from './audit.ts';
 import { CliError } from './operator.ts';
 import { openWebhooks, readSlowSince } from './stores.ts';
 import type { Task } from './target.ts';
+
+/** What operators may do to webhooks. */
+export const actions = {
+  listWebhooks: reads(listWebhooks),
+  showWebhook: reads(showWebhook),
+  suspendWebhook: writes('webhooks suspend', suspendWebhook, { before: (_task, registration) => registration }),
+  reactivateWebhook: writes('webhooks reactivate', reactivateWebhook, {
+    before: (_task, registration) => registration,
+  }),
+};
 
 /** The account and the event of a webhook: an account has at most one for each event. */
 export interface Registration {
@@ -32,10 +43,7 @@ export interface Reactivated extends Registration {
   readonly webhook: WebhookView | undefined;
 }
 
-export async function listWebhooks(
-  { target }: Task,
-  { account, status }: ListOptions,
-): Promise<readonly WebhookView[]> {
+async function listWebhooks({ target }: Task, { account, status }: ListOptions): Promise<readonly WebhookView[]> {
   const wanted = (await openWebhooks(target).listAll())
     .filter(found => account === undefined || found.accountId === account)
     .filter(found => status === undefined || viewWebhook(found).status === status);
@@ -44,7 +52,7 @@ export async function listWebhooks(
 }
 
 /** @throws {CliError} where there is neither a webhook nor a suspension. */
-export async function showWebhook({ target }: Task, registration: Registration): Promise<WebhookView> {
+async function showWebhook({ target }: Task, registration: Registration): Promise<WebhookView> {
   const found = await openWebhooks(target).find(registration.account, registration.event);
   if (!found) throw noWebhook(registration);
   const [slowSince] = await readSlowSince(target, [found]);
@@ -52,7 +60,7 @@ export async function showWebhook({ target }: Task, registration: Registration):
 }
 
 /** Suspends a webhook, or the next one that is registered. */
-export async function suspendWebhook({ target }: Task, { account, event }: Registration): Promise<Suspended> {
+async function suspendWebhook({ target }: Task, { account, event }: Registration): Promise<Suspended> {
   const store = openWebhooks(target);
   const { outcome } = await store.suspend(account, event);
   const found = await store.find(account, event);
@@ -60,7 +68,7 @@ export async function suspendWebhook({ target }: Task, { account, event }: Regis
 }
 
 /** @throws {CliError} where there is neither a webhook nor a suspension. */
-export async function reactivateWebhook({ target }: Task, registration: Registration): Promise<Reactivated> {
+async function reactivateWebhook({ target }: Task, registration: Registration): Promise<Reactivated> {
   const changed = await openWebhooks(target).reactivate(registration.account, registration.event);
   if (!changed) throw noWebhook(registration);
   const webhook = changed.outcome === 'not_registered' ? undefined : viewWebhook(changed.webhook);

@@ -13,11 +13,15 @@ export function addDlq(program: Command, run: Run): void {
     .description('messages that could not be processed: list, show, redrive, discard')
     .addHelpText('after', examples);
 
+  const list = run(actions, 'listLetters', listed);
   dlq
     .command('list')
     .description('list messages, with the reason; --json shows their bodies')
     .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
-    .action(run(actions, 'listLetters', listed));
+    .action((options: { readonly limit: number }, command: Command) => {
+      const { json: bodies = false } = command.optsWithGlobals<{ json?: boolean }>();
+      return list({ ...options, bodies }, command);
+    });
 
   dlq
     .command('redrive')

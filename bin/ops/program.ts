@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { ConfigurationError, knownStage } from '../../lib/stage-files.ts';
+import { addAudit } from './audit.ts';
 import { addClients } from './clients.ts';
 import { addDeliveries } from './deliveries.ts';
 import { addDlq } from './dlq.ts';
@@ -71,6 +72,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   addDlq(program, run);
   addStatus(program, run);
   addSmoke(program, run, streams);
+  addAudit(program, run);
   return program;
 }
 

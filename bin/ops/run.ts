@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Actions } from '../actions/audit.ts';
 import { CliError, describeError } from '../actions/operator.ts';
 import { findTarget, type Target, type TargetOptions, type Task } from '../actions/target.ts';
 import type { Report } from './report.ts';
@@ -6,14 +7,14 @@ import { confirm, makeAskPassword, makeProgress, noProgress, type Streams } from
 
 /**
  * Makes what commander calls for a command: an action on the target that the options choose, with the command's arguments and
- * options, and the report of what it returns.
+ * options, and the report of what it returns. An action that does not say what it is for the audit trail is none.
  *
  * Actions are loaded when a command runs, because the SDK takes longer to load than the rest takes to run.
  */
-export type Run = <Actions, Name extends keyof Actions>(
-  load: () => Promise<Actions>,
+export type Run = <Loaded extends Actions, Name extends keyof Loaded>(
+  load: () => Promise<{ readonly actions: Loaded }>,
   name: Name,
-  report: (value: ValueOf<Actions[Name]>) => Report,
+  report: (value: ValueOf<Loaded[Name]>) => Report,
 ) => (...given: readonly unknown[]) => Promise<void>;
 
 /** The value that an action returns. */
@@ -33,10 +34,10 @@ export class CommandFailed extends Error {
 
 /** Makes the runner of commands. What it runs throws {@link CommandFailed}. */
 export function makeRun({ stdin, stdout, stderr }: Streams): Run {
-  return function run<Actions, Name extends keyof Actions>(
-    load: () => Promise<Actions>,
+  return function run<Loaded extends Actions, Name extends keyof Loaded>(
+    load: () => Promise<{ readonly actions: Loaded }>,
     name: Name,
-    report: (value: ValueOf<Actions[Name]>) => Report,
+    report: (value: ValueOf<Loaded[Name]>) => Report,
   ) {
     return async function runCommand(...words: readonly unknown[]) {
       const given = words.slice(0, -1);
@@ -45,10 +46,14 @@ export function makeRun({ stdin, stdout, stderr }: Streams): Run {
       let target: Target | undefined;
       try {
         target = await findTarget(options);
-        const act = (await load())[name] as Act<ValueOf<Actions[Name]>>;
+        const act = (await load()).actions[name] as unknown as Act<ValueOf<Loaded[Name]>>;
         const task = {
           target,
           progress: json ? noProgress : progress.show,
+          warn: (text: string) => {
+            progress.clear();
+            stderr.write(json ? `${JSON.stringify({ warning: text })}\n` : `warning: ${text}\n`);
+          },
           confirm: (consequences: string) => confirm(consequences, yes),
           askPassword: makeAskPassword(stdin),
         };

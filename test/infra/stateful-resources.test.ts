@@ -54,6 +54,10 @@ describe('a stateful resource', () => {
       for (const [id, table] of resourcesOf(Data, 'AWS::DynamoDB::GlobalTable')) {
         expect(table.Properties.Replicas[0].DeletionProtectionEnabled, id).toBe(protection);
       }
+      const [id = ''] = Object.keys(Data.findResources('AWS::Logs::LogGroup')).filter(name => name.startsWith('Audit'));
+      Data.hasOutput('AuditLogGroup', { Value: { Ref: id } });
+      const [, trail] = resourcesOf(Data, 'AWS::Logs::LogGroup').find(([name]) => name === id) ?? [];
+      expect(trail?.Properties.DeletionProtectionEnabled).toBe(protection);
     }
   });
 

@@ -1,4 +1,7 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import { Readable } from 'node:stream';
+import type { Actions } from '../../bin/actions/audit.ts';
 import { runOps } from '../../bin/ops/program.ts';
 
 /** The result of the operator's command line. */
@@ -43,4 +46,12 @@ export async function askOps<Answer>(outputsFile: string, args: readonly string[
   const { code, stdout, stderr } = await runOpsInProcess(['--outputs', outputsFile, '--json', ...args], input);
   if (code !== 0) throw new Error(`ops ${args.slice(0, 2).join(' ')} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout);
+}
+
+/** Returns the commands that leave a line in the audit trail, as the actions declare them. */
+export async function auditedCommands(): Promise<readonly string[]> {
+  const folder = path.join(import.meta.dirname, '../../bin/actions');
+  const modules = await Promise.all(readdirSync(folder).map(file => import(path.join(folder, file))));
+  const declared = modules.flatMap(({ actions = {} }: { readonly actions?: Actions }) => Object.values(actions));
+  return [...new Set(declared.flatMap(({ effect }) => (effect.kind === 'reads' ? [] : [effect.command])))].sort();
 }

@@ -3,24 +3,28 @@ import * as z from 'zod';
 import type { Emulator } from './emulator.ts';
 import { type Interceptor, type Operation, ServiceError, startAwsJsonService } from './emulator.ts';
 
-/** Emulates CloudWatch Logs: what the functions wrote in this run, for programs to search. */
+/** Emulates CloudWatch Logs: what the functions wrote in this run, for programs to search, and streams that programs write. */
 export interface LogService extends Emulator {
   put(group: string, line: string): void;
 }
 
-/** A line that a function wrote, and when. Milliseconds since the epoch. */
+/** A line that a function or a program wrote, and when. Milliseconds since the epoch. */
 interface StoredLine {
   readonly at: number;
   readonly text: string;
+  /** The stream of a line that a program wrote. */
+  readonly stream?: string | undefined;
 }
 
 /** The lines of log groups, each with its latest. */
 export interface LogStore {
-  put(group: string, text: string): void;
+  put(group: string, text: string, stream?: string): void;
   /** The moment from which on all lines of a group are kept. */
   since(group: string): number;
   /** The lines of groups in a span that contain a text, the newest first. */
   find(groups: readonly string[], text: string, from: number, to: number): readonly StoredLine[];
+  /** The lines of a stream, the oldest first. */
+  read(group: string, stream: string): readonly StoredLine[];
 }
 
 /** Starts the emulator on a free port of 127.0.0.1. */
@@ -40,10 +44,10 @@ export function makeLogStore(least: number, now: () => number = Date.now): LogSt
   const startedAt = now();
   const groups = new Map<string, { lines: StoredLine[]; since: number }>();
   return {
-    put: (name, text) => {
+    put: (name, text, stream) => {
       const group = groups.get(name) ?? { lines: [], since: startedAt };
       groups.set(name, group);
-      group.lines.push({ at: now(), text });
+      group.lines.push({ at: now(), text, stream });
       if (group.lines.length <= 2 * least) return;
       group.lines = group.lines.slice(-least);
       group.since = group.lines[0]?.at ?? startedAt;
@@ -55,6 +59,7 @@ export function makeLogStore(least: number, now: () => number = Date.now): LogSt
         .filter(line => line.at >= from && line.at <= to && line.text.includes(text))
         .reverse()
         .toSorted((one, other) => other.at - one.at),
+    read: (name, stream) => groups.get(name)?.lines.filter(line => line.stream === stream) ?? [],
   };
 }
 
@@ -83,8 +88,64 @@ function makeOperations(store: LogStore): Readonly<Record<string, Operation>> {
       const statistics = { recordsMatched: lines.length, recordsScanned: lines.length, bytesScanned: 0 };
       return { status: 'Complete', results: lines.map(rowOf), statistics };
     },
+    ...streamOperations(store),
   };
 }
+
+/** Streams that programs write and read. A group needs not be made: whichever is named is there. */
+function streamOperations(store: LogStore): Readonly<Record<string, Operation>> {
+  const streams = new Map<string, Set<string>>();
+  const streamsOf = (group: string) => streams.get(group) ?? new Set();
+  const existing = ({ logGroupName, logStreamName }: z.output<typeof streamInput>): void => {
+    if (streamsOf(logGroupName).has(logStreamName)) return;
+    throw new ServiceError('ResourceNotFoundException', 'The specified log stream does not exist.');
+  };
+  return {
+    CreateLogStream: input => {
+      const { logGroupName, logStreamName } = streamInput.parse(input);
+      const known = streamsOf(logGroupName);
+      if (known.has(logStreamName)) {
+        throw new ServiceError('ResourceAlreadyExistsException', 'The specified log stream already exists.');
+      }
+      streams.set(logGroupName, known.add(logStreamName));
+      return {};
+    },
+    PutLogEvents: input => {
+      const { logEvents, ...place } = putInput.parse(input);
+      existing(place);
+      for (const { message } of logEvents) store.put(place.logGroupName, message, place.logStreamName);
+      return {};
+    },
+    DescribeLogStreams: input => {
+      const { logGroupName, descending } = streamsInput.parse(input);
+      const names = [...streamsOf(logGroupName)].sort();
+      return { logStreams: (descending ? names.reverse() : names).map(logStreamName => ({ logStreamName })) };
+    },
+    GetLogEvents: input => {
+      const { startTime, limit, nextToken, ...place } = eventsInput.parse(input);
+      existing(place);
+      const lines = store.read(place.logGroupName, place.logStreamName).filter(({ at }) => at >= startTime);
+      const to = nextToken === undefined ? lines.length : Number(nextToken);
+      const from = Math.max(to - limit, 0);
+      const events = lines.slice(from, to).map(({ at, text }) => ({ timestamp: at, message: text }));
+      return { events, nextBackwardToken: `${from}` };
+    },
+  };
+}
+
+const streamInput = z.object({ logGroupName: z.string(), logStreamName: z.string() });
+
+const putInput = streamInput.extend({ logEvents: z.array(z.object({ timestamp: z.number(), message: z.string() })) });
+
+const streamsInput = z.object({ logGroupName: z.string(), descending: z.boolean().default(false) });
+
+/** The latest lines, or those before the ones that a token ends: reading from the head is not emulated. */
+const eventsInput = streamInput.extend({
+  startFromHead: z.literal(false),
+  startTime: z.number().default(0),
+  limit: z.number().default(10_000),
+  nextToken: z.string().regex(/^\d+$/).optional(),
+});
 
 const describeInput = z.object({ logGroupNamePrefix: z.string() });
 

@@ -1,4 +1,12 @@
-import { CloudWatchLogsClient, GetQueryResultsCommand, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
+import {
+  CloudWatchLogsClient,
+  CreateLogStreamCommand,
+  DescribeLogStreamsCommand,
+  GetLogEventsCommand,
+  GetQueryResultsCommand,
+  PutLogEventsCommand,
+  StartQueryCommand,
+} from '@aws-sdk/client-cloudwatch-logs';
 import { expect, it } from 'vitest';
 import { makeLogStore, startLogs } from '../src/logs.ts';
 
@@ -24,6 +32,39 @@ it.each(['"evt_1"', '/evt_1/'])('finds lines by a text, given as %s', async patt
     const { queryId } = await client.send(new StartQueryCommand(query));
     const { results } = await client.send(new GetQueryResultsCommand({ queryId }));
     expect(results?.map(row => row.find(({ field }) => field === '@message')?.value)).toEqual(['about evt_1']);
+  } finally {
+    client.destroy();
+    await logs.stop();
+  }
+});
+
+it('keeps streams that programs write, and pages from their latest lines back', async () => {
+  const logs = await startLogs();
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const client = new CloudWatchLogsClient({ region: 'us-east-1', endpoint: logs.endpoint, credentials });
+  const place = { logGroupName: 'group', logStreamName: 'a' };
+  const put = (message: string) =>
+    client.send(new PutLogEventsCommand({ ...place, logEvents: [{ timestamp: Date.now(), message }] }));
+  const page = async (nextToken?: string) => {
+    const from = { ...place, startFromHead: false, limit: 2, nextToken };
+    const { events = [], nextBackwardToken } = await client.send(new GetLogEventsCommand(from));
+    return { lines: events.map(({ message }) => message), next: nextBackwardToken };
+  };
+  try {
+    await expect(put('too early')).rejects.toThrow('The specified log stream does not exist.');
+    await client.send(new CreateLogStreamCommand(place));
+    await expect(client.send(new CreateLogStreamCommand(place))).rejects.toThrow('already exists');
+    await client.send(new CreateLogStreamCommand({ ...place, logStreamName: 'b' }));
+    for (const message of ['1', '2', '3']) await put(message);
+    const latest = await page();
+    expect(latest.lines).toEqual(['2', '3']);
+    const before = await page(latest.next);
+    expect(before.lines).toEqual(['1']);
+    expect(await page(before.next)).toEqual({ lines: [], next: before.next });
+    const { logStreams } = await client.send(
+      new DescribeLogStreamsCommand({ logGroupName: 'group', orderBy: 'LogStreamName', descending: true }),
+    );
+    expect(logStreams?.map(({ logStreamName }) => logStreamName)).toEqual(['b', 'a']);
   } finally {
     client.destroy();
     await logs.stop();

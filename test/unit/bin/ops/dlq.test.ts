@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { Interceptor } from '@emissor/local-cloud/emulator';
+import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { type QueueService, startSqs } from '@emissor/local-cloud/sqs/engine';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 let directory: string;
 let engine: QueueService;
+let logs: LogService;
 let client: SQSClient;
 let urls: Record<'events' | 'dead', string>;
 let beforeReceive: () => void;
@@ -26,8 +28,10 @@ beforeEach(async () => {
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
   client = new SQSClient({ region: 'us-east-1', endpoint: engine.endpoint, credentials });
   directory = mkdtempSync(join(tmpdir(), 'emissor-ops-dlq-'));
-  const outputs = { SqsEndpoint: engine.endpoint, EventsQueueUrl: urls.events, DeadLetterQueueUrl: urls.dead };
-  writeFileSync(join(directory, 'outputs.json'), JSON.stringify({ ...outputs, Region: 'us-east-1' }));
+  logs = await startLogs();
+  const queues = { SqsEndpoint: engine.endpoint, EventsQueueUrl: urls.events, DeadLetterQueueUrl: urls.dead };
+  const audit = { LogsEndpoint: logs.endpoint, AuditLogGroup: 'audit' };
+  writeFileSync(join(directory, 'outputs.json'), JSON.stringify({ ...queues, ...audit, Region: 'us-east-1' }));
 });
 
 /** The engine answers at once: without this, every empty receive would wait for a second. */
@@ -44,7 +48,7 @@ afterEach(async () => {
   vi.useRealTimers();
   vi.restoreAllMocks();
   client.destroy();
-  await engine.stop();
+  await Promise.all([engine.stop(), logs.stop()]);
   rmSync(directory, { recursive: true });
 });
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
@@ -10,15 +11,19 @@ const tables = ['Clients', 'Users', 'Credentials', 'Sessions'] as const;
 let database: Database;
 let directory: string;
 
+let logs: LogService;
 beforeAll(async () => {
   database = await startDatabase(...tables);
   directory = mkdtempSync(join(tmpdir(), 'emissor-ops-sessions-'));
   const outputs = Object.fromEntries(tables.map(name => [`${name}Table`, name]));
-  const endpoint = { DynamoDbEndpoint: database.endpoint, Region: database.region };
+  logs = await startLogs();
+  const audit = { LogsEndpoint: logs.endpoint, AuditLogGroup: 'audit' };
+  const endpoint = { DynamoDbEndpoint: database.endpoint, Region: database.region, ...audit };
   writeFileSync(join(directory, 'outputs.json'), JSON.stringify({ ...outputs, ...endpoint }));
 });
 
 afterAll(async () => {
+  await logs.stop();
   rmSync(directory, { recursive: true });
   await database.stop();
 });

@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openParameters } from '../../../../bin/actions/parameters.ts';
-import { removeAll } from '../../../../bin/actions/smoke.ts';
+import { actions } from '../../../../bin/actions/smoke.ts';
 import type { StageStacks } from '../../../../bin/actions/stage-stacks.ts';
+import { noProgress } from '../../../../bin/ops/terminal.ts';
 import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
@@ -19,12 +21,14 @@ const receiverKey = '/emissor/dev/smoke/receiver-key';
 
 let database: Database;
 let store: FakeParameterStore;
+let logs: LogService;
 let directory: string;
 let outputs: Record<string, string>;
 
 beforeAll(async () => {
   database = await startDatabase(...tables);
   store = await startParameterStore();
+  logs = await startLogs();
   for (const [name, value] of Object.entries(store.environment)) vi.stubEnv(name, value);
   directory = mkdtempSync(join(tmpdir(), 'emissor-ops-smoke-'));
 });
@@ -33,6 +37,7 @@ afterAll(async () => {
   vi.unstubAllEnvs();
   rmSync(directory, { recursive: true });
   store.stop();
+  await logs.stop();
   await database.stop();
 });
 
@@ -41,6 +46,8 @@ beforeEach(async () => {
     ...Object.fromEntries(tables.map(name => [`${name}Table`, name])),
     DynamoDbEndpoint: database.endpoint,
     SqsEndpoint: 'http://127.0.0.1:1',
+    LogsEndpoint: logs.endpoint,
+    AuditLogGroup: 'audit',
     Region: database.region,
     KeyArn: 'the-key',
     AuthUrl: 'http://127.0.0.1:65531', // nothing listens there: a test fails when it logs in
@@ -214,9 +221,13 @@ describe('ops smoke remove, where the stack is left over', () => {
     const deployed = { configuration, region: database.region, account: '111122223333', stacks } as StageStacks;
     const target = { label: '', outputs, unreachable: '', deployed };
     for (const name of [receiverKey, credentials]) await openParameters(target).replace(name, 'secret');
-    expect(await removeAll({ target, confirm: async () => undefined })).toEqual({
-      removed: [receiverKey, credentials],
-    });
+    const asked = {
+      confirm: async () => undefined,
+      askPassword: async () => '',
+      progress: noProgress,
+      warn: noProgress,
+    };
+    expect(await actions.removeAll({ target, ...asked })).toEqual({ removed: [receiverKey, credentials] });
     expect([...store.parameters.keys()]).toEqual([]);
   });
 });

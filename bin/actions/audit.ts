@@ -1,0 +1,100 @@
+import type { AuditLog, Subject } from './audit-log.ts';
+import { CliError, describeError } from './operator.ts';
+import type { Task } from './target.ts';
+
+/**
+ * An action as programs call it: whatever it writes or shows of a tenant's content is audited. Only {@link reads},
+ * {@link writes} and {@link looks} make one, so that nobody can forget to say which it is.
+ */
+export type Action<Given extends readonly unknown[], Value> = ((task: Task, ...given: Given) => Promise<Value>) & {
+  readonly effect: Effect;
+};
+
+/** Actions by their names, as each file of actions has them. */
+export type Actions = Readonly<Record<string, Action<never[], unknown>>>;
+
+/** The effect of an action: it only reads, it writes, or it looks at a body. The last two are audited, as this command. */
+type Effect = { readonly kind: 'reads' } | { readonly kind: 'writes' | 'looks'; readonly command: string };
+
+/** The ids that an audit line names, and nothing else of what an action was given or returns. */
+export interface Naming<Given extends readonly unknown[], Value> {
+  /** Names the target before the action. It looks up what was typed: a line names nothing that the stage does not hold. */
+  readonly before?: (task: Pick<Task, 'target'>, ...given: Given) => Subject | Promise<Subject>;
+  /** Names what is known when it is done. */
+  readonly after?: (value: Value) => Subject;
+}
+
+/** Declares an action that changes nothing and shows no body. */
+export function reads<Given extends readonly unknown[], Value>(
+  act: (task: Task, ...given: Given) => Promise<Value>,
+): Action<Given, Value> {
+  return Object.assign((task: Task, ...given: Given) => act(task, ...given), { effect: { kind: 'reads' } as const });
+}
+
+/** Declares an action that changes something. It does nothing unless its audit line was begun. */
+export function writes<Given extends readonly unknown[], Value>(
+  command: string,
+  act: (task: Task, ...given: Given) => Promise<Value>,
+  naming: Naming<Given, Value> = {},
+): Action<Given, Value> {
+  const effect = { kind: 'writes', command } as const;
+  return Object.assign((task: Task, ...given: Given) => audited(command, act, naming, task, given), { effect });
+}
+
+/**
+ * Declares an action that shows the body of an event. It does nothing unless its audit line was begun.
+ *
+ * @param isLook - tells by its options a call that shows a body from one that does not, which is no more than a read.
+ */
+export function looks<Given extends readonly unknown[], Value>(
+  command: string,
+  act: (task: Task, ...given: Given) => Promise<Value>,
+  { isLook = () => true, ...naming }: Naming<Given, Value> & { readonly isLook?: (...given: Given) => boolean } = {},
+): Action<Given, Value> {
+  const look = (task: Task, ...given: Given) =>
+    isLook(...given) ? audited(command, act, naming, task, given) : act(task, ...given);
+  return Object.assign(look, { effect: { kind: 'looks', command } as const });
+}
+
+/** Acts between the beginning and the completion of an audit line. @throws {CliError} where the line cannot be begun. */
+async function audited<Given extends readonly unknown[], Value>(
+  command: string,
+  act: (task: Task, ...given: Given) => Promise<Value>,
+  { before, after }: Naming<Given, Value>,
+  task: Task,
+  given: Given,
+): Promise<Value> {
+  const subject = (await before?.(task, ...given)) ?? {};
+  const line = await begin(task, command, subject);
+  let value: Value;
+  try {
+    value = await act(task, ...given);
+  } catch (error) {
+    await complete(task, () => line.complete('failed', {}, error));
+    throw error;
+  }
+  await complete(task, () => line.complete('done', after?.(value) ?? {}));
+  return value;
+}
+
+async function begin(task: Task, command: string, subject: Subject): ReturnType<AuditLog['begin']> {
+  try {
+    const { openAuditLog } = await import('./audit-log.ts');
+    return await openAuditLog(task.target).begin(command, subject);
+  } catch (error) {
+    const why = describeError(error, task.target.unreachable);
+    const next = error instanceof CliError ? '' : ` ${advice}`;
+    throw new CliError(`nothing was done, because no audit line of it could be begun: ${why}${next}`);
+  }
+}
+
+const advice = 'docs/runbook.md, "The audit trail", has the permissions that it needs.';
+
+/** What is done is done: a line that cannot be completed is told, and hides neither the answer nor the error. */
+async function complete({ target, warn }: Task, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    warn(`the audit line was begun and could not be completed: ${describeError(error, target.unreachable)}`);
+  }
+}

@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import type { AuditQuery, AuditTrail } from '../actions/audit-list.ts';
+import type { AuditRecord } from '../actions/audit-log.ts';
+import { momentBefore, wholeNumber } from './option-values.ts';
+import { iso, makeShape, type Report } from './report.ts';
+import type { Run } from './run.ts';
+
+/** Adds `audit`. */
+export function addAudit(program: Command, run: Run): void {
+  const audit = program.command('audit').description('what operators changed, and whose bodies they looked at');
+
+  const list = run(() => import('../actions/audit-list.ts'), 'listAudit', listed);
+  audit
+    .command('list')
+    .description('list commands that wrote something or showed a body, the newest first')
+    .option('--since <time>', 'begun from then on: 2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d', momentBefore())
+    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
+    .addHelpText('after', examples)
+    .action(
+      ({ since = Date.now() - week, limit }: Partial<AuditQuery> & { readonly limit: number }, command: Command) =>
+        list({ since, limit }, command),
+    );
+}
+
+const examples = `
+Without --since it shows the last seven days. A line names ids only: never an e-mail address, a secret or a body. A command
+that is still "begun" runs, or was killed before its end. A command that failed may have done a part.
+
+Examples:
+  npm run ops -- audit list
+  npm run ops -- --stage prod audit list --since 90d --limit 1000`;
+
+/** Milliseconds. */
+const week = 7 * 86_400_000;
+
+const record = makeShape<AuditRecord>([
+  { json: 'id', value: ({ id }) => id },
+  { json: 'at', heading: 'begun', value: ({ at }) => at },
+  { json: 'endedAt', value: ({ endedAt }) => endedAt },
+  { json: 'caller', heading: 'caller', value: ({ caller }) => caller },
+  { json: 'command', heading: 'command', value: ({ command }) => command },
+  { json: 'target', heading: 'target', value: ({ target }) => target, text: ({ target }) => textOf(target) },
+  {
+    json: 'outcome',
+    heading: 'outcome',
+    value: ({ outcome }) => outcome,
+    text: ({ outcome, errorName }) => (errorName === undefined ? outcome : `${outcome}: ${errorName}`),
+  },
+  { json: 'errorName', value: ({ errorName }) => errorName },
+]);
+
+function listed({ records, since, limit, isCutOff }: AuditTrail): Report {
+  const { json, text } = record.list(`No operator changed anything since ${iso(since)}.`)(records);
+  const more = isCutOff ? `\n\nThese are the latest ${limit}: --limit shows more.` : '';
+  return { json, text: text + more };
+}
+
+function textOf(target: AuditRecord['target']): string {
+  const ids = Object.entries(target).map(
+    ([name, value]) => `${name} ${Array.isArray(value) ? value.join(' ') : value}`,
+  );
+  return ids.join(', ') || '-';
+}

@@ -1,0 +1,114 @@
+import { userInfo } from 'node:os';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unique } from '../../tools/support/accounts.ts';
+import { sqsClientOf } from '../../tools/support/engines.ts';
+import { type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
+import { auditedCommands, type OpsResult, runOpsInProcess } from '../../tools/support/ops.ts';
+import { until } from '../support/e2e-poll.ts';
+
+// It tries every command, those too that end what others' tests use: the suite has a run of its own.
+
+interface AuditRecord {
+  readonly command: string;
+  readonly caller: string;
+  readonly target: Readonly<Record<string, unknown>>;
+  readonly outcome: string;
+}
+
+let run: LocalRun;
+beforeAll(async () => {
+  run = await startLocalRun();
+}, 120_000);
+afterAll(() => run.stop());
+
+const ops = (args: readonly string[], input?: string): Promise<OpsResult> =>
+  runOpsInProcess(['--outputs', run.outputsFile, '--json', ...args], input);
+const answer = async <Answer>(args: readonly string[], input?: string): Promise<Answer> => {
+  const { code, stdout, stderr } = await ops(args, input);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+};
+const trail = () => answer<AuditRecord[]>(['audit', 'list', '--since', '10m', '--limit', '1000']);
+
+describe('ops audit list', () => {
+  it('shows who did what to whom, by ids, the newest first', async () => {
+    const email = `${unique()}@acme.example`;
+    const create = ['users', 'create', '--email', email, '--account', 'acme', '--role', 'admin', '--generate-password'];
+    const { userId } = await answer<{ userId: string }>(create);
+    await answer(['users', 'disable', email]);
+    expect((await trail()).slice(0, 2)).toMatchObject([
+      { command: 'users disable', target: { user: userId }, outcome: 'done', caller: `local:${userInfo().username}` },
+      { command: 'users create', target: { account: 'acme', user: userId }, outcome: 'done' },
+    ]);
+    const { stdout } = await runOpsInProcess(['--outputs', run.outputsFile, 'audit', 'list', '--limit', '1']);
+    expect(stdout).toMatch(/^BEGUN +CALLER +COMMAND +TARGET +OUTCOME\n/);
+    expect(stdout).toContain(`user ${userId}`);
+    expect(stdout).toContain('These are the latest 1: --limit shows more.');
+  });
+
+  it('holds a line of every command that writes or shows a body, and no secret, e-mail address or body', async () => {
+    const canary = `canary${unique()}`;
+    const email = `${canary}@acme.example`;
+    const password = `${canary}-horse-battery`;
+    const body = JSON.stringify({ id_conta: 'acme', event: 'demanda.criada', note: canary });
+    const messageId = await sendToEvents(body);
+    const letters = () => answer<{ messageId: string }[]>(['dlq', 'list']);
+    await until('the dead letter', async () => (await letters()).find(letter => letter.messageId === messageId));
+
+    const { clientId, clientSecret } = await answer<Record<'clientId' | 'clientSecret', string>>([
+      ...['clients', 'create', '--name', canary, '--grant', 'password', '--grant', 'refresh_token'],
+    ]);
+    const webhook = ['--account', 'acme', '--event', 'demanda.criada'];
+    const commands: readonly (readonly string[])[] = [
+      ['users', 'create', '--email', email, '--account', 'acme', '--role', 'admin'],
+      ['users', 'set-role', email, 'member'],
+      ['users', 'set-password', email],
+      ['users', 'unlock', email],
+      ['users', 'disable', email],
+      ['users', 'enable', email],
+      ['users', 'set-email', email, `new-${email}`],
+      ['sessions', 'end', '--user', `new-${email}`],
+      ['users', 'delete', `new-${email}`, '--yes'],
+      ['clients', 'update', clientId, '--name', `${canary} too`],
+      ['clients', 'disable', clientId],
+      ['clients', 'enable', clientId],
+      ['clients', 'rotate-secret', clientId],
+      ['clients', 'delete', clientId, '--yes'],
+      ['publish', ...webhook, '--demand', '1', '--id', email],
+      ['webhooks', 'suspend', ...webhook],
+      ['webhooks', 'reactivate', ...webhook],
+      ['deliveries', 'resend', `evt_${'x'.repeat(27)}`],
+      ['deliveries', 'replay', ...webhook, '--state', 'falhou', '--since', '1h'],
+      ['keys', 'rotate'],
+      ['dlq', 'show', messageId],
+      ['dlq', 'redrive'],
+      ['dlq', 'discard', messageId, '--yes'],
+      ['smoke', '--timeout', '5'],
+      ['smoke', 'rotate-credentials'],
+      ['smoke', 'remove', '--yes'],
+      // A secret that was pasted where an id belongs.
+      ...['show', 'update', 'disable', 'rotate-secret', 'delete'].map(verb => ['clients', verb, clientSecret]),
+      ...['show', 'disable', 'unlock', 'set-password', 'delete'].map(verb => ['users', verb, clientSecret]),
+      ['sessions', 'end', clientSecret],
+      ['dlq', 'show', clientSecret],
+      ['dlq', 'discard', clientSecret, '--yes'],
+    ];
+    for (const args of commands) await ops(args, password);
+
+    const records = await trail();
+    expect([...new Set(records.map(({ command }) => command))].sort()).toEqual(await auditedCommands());
+    expect(records.filter(({ outcome }) => outcome === 'begun')).toEqual([]);
+    const told = JSON.stringify(records);
+    for (const secret of [canary, password, clientSecret, email]) expect(told).not.toContain(secret);
+    expect(told).toContain(clientId);
+  });
+});
+
+/** Sends a message that is no event. */
+async function sendToEvents(body: string): Promise<string> {
+  const { EventsQueueUrl } = run.outputs;
+  const message = { QueueUrl: EventsQueueUrl, MessageBody: body, MessageGroupId: 'acme' };
+  const { MessageId = '' } = await sqsClientOf(run.outputs).send(new SendMessageCommand(message));
+  return MessageId;
+}
