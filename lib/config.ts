@@ -5,7 +5,10 @@ import { ConfigurationError, isStageName, knownStage, readStageFile, type StageN
 export type StageFile = Partial<z.input<typeof schema>>;
 
 /** All values that may differ between stages; durations are in milliseconds. */
-export type StageConfiguration = z.output<typeof schema> & { readonly stage: StageName };
+export type StageConfiguration = z.output<typeof schema> & LanePlaces & { readonly stage: StageName };
+
+/** The batches that each lane processes at once. */
+type LanePlaces = Readonly<Record<keyof typeof laneShares, number>>;
 
 /**
  * The configuration of one stage: the defaults, replaced by what its file says, and that by `overrides`.
@@ -25,7 +28,7 @@ export function stageConfiguration(name: unknown, overrides: Record<string, unkn
     throw new ConfigurationError(`Stage ${stage}: stages/${stage}.ts must give ${list}.`);
   }
   const result = schema.safeParse({ ...defaults, ...given });
-  if (result.success) return { stage, ...result.data };
+  if (result.success) return { stage, ...lanePlaces(result.data.accountConcurrency), ...result.data };
   const problems = result.error.issues.map(issue => `${issue.path[0]?.toString() ?? 'configuration'} ${issue.message}`);
   throw new ConfigurationError(`Stage ${stage}: ${[...new Set(problems)].join('; ')}.`);
 }
@@ -65,6 +68,26 @@ export function receiverConcurrency(configuration: StageConfiguration): number |
   const isReserved = smokeReceiverUrl === undefined && accountConcurrency >= reserved + unreservedConcurrency;
   return isReserved ? receiverReservation : undefined;
 }
+
+/**
+ * The places of the lanes where the stage's file does not say: a part of the account's concurrency each, so that receivers that
+ * hang leave logins and the API theirs; and two at least, since SQS event sources take no fewer.
+ */
+export function lanePlaces(accountConcurrency: number): LanePlaces {
+  const places = (share: number) => Math.min(Math.max(Math.floor((accountConcurrency * share) / 100), 2), mostPlaces);
+  const { firstConcurrency, retryConcurrency, slowConcurrency } = laneShares;
+  return {
+    firstConcurrency: places(firstConcurrency),
+    retryConcurrency: places(retryConcurrency),
+    slowConcurrency: places(slowConcurrency),
+  };
+}
+
+/** Hundredths of the account's concurrency. */
+const laneShares = { firstConcurrency: 5, retryConcurrency: 2, slowConcurrency: 2 };
+
+/** The most that an SQS event source takes. */
+const mostPlaces = 1_000;
 
 /** Enough for all tests that run at once: each sends one event, which is answered in milliseconds. */
 const receiverReservation = 2;
@@ -222,12 +245,15 @@ const schema = z
     tokenConcurrency: reservation,
     /** Reserved concurrency of the webhooks API: registrations that wait for slow name servers must not starve delivery. */
     apiConcurrency: reservation,
-    /** Bulkhead of the first lane: batches of first attempts that are processed at once. */
-    firstConcurrency: count(2, 1_000),
-    /** Bulkhead of the retry lane: batches of retries that are processed at once. */
-    retryConcurrency: count(2, 1_000),
-    /** Bulkhead of the slow lane: batches of attempts at slow webhooks that are processed at once. */
-    slowConcurrency: count(2, 1_000),
+    /**
+     * Bulkhead of the first lane: batches of first attempts that are processed at once.
+     * @default - 5 % of `accountConcurrency`, and 2 at least: 50 of 1,000
+     */
+    firstConcurrency: places(),
+    /** Bulkhead of the retry lane: batches of retries that are processed at once. @default - 2 %, and 2 at least */
+    retryConcurrency: places(),
+    /** Bulkhead of the slow lane: batches of attempts at slow webhooks that are processed at once. @default - as the retry lane */
+    slowConcurrency: places(),
     /**
      * Throttling at the gateway: requests a second that a route takes in the long run, and at once. Each route has its own, so that a
      * flood of one takes nothing from another. Over all routes at most 1,250 a second and 600 at once. This one: the token endpoint.
@@ -345,6 +371,11 @@ function count(least: number, most: number) {
     .pipe(z.int().min(least, `must be ${least} to ${most}`).max(most, `must be ${least} to ${most}`));
 }
 
+/** Returns the schema of a lane's places. */
+function places() {
+  return count(2, mostPlaces).optional();
+}
+
 function millisecondsOf(value: string): number {
   return Number.parseInt(value, 10) * (unitMilliseconds[value.replace(/^\d+/, '')] ?? 0);
 }
@@ -382,9 +413,6 @@ const defaults: StageFile = {
   resendLimit: 60,
   tokenConcurrency: 0,
   apiConcurrency: 0,
-  firstConcurrency: 50,
-  retryConcurrency: 20,
-  slowConcurrency: 20,
   tokenRateLimit: 300,
   tokenBurstLimit: 150,
   authRateLimit: 100,

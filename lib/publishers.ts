@@ -4,6 +4,7 @@ import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import type { StageConfiguration } from './config.ts';
 import type { WorkQueue } from './constructs/work-queue.ts';
+import { ConfigurationError } from './stage-files.ts';
 
 /** The events queue, and who may send to it. */
 export interface PublishersProps {
@@ -16,6 +17,8 @@ export interface PublishersProps {
 /**
  * Lets publishers send to the events queue. Services of this account have a managed policy. Roles of other accounts, SNS topics and
  * EventBridge rules are those that the stage names: the queue's own policy allows them, and so does the policy of its key.
+ *
+ * @throws {ConfigurationError} where the stage names more than the policy of a queue can hold.
  */
 export function addPublishers(scope: Construct, { configuration, queue, dataKey }: PublishersProps): void {
   const publisher = new iam.ManagedPolicy(scope, 'Publisher', {
@@ -23,11 +26,11 @@ export function addPublishers(scope: Construct, { configuration, queue, dataKey 
   });
   queue.grant(publisher, 'sqs:SendMessage');
 
-  for (const source of sourcesOf(scope, configuration)) {
-    const { principals, conditions } = source;
-    queue.addToResourcePolicy(
-      new iam.PolicyStatement({ principals, actions: ['sqs:SendMessage'], resources: [queue.queueArn], conditions }),
-    );
+  const sources = sourcesOf(scope, configuration);
+  requireRoom(configuration, sources);
+  for (const source of sources) {
+    queue.addToResourcePolicy(allowSending(source, queue.queueArn));
+    const { principals } = source;
     dataKey?.addToResourcePolicy(
       new iam.PolicyStatement({
         principals,
@@ -43,6 +46,10 @@ export function addPublishers(scope: Construct, { configuration, queue, dataKey 
   new CfnOutput(scope, 'PublisherPolicyArn', { value: publisher.managedPolicyArn });
   // A role of another account names it in its own policy.
   if (dataKey) new CfnOutput(scope, 'QueueKeyArn', { value: dataKey.keyArn });
+}
+
+function allowSending({ principals, conditions }: Source, queueArn: string): iam.PolicyStatement {
+  return new iam.PolicyStatement({ principals, actions: ['sqs:SendMessage'], resources: [queueArn], conditions });
 }
 
 /** A sender without the managed policy, and the conditions under which it sends. */
@@ -71,3 +78,44 @@ function serviceSource(service: 'sns' | 'events', arns: readonly string[]): read
     { principals: [new iam.ServicePrincipal(`${service}.amazonaws.com`)], conditions, keyConditions: conditions },
   ];
 }
+
+/** AWS refuses a larger policy during the deployment, and the stack rolls back. */
+function requireRoom(configuration: StageConfiguration, sources: readonly Source[]): void {
+  const { stage, publisherRoles, publisherTopics, publisherRules } = configuration;
+  const statements = [...sources.map(source => allowSending(source, longestQueueArn)), refusalOfPlainHttp()];
+  const document = new iam.PolicyDocument({ statements }).toJSON();
+  const size: Readonly<Record<keyof typeof queuePolicyQuotas, number>> = {
+    bytes: Buffer.byteLength(JSON.stringify(document)),
+    principals: publisherRoles.length + statements.length - Math.min(publisherRoles.length, 1),
+    conditions: sources.filter(({ conditions }) => Object.keys(conditions).length > 0).length + 1,
+  };
+  const lists = Object.entries({ publisherRoles, publisherTopics, publisherRules })
+    .filter(([key]) => size.principals <= queuePolicyQuotas.principals || key === 'publisherRoles')
+    .filter(([, { length }]) => length > 0)
+    .toSorted(([, one], [, other]) => JSON.stringify(other).length - JSON.stringify(one).length)
+    .map(([key, { length }]) => `${key} (${length})`);
+  const problems = (Object.keys(queuePolicyQuotas) as (keyof typeof queuePolicyQuotas)[])
+    .filter(what => size[what] > queuePolicyQuotas[what])
+    .map(what => `${size[what]} ${what}, and AWS takes ${queuePolicyQuotas[what]} at most`);
+  if (problems.length === 0) return;
+  throw new ConfigurationError(
+    `Stage ${stage}: the policy of the events queue has ${problems.join('; ')}: shorten ${lists.join(' or ')}. A role of the stage's own account needs no entry.`,
+  );
+}
+
+/** The statement that `enforceSSL` adds: it counts, too. */
+function refusalOfPlainHttp(): iam.PolicyStatement {
+  return new iam.PolicyStatement({
+    effect: iam.Effect.DENY,
+    principals: [new iam.AnyPrincipal()],
+    actions: ['sqs:*'],
+    resources: [longestQueueArn],
+    conditions: { Bool: { 'aws:SecureTransport': 'false' } },
+  });
+}
+
+/** The name that CloudFormation gives a queue has 80 characters at most. */
+const longestQueueArn = `arn:aws:sqs:ap-southeast-2:${'0'.repeat(12)}:${'x'.repeat(80)}`;
+
+/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html; a list of values is one condition. */
+const queuePolicyQuotas = { bytes: 8_192, principals: 50, conditions: 10 };

@@ -1,4 +1,4 @@
-import { receiverConcurrency, type StageConfiguration } from '../../lib/config.ts';
+import { lanePlaces, receiverConcurrency, type StageConfiguration } from '../../lib/config.ts';
 import type { Check, Subject } from './checks.ts';
 import { type Finding, ok, problem } from './finding.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
@@ -48,8 +48,20 @@ async function checkConcurrency(subject: Subject): Promise<Finding> {
   const lanes = firstConcurrency + retryConcurrency + slowConcurrency;
   const crowded = lanes > left ? `; the lanes may want ${lanes} at once, and wait for each other then` : '';
   return ok(
-    `${quota} concurrent executions, of which ${left} stay unreserved${crowded}${receiverAdvice(configuration, quota, left)}`,
+    `${quota} concurrent executions, of which ${left} stay unreserved${crowded}${laneAdvice(configuration, quota)}${receiverAdvice(configuration, quota, left)}`,
   );
+}
+
+/** A file that states less than the account has keeps the lanes small. */
+function laneAdvice(configuration: StageConfiguration, quota: number): string {
+  const stated = lanePlaces(configuration.accountConcurrency);
+  const possible = lanePlaces(quota);
+  const smaller = (['firstConcurrency', 'retryConcurrency', 'slowConcurrency'] as const).filter(
+    lane => configuration[lane] === stated[lane] && stated[lane] < possible[lane],
+  );
+  if (smaller.length === 0) return '';
+  const list = smaller.map(lane => `${lane} ${configuration[lane]} and not ${possible[lane]}`).join(', ');
+  return `; the lanes are small (${list}), because stages/${configuration.stage}.ts states fewer than the account has: accountConcurrency: ${quota} makes them larger`;
 }
 
 /** A file that states less than the account has leaves the receiver's public URL without a limit of its own. */

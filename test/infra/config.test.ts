@@ -87,6 +87,18 @@ describe('the stage configuration', () => {
   });
 
   it.each([
+    [10, [2, 2, 2]],
+    [100, [5, 2, 2]],
+    [1_000, [50, 20, 20]],
+    [10_000, [500, 200, 200]],
+    [1_000_000, [1_000, 1_000, 1_000]],
+  ])('gives the lanes their part of an account of %s: %j', (accountConcurrency, places) => {
+    const { firstConcurrency, retryConcurrency, slowConcurrency } = stageConfiguration('dev', { accountConcurrency });
+    expect([firstConcurrency, retryConcurrency, slowConcurrency]).toEqual(places);
+    expect(stageConfiguration('dev', { accountConcurrency, retryConcurrency: 3 }).retryConcurrency).toBe(3);
+  });
+
+  it.each([
     ['firstConcurrency', 'must be a whole number from 2 to 1000'],
     ['tokenConcurrency', 'must be a whole number from 0 to 10000'],
     ['logRetentionDays', 'must be a whole number from 1 to 3653'],

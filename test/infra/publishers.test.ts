@@ -91,6 +91,29 @@ describe('a publisher', () => {
   });
 });
 
+describe('the policy of the events queue', () => {
+  const account = '444455556666';
+  const many = (count: number, make: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => make(index));
+  const role = (index: number) => `arn:aws:iam::${account}:role/publisher-${index}`;
+  const topic = (index: number) => `arn:aws:sns:sa-east-1:${account}:${'t'.repeat(120)}-${index}`;
+
+  it('names 50 principals at most, that of every queue and the services among them', () => {
+    const publisherTopics = topics;
+    expect(() => stageTemplates('prod', { publisherTopics, publisherRoles: many(48, role) })).not.toThrow();
+    expect(() => stageTemplates('prod', { publisherTopics, publisherRoles: many(49, role) })).toThrow(
+      'Stage prod: the policy of the events queue has 51 principals, and AWS takes 50 at most: shorten publisherRoles (49).',
+    );
+  });
+
+  it('has 8,192 bytes at most, also where the queue has the longest name', () => {
+    expect(() => stageTemplates('prod', { publisherTopics: many(40, topic) })).not.toThrow();
+    expect(() => stageTemplates('prod', { publisherRoles: [role(1)], publisherTopics: many(60, topic) })).toThrow(
+      /has \d{4,5} bytes, and AWS takes 8192 at most: shorten publisherTopics \(60\) or publisherRoles \(1\)\./,
+    );
+  });
+});
+
 describe('the topic of refused events', () => {
   it('refuses plain HTTP, and lets nobody of another account subscribe', () => {
     expect(

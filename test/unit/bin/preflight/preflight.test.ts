@@ -264,13 +264,21 @@ describe('the concurrency', () => {
   });
 
   it.each([
-    ['nothing reserved in a new account', 10, 10, 0, 0, /10 stay unreserved; the lanes may want 90 at once/],
-    ['what leaves 100', 300, 300, 200, 0, /of which 100 stay unreserved/],
-    ['what the stage holds already', 1_000, 100, 200, 200, /of which 100 stay unreserved/],
-  ])('takes %s', async (_case, quota, unreserved, wanted, held, message) => {
+    ['nothing reserved in a new account', 10, 10, 0, 0, /10 stay unreserved(?!; the lanes)/, {}],
+    ['lanes that the file makes too large', 10, 10, 0, 0, /the lanes may want 12 at once/, { firstConcurrency: 8 }],
+    ['what leaves 100', 300, 300, 200, 0, /of which 100 stay unreserved/, {}],
+    ['what the stage holds already', 1_000, 100, 200, 200, /of which 100 stay unreserved/, {}],
+  ])('takes %s', async (_case, quota, unreserved, wanted, held, message, values) => {
     const [next, deployed] = [{ Auth: reserving('Token', wanted) }, { Auth: reserving('Token', held) }];
-    await expectOk('concurrency', { next, deployed, aws: inAccount(quota, unreserved) }, message);
+    await expectOk('concurrency', { values, next, deployed, aws: inAccount(quota, unreserved) }, message);
   });
+
+  it('is read of the account, and told where the file makes the lanes smaller than they may be', () =>
+    expectOk(
+      'concurrency',
+      { values: { retryConcurrency: 7 }, aws: inAccount(1_000, 1_000) },
+      /the lanes are small \(firstConcurrency 2 and not 50, slowConcurrency 2 and not 20\), .* accountConcurrency: 1000 makes/,
+    ));
 });
 
 describe('what a stack that is left over reserves', () => {
