@@ -47,6 +47,11 @@ export function bundleHandler(entry: string, outfile: string): readonly string[]
   return Object.keys(metafile.inputs);
 }
 
+/** Bundles code that runs at deployments only to a script, which the CDK's own entry can load. */
+export function bundleScript(entry: string, outfile: string): void {
+  buildSync({ ...bundleOptions(outfile), entryPoints: [entry], format: 'cjs', sourcemap: false });
+}
+
 const root = join(import.meta.dirname, '../..');
 
 /**

@@ -1,9 +1,20 @@
-import { type CfnResource, CustomResourceProviderBase, Duration, Stack } from 'aws-cdk-lib';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  Aws,
+  type CfnResource,
+  CustomResource,
+  CustomResourceProvider,
+  CustomResourceProviderRuntime,
+  Duration,
+  Stack,
+} from 'aws-cdk-lib';
 import * as logs from 'aws-cdk-lib/aws-logs';
-import { InvocationType, Trigger } from 'aws-cdk-lib/triggers';
-import type { Construct } from 'constructs';
+import { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
+import { bundleScript } from './bundle.ts';
 import type { NodeFunction } from './node-function.ts';
 
 /** The properties of a deployment trigger. */
@@ -16,26 +27,57 @@ export interface DeploymentTriggerProps {
 /**
  * Invokes the new version of a function at each deployment that changes it, before its alias leads there. When it fails, the
  * deployment fails and is undone, and nothing was routed to that version.
+ *
+ * It is no `Trigger` of the CDK: the function of that one invokes the version before, too, when the stack rolls back, and where that
+ * fails, the stack is stuck in `UPDATE_ROLLBACK_FAILED`. Ours asks CloudFormation first.
  */
-export class DeploymentTrigger extends Trigger {
+export class DeploymentTrigger extends Construct {
   constructor(scope: Construct, id: string, { configuration, handler }: DeploymentTriggerProps) {
-    super(scope, id, {
-      handler,
-      timeout: Duration.minutes(2),
-      invocationType: InvocationType.REQUEST_RESPONSE,
+    super(scope, id);
+    const provider = triggerProvider(Stack.of(this), configuration);
+    provider.addToRolePolicy({
+      Effect: 'Allow',
+      Action: ['lambda:InvokeFunction'],
+      Resource: [`${handler.functionArn}:*`],
     });
-    this.executeBefore(handler.live);
-    keepProviderLogs(Stack.of(this), configuration);
+    new CustomResource(this, 'Invocation', {
+      resourceType: 'Custom::Trigger',
+      serviceToken: provider.serviceToken,
+      serviceTimeout: Duration.minutes(12), // or CloudFormation waits an hour for a function that does not answer
+      properties: { HandlerArn: handler.currentVersion.functionArn },
+    });
+    handler.live.node.addDependency(this);
   }
 }
 
+/** Returns the function that all triggers of a stack share. */
+function triggerProvider(stack: Stack, configuration: StageConfiguration): CustomResourceProvider {
+  const known = stack.node.tryFindChild(`${providerId}CustomResourceProvider`);
+  if (known instanceof CustomResourceProvider) return known;
+  const codeDirectory = mkdtempSync(join(tmpdir(), 'emissor-trigger-'));
+  try {
+    bundleScript('lambdas/platform/deployment-trigger.ts', join(codeDirectory, 'index.js'));
+    const provider = CustomResourceProvider.getOrCreateProvider(stack, providerId, {
+      codeDirectory,
+      runtime: CustomResourceProviderRuntime.NODEJS_24_X,
+      timeout: Duration.minutes(10),
+      description: `Emissor ${configuration.stage}: tries a new version before it is called`,
+    });
+    provider.addToRolePolicy({ Effect: 'Allow', Action: ['cloudformation:DescribeStacks'], Resource: [Aws.STACK_ID] });
+    keepLogs(stack, provider, configuration);
+    return provider;
+  } finally {
+    rmSync(codeDirectory, { recursive: true }); // the CDK has copied it, beside an entry of its own that answers CloudFormation
+  }
+}
+
+const providerId = 'AWSDeploymentTrigger';
+
 /**
- * The function of the CDK that invokes the handler would write to a log group that Lambda makes, which nobody deletes and whose
- * lines never expire. It gets one of the stack, and may write to that only.
+ * The function would write to a log group that Lambda makes, which nobody deletes and whose lines never expire. It gets one of the
+ * stack, and may write to that only.
  */
-function keepProviderLogs(stack: Stack, configuration: StageConfiguration): void {
-  const provider = stack.node.children.find(child => child instanceof CustomResourceProviderBase);
-  if (!provider || stack.node.tryFindChild('TriggerLogs')) return;
+function keepLogs(stack: Stack, provider: CustomResourceProvider, configuration: StageConfiguration): void {
   const { logRetention: retention, removalPolicy } = retentionOf(configuration);
   const logGroup = new logs.LogGroup(stack, 'TriggerLogs', { retention, removalPolicy });
   const part = (id: string) => provider.node.findChild(id) as CfnResource;

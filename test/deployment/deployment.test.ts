@@ -3,7 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import {
+  DeleteFunctionCommand,
+  GetAliasCommand,
+  InvokeCommand,
+  LambdaClient,
+  UpdateAliasCommand,
+} from '@aws-sdk/client-lambda';
 import { expect } from 'vitest';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
@@ -184,6 +190,34 @@ for (const stage of ['dev', 'prod']) {
   });
 }
 
+step('dev: a token function whose new version fails is rolled back, and the next deployment works', async () => {
+  const undo = failingToken('the new version is broken');
+  const { code, output } = await deploy('dev');
+  undo();
+  expect(code, output).not.toBe(0);
+  expect(output).toContain('the new version is broken');
+  const rolledBack = (await statesOf('dev')).get('Emissor-dev-Auth');
+  expect(rolledBack).toBe('UPDATE_ROLLBACK_COMPLETE');
+  return `${rolledBack}, then ${await nextDeployment('a first repair')}`;
+});
+
+// In a surge that takes every place of the function no version can be invoked. Here the one before is gone: the emulator has no quota.
+step('dev: a token function of which no version can be invoked leaves no stuck stack', async () => {
+  const lambda = new LambdaClient(emulator.settings);
+  const FunctionName = await tokenFunction();
+  const live = { FunctionName, Name: 'live' };
+  const { FunctionVersion } = await lambda.send(new GetAliasCommand(live));
+  await lambda.send(new UpdateAliasCommand({ ...live, FunctionVersion: '$LATEST' })); // what an alias leads to cannot be deleted
+  await lambda.send(new DeleteFunctionCommand({ FunctionName, Qualifier: FunctionVersion }));
+  const undo = failingToken('the new version is broken, too');
+  const { code, output } = await deploy('dev');
+  undo();
+  expect(code, output).not.toBe(0);
+  const rolledBack = (await statesOf('dev')).get('Emissor-dev-Auth');
+  expect(rolledBack, output).toBe('UPDATE_ROLLBACK_COMPLETE');
+  return `${rolledBack}, then ${await nextDeployment('a second repair')}`;
+});
+
 step('prod: smoke', async () => {
   emulator.mapHost(new URL(outputsOf('prod').SmokeReceiverUrl).hostname);
   const { output } = succeeded(await copy.program('ops', ['--stage', 'prod', 'smoke']));
@@ -248,6 +282,33 @@ step('the emulator still has each infidelity that is told apart', async () => {
   }
   return infidelities.map(({ name }) => name).join('; ');
 });
+
+/** Breaks the token function's check of itself. Returns what mends it. */
+function failingToken(message: string): () => void {
+  return copy.edit('lambdas/auth/endpoints/token.handler.ts', selfCheck, `throw new Error('${message}');`);
+}
+
+const selfCheck = '  await assertHashing();';
+
+/** Deploys another version that works. Returns the state of its stack. */
+async function nextDeployment(mark: string): Promise<string | undefined> {
+  const marked = `${selfCheck} Reflect.set(globalThis, 'mark', '${mark}');`;
+  const undo = copy.edit('lambdas/auth/endpoints/token.handler.ts', selfCheck, marked);
+  succeeded(await deploy('dev'));
+  undo();
+  const state = (await statesOf('dev')).get('Emissor-dev-Auth');
+  expect(state).toBe('UPDATE_COMPLETE');
+  return state;
+}
+
+async function tokenFunction(): Promise<string | undefined> {
+  const resources = await emulator.inventory.resources('Emissor-dev-Auth');
+  const found = resources.find(
+    ({ LogicalResourceId = '', ResourceType }) =>
+      ResourceType === 'AWS::Lambda::Function' && /^Token[0-9A-F]{8}$/.test(LogicalResourceId),
+  );
+  return found?.PhysicalResourceId;
+}
 
 async function diff(...source: string[]): Promise<undefined> {
   const { output } = succeeded(await copy.cdk('diff', '--all', '--fail', ...source));

@@ -111,12 +111,27 @@ describe('schedules and triggers', () => {
       .flatMap(template => resourcesOf(template, 'Custom::Trigger'))
       .map(([id, { Properties }]) => {
         const [name = ''] = /^[A-Za-z]+(?=CurrentVersion)/.exec(Properties.HandlerArn.Ref) ?? [];
-        expect(Properties.InvocationType).toBe('RequestResponse');
         const [, alias] = [...aliases].find(([aliasId]) => bare(aliasId) === `${name}Live`) ?? [];
         expect(alias?.DependsOn).toContain(id);
         return name;
       });
     expect(tried).toEqual(['Token', 'RotateKeys']);
+  });
+
+  it('ask CloudFormation about their own stack and no other', () => {
+    const [, role] =
+      resourcesOf(stageTemplates('prod').Auth, 'AWS::IAM::Role').find(([id]) => /Trigger.*Role/.test(id)) ?? [];
+    const statements = role?.Properties.Policies[0].PolicyDocument.Statement as {
+      Action: string[];
+      Resource: unknown;
+    }[];
+    expect(statements.filter(({ Action }) => Action[0]?.startsWith('cloudformation:'))).toEqual([
+      { Effect: 'Allow', Action: ['cloudformation:DescribeStacks'], Resource: [{ Ref: 'AWS::StackId' }] },
+    ]);
+    expect(statements.flatMap(({ Action }) => Action).sort()).toEqual([
+      ...['cloudformation:DescribeStacks', 'lambda:InvokeFunction', 'lambda:InvokeFunction'],
+      ...['logs:CreateLogStream', 'logs:PutLogEvents'],
+    ]);
   });
 
   it('filter no messages, because filtered ones are deleted', () => {

@@ -1,0 +1,93 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { type Clock, systemClock } from './clock.ts';
+
+/** The request of CloudFormation about a trigger, as far as it is read. */
+export interface TriggerRequest {
+  readonly RequestType: 'Create' | 'Update' | 'Delete';
+  readonly StackId: string;
+  /** The version to invoke. */
+  readonly ResourceProperties: { readonly HandlerArn: string };
+}
+
+/** The effects of a trigger. */
+export interface TriggerEffects {
+  /** The state of a stack, such as `UPDATE_IN_PROGRESS`. */
+  readonly readStackStatus: (stackId: string) => Promise<string>;
+  /** Invokes a version and waits for its end. Throws where it fails. */
+  readonly invoke: (version: string) => Promise<void>;
+  readonly pause: (milliseconds: number) => Promise<unknown>;
+  readonly now: Clock;
+}
+
+/**
+ * Makes what CloudFormation calls for a deployment trigger. When it throws, the deployment fails and is undone.
+ *
+ * While the stack rolls back it invokes nothing: a roll-back updates the trigger to the version before, and where that one cannot be
+ * invoked either, the stack would be stuck. What passes by itself is repeated for some minutes: a function without a free place, a
+ * permission that IAM does not know yet.
+ */
+export function makeDeploymentTrigger({ readStackStatus, invoke, pause, now }: TriggerEffects) {
+  return async function runTrigger({ RequestType, StackId, ResourceProperties }: TriggerRequest): Promise<void> {
+    if (RequestType === 'Delete') return;
+    const deadline = now() + patience;
+    for (;;) {
+      try {
+        if ((await readStackStatus(StackId)).includes('ROLLBACK')) return;
+        return await invoke(ResourceProperties.HandlerArn);
+      } catch (error) {
+        if (!passesByItself(error) || now() >= deadline) throw error;
+        await pause(interval);
+      }
+    }
+  };
+}
+
+/** Milliseconds in which a call is repeated. With the two minutes of the last call it ends before its own function does. */
+const patience = 3 * 60_000;
+
+/** Milliseconds between two calls. */
+const interval = 5_000;
+
+/** Recognises a call that AWS refused for now. A version that ran and failed fails again. */
+function passesByItself(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const status = '$metadata' in error ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode : undefined;
+  return passing.includes(error.name) || status === 429 || (status !== undefined && status >= 500);
+}
+
+const passing = [
+  'AccessDenied',
+  'AccessDeniedException',
+  'ResourceConflictException',
+  'Throttling',
+  'ThrottlingException',
+];
+
+/** Invokes a version with the SDK. */
+async function invokeVersion(version: string): Promise<void> {
+  const lambda = new LambdaClient({ maxAttempts: 1, requestHandler: { requestTimeout: 120_000 } });
+  const { FunctionError, Payload } = await lambda.send(new InvokeCommand({ FunctionName: version }));
+  if (FunctionError === undefined) return;
+  throw new Error(messageIn(new TextDecoder().decode(Payload)));
+}
+
+/** Returns the message of a function's error, which CloudFormation shows beside the trigger. */
+function messageIn(payload: string): string {
+  try {
+    const { errorMessage } = JSON.parse(payload) as { errorMessage?: string };
+    return errorMessage ?? 'the function failed';
+  } catch {
+    return 'the function failed';
+  }
+}
+
+async function readStackStatus(stackId: string): Promise<string> {
+  const cloudFormation = new CloudFormationClient({ maxAttempts: 1 });
+  const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName: stackId }));
+  return Stacks[0]?.StackStatus ?? '';
+}
+
+/** CloudFormation calls it through the CDK's own entry, which answers with what it returns or throws. */
+export const handler = makeDeploymentTrigger({ readStackStatus, invoke: invokeVersion, pause, now: systemClock });
