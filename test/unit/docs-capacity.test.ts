@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Action, Counts } from '../../lab/cost/counts.ts';
+import { coreShare, processorTime } from '../../lab/simulate/costs.ts';
+import * as limits from '../../lambdas/delivery/limits.ts';
+import { backlogShardsOf, dueShards, listShardsOf, stateShardsOf } from '../../lambdas/delivery/store/delivery-item.ts';
+import { lanePlaces, stageConfiguration } from '../../lib/config.ts';
+import { readPage } from '../support/markdown-page.ts';
+
+const page = readPage('docs/capacity.md');
+const text = page.lines.join(' ').replace(/\s+/g, ' ');
+const { actions } = JSON.parse(readFileSync(new URL('../../lab/cost/counts.json', import.meta.url), 'utf8')) as {
+  readonly actions: Readonly<Record<Action, Counts>>;
+};
+const stage = stageConfiguration('dev', { accountConcurrency: 1_000 });
+
+const rates = [10, 100, 1_000, 10_000];
+const [attempt, entry] = [
+  processorTime.message + processorTime.read + processorTime.attempt + processorTime.call,
+  processorTime.call + processorTime.read,
+];
+const perPlace = Math.floor((coreShare * 1_000) / attempt);
+const seconds = 30 * 86_400;
+const whole = (value: number) => Math.round(value).toLocaleString('en');
+/** One significant figure, as far as it is below one. */
+const megabytes = (value: number) => String(Number(value.toPrecision(1)));
+const cells = (heading: string, at: number) => page.tables.filter(table => table.heading === heading)[at]?.rows;
+
+describe('the page of the capacity', () => {
+  it('has the places, units and bytes that follow from the counts', () => {
+    expect(cells('What limits, and the next knob', 0)).toEqual(
+      rates.map(rate => [
+        whole(rate),
+        whole(Math.ceil(rate / perPlace)),
+        whole(rate * actions.busy.writeUnits),
+        megabytes((rate * actions.busy.logBytes) / 1e6),
+      ]),
+    );
+  });
+
+  it('has the attempts that a place makes', () => {
+    const [newAccount, usual] = [lanePlaces(10), lanePlaces(1_000)];
+    expect(text).toContain(`takes ${attempt.toFixed(2)} ms of a whole core`);
+    expect(text).toContain(`has ${coreShare.toFixed(2)} of one, so that a place makes ${perPlace} attempts a second`);
+    expect(text).toContain(`make ${newAccount.firstConcurrency * perPlace} first attempts a second`);
+    expect(text).toContain(
+      `${usual.firstConcurrency} places make ${whole(usual.firstConcurrency * perPlace)} attempts`,
+    );
+    expect(text).toContain(`begins with five batches, ${5 * perPlace} attempts a second`);
+    const held = limits.attemptsPerProcess.first;
+    expect(text).toContain(`at most ${held} at once`);
+    expect(text).toContain(
+      `two places hold ${2 * held} attempts, so that answers after ${(2 * held) / 100} s fill them`,
+    );
+    expect(text).toContain(`${usual.firstConcurrency} places of 1,000 hold ${whole(usual.firstConcurrency * held)}`);
+  });
+
+  it('has what the sweeper manages', () => {
+    const aSecond = Math.floor(((55 / 60) * coreShare * 1_000) / entry / 5) * 5;
+    const visits = stage.retrySchedule.filter(wait => wait > limits.maxQueueDelay).length;
+    expect(text).toContain(`An entry costs it about ${entry.toFixed(2)} ms`);
+    expect(text).toContain(`${aSecond} a second. A delivery that fails to its end comes by ${visits} times`);
+    expect(text).toContain(`So ${Math.floor(aSecond / visits)} deliveries a second may fail for good`);
+  });
+
+  it('has what the lanes hold, and the logins that pass', () => {
+    const { firstConcurrency, retryConcurrency, slowConcurrency } = lanePlaces(1_000);
+    const { first, retry, slow } = limits.attemptsPerProcess;
+    const held = firstConcurrency * first + retryConcurrency * retry + slowConcurrency * slow;
+    expect(text).toContain(`of 1,000 hold ${whole(held)} at most`);
+    expect(text).toContain(`(\`tokenRateLimit\`) refuses from ${stage.tokenRateLimit} a second on`);
+  });
+
+  it('has the growth of a month', () => {
+    expect(stage.historyRetention).toBe(seconds * 1_000);
+    expect(cells('Growth and retention', 0)).toEqual(
+      rates.map(rate => [whole(rate), whole(rate * seconds), whole((rate * seconds) / 1_024 ** 2)]),
+    );
+  });
+
+  it('has the partitions of the keys', () => {
+    const rows = Object.fromEntries((cells('Hot partitions', 0) ?? []).map(([key = '', , most = '']) => [key, most]));
+    const writes = (partitions: number, units = 1) => whole((partitions * 1_000) / units);
+    const [lists, states] = [listShardsOf('a', 'e', true).length, stateShardsOf('a', 'e', 'pending').length];
+    expect(rows[`index \`byWebhook\`: ${lists} for each webhook`]).toBe(`${writes(lists)} a second`);
+    expect(rows[`index \`undelivered\`: ${states} for each webhook and state`]).toBe(`${writes(states)} a second`);
+    expect(rows[`index \`due\`: ${dueShards.length} for all`]).toBe(
+      `${writes(dueShards.length, 2)} failed attempts a second`,
+    );
+    const backlog = backlogShardsOf('a', 'e').length;
+    expect(rows[`index \`due\`, backlog: ${backlog} for each webhook`]).toBe(`${writes(backlog)} a second`);
+  });
+});
