@@ -83,7 +83,7 @@ async function begin(task: Task, command: string, subject: Subject): ReturnType<
     return await openAuditLog(task.target).begin(command, subject);
   } catch (error) {
     const why = describeError(error, task.target.unreachable);
-    const next = error instanceof CliError ? '' : ` ${advice}`;
+    const next = error instanceof Error && error.name.startsWith('AccessDenied') ? ` ${advice}` : '';
     throw new CliError(`nothing was done, because no audit line of it could be begun: ${why}${next}`);
   }
 }
