@@ -12,7 +12,7 @@ export type InsertTogether = (item: Item, putAlone: (earlier?: EarlierInsert) =>
 
 /** What came of an item in a call for several that did not confirm it. */
 export interface EarlierInsert {
-  /** True where it may be stored: the call was made more than once, and found it there at last. */
+  /** True where it may be stored: the call was made more than once and found it there at last, or failed as a whole. */
   readonly mayBeStored?: boolean;
   /** The error of the call, or of its statement, where `isUnavailable` knows it: it may be stored or not. */
   readonly failure?: unknown;
@@ -78,8 +78,8 @@ export function makeInsertTogether(dynamo: Pick<DynamoDBDocumentClient, 'send'>,
         else settle({ failure: new StatementError(String(code)) });
       });
     } catch (error) {
-      // What is refused as a whole wrote nothing, and one of the items may be the reason.
-      for (const { settle } of together) settle(isUnavailable(error) ? { failure: error } : {});
+      // What is refused as a whole writes nothing, and one of the items may be the reason. An earlier try may have written all.
+      for (const { settle } of together) settle(isUnavailable(error) ? { failure: error } : { mayBeStored: true });
     }
   }
 }

@@ -193,6 +193,20 @@ describe('deliveries whose common call got no answer', () => {
     expect(await plain.read(deliveries.map(({ id }) => id))).toEqual(deliveries);
   });
 
+  it.each([
+    ['found no network when it was repeated', named('Error', { code: 'EHOSTUNREACH', $metadata: { attempts: 3 } })],
+    ['was refused when it was repeated', named('ExpiredTokenException', { $metadata: { attempts: 2 } })],
+    ['got an answer that cannot be read', new SyntaxError('Unexpected end of JSON input')],
+  ])('are known again where the call stored them, and then %s', async (_name, failure) => {
+    const stored: Trouble = async (input, write) => {
+      await write(input);
+      throw failure;
+    };
+    const deliveries = outcomes(3);
+    expect(await storeWith(stored).createAll(deliveries)).toEqual(all(3, true));
+    expect(await plain.read(deliveries.map(({ id }) => id))).toEqual(deliveries);
+  });
+
   it('are stale where it is another one that stands there', async () => {
     const other = outcome(freshId(), 'other');
     const lost: Trouble = async () => {
