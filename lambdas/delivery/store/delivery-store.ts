@@ -199,8 +199,8 @@ export function makeDeliveryStore({
           await dynamo.send(new PutCommand(input));
           return true;
         } catch (error) {
-          if (isConditionFailed(error)) return isRepeated || wasRepeated(error) ? isStored(item) : false;
-          isRepeated = true;
+          isRepeated ||= wasRepeated(error) || !isConditionFailed(error);
+          if (isConditionFailed(error)) return isRepeated ? isStored(item) : false;
           throw error;
         }
       }

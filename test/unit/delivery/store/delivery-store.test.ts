@@ -229,14 +229,16 @@ describe('what is due', () => {
 /** A store whose answers to writes get lost or refused: each step is what becomes of one call. */
 const troubled = (
   retryForMs: number,
-  ...steps: ('answered' | 'lost' | 'not made' | 'repeated by the SDK' | 'refused')[]
+  ...steps: ('answered' | 'lost' | 'not made' | 'repeated by the SDK' | 'refused' | 'not read')[]
 ) => {
   const paused: number[] = [];
   const calls: string[] = [];
   const named = (name: string, more: object = {}) => Object.assign(new Error(name), { name, ...more });
   const send = async (command: PutCommand) => {
     if (!(command instanceof PutCommand)) {
-      calls.push('read');
+      const isRead = steps[calls.length] !== 'not read';
+      calls.push(isRead ? 'read' : 'not read');
+      if (!isRead) throw named('ThrottlingException');
       return database.dynamo.send(command);
     }
     const step = steps[calls.length] ?? 'answered';
@@ -286,6 +288,13 @@ describe('an outcome whose write gets no answer', () => {
     const other = waiting();
     expect(await troubled(0, 'repeated by the SDK').store.create(other)).toBe(true);
     expect(await storeHere().read([first.id, other.id])).toEqual([after, other]);
+  });
+
+  it('is known again where the first look at what stands there gets no answer', async () => {
+    const first = waiting();
+    const { store, calls } = troubled(2_000, 'repeated by the SDK', 'not read', 'answered');
+    expect(await store.create(first)).toBe(true);
+    expect(calls).toEqual(['repeated by the SDK', 'not read', 'answered', 'read']);
   });
 
   it('is stale where it is another one that stands there', async () => {
