@@ -13,7 +13,7 @@ export type CallOperation = (operation: string, input: object) => Promise<{ stat
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchExecuteStatement.html
  */
 export async function executeStatements(input: Body, call: CallOperation): Promise<{ status: number; body: object }> {
-  const statements = Array.isArray(input.Statements) ? (input.Statements as readonly StatementRequest[]) : [];
+  const statements = statementsOf(input);
   if (statements.length === 0 || statements.length > mostStatements) {
     return refused(`A batch has 1 to ${mostStatements} statements, not ${statements.length}`);
   }
@@ -41,8 +41,7 @@ export function insertedTables(input: Body): string[] {
 
 /** Returns the items that a batch inserts; statements that are not understood are left out. */
 export function insertsOf(input: Body): Insert[] {
-  const statements = Array.isArray(input.Statements) ? (input.Statements as readonly StatementRequest[]) : [];
-  return statements.flatMap(statement => readInsert(statement) ?? []);
+  return statementsOf(input).flatMap(statement => readInsert(statement) ?? []);
 }
 
 /** Makes the caller of an engine's operations, by its own listener for requests. `signed` has the headers of a signed request. */
@@ -72,7 +71,7 @@ type Body = Readonly<Record<string, unknown>>;
 /** A statement as it comes. */
 interface StatementRequest {
   readonly Statement?: unknown;
-  readonly Parameters?: readonly unknown[];
+  readonly Parameters?: unknown;
 }
 
 /** An item to insert, in DynamoDB's JSON. */
@@ -99,12 +98,17 @@ const unknownStatement: Answer = {
   },
 };
 
-function readInsert({ Statement, Parameters = [] }: StatementRequest): Insert | undefined {
+function statementsOf({ Statements: statements }: Body): readonly (StatementRequest | null)[] {
+  return Array.isArray(statements) ? statements : [];
+}
+
+function readInsert(request: StatementRequest | null): Insert | undefined {
+  const { Statement, Parameters: values } = request ?? {};
   const [, table, attributes] = insertStatement.exec(String(Statement)) ?? [];
-  if (table === undefined || attributes === undefined) return undefined;
+  if (table === undefined || attributes === undefined || !Array.isArray(values)) return undefined;
   const names = attributes.split(',').map(attribute => attribute.slice(1, -"':?".length));
-  if (names.length !== Parameters.length) return undefined;
-  return { table, item: Object.fromEntries(names.map((name, index) => [name, Parameters[index]])) };
+  if (names.length !== values.length || new Set(names).size < names.length) return undefined;
+  return { table, item: Object.fromEntries(names.map((name, index) => [name, values[index]])) };
 }
 
 async function keyOf({ table, item }: Insert, call: CallOperation): Promise<string> {

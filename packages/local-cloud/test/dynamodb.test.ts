@@ -130,6 +130,7 @@ it.each([
   `DELETE FROM "App-Deliveries" WHERE id = ?`,
   `INSERT INTO "App-Deliveries" VALUE {'id':?,'other':?}`,
   `INSERT INTO "App-Deliveries" VALUE {'id':'a'}`,
+  `INSERT INTO "App-Deliveries" VALUE {'id':?}\n`,
   `INSERT INTO "App-Deliveries" VALUE {'id':?} ON CONFLICT DO NOTHING`,
   `INSERT INTO "App-Deliveries" VALUE {${"'a':?,".repeat(50_000)}}`,
   '',
@@ -150,4 +151,25 @@ it.each([
   await expect(client.send(new BatchExecuteStatementCommand({ Statements }))).rejects.toThrow(
     expect.objectContaining({ name: 'ValidationException' }),
   );
+});
+
+it.each([
+  ['a statement that is none', [null]],
+  ['parameters that are none', [{ ...insert('a'), Parameters: null }]],
+  [
+    'an attribute named twice',
+    [{ ...insert('a', `INSERT INTO "App-Deliveries" VALUE {'id':?,'id':?}`), Parameters: [{ S: 'a' }, { S: 'b' }] }],
+  ],
+])('answers a batch with %s', async (_name, Statements) => {
+  const { client, endpoint } = await start();
+  await createTables(client, [table]);
+  const headers = {
+    'x-amz-target': 'DynamoDB_20120810.BatchExecuteStatement',
+    'content-type': 'application/x-amz-json-1.0',
+    'x-amz-date': '20261120T120000Z',
+    authorization:
+      'AWS4-HMAC-SHA256 Credential=a/20261120/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=b',
+  };
+  const answer = await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify({ Statements }) });
+  expect(await answer.json()).toMatchObject({ Responses: [{ Error: { Code: 'ValidationError' } }] });
 });
