@@ -29,6 +29,11 @@ export interface Task {
   readonly askPassword: AskPassword;
 }
 
+/** Returns the local run with these outputs. Groups of them are flattened. */
+export function localTarget(outputs: Readonly<Record<string, unknown>>): Target {
+  return { label: 'the local run', outputs: flatten(outputs), unreachable: notRunning };
+}
+
 /** The options that choose a target. */
 export interface TargetOptions {
   readonly stage?: StageName;
@@ -50,7 +55,7 @@ export async function findTarget({ stage, outputs: file }: TargetOptions): Promi
     return { label: file, outputs, unreachable: `nothing answers at the addresses in ${file}: is that run still up?` };
   }
   if (stage === undefined || stage === 'local') {
-    return { label: 'the local run', outputs: await readOutputs(localOutputs, notRunning), unreachable: notRunning };
+    return localTarget(await readOutputs(localOutputs, notRunning));
   }
   const deployed = await readStageStacks(stage);
   return {

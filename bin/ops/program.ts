@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { ConfigurationError, knownStage } from '../../lib/stage-files.ts';
 import { addAudit } from './audit.ts';
 import { addClients } from './clients.ts';
+import { addConsole } from './console.ts';
 import { addDeliveries } from './deliveries.ts';
 import { addDlq } from './dlq.ts';
 import { addEvents } from './events.ts';
@@ -72,6 +73,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   addDlq(program, run);
   addStatus(program, run);
   addSmoke(program, run, streams);
+  addConsole(program, run, streams);
   addAudit(program, run);
   return program;
 }

@@ -1,0 +1,80 @@
+import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import { asShown } from '../../lambdas/delivery/representation.ts';
+import { wireReasons } from '../../lambdas/webhooks/representation.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { looks, reads, writes } from './audit.ts';
+import { CliError } from './operator.ts';
+import { openRetryQueue } from './queues.ts';
+import type { ReplayRequest } from './replay-deliveries.ts';
+import { openDeliveries, openReplays } from './stores.ts';
+import type { Task } from './target.ts';
+
+/** What pages ask of deliveries: one page at a time, and nothing that waits. */
+export const actions = {
+  readPage: reads(readPage),
+  findDelivery: reads(findDelivery),
+  showBody: looks('deliveries show --body', showBody, { before: (_task, delivery) => ({ delivery }) }),
+  beginReplay: writes('deliveries replay', beginReplay, {
+    before: (_task, { account, event }) => ({ account, event }),
+    after: replay => ({ replay }),
+  }),
+};
+
+/** The choice of a page. Times in milliseconds since the epoch. */
+export interface PageQuery {
+  readonly account: string;
+  readonly event: EventName;
+  readonly state?: DeliveryState | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  /** The `next` of the page before. */
+  readonly after?: string | undefined;
+  /** 1 to 100. */
+  readonly limit: number;
+}
+
+/** Reads a page of a webhook's deliveries, the newest first, as they are shown under its registration. */
+async function readPage({ target }: Task, { account, event, state, since, until, after, limit }: PageQuery) {
+  const { history, findWebhook } = openDeliveries(target);
+  const registration = (await findWebhook(account, event)) ?? null;
+  return history({
+    accountId: account,
+    eventName: event,
+    state,
+    from: since,
+    before: until,
+    registration,
+    after,
+    limit,
+  });
+}
+
+/** Finds a delivery, with the receiver's answers, as it is shown under the registration that there is. */
+async function findDelivery({ target }: Task, id: string): Promise<Delivery | undefined> {
+  const { read, readAnswers, findWebhook } = openDeliveries(target);
+  const [delivery] = await read([id]);
+  if (!delivery) return undefined;
+  const webhook = await findWebhook(delivery.accountId, delivery.eventName);
+  return asShown(webhook?.webhookId)(await readAnswers(delivery));
+}
+
+/** Returns a delivery for its body. @throws {CliError} where there is no such delivery. */
+async function showBody({ target }: Task, id: string): Promise<Delivery> {
+  const [delivery] = await openDeliveries(target).read([id]);
+  if (!delivery) throw new CliError(`there is no delivery "${id}", or it is past its time.`);
+  return delivery;
+}
+
+/** Begins a replay, which the service goes on with. Returns its id. @throws {CliError} where it cannot begin. */
+async function beginReplay({ target }: Task, { account, event, ...range }: ReplayRequest): Promise<string> {
+  const { findWebhook, start } = openReplays(target, openRetryQueue(target));
+  const webhook = await findWebhook(account, event);
+  if (!webhook) throw new CliError(`account "${account}" has no webhook for ${event}.`);
+  if (webhook.status === 'suspended') {
+    const reason = webhook.suspensionReason && wireReasons[webhook.suspensionReason];
+    throw new CliError(`the webhook is suspended (${reason}): reactivate it first.`);
+  }
+  const begun = await start(webhook, range);
+  if (!begun) throw new CliError('a replay of this webhook is under way: wait for its end.');
+  return begun.id;
+}

@@ -1,0 +1,92 @@
+import {
+  type Answer,
+  type ApiRequest,
+  makeServiceClient,
+  type ServiceAddress,
+} from '../../lambdas/api/service-client.ts';
+import { Refusal } from './source.ts';
+
+/** What an integrator logs in with. */
+export interface ApiCredentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+/** A login at the API whose tokens are in memory only. */
+export interface ApiSession {
+  readonly account: string;
+  /** True where the token may change something. */
+  readonly mayChange: boolean;
+  readonly host: string;
+  readonly isLocal: boolean;
+  /** Calls the API. An access token that has ended is refreshed, once for all calls that wait. */
+  call(method: string, path: string, request?: Omit<ApiRequest, 'token'>): Promise<Answer>;
+  /** Ends the session at the service. */
+  revoke(): Promise<void>;
+}
+
+/**
+ * Logs in. The password is not kept.
+ *
+ * @throws {Refusal} where the service refuses the credentials.
+ */
+export async function openApiSession(address: ServiceAddress, credentials: ApiCredentials): Promise<ApiSession> {
+  const { postForm, callApi } = makeServiceClient(address);
+  const client = { client_id: credentials.clientId, client_secret: credentials.clientSecret };
+  const { username, password } = credentials;
+  let tokens = tokensIn(await postForm('token', { grant_type: 'password', ...client, username, password }));
+  let refreshing: Promise<void> | undefined;
+  const { account_id: account = '', scope = '' } = claimsOf(tokens.accessToken);
+  const { host, hostname } = new URL(address.baseUrl);
+  return {
+    account,
+    mayChange: scope.split(' ').includes('webhooks:manage'),
+    host,
+    isLocal: hostname === '127.0.0.1' || hostname === 'localhost',
+    call,
+    revoke,
+  };
+
+  async function call(method: string, path: string, request: Omit<ApiRequest, 'token'> = {}): Promise<Answer> {
+    const token = tokens.accessToken;
+    const answer = await callApi(method, path, { ...request, token });
+    if (answer.status !== 401) return answer;
+    if (token === tokens.accessToken) {
+      refreshing ??= refresh().finally(() => {
+        refreshing = undefined;
+      });
+      await refreshing;
+    }
+    return callApi(method, path, { ...request, token: tokens.accessToken });
+  }
+
+  async function refresh(): Promise<void> {
+    const { refreshToken } = tokens;
+    if (refreshToken === undefined) throw new Refusal('The session has ended: start the program again.');
+    tokens = tokensIn(await postForm('token', { grant_type: 'refresh_token', ...client, refresh_token: refreshToken }));
+  }
+
+  async function revoke(): Promise<void> {
+    await postForm('revoke', { ...client, token: tokens.refreshToken ?? tokens.accessToken });
+  }
+}
+
+interface Tokens {
+  readonly accessToken: string;
+  readonly refreshToken: string | undefined;
+}
+
+function tokensIn({ status, json }: Answer): Tokens {
+  if (status !== 200 || typeof json?.access_token !== 'string') {
+    throw new Refusal(`${String(json?.error ?? status)}: ${String(json?.error_description ?? 'no token was issued')}`);
+  }
+  const refreshToken = typeof json.refresh_token === 'string' ? json.refresh_token : undefined;
+  return { accessToken: json.access_token, refreshToken };
+}
+
+/** Reads the claims of our own token. The API verifies it; here it only names the account. */
+function claimsOf(token: string): { readonly account_id?: string; readonly scope?: string } {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+}

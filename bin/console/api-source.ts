@@ -1,0 +1,163 @@
+import type { toDeliveryDetail, toDeliveryRecord } from '../../lambdas/delivery/representation.ts';
+import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
+import type { ApiSession } from './api-session.ts';
+import {
+  type DeliveryReference,
+  type DeliveryRow,
+  type DeliveryView,
+  Refusal,
+  type Source,
+  type WebhookView,
+} from './source.ts';
+import type { Language } from './texts.ts';
+
+/**
+ * Makes the source of an integrator's pages: the public API, with the session of one login. It sees its account because the API
+ * shows no other.
+ */
+export function makeApiSource(session: ApiSession, language: Language): Source {
+  const { account, mayChange, host, isLocal } = session;
+  return {
+    label: host,
+    refreshSeconds: isLocal ? 5 : 60,
+    mayChange,
+    account,
+    listWebhooks: async asked => {
+      requireOwn(asked);
+      const { webhooks } = (await call('GET', '/v1/webhooks')) as { readonly webhooks: readonly WebhookRecord[] };
+      return webhooks.map(webhookView);
+    },
+    findWebhook: async (asked, event) => {
+      requireOwn(asked);
+      const record = await orNothing(call('GET', pathOf(event)));
+      return record && webhookView(record as unknown as WebhookRecord);
+    },
+    listDeliveries: async ({ account: asked, event, state, since, until, cursor, limit }) => {
+      requireOwn(asked);
+      const given = { estado: state, desde: since, ate: until, cursor, limite: String(limit) };
+      const query = new URLSearchParams(Object.entries(given).filter((pair): pair is [string, string] => !!pair[1]));
+      const page = (await orNothing(call('GET', `${pathOf(event)}/entregas?${query}`))) as DeliveryList | undefined;
+      return { deliveries: (page?.entregas ?? []).map(row => rowOf(event, row)), next: page?.proximo_cursor ?? null };
+    },
+    latestDeliveries: async (asked, event) => {
+      requireOwn(asked);
+      const page = (await orNothing(call('GET', `${pathOf(event)}/entregas?limite=${details}`))) as
+        | DeliveryList
+        | undefined;
+      const views = await Promise.all((page?.entregas ?? []).map(({ id }) => find({ account, event, id })));
+      return views.filter(view => view !== undefined);
+    },
+    findDelivery: find,
+    readBody: async reference => ((await call('GET', deliveryPath(reference))) as unknown as Detail).corpo,
+    resend: async reference => void (await call('POST', `${deliveryPath(reference)}/reenvio`)),
+    replay: async ({ account: asked, event, state, since, until }) => {
+      requireOwn(asked);
+      await call('POST', `${pathOf(event)}/reenvios`, { estado: state, desde: since, ate: until });
+    },
+    reactivate: async (asked, event) => {
+      requireOwn(asked);
+      await call('POST', `${pathOf(event)}/reativacao`);
+    },
+    test: async (asked, event) => {
+      requireOwn(asked);
+      await call('POST', `${pathOf(event)}/teste`);
+    },
+  };
+
+  async function find(reference: DeliveryReference): Promise<DeliveryView | undefined> {
+    const detail = (await orNothing(call('GET', deliveryPath(reference)))) as unknown as Detail | undefined;
+    return (
+      detail && {
+        ...rowOf(reference.event, { ...detail, tentativas: detail.tentativas.at(-1)?.numero ?? 0 }),
+        made: detail.tentativas.map(({ numero, iniciada_em, duracao_ms, resultado, status, resposta }) => ({
+          number: numero,
+          startedAt: iniciada_em,
+          durationMs: duracao_ms,
+          result: resultado,
+          status,
+          answer: resposta,
+        })),
+      }
+    );
+  }
+
+  function deliveryPath({ account: asked, event, id }: DeliveryReference): string {
+    requireOwn(asked);
+    return `${pathOf(event)}/entregas/${encodeURIComponent(id)}`;
+  }
+
+  /** The API knows one account only: another one in the address of a page would show what is not its own. */
+  function requireOwn(asked: string): void {
+    if (asked !== account)
+      throw new Refusal(language === 'pt' ? 'Esta conta não é a sua.' : 'This is not your account.');
+  }
+
+  async function call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const { status, json } = await session.call(method, path, { body, headers: { 'accept-language': language } });
+    if (status < 300) return json ?? {};
+    if (status === 404) throw new NotThere(String(json?.detail ?? status));
+    const message = `${String(json?.detail ?? status)}${typeof json?.requisicao === 'string' ? ` (${json.requisicao})` : ''}`;
+    throw status < 500 ? new Refusal(message) : new Error(message);
+  }
+
+  function rowOf(event: string, row: DeliveryRecord): DeliveryRow {
+    return {
+      id: row.id,
+      account,
+      event,
+      state: row.estado,
+      createdAt: row.criado_em,
+      nextAttemptAt: row.proxima_tentativa_em,
+      attempts: row.tentativas,
+      lastResult: row.ultimo_resultado,
+      lastStatus: row.ultimo_status,
+    };
+  }
+
+  function webhookView(record: Since & WebhookRecord): WebhookView {
+    const { evento, url, estado, motivo_suspensao, criado_em, atualizado_em, autorizacao_definida } = record;
+    return {
+      account,
+      event: evento,
+      address: url,
+      status: estado,
+      reason: motivo_suspensao,
+      failingSince: record.falhando_desde ?? null,
+      slowSince: record.lento_desde ?? null,
+      createdAt: criado_em,
+      updatedAt: atualizado_em,
+      hasAuthorization: autorizacao_definida,
+    };
+  }
+}
+
+interface Since {
+  readonly falhando_desde?: string | null;
+  readonly lento_desde?: string | null;
+}
+
+type DeliveryRecord = ReturnType<typeof toDeliveryRecord>;
+type Detail = ReturnType<typeof toDeliveryDetail>;
+
+interface DeliveryList {
+  readonly entregas: readonly DeliveryRecord[];
+  readonly proximo_cursor: string | null;
+}
+
+/** The latest deliveries that are read with their attempts, a call each: a page of a webhook makes 20 calls at most. */
+const details = 15;
+
+function pathOf(event: string): string {
+  return `/v1/webhooks/${encodeURIComponent(event)}`;
+}
+
+class NotThere extends Refusal {}
+
+async function orNothing<Value>(reading: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof NotThere) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto';
+import { style } from './design.ts';
+import { Html, type HtmlValue, html } from './html.ts';
+import { script } from './script.ts';
+import type { Source } from './source.ts';
+import type { Language, Texts } from './texts.ts';
+
+/** What a page is made from: the source, the language, what was asked for. */
+export interface Context {
+  readonly source: Source;
+  readonly language: Language;
+  readonly texts: Texts;
+  /** The folder under which all pages lie. */
+  readonly folder: string;
+  /** The path below the folder, and its query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** A page, without what stands around each. */
+export interface Page {
+  readonly title: string;
+  readonly content: Html;
+  /** @default 200 */
+  readonly status?: number;
+  /** False where there is nothing to renew. @default true */
+  readonly isLive?: boolean;
+}
+
+/** An answer of a page: itself, or the path below the folder to go to. */
+export type Answer = Page | { readonly location: string };
+
+/** The values of a path's named parts. */
+export type Parameters = Readonly<Record<string, string>>;
+
+/** A page, or what a form does. The values are those of the query, or of the form. */
+export type Handler = (context: Context, parameters: Parameters, values: URLSearchParams) => Promise<Answer>;
+
+/** Writes the document of a page. */
+export function documentOf({ title, content, isLive = true }: Page, context: Context): string {
+  const { source, language, texts, folder, now } = context;
+  const refresh = isLive ? source.refreshSeconds : 0;
+  const other = language === 'pt' ? 'en' : 'pt';
+  return frame(
+    { title: `${title} · ${source.label}`, language, refresh },
+    html`<a class="skip" href="#content">${texts.skip}</a>
+<header class="top"><div class="bar"><span class="brand">Emissor<small>${texts.console} · ${source.label}</small></span>
+<nav class="places" aria-label="Emissor">${placesOf(context).map(
+      ([path, name]) =>
+        html`<a href="${folder}${path}"${new Html(isAt(context.path, path) ? ' aria-current="page"' : '')}>${name}</a>`,
+    )}</nav>
+<a class="languages" lang="${other === 'pt' ? 'pt-BR' : 'en'}" href="${folder}/language?to=${other}&amp;back=${encodeURIComponent(context.path)}">${texts.otherLanguage}</a></div></header>
+<main id="content">${doneNote(context)}${content}</main>
+<footer><span id="renewed" data-trouble="${texts.notRenewed}">${texts.renewed} <time datetime="${new Date(now).toISOString()}">${new Date(now).toISOString().slice(11, 19)} UTC</time></span></footer>`,
+  );
+}
+
+/** Writes the page that takes the token of a link. */
+export function entryDocument(texts: Texts, language: Language, trouble?: string): string {
+  return frame(
+    { title: texts.entryTitle, language, refresh: 0 },
+    html`<main id="content"><h1>${texts.entryTitle}</h1><p class="lead">${texts.entryLead}</p>
+${trouble && html`<p class="note trouble" role="alert">${trouble}</p>`}
+<form id="entry" class="row" method="post" action="/"><label>${texts.token}<input name="token" type="password" autocomplete="off" required></label>
+<button class="main">${texts.enter}</button></form></main>`,
+  );
+}
+
+/** The policy of all pages: their own style and script, requests to themselves, and nothing else. */
+export const contentSecurityPolicy = [
+  "default-src 'none'",
+  `style-src '${hashOf(style)}'`,
+  `script-src '${hashOf(script)}'`,
+  "connect-src 'self'",
+  "form-action 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Writes a card: a heading, what stands beside it, and its content. With an id it renews itself. */
+export function card(
+  heading: HtmlValue,
+  content: HtmlValue,
+  { id, beside }: { readonly id?: string; readonly beside?: HtmlValue } = {},
+): Html {
+  return html`<section class="card"${id !== undefined && html` id="${id}" data-live`}><header><h2>${heading}</h2>${beside}</header>${content}</section>`;
+}
+
+/** Writes a table whose columns align; on a phone each row is a list. */
+export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], empty: string): Html {
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  return html`<table><thead><tr>${columns.map(({ heading, isNumber }) => html`<th scope="col"${isNumber && html` class="number"`}>${heading}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    row =>
+      html`<tr>${columns.map(({ heading, value, isNumber }) => html`<td data-label="${heading}"${isNumber && html` class="number"`}><span>${value(row)}</span></td>`)}</tr>`,
+  )}</tbody></table>`;
+}
+
+/** A column of a table. */
+export interface Column<Row> {
+  readonly heading: string;
+  readonly value: (row: Row) => HtmlValue;
+  readonly isNumber?: boolean;
+}
+
+/** Writes a list of facts. */
+export function facts(rows: readonly (readonly [term: string, value: HtmlValue])[]): Html {
+  return html`<dl class="facts">${rows.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value ?? '–'}</dd></div>`)}</dl>`;
+}
+
+/** Writes a time as people say it, with the exact one beside. */
+export function timeOf(time: string | null | undefined, { texts, now }: Context): HtmlValue {
+  if (!time) return '–';
+  const seconds = Math.round((Date.parse(time) - now) / 1_000);
+  const length = span(Math.abs(seconds));
+  const said = seconds > 0 ? `${texts.in} ${length}` : `${length} ${texts.ago}`;
+  return html`<time datetime="${time}">${said} <small>${time.slice(0, 19).replace('T', ' ')}Z</small></time>`;
+}
+
+/** Writes a state as a badge; colour never says alone what the word says. */
+export function badge(word: string): Html {
+  return html`<span class="badge ${tones[word] ?? ''}">${word}</span>`;
+}
+
+/** Writes a button that changes something. It is left out where the credentials may only read. */
+export function button(
+  { source, folder }: Context,
+  path: string,
+  label: string,
+  kind: 'main' | 'danger' | '' = '',
+): HtmlValue {
+  return (
+    source.mayChange &&
+    html`<form method="post" action="${folder}${path}"><button class="${kind}">${label}</button></form>`
+  );
+}
+
+/** Writes a link to a page. */
+export function link({ folder }: Context, path: string, label: HtmlValue): Html {
+  return html`<a href="${folder}${path}">${label}</a>`;
+}
+
+/** Writes the way to a page. */
+export function crumbs(context: Context, steps: readonly (readonly [path: string, name: string])[]): Html {
+  return html`<p class="crumbs">${steps.map(([path, name], at) => [at > 0 && ' / ', link(context, path, name)])}</p>`;
+}
+
+/** Returns the path of an account, a webhook or a delivery, below the folder. */
+export function pathOf({
+  account,
+  event,
+  id,
+}: {
+  readonly account: string;
+  readonly event?: string;
+  readonly id?: string;
+}): string {
+  const parts = [
+    'accounts',
+    account,
+    ...(event === undefined ? [] : ['webhooks', event]),
+    ...(id === undefined ? [] : ['deliveries', id]),
+  ];
+  return `/${parts.map(encodeURIComponent).join('/')}`;
+}
+
+function frame(
+  { title, language, refresh }: { readonly title: string; readonly language: Language; readonly refresh: number },
+  body: Html,
+): string {
+  return html`<!doctype html>
+<html lang="${language === 'pt' ? 'pt-BR' : 'en'}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${title}</title><link rel="icon" href="data:,"><style>${new Html(style)}</style></head>
+<body data-refresh="${refresh}">${body}<script>${new Html(script)}</script></body></html>
+`.text;
+}
+
+function placesOf({ source, texts }: Context): readonly (readonly [path: string, name: string])[] {
+  if (!source.operator)
+    return [
+      ['/', texts.webhooks],
+      ['/find', texts.find],
+    ];
+  return [
+    ['/', texts.start],
+    ['/find', texts.find],
+    ['/dead-letters', texts.deadLetters],
+    ...(source.operator.sandbox ? [['/sandbox', texts.sandbox] as const] : []),
+  ];
+}
+
+function isAt(path: string, place: string): boolean {
+  return path.split('?')[0] === place;
+}
+
+/** What the action before this page did. */
+function doneNote({ query, texts }: Context): HtmlValue {
+  const what = texts[`done_${query.get('done')}` as keyof Texts];
+  return what && html`<p class="note" role="status">${what} ${query.get('count')}</p>`;
+}
+
+function span(seconds: number): string {
+  if (seconds < 90) return `${seconds} s`;
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 36 * 3_600) return `${Math.round(seconds / 3_600)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
+}
+
+const tones: Readonly<Record<string, string>> = {
+  entregue: 'good',
+  delivered: 'good',
+  ativo: 'good',
+  falhou: 'bad',
+  failed: 'bad',
+  refused: 'bad',
+  suspenso: 'held',
+  retida: 'held',
+  held: 'held',
+  pendente: 'wait',
+  waiting: 'wait',
+  failing: 'bad',
+  slow: 'wait',
+};
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}

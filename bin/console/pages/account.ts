@@ -1,0 +1,72 @@
+import { type Html, html } from '../html.ts';
+import {
+  type Answer,
+  badge,
+  type Context,
+  card,
+  crumbs,
+  link,
+  type Parameters,
+  pathOf,
+  table,
+  timeOf,
+} from '../page.ts';
+import type { EventsView, WebhookView } from '../source.ts';
+
+/** An account: its webhooks, and for an operator the events that came for it. */
+export async function accountPage(context: Context, { account = '' }: Parameters): Promise<Answer> {
+  const { source, texts } = context;
+  const [webhooks, events] = await Promise.all([source.listWebhooks(account), source.operator?.listEvents(account)]);
+  return {
+    title: `${texts.account} ${account}`,
+    content: html`${crumbs(context, [['/', texts.start]])}<h1>${texts.account} ${account}</h1>
+${card(texts.webhooks, webhookTable(context, webhooks), { id: 'webhooks' })}
+${events && card(texts.events, eventTable(context, account, events), { id: 'events', beside: html`<p>${texts.lookedSince} ${events.since.slice(0, 16).replace('T', ' ')}Z</p>` })}`,
+  };
+}
+
+/** Writes the table of an account's webhooks. */
+export function webhookTable(context: Context, webhooks: readonly WebhookView[]): Html {
+  const { texts } = context;
+  return table(
+    [
+      { heading: texts.event, value: webhook => link(context, pathOf(webhook), webhook.event) },
+      {
+        heading: texts.state,
+        value: ({ status, reason }) => html`${badge(status)} ${reason && html`<small>${reason}</small>`}`,
+      },
+      { heading: texts.address, value: ({ address }) => html`<span class="code">${address ?? '–'}</span>` },
+      { heading: texts.what, value: webhook => healthOf(context, webhook) },
+    ],
+    webhooks,
+    texts.noWebhooks,
+  );
+}
+
+/** Writes how a webhook does: since when it fails, or is slow. */
+export function healthOf(context: Context, { failingSince, slowSince }: WebhookView): Html | string {
+  const { texts } = context;
+  if (!failingSince && !slowSince) return '–';
+  return html`${failingSince && html`<div>${badge(texts.failing)} ${timeOf(failingSince, context)}</div>`}${slowSince && html`<div>${badge(texts.slow)} ${timeOf(slowSince, context)}</div>`}`;
+}
+
+function eventTable(context: Context, account: string, { events }: EventsView) {
+  const { texts } = context;
+  return table(
+    [
+      { heading: texts.accepted, value: ({ at }) => timeOf(at, context) },
+      { heading: texts.event, value: ({ event }) => event },
+      { heading: texts.fate, value: ({ fate }) => badge(fate) },
+      { heading: texts.why, value: ({ why }) => why },
+      {
+        heading: texts.id,
+        value: ({ id, event }) =>
+          id.startsWith('evt_')
+            ? link(context, pathOf({ account, event, id }), id.slice(0, 14))
+            : html`<span class="code">${id}</span>`,
+      },
+    ],
+    events,
+    texts.noEvents,
+  );
+}

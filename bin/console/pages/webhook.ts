@@ -1,0 +1,245 @@
+import { wireStates } from '../../../lambdas/delivery/representation.ts';
+import { html } from '../html.ts';
+import {
+  type Answer,
+  badge,
+  button,
+  type Context,
+  card,
+  crumbs,
+  facts,
+  link,
+  type Parameters,
+  pathOf,
+  table,
+  timeOf,
+} from '../page.ts';
+import { question } from '../page-parts.ts';
+import {
+  type DeliveryPage,
+  type DeliveryQuery,
+  type DeliveryRow,
+  type DeliveryView,
+  Refusal,
+  type ReplayRange,
+} from '../source.ts';
+import { healthOf } from './account.ts';
+
+/** A webhook: how it does, its latest deliveries, and its history by state and time. */
+export async function webhookPage(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+  const { source, texts, query } = context;
+  const asked = queryOf(account, event, query);
+  const [webhook, latest, page] = await Promise.all([
+    source.findWebhook(account, event),
+    source.latestDeliveries(account, event),
+    source.listDeliveries(asked),
+  ]);
+  if (!webhook && page.deliveries.length === 0 && latest.length === 0) throw new Refusal(texts.notThere);
+  const path = pathOf({ account, event });
+  return {
+    title: `${event} · ${account}`,
+    content: html`${crumbs(context, [
+      ['/', texts.start],
+      [pathOf({ account }), account],
+    ])}<h1>${event}${webhook && badge(webhook.status)}</h1>
+${card(
+  texts.webhook,
+  html`${facts([
+    [texts.address, webhook?.address && html`<span class="code">${webhook.address}</span>`],
+    [texts.reason, webhook?.reason],
+    [texts.what, webhook && healthOf(context, webhook)],
+    [texts.authorization, webhook && (webhook.hasAuthorization ? texts.set : texts.notSet)],
+    [texts.created, timeOf(webhook?.createdAt, context)],
+    [texts.updated, timeOf(webhook?.updatedAt, context)],
+  ])}<div class="inside actions">${source.test && button(context, `${path}/test`, texts.test)}
+${webhook?.status === 'suspenso' ? button(context, `${path}/reactivate`, texts.reactivate, 'main') : source.operator && source.mayChange && html`<a class="button" href="${context.folder}${path}/suspend">${texts.suspend}</a>`}</div>`,
+  { id: 'webhook' },
+)}
+${latest.length > 0 && card(texts.latest, html`<div class="inside">${bars(context, latest)}</div>${times(context, latest)}`, { id: 'latest', beside: html`<p>${latest.length}, ${texts.oldestLeft}</p>` })}
+${card(
+  texts.deliveries,
+  html`${filterForm(context, path, asked)}${deliveryTable(context, page)}${olderLink(context, path, asked, page)}`,
+  {
+    beside:
+      source.mayChange &&
+      html`<a class="button" href="${context.folder}${path}/replay?${new URLSearchParams(known(asked)).toString()}">${texts.resendAll}</a>`,
+  },
+)}`,
+  };
+}
+
+/** Sends a test event. */
+export async function test({ source }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+  await source.test?.(account, event);
+  return { location: `${pathOf({ account, event })}?done=test` };
+}
+
+/** Asks before a suspension. */
+export async function askSuspend(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+  const { texts } = context;
+  return question(
+    context,
+    texts.askSuspend,
+    html`${account} · ${event}<br>${texts.suspendMeans}`,
+    pathOf({ account, event }),
+    '/suspend',
+  );
+}
+
+/** Suspends a webhook. */
+export async function suspend({ source }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+  await source.operator?.suspend(account, event);
+  return { location: `${pathOf({ account, event })}?done=suspend` };
+}
+
+/** Ends a suspension. */
+export async function reactivate({ source }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+  await source.reactivate(account, event);
+  return { location: `${pathOf({ account, event })}?done=reactivate` };
+}
+
+/** Asks before many deliveries are sent again, with their number. */
+export async function askReplay(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+  const { texts, query } = context;
+  const range = rangeOf(account, event, query, context);
+  const { count, isCutOff } = await countMatching(context, range);
+  const { state, since, until } = range;
+  const said = html`${account} · ${event} · ${badge(state)}<br>${since} – ${until}<br>${texts.matching}: <b>${count}</b> ${isCutOff && texts.orMore}<br>${texts.replayMeans}`;
+  return question(context, texts.askResendAll, said, pathOf({ account, event }), '/replay', { state, since, until });
+}
+
+/** Sends what matches again. */
+export async function replay(
+  context: Context,
+  { account = '', event = '' }: Parameters,
+  form: URLSearchParams,
+): Promise<Answer> {
+  await context.source.replay(rangeOf(account, event, form, context));
+  return { location: `${pathOf({ account, event })}?done=replay` };
+}
+
+/** Counts what matches, as far as ten pages go. */
+async function countMatching({ source }: Context, range: ReplayRange) {
+  let [count, cursor]: [number, string | undefined] = [0, undefined];
+  for (let page = 0; page < 10; page++) {
+    const { deliveries, next } = await source.listDeliveries({ ...range, cursor, limit: 100 });
+    count += deliveries.length;
+    if (next === null) return { count, isCutOff: false };
+    cursor = next;
+  }
+  return { count, isCutOff: true };
+}
+
+function queryOf(account: string, event: string, query: URLSearchParams): DeliveryQuery {
+  const state = Object.values(wireStates).find(word => word === query.get('state'));
+  const text = (name: string) => query.get(name)?.trim() || undefined;
+  return {
+    account,
+    event,
+    state,
+    since: instantOf(text('since')),
+    until: instantOf(text('until')),
+    cursor: text('cursor'),
+    limit: 20,
+  };
+}
+
+function rangeOf(account: string, event: string, values: URLSearchParams, { texts, now }: Context): ReplayRange {
+  const { state, since, until } = queryOf(account, event, values);
+  if (state !== 'falhou' && state !== 'retida') throw new Refusal(texts.chooseState);
+  const end = new Date(now).toISOString();
+  return { account, event, state, since: since ?? new Date(now - 30 * 86_400_000).toISOString(), until: until ?? end };
+}
+
+/** Returns RFC 3339 of what a browser's field for times sends: no zone is UTC. */
+function instantOf(typed: string | undefined): string | undefined {
+  if (typed === undefined) return undefined;
+  const time = Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(typed) ? typed : `${typed}Z`);
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+}
+
+function known({ state, since, until }: DeliveryQuery): Record<string, string> {
+  return { ...(state && { state }), ...(since && { since }), ...(until && { until }) };
+}
+
+function filterForm({ texts, folder }: Context, path: string, { state, since, until }: DeliveryQuery) {
+  const field = (name: string, label: string, value = '') =>
+    html`<label>${label} (UTC)<input type="datetime-local" name="${name}" value="${value.slice(0, 16)}"></label>`;
+  const option = (word: string, label: string) =>
+    word === (state ?? '')
+      ? html`<option value="${word}" selected>${label}</option>`
+      : html`<option value="${word}">${label}</option>`;
+  return html`<form class="row inside" method="get" action="${folder}${path}"><label>${texts.state}<select name="state">${option('', texts.all)}${Object.values(wireStates).map(word => option(word, word))}</select></label>
+${field('since', texts.since, since)}${field('until', texts.until, until)}<button>${texts.filter}</button></form>`;
+}
+
+function deliveryTable(context: Context, { deliveries }: DeliveryPage) {
+  const { texts } = context;
+  return html`<div id="deliveries" data-live>${table<DeliveryRow>(
+    [
+      { heading: texts.accepted, value: ({ createdAt }) => timeOf(createdAt, context) },
+      { heading: texts.state, value: ({ state }) => badge(state) },
+      { heading: texts.attempts, value: ({ attempts }) => attempts, isNumber: true },
+      {
+        heading: texts.lastResult,
+        value: ({ lastResult, lastStatus }) =>
+          html`${lastResult && texts[`result_${lastResult}` as keyof typeof texts]} ${lastStatus && html`<span class="code">${lastStatus}</span>`}`,
+      },
+      { heading: texts.nextAttempt, value: ({ nextAttemptAt }) => timeOf(nextAttemptAt, context) },
+      {
+        heading: texts.id,
+        value: delivery => html`<span class="code">${link(context, pathOf(delivery), delivery.id)}</span>`,
+      },
+    ],
+    deliveries,
+    texts.noDeliveries,
+  )}</div>`;
+}
+
+function olderLink(context: Context, path: string, asked: DeliveryQuery, { next }: DeliveryPage) {
+  const { texts } = context;
+  const to = (cursor: string | null) =>
+    `${path}?${new URLSearchParams({ ...known(asked), ...(cursor && { cursor }) })}`;
+  if (!next && !asked.cursor) return null;
+  return html`<div class="inside actions">${asked.cursor && link(context, to(null), texts.first)} ${next && link(context, to(next), texts.next)}</div>`;
+}
+
+/** Draws the latest deliveries as bars: their height is the number of attempts, their colour the state; the numbers stand below. */
+function bars({ texts }: Context, latest: readonly DeliveryView[]) {
+  const shown = latest.toReversed();
+  const width = 100 / Math.max(shown.length, 20);
+  const counts = Object.values(wireStates).map(
+    state => [state, shown.filter(delivery => delivery.state === state).length] as const,
+  );
+  const said = counts.filter(([, count]) => count > 0).map(([state, count]) => `${count} ${state}`);
+  return html`<svg class="bars" viewBox="0 0 100 24" preserveAspectRatio="none" role="img" aria-label="${texts.latest}: ${said.join(', ')}">${shown.map(
+    ({ state, attempts }, at) => {
+      const height = Math.min(24, 6 + attempts * 2);
+      return html`<rect class="${state}" x="${(at * width).toFixed(2)}" y="${24 - height}" width="${(width * 0.8).toFixed(2)}" height="${height}"/>`;
+    },
+  )}</svg><p class="muted">${counts.filter(([, count]) => count > 0).map(([state, count]) => html`${badge(state)} ${count} `)}</p>`;
+}
+
+function times({ texts }: Context, latest: readonly DeliveryView[]) {
+  const waits = latest.flatMap(({ made, createdAt }) => {
+    const first = made.find(({ number }) => number === 1);
+    return first ? [Math.max(0, Date.parse(first.startedAt) - Date.parse(createdAt))] : [];
+  });
+  const answers = latest.flatMap(({ made }) => made.map(({ durationMs }) => durationMs));
+  const figures = (values: readonly number[]) =>
+    html`<span class="figure">p50 ${duration(percentile(values, 0.5))}</span> · p99 ${duration(percentile(values, 0.99))}`;
+  return facts([
+    [texts.waitTime, figures(waits)],
+    [texts.answerTime, figures(answers)],
+  ]);
+}
+
+function percentile(values: readonly number[], share: number): number | undefined {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];
+}
+
+function duration(milliseconds: number | undefined): string {
+  if (milliseconds === undefined) return '–';
+  return milliseconds < 1_000 ? `${milliseconds} ms` : `${(milliseconds / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,117 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { parseArgs } from 'node:util';
+import { type ApiCredentials, openApiSession } from './api-session.ts';
+import { makeApiSource } from './api-source.ts';
+import { startConsole } from './server.ts';
+
+/**
+ * The panel of an integrator: the pages of its account on 127.0.0.1, over the public API. One file that needs Node only. It asks
+ * for the credentials at the terminal, or takes them as four lines of its input.
+ */
+async function main(): Promise<number> {
+  let values: { readonly auth?: string; readonly base?: string; readonly port?: string; readonly help?: boolean };
+  try {
+    const text = { type: 'string' } as const;
+    ({ values } = parseArgs({ options: { auth: text, base: text, port: text, help: { type: 'boolean' } } }));
+  } catch (error) {
+    return usage(error instanceof Error ? error.message : String(error));
+  }
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const port = Number(values.port ?? 0);
+  if (!URL.canParse(values.auth ?? '') || !URL.canParse(values.base ?? ''))
+    return usage('--auth and --base must be URLs');
+  if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) return usage('--port must be a number from 0 to 65535');
+  const terminal = openTerminal();
+  const address = { authUrl: trimmed(values.auth), baseUrl: trimmed(values.base), fetch };
+  const session = await openApiSession(address, await askCredentials(terminal));
+  const running = await startConsole(language => makeApiSource(session, language), port);
+  const showLink = () => process.stdout.write(`Painel: ${running.makeLink()}\n`);
+  process.stdout.write('Enter: novo link (new link). Ctrl-C: fim (end).\n');
+  showLink();
+  await new Promise<void>(resolve => {
+    terminal.onLine(showLink, resolve);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
+  });
+  await running.stop();
+  await session.revoke();
+  return 0;
+}
+
+async function askCredentials({ ask }: Terminal): Promise<ApiCredentials> {
+  const clientId = await ask('client_id: ', false);
+  const clientSecret = await ask('client_secret: ', true);
+  const username = await ask('username: ', false);
+  return { clientId, clientSecret, username, password: await ask('password: ', true) };
+}
+
+interface Terminal {
+  /** Asks for a line; a secret is not shown. */
+  ask(question: string, isSecret: boolean): Promise<string>;
+  /** Calls at each further line, and at Ctrl-C. The end of a piped input is not an end of the panel. */
+  onLine(line: () => void, end: () => void): void;
+}
+
+function openTerminal(): Terminal {
+  let isMuted = false;
+  const output = new Writable({
+    write: (chunk, _, done) => {
+      if (!isMuted) process.stdout.write(chunk);
+      done();
+    },
+  });
+  const lines = createInterface({ input: process.stdin, output, terminal: process.stdin.isTTY === true });
+  const waiting: string[] = [];
+  let take: ((line: string) => void) | undefined;
+  lines.on('line', line => {
+    if (take) take(line);
+    else waiting.push(line);
+  });
+  return {
+    ask: (question, isSecret) =>
+      new Promise(resolve => {
+        if (process.stdin.isTTY) process.stdout.write(question);
+        const given = waiting.shift();
+        if (given !== undefined) return resolve(given);
+        isMuted = isSecret;
+        take = line => {
+          take = undefined;
+          if (isMuted) process.stdout.write('\n');
+          isMuted = false;
+          resolve(line);
+        };
+        lines.once('SIGINT', () => process.exit(1));
+      }),
+    onLine: (line, end) => {
+      take = line;
+      lines.removeAllListeners('SIGINT');
+      lines.once('SIGINT', end);
+    },
+  };
+}
+
+function usage(problem: string): number {
+  process.stderr.write(`error: ${problem}\n${help}`);
+  return 2;
+}
+
+const help = `Usage: node painel.mjs --auth URL --base URL [--port N]
+
+Serves the pages of your account on 127.0.0.1: webhooks, deliveries, why one failed; with webhooks:manage what mends it.
+It asks for client_id, client_secret, username and password at the terminal (or reads them as four lines of its input),
+keeps tokens in memory, and revokes them at its end.
+`;
+
+function trimmed(url = ''): string {
+  return url.replace(/\/$/, '');
+}
+
+try {
+  process.exit(await main());
+} catch (error) {
+  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}

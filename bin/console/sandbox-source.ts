@@ -1,0 +1,87 @@
+import { KMSClient } from '@aws-sdk/client-kms';
+import { eventMessage, exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { signatureHeader } from '../../lambdas/delivery/worker/signature.ts';
+import { systemClock } from '../../lambdas/platform/clock.ts';
+import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { makeKeyring } from '../../lambdas/platform/keyring.ts';
+import { makeSealing } from '../../lambdas/platform/sealing.ts';
+
+import { isEventName, secretBinding, type Webhook } from '../../lambdas/webhooks/webhook.ts';
+import { actions as events } from '../actions/events.ts';
+import { connectDynamo, openDeliveries } from '../actions/stores.ts';
+import { connectionSettings, requireOutput, type Task } from '../actions/target.ts';
+import { type ReceivedView, Refusal, type SandboxSource } from './source.ts';
+
+/** Makes the sandbox of a local run: what its receiver got, whether the signature is right, and samples to publish. */
+export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
+  const { target } = task;
+  const account = target.outputs.AccountId ?? 'demo';
+  return { account, list, clear, publish };
+
+  async function list(): Promise<readonly ReceivedView[]> {
+    const response = await fetch(`${receiverUrl}/deliveries`, { signal: AbortSignal.timeout(5_000) });
+    const received = (await response.json()) as readonly Received[];
+    const { findWebhook } = openDeliveries(target);
+    return Promise.all(
+      received
+        .toReversed()
+        .slice(0, 50)
+        .map(async ({ at, method, path, status, headers, body }) => {
+          const event = eventIn(body);
+          const webhook = event && isEventName(event) ? await findWebhook(account, event) : undefined;
+          const signature = await judge(headers, body, webhook);
+          return { at, method, path, status, event, id: headers['webhook-id'] ?? null, signature, body };
+        }),
+    );
+  }
+
+  async function clear(): Promise<void> {
+    await fetch(`${receiverUrl}/deliveries`, { method: 'DELETE', signal: AbortSignal.timeout(5_000) });
+  }
+
+  async function publish(event: string): Promise<void> {
+    if (!isEventName(event)) throw new Refusal(`There is no event "${event}".`);
+    const id = `console-${randomId(16)}`;
+    const body = JSON.stringify(eventMessage(event, { id_conta: account, id }, exampleValues));
+    await events.publishEvent(task, body, { account, event, id });
+  }
+
+  /** Judges a signature by the secrets of the webhook, as its receiver should. */
+  async function judge(headers: Received['headers'], body: string, webhook: Webhook | undefined): Promise<string> {
+    const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
+    if (!id || !timestamp || !signature) return 'none: this is no delivery';
+    if (!webhook) return 'cannot be verified: the account has no webhook for this event';
+    const sealing = makeSealing(
+      makeKeyring({
+        dynamo: connectDynamo(target),
+        table: requireOutput(target, 'KeyringTable'),
+        now: systemClock,
+        kms: new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint)),
+      }),
+    );
+    const binding = secretBinding(webhook.accountId, webhook.eventName);
+    const secrets = await Promise.all(webhook.secrets.map(({ sealed }) => sealing.open(sealed, binding)));
+    const right = signatureHeader({ id, timestamp: Number(timestamp), body }, secrets).split(' ');
+    return signature.split(' ').some(one => right.includes(one))
+      ? 'verified'
+      : 'wrong: it was made with a secret that this webhook no longer has';
+  }
+}
+
+interface Received {
+  readonly at: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly status: number;
+}
+
+function eventIn(body: string): string | null {
+  try {
+    const { event } = JSON.parse(body);
+    return typeof event === 'string' ? event : null;
+  } catch {
+    return null;
+  }
+}

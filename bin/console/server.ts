@@ -1,0 +1,175 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Access, makeAccess } from './access.ts';
+import { type Answer, type Context, contentSecurityPolicy, documentOf, entryDocument } from './page.ts';
+import { errorPage } from './page-parts.ts';
+import { answerPage } from './pages/pages.ts';
+import type { Source } from './source.ts';
+import { type Language, languageOf, textsOf } from './texts.ts';
+
+/** A console that runs. */
+export interface Console {
+  /** Without a token: nobody gets in by it alone. */
+  readonly url: string;
+  /** Makes a link that opens the console once. */
+  makeLink(): string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Serves the pages of a source on 127.0.0.1, until it is stopped.
+ *
+ * @param sourceIn - makes the source whose messages are in a language.
+ * @param port - 0 for any that is free.
+ * @throws the error of `listen`, where the port is taken.
+ */
+export async function startConsole(sourceIn: (language: Language) => Source, port: number): Promise<Console> {
+  const access = makeAccess();
+  const server = createServer((request, response) => {
+    respond({ sourceIn, access, port: (server.address() as AddressInfo).port }, request, response).catch(() =>
+      response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return {
+    url,
+    makeLink: () => `${url}#${access.makeToken()}`,
+    stop: () =>
+      new Promise(resolve => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+interface Served {
+  readonly sourceIn: (language: Language) => Source;
+  readonly access: Access;
+  readonly port: number;
+}
+
+async function respond(served: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { sourceIn, access, port } = served;
+  const { host = '', cookie = '', origin } = request.headers;
+  const language = chosenLanguage(cookie) ?? languageOf(request.headers['accept-language']);
+  const texts = textsOf(language);
+  // Names that a stranger's DNS leads here, and other servers' pages, are other hosts.
+  if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`)
+    return send(response, 421, 'Misdirected Request\n', 'text/plain');
+  const url = URL.parse(request.url ?? '', `http://${host}`);
+  if (url?.host !== host) return send(response, 400, 'Bad Request\n', 'text/plain');
+  const isChange = request.method === 'POST';
+  if (!isChange && request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('Allow', 'GET, HEAD, POST');
+    return send(response, 405, 'Method Not Allowed\n', 'text/plain');
+  }
+  // Another port of this machine is the same site, and its forms send the cookie: only the origin tells them apart.
+  if (isChange && origin !== `http://${host}`)
+    return send(response, 403, entryDocument(texts, language, texts.otherSite));
+  if (url.pathname === '/') {
+    if (!isChange) return send(response, 200, entryDocument(texts, language));
+    const session = access.redeem((await readForm(request))?.get('token')?.trim() ?? '');
+    if (session === undefined) return send(response, 403, entryDocument(texts, language, texts.usedToken));
+    response.setHeader('Set-Cookie', session);
+    return redirect(response, `${access.folder}/`);
+  }
+  if (!url.pathname.startsWith(`${access.folder}/`))
+    return send(response, 404, entryDocument(texts, language, texts.notFound));
+  if (!access.isOpen(cookie)) return send(response, 401, entryDocument(texts, language, texts.noSession));
+
+  const path = url.pathname.slice(access.folder.length);
+  if (path === '/language') {
+    const to = url.searchParams.get('to') === 'pt' ? 'pt' : 'en';
+    response.setHeader('Set-Cookie', `${languageCookie}=${to}; Path=${access.folder}/; SameSite=Strict`);
+    return redirect(response, access.folder + ownPath(url.searchParams.get('back')));
+  }
+  const context: Context = {
+    source: sourceIn(language),
+    language,
+    texts,
+    folder: access.folder,
+    path: `${path}${url.search}`,
+    query: url.searchParams,
+    now: Date.now(),
+  };
+  const answer = await answerOf(context, isChange ? await readForm(request) : null);
+  if ('location' in answer) return redirect(response, `${access.folder}${answer.location}`);
+  send(response, answer.status ?? 200, documentOf(answer, context));
+}
+
+/** Returns what a page answers; for a failure a page that says so, and renews itself. */
+async function answerOf(context: Context, form: URLSearchParams | null | undefined): Promise<Answer> {
+  if (form === undefined)
+    return {
+      title: context.texts.refused,
+      content: errorPage(context, context.texts.badForm),
+      status: 400,
+      isLive: false,
+    };
+  try {
+    return await answerPage(context, form);
+  } catch (error) {
+    const { title, content, status } = failurePage(context, error);
+    return { title, content, status, isLive: form === null };
+  }
+}
+
+function failurePage(context: Context, error: unknown) {
+  const message = error instanceof Error ? error.message : String(error);
+  const isRefusal = error instanceof Error && (error.name === 'Refusal' || error.name === 'CliError');
+  return {
+    title: isRefusal ? context.texts.refused : context.texts.unreachable,
+    content: errorPage(context, message, !isRefusal),
+    status: isRefusal ? 409 : 502,
+  };
+}
+
+/** Reads a form. Returns `undefined` where it is none, or too long. */
+async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
+  if (!/^application\/x-www-form-urlencoded(?:;|$)/i.test(request.headers['content-type'] ?? '')) return undefined;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += chunk.length;
+    if (length > longestForm) return undefined;
+    chunks.push(chunk);
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
+}
+
+/** Bytes: some three hundred ids of dead letters that are ticked. */
+const longestForm = 32 * 1_024;
+
+const languageCookie = 'emissor_language';
+
+function chosenLanguage(cookie: string): Language | undefined {
+  return /(?:^|; )emissor_language=(pt|en)(?:;|$)/.exec(cookie)?.[1] as Language | undefined;
+}
+
+/** Returns a path below the folder: nothing that leads elsewhere. */
+function ownPath(path: string | null): string {
+  return path !== null && /^\/(?![/\\])/.test(path) ? path : '/';
+}
+
+function redirect(response: ServerResponse, location: string): void {
+  response.setHeader('Location', location);
+  send(response, 303, '', 'text/plain');
+}
+
+function send(response: ServerResponse, status: number, body: string, type = 'text/html'): void {
+  response
+    .writeHead(status, {
+      'Content-Type': `${type}; charset=utf-8`,
+      'Cache-Control': 'no-store',
+      'Content-Security-Policy': contentSecurityPolicy,
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Cross-Origin-Resource-Policy': 'same-origin',
+      'Referrer-Policy': 'same-origin', // with no-referrer browsers send "Origin: null", and every form would be refused
+      'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'DENY',
+    })
+    .end(body);
+}
