@@ -13,6 +13,8 @@ export interface ServiceOutputs {
   readonly EventsQueueUrl: string;
   readonly DeadLetterQueueUrl: string;
   readonly ReceiverUrl: string;
+  /** Without a token: a link that opens it is printed. */
+  readonly ConsoleUrl: string;
   readonly Demo: DemoCredentials;
 }
 
@@ -22,8 +24,11 @@ export const root = join(import.meta.dirname, '../..');
 /** Returns the local cloud that runs Emissor as the options say. */
 export function cloudRequest(
   { port, assemblyDirectory, stageValues, ...options }: LocalOptions,
-  terminal: Terminal,
-  signal: AbortSignal,
+  {
+    terminal,
+    signal,
+    consoleUrl,
+  }: { readonly terminal: Terminal; readonly signal: AbortSignal; readonly consoleUrl: string },
 ): LocalCloudRequest<ServiceOutputs> {
   const { dataDirectory } = options;
   /** The ports follow each other; of 0, each part takes any free one. */
@@ -53,6 +58,7 @@ export function cloudRequest(
       EventsQueueUrl: requiredOutput(outputs, 'EventsQueueUrl'),
       DeadLetterQueueUrl: requiredOutput(outputs, 'DeadLetterQueueUrl'),
       ReceiverUrl: requiredOutput(outputs, 'ReceiverUrl'),
+      ConsoleUrl: consoleUrl,
       Demo: await provisionDemo(outputs, dataDirectory && join(dataDirectory, 'demo.json')),
     }),
   };

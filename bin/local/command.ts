@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { startLocalCloud } from '@emissor/local-cloud';
 import { StartError } from '@emissor/local-cloud/errors';
 import { openTerminal, type Terminal } from '@emissor/local-cloud/terminal';
 import { judgeName } from '../../lambdas/platform/egress/host-name.ts';
 import { withAdvice } from './advice.ts';
 import { cloudRequest, root } from './cloud-request.ts';
+import { startLocalConsole } from './console.ts';
 import { greeting } from './greeting.ts';
 import { type LocalOptions, parseOptions, UsageError } from './options.ts';
 
@@ -74,11 +76,21 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
     const finding = judgeName(name, []);
     if (finding) terminal.note('internet', `no webhook can lead to "${name}": ${finding.detail}`, 'warn');
   }
-  const cloud = await startLocalCloud(cloudRequest(options, terminal, signal));
-  for (const line of greeting(cloud.outputs, options.outputsFile)) terminal.say(line);
+  const pages = await startLocalConsole(options.port === 0 ? 0 : options.port + 5);
+  const request = cloudRequest(options, { terminal, signal, consoleUrl: pages.url });
+  const cloud = await startLocalCloud(request);
+  pages.show(cloud.outputs);
+  const told = { outputsFile: options.outputsFile, consoleLink: pages.makeLink() };
+  for (const line of greeting(cloud.outputs, told)) terminal.say(line);
+  onEnter(() => terminal.say(`console    ${pages.makeLink()}`));
   if (!signal.aborted) await once(signal, 'abort');
   terminal.say('\nStopping: running requests may finish. Ctrl-C again stops at once.');
-  await cloud.stop();
+  await Promise.all([cloud.stop(), pages.stop()]);
+}
+
+/** Calls at each Enter, where somebody sits at a terminal. */
+function onEnter(act: () => void): void {
+  if (process.stdin.isTTY) createInterface({ input: process.stdin }).on('line', act);
 }
 
 /** npm repeats the signal that the terminal sent already. Within this time, in milliseconds, it counts as the same one. */

@@ -1,7 +1,10 @@
 import type { ServiceOutputs } from './cloud-request.ts';
 
 /** Returns the text that is printed when the run is ready: the addresses, a first request, how to stop it. */
-export function greeting(outputs: ServiceOutputs & { readonly DynamoDbEndpoint: string }, outputsFile: string) {
+export function greeting(
+  outputs: ServiceOutputs & { readonly DynamoDbEndpoint: string },
+  { outputsFile, consoleLink }: { readonly outputsFile: string; readonly consoleLink: string },
+) {
   const { AuthUrl, BaseUrl, ReceiverUrl, EventsQueueUrl, DynamoDbEndpoint, Demo } = outputs;
   return [
     '',
@@ -9,7 +12,8 @@ export function greeting(outputs: ServiceOutputs & { readonly DynamoDbEndpoint: 
     `  auth       ${AuthUrl}`,
     `  API        ${BaseUrl}`,
     `  events     ${EventsQueueUrl}`,
-    `  receiver   ${ReceiverUrl}   shows what https://receiver.example.com/… gets`,
+    `  receiver   ${ReceiverUrl}/deliveries   what https://receiver.example.com/… gets`,
+    `  console    ${consoleLink}   opens once; npm run ops -- console, or Enter here: another link`,
     `  DynamoDB   ${DynamoDbEndpoint}`,
     `  outputs    ${outputsFile}`,
     '',

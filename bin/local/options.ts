@@ -79,7 +79,7 @@ function makeCommand(defaultOutputsFile: string): Command {
     .description('Synthesises the CDK app for stage "local" and runs its template on this machine.')
     .option(
       '--port <number>',
-      'auth listens on N, the API on N+1, the receiver on N+2, SQS on N+3, DynamoDB on N+4; N+5 is kept for the console; 0: each on any free port',
+      'auth listens on N, the API on N+1, the receiver on N+2, SQS on N+3, DynamoDB on N+4, the console on N+5; 0: each on any free port',
       parsePort,
       4000,
     )
@@ -140,7 +140,7 @@ function parsePort(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 0 to ${lastFirstPort}: five more follow it.`);
 }
 
-/** The highest first port: five more follow it, the last of which is reserved for a console. */
+/** The highest first port: five more follow it. */
 const lastFirstPort = 65_530;
 
 function addMapping(text: string, earlier: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {

@@ -16,16 +16,15 @@ export interface ReceivedDelivery {
 }
 
 /**
- * Makes the receiver behind `https://receiver.example.com`. At its address on this machine it shows what it got: as a page,
- * and at `/deliveries` as JSON.
+ * Makes the receiver behind `https://receiver.example.com`. At its address on this machine it has what it got as JSON, at
+ * `/deliveries`; the console's sandbox shows it.
  */
 export function makeReceiver(onDelivery: (delivery: ReceivedDelivery) => void): RequestListener {
   let deliveries: ReceivedDelivery[] = [];
 
   const show = (request: IncomingMessage, response: ServerResponse): boolean => {
     const view = `${request.method} ${request.url}`;
-    if (view === 'GET /') answer(response, 200, 'text/html; charset=utf-8', renderDeliveries(deliveries));
-    else if (view === 'GET /deliveries') answer(response, 200, 'application/json', JSON.stringify(deliveries));
+    if (view === 'GET /deliveries') answer(response, 200, 'application/json', JSON.stringify(deliveries));
     else if (view === 'DELETE /deliveries') {
       deliveries = [];
       response.writeHead(204).end();
@@ -48,8 +47,8 @@ export function makeReceiver(onDelivery: (delivery: ReceivedDelivery) => void): 
 
   return function receiver(request, response) {
     const { headers, socket } = request;
-    const isForPage = ['127.0.0.1', 'localhost'].some(name => headers.host === `${name}:${socket.localPort}`);
-    if (isForPage && show(request, response)) return;
+    const isAskedHere = ['127.0.0.1', 'localhost'].some(name => headers.host === `${name}:${socket.localPort}`);
+    if (isAskedHere && show(request, response)) return;
     receive(request, response).catch(() => response.destroy()); // cut off
   };
 }
@@ -86,41 +85,3 @@ async function readStart(request: IncomingMessage): Promise<Buffer> {
 
 const keptDeliveries = 2_000;
 const keptBytes = 16 * 1024;
-
-/** Renders the page that shows deliveries, newest first; it reloads itself every two seconds. */
-function renderDeliveries(deliveries: readonly ReceivedDelivery[]): string {
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="2">
-<title>${deliveries.length} received</title><style>${style}</style></head>
-<body><h1>What receiver.example.com got</h1>
-<p>Register <code>https://receiver.example.com/…</code> as a webhook's URL and its deliveries appear here.
-<code>https://receiver.example.com/status/503</code> answers 503. The same as JSON: <a href="/deliveries">/deliveries</a>.</p>
-${deliveries.length === 0 ? '<p>Nothing yet.</p>' : [...deliveries].reverse().map(renderDelivery).join('\n')}
-</body></html>
-`;
-}
-
-const style = `
-  body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c2733 }
-  article { border: 1px solid #d5dde5; border-radius: 6px; padding: .75rem 1rem; margin: 1rem 0 }
-  h2 { font-size: 1rem; margin: 0 }
-  pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .5rem 0 0; font-size: .85rem }
-  pre.headers { color: #5c6b7a }`;
-
-function renderDelivery({ at, method, path, headers, body, status }: ReceivedDelivery): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return `<article><h2>${escapeHtml(`${at}  ${method} ${path}  answered ${status}`)}</h2>
-<pre>${escapeHtml(body)}</pre><pre class="headers">${escapeHtml(lines.join('\n'))}</pre></article>`;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, character => escapes[character] ?? '');
-}
-
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};

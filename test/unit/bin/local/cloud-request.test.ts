@@ -9,7 +9,11 @@ const terminal = openTerminal({ write: () => true }, {});
 const requestOf = (...words: string[]) => {
   const options = parseOptions(words, 'outputs.json');
   if (!options) throw new Error('There are no options.');
-  return cloudRequest(options, terminal, new AbortController().signal);
+  return cloudRequest(options, {
+    terminal,
+    signal: new AbortController().signal,
+    consoleUrl: 'http://127.0.0.1:5005/',
+  });
 };
 
 describe('a local run', () => {

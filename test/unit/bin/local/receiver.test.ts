@@ -29,7 +29,7 @@ const deliver = async (path: string, body = '') => {
 
 const shown = async () => (await fetch(`${url}/deliveries`)).json() as Promise<Record<string, unknown>[]>;
 
-it('shows what it got at its own address, as JSON and as a page, until that is deleted', async () => {
+it('shows what it got at its own address, as JSON, until that is deleted', async () => {
   expect(await deliver('/hook', '{"a":"<b>"}')).toEqual({ status: 200, body: '' });
   expect(await deliver('/deliveries')).toEqual({ status: 200, body: '' });
   expect(told.map(({ path }) => path)).toEqual(['/hook', '/deliveries']);
@@ -41,7 +41,6 @@ it('shows what it got at its own address, as JSON and as a page, until that is d
     body: '{"a":"<b>"}',
     status: 200,
   });
-  expect(await (await fetch(url)).text()).toContain('{&quot;a&quot;:&quot;&lt;b&gt;&quot;}');
   expect((await fetch(`${url}/deliveries`, { method: 'DELETE' })).status).toBe(204);
   expect(await shown()).toEqual([]);
 });
