@@ -45,7 +45,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
         | DeliveryList
         | undefined;
       const views = await Promise.all((page?.entregas ?? []).map(({ id }) => find({ account, event, id })));
-      return views.filter(view => view !== undefined);
+      return { deliveries: views.filter(view => view !== undefined), next: page?.proximo_cursor ?? null };
     },
     findDelivery: find,
     readBody: async reference => ((await call('GET', deliveryPath(reference))) as unknown as Detail).corpo,

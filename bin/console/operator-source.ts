@@ -61,7 +61,7 @@ export function makeOperatorSource(target: Target): Source {
     },
     latestDeliveries: async (account, event) => {
       const page = await pages.readPage(task, { account, event: nameOf(event), limit: 50 });
-      return page.deliveries.map(viewOf);
+      return { deliveries: page.deliveries.map(viewOf), next: page.next ?? null };
     },
     findDelivery: async ({ account, event, id }) => {
       const delivery = await pages.findDelivery(task, id);

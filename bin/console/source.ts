@@ -16,8 +16,8 @@ export interface Source {
   listWebhooks(account: string): Promise<readonly WebhookView[]>;
   findWebhook(account: string, event: string): Promise<WebhookView | undefined>;
   listDeliveries(query: DeliveryQuery): Promise<DeliveryPage>;
-  /** The latest deliveries with the times of their attempts, as many as can be read at little cost, the newest first. */
-  latestDeliveries(account: string, event: string): Promise<readonly DeliveryView[]>;
+  /** The first page of all deliveries, as many as can be read with the times of their attempts at little cost. */
+  latestDeliveries(account: string, event: string): Promise<DeliveryPage<DeliveryView>>;
   findDelivery(reference: DeliveryReference): Promise<DeliveryView | undefined>;
   /** The JSON text that is sent. An operator's look at it is audited. */
   readBody(reference: DeliveryReference): Promise<string>;
@@ -108,8 +108,8 @@ export interface DeliveryQuery {
 }
 
 /** A page of deliveries, the newest first, and where the next one begins. */
-export interface DeliveryPage {
-  readonly deliveries: readonly DeliveryRow[];
+export interface DeliveryPage<Row = DeliveryRow> {
+  readonly deliveries: readonly Row[];
   readonly next: string | null;
 }
 

@@ -2,6 +2,7 @@ import {
   DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
+  QueryCommand,
   ScanCommand,
   type ScanCommandOutput,
 } from '../platform/aws/documents.ts';
@@ -39,7 +40,7 @@ export function makeOperatorStore({
   readonly now: Clock;
 }) {
   const webhooks = makeWebhookStore({ dynamo, table });
-  return { find, listAll, listTroubled, suspend, reactivate };
+  return { find, listAll, listAccount, listTroubled, suspend, reactivate };
 
   async function find(accountId: string, eventName: EventName): Promise<Webhook | Hold | undefined> {
     const Key = webhookKey(accountId, eventName);
@@ -52,6 +53,19 @@ export function makeOperatorStore({
     const all = (await scan()).map(item => webhookIn(item) ?? holdIn(item));
     const keyOf = ({ accountId, eventName }: Webhook | Hold) => `${accountId} ${eventName}`;
     return all.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  }
+
+  /** Lists an account's webhooks, and suspensions without one, by event: at most one of each event. */
+  async function listAccount(accountId: string): Promise<readonly (Webhook | Hold)[]> {
+    const { Items = [] } = await dynamo.send(
+      new QueryCommand({
+        TableName: table,
+        ConsistentRead: true,
+        KeyConditionExpression: 'accountId = :accountId',
+        ExpressionAttributeValues: { ':accountId': accountId },
+      }),
+    );
+    return Items.map(item => webhookIn(item) ?? holdIn(item));
   }
 
   async function scan(): Promise<Item[]> {

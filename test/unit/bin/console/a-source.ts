@@ -45,7 +45,7 @@ export function aSource(changes: Partial<Source> = {}): Source {
     listWebhooks: async () => [webhook],
     findWebhook: async () => webhook,
     listDeliveries: async () => ({ deliveries: [delivery], next: null }),
-    latestDeliveries: async () => [delivery],
+    latestDeliveries: async () => ({ deliveries: [delivery], next: null }),
     findDelivery: async ({ id }) => (id === delivery.id ? delivery : undefined),
     readBody: async () => `{"event":"${hostile}"}`,
     resend: async ({ id }) => void done.push(`resend ${id}`),
