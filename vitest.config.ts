@@ -72,6 +72,18 @@ export default defineConfig({
           sequence: { groupOrder: 3 },
         },
       },
+      // The pages in a browser, Debian's Chromium: `.ci/run` runs it.
+      {
+        test: {
+          name: 'console',
+          include: ['test/console/*.test.ts'],
+          globalSetup: ['test/support/e2e-run.ts', 'test/support/database/dynamodb-local.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 3 },
+        },
+      },
       // This release and the one before it, side by side and one after the other: `.ci/run` runs it.
       {
         test: {

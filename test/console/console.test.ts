@@ -1,0 +1,364 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localTarget } from '../../bin/actions/target.ts';
+import { makeOperatorSource } from '../../bin/console/operator-source.ts';
+import { type Console, startConsole } from '../../bin/console/server.ts';
+import type { Source } from '../../bin/console/source.ts';
+import type { Client } from '../../tools/support/accounts.ts';
+import { createClient } from '../support/e2e-accounts.ts';
+import { settled } from '../support/e2e-deliveries.ts';
+import { ops } from '../support/e2e-ops.ts';
+import { until } from '../support/e2e-poll.ts';
+import { deliveryId, publish } from '../support/e2e-queues.ts';
+import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
+import { authUrl, baseUrl, outputs } from '../support/e2e-target.ts';
+import { openSession, register, type Session } from '../support/e2e-webhooks.ts';
+import { expectAccessible, keepPicture, openWindow, startBrowser } from './browser.ts';
+
+const hostile = `<script>document.title='run'</script><img src=x onerror="document.title='run'">`;
+const folder = mkdtempSync(join(tmpdir(), 'emissor-console-'));
+let browser: Browser;
+let operator: Console;
+let source: Source;
+let receiver: Receiver;
+let client: Client;
+let session: Session;
+let account: string;
+let failedId: string;
+let deliveredId: string;
+
+beforeAll(async () => {
+  [browser, receiver] = await Promise.all([startBrowser(), startReceiver('console')]);
+  source = makeOperatorSource(localTarget(outputs));
+  operator = await startConsole(() => source, 0);
+  client = await createClient();
+  session = await openSession(client);
+  ({ account } = session.user);
+  receiver.script('/fails', { status: 503, body: hostile });
+  receiver.script('/gone', { status: 410 });
+  await register(session, { evento: 'demanda.criada', url: receiver.url('/works') });
+  await register(session, { evento: 'proposta.recebida', url: receiver.url('/fails') });
+  await register(session, { evento: 'demanda.finalizada', url: receiver.url('/gone') });
+  const send = async (event: string, more = {}) =>
+    deliveryId(account, event, await publish(account, { event, id_demanda: 1, ...more }));
+  deliveredId = await send('demanda.criada');
+  failedId = await send('proposta.recebida', { id_proposta: 2 });
+  const heldId = await send('demanda.finalizada');
+  await send('demanda.cancelada'); // nobody registered it
+  await Promise.all([deliveredId, failedId, heldId].map(id => settled(id)));
+}, 120_000);
+afterAll(async () => {
+  await Promise.all([browser.close(), operator.stop(), receiver.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+const webhook = (event: string) => `/accounts/${account}/webhooks/${event}`;
+
+/** Runs the panel of an integrator, as the one file that it is. Returns its link. */
+const startPanel = async (client: Client, { user }: Session): Promise<{ link: string; process: ChildProcess }> => {
+  const file = join(folder, 'painel.mjs');
+  execFileSync(process.execPath, ['tools/painel.ts', '--out', file]);
+  const panel = spawn(process.execPath, [file, '--auth', authUrl, '--base', baseUrl], {
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  panel.stdin.write(`${client.clientId}\n${client.clientSecret}\n${user.email}\n${user.password}\n`);
+  for await (const line of createInterface({ input: panel.stdout })) {
+    if (line.startsWith('Painel: ')) return { link: line.slice('Painel: '.length), process: panel };
+  }
+  throw new Error('The panel printed no link.');
+};
+
+const stopPanel = async (panel: ChildProcess) => {
+  const ended = new Promise(resolve => panel.once('exit', resolve));
+  panel.kill('SIGTERM');
+  return ended;
+};
+
+describe('every page', () => {
+  const paths = () => [
+    '/',
+    `/accounts/${account}`,
+    webhook('proposta.recebida'),
+    `${webhook('proposta.recebida')}?state=falhou`,
+    `${webhook('proposta.recebida')}/replay?state=falhou`,
+    `${webhook('demanda.criada')}/suspend`,
+    `${webhook('proposta.recebida')}/deliveries/${failedId}`,
+    '/find',
+    `/find?id=${failedId}`,
+    '/dead-letters',
+    '/sandbox',
+  ];
+
+  it.each([
+    ['a desktop, light', { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }],
+    ['a phone, dark', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'pt-BR' }],
+    ['a desktop, dark', { viewport: { width: 1280, height: 900 }, colorScheme: 'dark', locale: 'pt-BR' }],
+    ['a phone, light', { viewport: { width: 360, height: 740 }, colorScheme: 'light' }],
+  ] as const)(
+    'of an operator passes axe on %s, and asks no other host',
+    async (_, options) => {
+      const { page, folder: base, troubles, context } = await openWindow(browser, operator.makeLink(), options);
+      for (const path of paths()) {
+        const answer = await page.goto(base + path);
+        expect([path, answer?.status()]).toEqual([path, 200]);
+        expect((await answer?.body())?.length).toBeLessThan(100_000);
+        await expectAccessible(page);
+        await keepPicture(page);
+      }
+      expect(troubles).toEqual([]);
+      await context.close();
+    },
+    120_000,
+  );
+
+  it('of an integrator passes axe too, without script as with it', async () => {
+    const panel = await startPanel(client, session);
+    for (const javaScriptEnabled of [true, false]) {
+      const { page, folder: base, troubles, context } = await openWindow(browser, panel.link, { javaScriptEnabled });
+      const own = [
+        '/',
+        webhook('proposta.recebida'),
+        `${webhook('proposta.recebida')}/deliveries/${failedId}`,
+        '/find',
+      ];
+      for (const path of own) {
+        expect((await page.goto(base + path))?.status()).toBe(200);
+        if (javaScriptEnabled) await expectAccessible(page);
+      }
+      expect(troubles).toEqual([]);
+      await context.close();
+      if (javaScriptEnabled) {
+        panel.process.stdin?.write('\n');
+        for await (const line of createInterface({ input: panel.process.stdout as NodeJS.ReadableStream })) {
+          panel.link = line.slice('Painel: '.length);
+          break;
+        }
+      }
+    }
+    expect(await stopPanel(panel.process)).toBe(0);
+  }, 120_000);
+
+  it('works without script: an operator logs in, filters and resends', async () => {
+    const {
+      page,
+      folder: base,
+      context,
+    } = await openWindow(browser, operator.makeLink(), { javaScriptEnabled: false });
+    await page.goto(base + webhook('demanda.criada'));
+    await page.selectOption('select[name=state]', 'entregue');
+    await page.click('text=Filter');
+    expect(new URL(page.url()).searchParams.get('state')).toBe('entregue');
+    await page.click(`text=${deliveredId}`);
+    await page.click('button:has-text("Send again")');
+    await page.waitForSelector('text=It is sent again.');
+    await context.close();
+  });
+
+  it('runs nothing that a receiver answered', async () => {
+    const { page, folder: base, troubles, context } = await openWindow(browser, operator.makeLink());
+    await page.goto(`${base}${webhook('proposta.recebida')}/deliveries/${failedId}`);
+    expect(await page.textContent('pre')).toContain('<script>');
+    expect(await page.title()).not.toBe('run');
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('what an operator does', () => {
+  let page: Page;
+  let base: string;
+  beforeAll(async () => {
+    ({ page, folder: base } = await openWindow(browser, operator.makeLink()));
+  });
+
+  it('suspends and reactivates a webhook, and each leaves an audit line', async () => {
+    await page.goto(base + webhook('demanda.criada'));
+    await page.click('a.button:has-text("Suspend")');
+    await page.click('button:has-text("Yes")');
+    await page.waitForSelector('text=The webhook is suspended.');
+    await page.click('button:has-text("Reactivate")');
+    await page.waitForSelector('text=The webhook is active again.');
+    const records = await ops<{ command: string; target: { account?: string } }[]>(['audit', 'list']);
+    const own = records.filter(({ target }) => target.account === account).map(({ command }) => command);
+    expect(own).toEqual(expect.arrayContaining(['webhooks suspend', 'webhooks reactivate']));
+  });
+
+  it('sends all that match again, after the count', async () => {
+    await page.goto(`${base}${webhook('proposta.recebida')}?state=falhou`);
+    await page.click('a.button:has-text("Send all that match again")');
+    expect(await page.textContent('main')).toMatch(/Deliveries that match: 1/);
+    await page.click('button:has-text("Yes")');
+    await page.waitForSelector('text=They are being sent again.');
+    await until('the replay', () => receiver.received('/fails').length > 4 || undefined);
+  });
+
+  it('discards the dead letters that are ticked, and no other', async () => {
+    const bad = await publish(account, { event: `nothing.like.${hostile}`, id_demanda: 1 });
+    const other = await publish(account, { event: 'nothing.else', id_demanda: 1 });
+    await until('both letters', async () => {
+      await page.goto(`${base}/dead-letters`);
+      const text = await page.textContent('main');
+      return (text?.includes(bad) && text.includes(other)) || undefined;
+    });
+    await page.check(`input[value="${bad}"]`);
+    await page.click('button.danger');
+    expect(await page.textContent('main')).toContain(bad);
+    await page.click('button:has-text("Yes")');
+    await page.waitForSelector('text=Discarded: 1');
+    expect(await page.textContent('#letters')).toContain(other);
+    expect(await page.textContent('#letters')).not.toContain(bad);
+  });
+
+  it('publishes a sample, and sees what the receiver got with its signature', async () => {
+    const { user } = session;
+    expect(user.account).not.toBe(outputs.AccountId); // the sandbox is the demo account's
+    await page.goto(`${base}/sandbox`);
+    await page.click('button:has-text("Publish a sample")');
+    await page.waitForSelector('text=Published.');
+  });
+
+  it('keeps what is ticked and typed while a page renews itself', async () => {
+    const quick: Source = { ...source, refreshSeconds: 1 };
+    const console = await startConsole(() => quick, 0);
+    const window = await openWindow(browser, console.makeLink());
+    await window.page.fill('input[name=account]', 'half-typed');
+    const before = await window.page.textContent('#renewed');
+    await until('a renewal', async () => (await window.page.textContent('#renewed')) !== before || undefined);
+    expect(await window.page.inputValue('input[name=account]')).toBe('half-typed');
+    await window.context.close();
+    await console.stop();
+  });
+
+  it('says on the page that nothing answers, and recovers by itself', async () => {
+    let fails = false;
+    const flaky = (): Source => ({
+      ...source,
+      refreshSeconds: 1,
+      listWebhooks: account =>
+        fails ? Promise.reject(new Error('no usable AWS credentials')) : source.listWebhooks(account),
+    });
+    const console = await startConsole(flaky, 0);
+    const window = await openWindow(browser, console.makeLink());
+    await window.page.goto(`${window.folder}/accounts/${account}`);
+    fails = true;
+    await window.page.waitForSelector('#renewed.trouble');
+    fails = false;
+    await window.page.waitForSelector('#renewed:not(.trouble)');
+    await window.context.close();
+    await console.stop();
+  });
+
+  it('has ten tabs open, and all of them answer', async () => {
+    const { context, folder: base } = await openWindow(browser, operator.makeLink());
+    const tabs = await Promise.all(Array.from({ length: 10 }, () => context.newPage()));
+    const answers = await Promise.all(tabs.map(tab => tab.goto(`${base}/accounts/${account}`)));
+    expect(answers.map(answer => answer?.status())).toEqual(Array(10).fill(200));
+    await context.close();
+  });
+});
+
+describe('a site on another port of this machine', () => {
+  it('gets no cookie, reads no page and changes nothing', async () => {
+    const { context, page, folder: base } = await openWindow(browser, operator.makeLink());
+    const seen: IncomingHttpHeaders[] = [];
+    const target = `${base}${webhook('demanda.criada')}/suspend`;
+    const site = createServer((request, response) => {
+      seen.push(request.headers);
+      response.setHeader('content-type', 'text/html');
+      response.end(`<form method="post" action="${target}"><button>x</button></form><script>
+        fetch('${base}/', { credentials: 'include' }).then(a => a.text()).then(t => { document.title = 'read ' + t.length }, () => { document.title = 'refused' });
+      </script>`);
+    }).listen(0, '127.0.0.1');
+    await once(site, 'listening');
+    const other = await context.newPage();
+    await other.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+    await other.waitForFunction("document.title === 'refused'");
+    await other.click('button');
+    expect(await other.textContent('main')).toContain('another site');
+    expect(seen.every(({ cookie }) => cookie === undefined)).toBe(true);
+    await page.goto(base + webhook('demanda.criada'));
+    expect(await page.textContent('h1')).toContain('ativo');
+    await context.close();
+    site.close();
+    site.closeAllConnections();
+  });
+
+  it('cannot frame a page', async () => {
+    const { context, page, folder: base } = await openWindow(browser, operator.makeLink());
+    await page.setContent(`<iframe src="${base}/"></iframe>`).catch(() => {});
+    const [, frame] = page.frames();
+    expect(await frame?.textContent('body').catch(() => '')).not.toContain('What needs you');
+    await context.close();
+  });
+});
+
+it('the panel of one account neither shows nor changes anything of another', async () => {
+  const other = await openSession(client);
+  const panel = await startPanel(client, other);
+  const { page, folder: base, context } = await openWindow(browser, panel.link);
+  for (const path of [
+    `/accounts/${account}`,
+    webhook('demanda.criada'),
+    `${webhook('proposta.recebida')}/deliveries/${failedId}`,
+  ]) {
+    await page.goto(base + path);
+    expect(await page.textContent('main')).toContain('This is not your account.');
+  }
+  const own = `/accounts/${other.user.account}/webhooks/proposta.recebida/deliveries/${failedId}`;
+  await page.goto(base + own);
+  expect(await page.textContent('main')).not.toContain('503');
+  const before = receiver.received('/fails').length;
+  const { status } = await page.request
+    .post(`${base}${webhook('proposta.recebida')}/deliveries/${failedId}/resend`, {
+      headers: { origin: new URL(base).origin },
+      form: {},
+    })
+    .then(answer => ({ status: answer.status() }));
+  expect(status).toBe(409);
+  expect(receiver.received('/fails')).toHaveLength(before);
+  await context.close();
+  await stopPanel(panel.process);
+}, 60_000);
+
+describe('"nothing since yesterday" is answered in three clicks', () => {
+  it('for an operator who knows the account', async () => {
+    const { page, folder: base, context } = await openWindow(browser, operator.makeLink());
+    const openAccount = async () => {
+      await page.goto(`${base}/`);
+      await page.fill('input[name=account]', account);
+      await page.click('button:has-text("Open")');
+    };
+    await openAccount(); // failing: one
+    await page.click('text=proposta.recebida'); // two
+    await page.click(`text=${failedId}`); // three
+    expect(await page.textContent('#timeline')).toMatch(/refused\s+· answered 503/);
+    await openAccount(); // suspended, and why
+    expect(await page.textContent('#webhooks')).toMatch(/demanda\.finalizada\s*suspenso gone/);
+    await page.click('text=demanda.finalizada');
+    expect(await page.textContent('#deliveries')).toContain('retida'); // held
+    await openAccount(); // delivered after all
+    await page.click('text=demanda.criada');
+    expect(await page.textContent('#deliveries')).toContain('entregue');
+    await context.close();
+  });
+
+  it('for an integrator, as far as it may know', async () => {
+    const panel = await startPanel(client, session);
+    const { page, context } = await openWindow(browser, panel.link);
+    expect(await page.textContent('#webhooks')).toMatch(/demanda\.finalizada\s*suspenso gone/);
+    await page.click('text=proposta.recebida');
+    await page.click(`text=${failedId}`);
+    expect(await page.textContent('#timeline')).toMatch(/refused\s+· answered 503/);
+    await context.close();
+    await stopPanel(panel.process);
+  }, 60_000);
+});

@@ -1,0 +1,102 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { localTarget } from '../../bin/actions/target.ts';
+import { makeOperatorSource } from '../../bin/console/operator-source.ts';
+import { documentOf } from '../../bin/console/page.ts';
+import { answerPage } from '../../bin/console/pages/pages.ts';
+import { textsOf } from '../../bin/console/texts.ts';
+import { settled } from '../../lambdas/delivery/delivery.ts';
+import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
+import { BatchWriteCommand } from '../../lambdas/platform/aws/documents.ts';
+import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
+import { type Database, startDatabase } from '../support/database/database.ts';
+import { tableNames } from '../support/tables.ts';
+import { aDelivery, aWebhook, noon } from '../unit/delivery/builders.ts';
+
+const [webhooks, deliveries] = [10_000, 100_000];
+let database: Database;
+let engine: { readonly url: string; calls(): number; stop(): void };
+beforeAll(async () => {
+  database = await startDatabase(...tableNames());
+  engine = await countingProxy(database.endpoint);
+  await seed('Webhooks', webhooks, number => ({
+    ...aWebhook({
+      accountId: `account-${Math.floor(number / 8)}`,
+      eventName: EVENT_NAMES[number % 8] ?? 'demanda.criada',
+    }),
+    ...(number % 10 === 0 && { failingSince: noon }),
+  }));
+  await seed('Deliveries', deliveries, number => {
+    const id = `evt_${String(number).padStart(27, '0')}`;
+    const delivery = aDelivery({ id, accountId: 'account-0', createdAt: noon + number * 100 });
+    return itemFromDelivery(settled(delivery, number % 3 === 0 ? 'failed' : 'delivered', noon), 30);
+  });
+}, 600_000);
+afterAll(async () => {
+  engine.stop();
+  await database.stop();
+});
+
+const seed = async (table: string, count: number, item: (number: number) => object) => {
+  for (let first = 0; first < count; first += 25) {
+    const puts = Array.from({ length: 25 }, (_, at) => ({
+      PutRequest: { Item: item(first + at) as Record<string, unknown> },
+    }));
+    await database.dynamo.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
+  }
+};
+
+/** Starts a proxy in front of the engine that counts requests: what a page asks of DynamoDB, whoever asks. */
+const countingProxy = async (endpoint: string) => {
+  let calls = 0;
+  const server = createServer((incoming, outgoing) => {
+    calls++;
+    const { hostname, port } = new URL(endpoint);
+    const passed = request({ hostname, port, path: incoming.url, method: incoming.method, headers: incoming.headers });
+    passed.on('response', answer => {
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(outgoing);
+    });
+    incoming.pipe(passed);
+  }).listen(0, '127.0.0.1');
+  await new Promise(resolve => server.once('listening', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls: () => calls,
+    stop: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};
+
+const webhook = '/accounts/account-0/webhooks/demanda.criada';
+it.each([
+  ['Account', '/accounts/account-0', 60],
+  ['Webhook', webhook, 20],
+  ['Webhook, of a rare state', `${webhook}?state=retida`, 20],
+  ['Webhook, failed in a minute', `${webhook}?state=falhou&since=2026-11-20T12:10&until=2026-11-20T12:11`, 20],
+  ['Delivery', `${webhook}/deliveries/evt_${String(50_001).padStart(27, '0')}`, 5],
+])('the page %s is under 100 kB and takes few calls', async (_, path, most) => {
+  const outputs = Object.fromEntries(tableNames().map(name => [`${name}Table`, name]));
+  const target = localTarget({ ...outputs, Region: database.region, DynamoDbEndpoint: engine.url });
+  const context = {
+    source: makeOperatorSource(target),
+    language: 'en',
+    texts: textsOf('en'),
+    folder: '/x',
+    path,
+    query: new URL(path, 'http://127.0.0.1').searchParams,
+    now: noon,
+  } as const;
+  const before = engine.calls();
+  const answer = await answerPage(context, null);
+  if ('location' in answer) throw new Error('A page answers.');
+  const calls = engine.calls() - before;
+  expect(answer.status ?? 200).toBe(200);
+  expect(Buffer.byteLength(documentOf(answer, context))).toBeLessThan(100_000);
+  expect(calls).toBeGreaterThan(0);
+  expect(calls).toBeLessThanOrEqual(most);
+  console.log(`${path}: ${calls} calls`);
+});
