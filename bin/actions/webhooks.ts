@@ -45,8 +45,9 @@ export interface Reactivated extends Registration {
 
 async function listWebhooks({ target }: Task, { account, status }: ListOptions): Promise<readonly WebhookView[]> {
   const store = openWebhooks(target);
-  const wanted = (await (account === undefined ? store.listAll() : store.listAccount(account)))
-    .filter(found => status === undefined || viewWebhook(found).status === status);
+  const wanted = (await (account === undefined ? store.listAll() : store.listAccount(account))).filter(
+    found => status === undefined || viewWebhook(found).status === status,
+  );
   const slowSince = await readSlowSince(target, wanted);
   return wanted.map((found, at) => viewWebhook(found, slowSince[at]));
 }

@@ -168,7 +168,7 @@ export interface EventsView {
 }
 
 /** Dead letters, and how many more are in other hands. */
-export interface LettersView {
+interface LettersView {
   readonly letters: readonly LetterView[];
   readonly inFlight: number;
 }
@@ -183,14 +183,14 @@ export interface LetterView {
 }
 
 /** The choice of an event: any id, or what its publisher knows of it. */
-export interface FindQuery {
+interface FindQuery {
   readonly id: string;
   readonly account?: string | undefined;
   readonly event?: string | undefined;
 }
 
 /** What became of an event, and why. */
-export interface FoundView {
+interface FoundView {
   readonly verdict: string;
   readonly why: string;
   readonly delivery?: DeliveryReference | undefined;
@@ -198,7 +198,7 @@ export interface FoundView {
 }
 
 /** A line of a log. */
-export interface LogLine {
+interface LogLine {
   readonly at: string;
   readonly text: string;
 }

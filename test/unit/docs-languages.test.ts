@@ -14,6 +14,7 @@ const pages = [
   ['eventos', 'events'],
   ['erros', 'errors'],
   ['entregas', 'deliveries'],
+  ['painel', 'panel'],
   ['producao', 'going-live'],
 ] as const;
 

@@ -7,7 +7,7 @@ export const done: string[] = [];
 export const hostile = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&amp;`;
 
 /** A webhook whose texts are hostile. */
-export const webhook: WebhookView = {
+const webhook: WebhookView = {
   account: 'acme',
   event: 'demanda.criada',
   address: `https://receiver.example.com/${hostile}`,
