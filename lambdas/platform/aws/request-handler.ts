@@ -80,7 +80,8 @@ function send(request: Request, { request: open, agent }: Transport, timeout: nu
     const timer = setTimeout(() => {
       const missing = sent.socket?.connecting === false ? 'answer' : 'connection';
       const message = `${hostname}: no ${missing} within ${timeout} ms`;
-      sent.destroy(Object.assign(new Error(message), { name: 'TimeoutError' }));
+      reject(Object.assign(new Error(message), { name: 'TimeoutError' }));
+      sent.destroy();
     }, timeout);
     sent.on('error', fail);
     sent.end(body);

@@ -123,6 +123,25 @@ describe("a function's client of AWS", () => {
     impatient.destroy();
   });
 
+  it('gives up on a connection that ends without an answer or an error, as one does that becomes another protocol', async () => {
+    const handler = makeRequestHandler({ timeout: 50 });
+    const { port } = server.address() as AddressInfo;
+    answers = [
+      ({ socket }) => socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+    ];
+    const request = {
+      protocol: 'http:',
+      hostname: '127.0.0.1',
+      port,
+      method: 'POST',
+      path: '/',
+      headers: {},
+      body: '{}',
+    };
+    await expect(handler.handle(request as never)).rejects.toMatchObject({ name: 'TimeoutError' });
+    handler.destroy?.();
+  });
+
   it('sends calls side by side with an input each, though it builds its middleware once', async () => {
     const ids = Array.from({ length: 60 }, (_, number) => `id-${number}`);
     const outputs = await Promise.all(ids.map(id => dynamo.send(new GetCommand({ TableName: 'table', Key: { id } }))));
