@@ -150,7 +150,7 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
 /** A body that is no JSON has no parameters; the engine has its own answer to it. */
 function parseJson(body: Buffer): Record<string, unknown> {
   try {
-    return JSON.parse(body.toString());
+    return JSON.parse(body.toString()) ?? {};
   } catch {
     return {};
   }

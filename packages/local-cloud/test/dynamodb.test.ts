@@ -153,23 +153,32 @@ it.each([
   );
 });
 
-it.each([
-  ['a statement that is none', [null]],
-  ['parameters that are none', [{ ...insert('a'), Parameters: null }]],
-  [
-    'an attribute named twice',
-    [{ ...insert('a', `INSERT INTO "App-Deliveries" VALUE {'id':?,'id':?}`), Parameters: [{ S: 'a' }, { S: 'b' }] }],
-  ],
-])('answers a batch with %s', async (_name, Statements) => {
-  const { client, endpoint } = await start();
-  await createTables(client, [table]);
+/** Sends a batch as no SDK would. Returns the parsed answer. */
+const sendBatch = async (endpoint: string, body: unknown) => {
+  const credential = 'Credential=a/20261120/us-east-1/dynamodb/aws4_request';
   const headers = {
     'x-amz-target': 'DynamoDB_20120810.BatchExecuteStatement',
-    'content-type': 'application/x-amz-json-1.0',
+    authorization: `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=host, Signature=b`,
     'x-amz-date': '20261120T120000Z',
-    authorization:
-      'AWS4-HMAC-SHA256 Credential=a/20261120/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=b',
+    'content-type': 'application/x-amz-json-1.0',
   };
-  const answer = await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify({ Statements }) });
-  expect(await answer.json()).toMatchObject({ Responses: [{ Error: { Code: 'ValidationError' } }] });
+  return (await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+};
+
+const twice = `INSERT INTO "App-Deliveries" VALUE {'id':?,'id':?}`;
+
+it.each([
+  ['a statement that is none', null],
+  ['parameters that are none', { ...insert('a'), Parameters: null }],
+  ['an attribute named twice', { Statement: twice, Parameters: [{ S: 'a' }, { S: 'b' }] }],
+])('refuses %s', async (_name, statement) => {
+  const { client, endpoint } = await start();
+  await createTables(client, [table]);
+  const answer = await sendBatch(endpoint, { Statements: [statement] });
+  expect(answer).toMatchObject({ Responses: [{ Error: { Code: 'ValidationError' } }] });
+});
+
+it('refuses a batch that is null', async () => {
+  const { endpoint } = await start();
+  expect(await sendBatch(endpoint, null)).toMatchObject({ message: 'A batch has 1 to 25 statements, not 0' });
 });
