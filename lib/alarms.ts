@@ -16,15 +16,17 @@ export function authAlarms(
 ): AlarmRules {
   const count = (metricName: string) => serviceCount(configuration, 'token', metricName);
   return {
-    TokenFailures: {
-      description: 'The token endpoint answers 500: logins fail. Look at the token function’s log.',
-      metric: count('ServerError'),
-    },
-    TokenUnavailable: {
-      description:
-        'The token endpoint answers 503 for ten minutes: DynamoDB or KMS fails. Look at the token function’s log.',
-      metric: count('DependencyUnavailable'),
-      periods: 2,
+    RequestsFail: {
+      description: '{auth_url} or {base_url} answers 500 or 503. Look at the saved queries “internal errors”.',
+      metric: new cloudwatch.Metric({
+        namespace: metricsNamespace(configuration),
+        metricName: 'RequestFailed',
+        dimensionsMap: { functions: 'http' },
+        statistic: 'Sum',
+        period: Duration.minutes(1),
+      }),
+      periods: 3,
+      among: 15,
     },
     TokenCrashes: {
       description: 'The token function fails or times out.',

@@ -90,7 +90,7 @@ function findEndpoint(resource: Resource, { requestContext }: HttpRequest): Prot
 function toProblem(error: unknown, log: Log): Problem {
   if (error instanceof Problem) return error;
   if (isUnavailable(error)) {
-    log.warn('webhook.dependency_busy', describeError(error));
+    log.error('webhook.dependency_busy', describeError(error));
     return apiProblem('busy', { headers: retryAfter(1) });
   }
   log.error('webhook.request_failed', describeError(error));

@@ -1,4 +1,3 @@
-import type { Metrics } from '@aws-lambda-powertools/metrics';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { Context } from 'aws-lambda';
@@ -24,20 +23,28 @@ export function makeHttpHandler<Request = HttpRequest, Response extends HttpResp
   telemetry: Telemetry,
   answer: (request: Request) => Promise<Response>,
 ) {
-  return makeHandler<Request, Response>(telemetry, answer).use(countServerErrors(telemetry.metrics));
+  return makeHandler<Request, Response>(telemetry, answer).use(countFailures(telemetry));
 }
 
 /**
- * Counts the answers with status 500 by the function's version, so that a release can be told from the one before it while both
- * answer requests. An exception that the function answers itself is no error to Lambda.
+ * Counts the answers with status 500 and 503, which are no errors to Lambda: by service, and of all services together, which an
+ * alarm watches. Those with 500 also count by the function's version, so that a release can be told from the one before it while
+ * both answer requests.
  */
-function countServerErrors(metrics: Metrics): MiddlewareObj<unknown, HttpResponse | undefined> {
+function countFailures({ service, metrics }: Telemetry): MiddlewareObj<unknown, HttpResponse | undefined> {
   return {
     after: ({ response, context }) => {
-      if (response?.statusCode !== 500) return;
-      const single = metrics.singleMetric();
-      single.addDimension('version', context.functionVersion);
-      single.addMetric('ServerError', 'Count', 1);
+      const status = response?.statusCode ?? 0;
+      if (status < 500) return;
+      const failed = metrics.singleMetric();
+      failed.clearDefaultDimensions();
+      failed.addDimension('service', service);
+      failed.addDimensions({ functions: 'http' });
+      failed.addMetric('RequestFailed', 'Count', 1);
+      if (status !== 500) return;
+      const ofVersion = metrics.singleMetric();
+      ofVersion.addDimension('version', context.functionVersion);
+      ofVersion.addMetric('ServerError', 'Count', 1);
     },
   };
 }

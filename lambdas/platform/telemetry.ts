@@ -13,7 +13,7 @@ export type Telemetry = ReturnType<typeof makeTelemetry>;
 export function makeTelemetry(serviceName: string) {
   const { log, beginInvocation } = makeLog(serviceName);
   const metrics = new Metrics({ serviceName, logger: quiet }); // its namespace, one per stage, is in the environment
-  return { log, beginInvocation, metrics, count };
+  return { service: serviceName, log, beginInvocation, metrics, count };
 
   /** Adds one, or another number, to a metric; the middleware of the handler writes it out. */
   function count(metric: string, by = 1): void {

@@ -173,8 +173,10 @@ function lookAt(step: StepName, error: unknown, { reason }: AbortSignal): string
 const places: Readonly<Record<StepName, string>> = {
   'left-overs': 'the tables of clients and users, and whether your AWS credentials may read them',
   'client and user': 'the tables of clients and users, and whether your AWS credentials may write to them',
-  token: 'the log of the token function (saved query "auth/refused tokens") and its alarms, TokenFailures first',
-  register: 'the log of the webhooks API (saved query "webhooks/refused requests") and the alarm WebhooksApiCrashes',
+  token:
+    'the log of the token function (saved queries "auth/internal errors" for a 5xx, "auth/refused tokens" else) and the alarm RequestsFail',
+  register:
+    'the log of the webhooks API (saved queries "webhooks/internal errors" for a 5xx, "webhooks/refused requests" else) and the alarm RequestsFail',
   publish: 'the events queue, and whether the caller may sqs:SendMessage to it',
   receive: 'the log of DeliverFirst and its alarms, and the dead-letter queue ("dlq list")',
   verify: 'the delivery ("deliveries show" with its id) and the receiver',

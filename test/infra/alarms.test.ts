@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { savedQueries } from '../../lib/saved-queries.ts';
 import { resourcesOf, stageTemplates } from './templates.ts';
 
 const { Data, ...others } = stageTemplates('prod');
@@ -38,8 +40,7 @@ describe('alarms', () => {
       return `${bare(id).replace(/^Alarms/, '')}: ${Properties.Namespace} ${Properties.MetricName} [${dimensions.join(', ')}]`;
     });
     expect(watched).toEqual([
-      'TokenFailures: Emissor/prod ServerError [service token]',
-      'TokenUnavailable: Emissor/prod DependencyUnavailable [service token]',
+      'RequestsFail: Emissor/prod RequestFailed [functions http]',
       'TokenCrashes: AWS/Lambda Errors [FunctionName Token]',
       'TokenThrottles: AWS/Lambda Throttles [FunctionName Token]',
       'RefreshTokenReuse: Emissor/prod RefreshTokenReuse [service token]',
@@ -157,5 +158,20 @@ describe('alarms', () => {
       Namespace: 'Emissor/prod',
       Dimensions: [{ Name: 'service', Value: 'token' }],
     });
+  });
+});
+
+describe('a failed smoke test', () => {
+  // Bug: for a 503 of {base_url} it named an alarm that could not ring, and a query without the cause.
+  it('names alarms and saved queries that exist', () => {
+    const told = readFileSync(new URL('../../lambdas/smoke/step-record.ts', import.meta.url), 'utf8');
+    const queries = Object.entries(savedQueries).flatMap(([area, of]) =>
+      Object.keys(of).map(name => `${area}/${name}`),
+    );
+    const [named, alarmed] = [told.match(/(?<=")[a-z]+\/[a-z ]+(?=")/g), told.match(/(?<=the alarm )[A-Z]\w+/g)];
+    expect(named?.length).toBeGreaterThan(2);
+    for (const query of named ?? []) expect(queries).toContain(query);
+    expect(alarmed?.length).toBeGreaterThan(1);
+    for (const alarm of alarmed ?? []) expect(alarms.map(([id]) => bare(id))).toContain(`Alarms${alarm}`);
   });
 });

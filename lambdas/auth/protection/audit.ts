@@ -43,7 +43,6 @@ export function makeAudit({
     else log.warn(`${auditContext.endpoint}.refused`, line);
     count(pascalCase(error.code));
     if (error.reason === reuseReason) count('RefreshTokenReuse');
-    if (error.oauthCase === 'dependency_unavailable') count('DependencyUnavailable'); // rate limits have the same code
   }
 }
 

@@ -18,15 +18,27 @@ const metricsOf = async (statusCode: number): Promise<Record<string, unknown>[]>
 };
 
 describe('the answers of a function', () => {
+  it.each([500, 503])(
+    'with status %i count for its service, and for all functions behind the APIs together',
+    async status => {
+      const [line] = await metricsOf(status);
+      expect(line).toMatchObject({ service: 'some', functions: 'http', RequestFailed: 1 });
+      expect(line?._aws).toMatchObject({
+        CloudWatchMetrics: [{ Namespace: 'Emissor/test', Dimensions: [['service'], ['functions']] }],
+      });
+    },
+  );
+
   it('with status 500 count for its version', async () => {
-    const [line] = await metricsOf(500);
+    const [, line] = await metricsOf(500);
     expect(line).toMatchObject({ service: 'some', version: '7', ServerError: 1 });
     expect(line?._aws).toMatchObject({
       CloudWatchMetrics: [{ Namespace: 'Emissor/test', Dimensions: [['service', 'version']] }],
     });
+    expect(await metricsOf(503)).toHaveLength(1);
   });
 
-  it.each([200, 401, 404, 429, 503])('with status %i do not count', async status => {
+  it.each([200, 401, 404, 429])('with status %i do not count', async status => {
     expect(await metricsOf(status)).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Context } from 'aws-lambda';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
 import { resourcesOf } from '../../../lambdas/api/route.ts';
 import { makeApi } from '../../../lambdas/api/router.ts';
@@ -10,8 +11,10 @@ import { ResolutionError } from '../../../lambdas/platform/egress/resolver.ts';
 import type { HttpRequest } from '../../../lambdas/platform/http.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import type { Keyring, KeyringKey } from '../../../lambdas/platform/keyring.ts';
+import { makeHttpHandler } from '../../../lambdas/platform/lambda-handler.ts';
 import type { Route } from '../../../lambdas/platform/route-table.ts';
 import { makeSealing } from '../../../lambdas/platform/sealing.ts';
+import { makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { webhookRecord } from '../../../lambdas/webhooks/representation.ts';
 import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
 import { makeSigningSecret } from '../../../lambdas/webhooks/signing-secret.ts';
@@ -76,12 +79,12 @@ const resolve = async (name: string) => {
   return name.startsWith('private') ? ['93.184.216.34', '10.0.0.1'] : ['93.184.216.34'];
 };
 
-const apiOver = (used: WebhookStore, docsUrl?: string) =>
+const apiOver = (used: WebhookStore, docsUrl?: string, written = log) =>
   makeApi({
     authenticate,
     resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
     docsUrl,
-    log,
+    log: written,
     resources: resourcesOf(
       webhookRoutes,
       makeWebhookHandlers({
@@ -102,9 +105,9 @@ interface Sent {
   readonly raw?: string | Buffer;
 }
 
-const send = async (method: string, rawPath: string, { body, token, headers, raw }: Sent = {}, used = store) => {
+const requestOf = (method: string, rawPath: string, { body, token, headers, raw }: Sent = {}): HttpRequest => {
   const bytes = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-  const request = {
+  return {
     rawPath,
     headers: {
       authorization: `Bearer ${token ?? `admin|webhooks:read webhooks:manage|${account}`}`,
@@ -114,7 +117,10 @@ const send = async (method: string, rawPath: string, { body, token, headers, raw
     requestContext: { http: { method } },
     ...(bytes === undefined ? {} : { body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true }),
   } as unknown as HttpRequest;
-  const response = await apiOver(used)(request);
+};
+
+const send = async (method: string, rawPath: string, sent: Sent = {}, used = store) => {
+  const response = await apiOver(used)(requestOf(method, rawPath, sent));
   const text = response.body ?? '';
   expect(response.headers?.['cache-control']).toBe('no-store');
   if ((response.statusCode ?? 0) >= 400) {
@@ -616,6 +622,22 @@ describe('when a dependency fails', () => {
     const refused = await send('GET', '/v1/webhooks', {}, failing(name));
     expect(codeOf(refused)).toBe('503 temporarily_unavailable');
     expect(refused.headers['retry-after']).toBe('1');
+  });
+
+  // Bug: it counted nothing, and the saved queries of errors left the cause out.
+  it('counts the 503, and logs its cause as an error', async () => {
+    vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/test');
+    const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const telemetry = makeTelemetry('webhooks');
+    const handler = makeHttpHandler(telemetry, apiOver(failing('ThrottlingException'), undefined, telemetry.log));
+    await handler(requestOf('GET', '/v1/webhooks'), { functionVersion: '7' } as Context);
+    const lines = written.mock.calls.map(([line]) => JSON.parse(String(line)));
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 'ERROR', message: 'webhook.dependency_busy', errorName: 'ThrottlingException' }),
+    );
+    expect(lines).toContainEqual(expect.objectContaining({ service: 'webhooks', functions: 'http', RequestFailed: 1 }));
   });
 
   it('anything else: an opaque 500', async () => {
