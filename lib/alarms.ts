@@ -1,166 +1,202 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type { Lane } from '../lambdas/delivery/lane-routing.ts';
-import type { DeliveryMetric } from '../lambdas/delivery/telemetry.ts';
-import type { StageConfiguration } from './config.ts';
-import type { AlarmRule } from './constructs/alarms.ts';
+import {
+  growing,
+  hardlyAny,
+  longWaits,
+  notFalling,
+  ownFaults,
+  persisting,
+  persistingShare,
+  silent,
+  slow,
+} from './alarm-rules.ts';
+import { hasCustomers, type StageConfiguration } from './config.ts';
+import type { AlarmRow } from './constructs/alarms.ts';
+import type { HttpEndpoint } from './constructs/http-endpoint.ts';
 import type { NodeFunction } from './constructs/node-function.ts';
-import type { QueueConsumer } from './constructs/queue-consumer.ts';
-import type { DeadLetterQueue } from './constructs/work-queue.ts';
+import type { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 import { metricsNamespace } from './stage-props.ts';
 
-/** Returns the alarms of auth. */
-export function authAlarms(
-  configuration: StageConfiguration,
-  { token, rotateKeys }: { readonly token: AnyFunction; readonly rotateKeys: AnyFunction },
-): AlarmRules {
-  const count = (metricName: string) => serviceCount(configuration, 'token', metricName);
-  return {
+/*
+ * All alarms: what users feel first, then what causes it. CloudWatch takes money for each metric that an alarm watches, so one watches
+ * all functions of a kind where it can; a test adds them up.
+ */
+
+/** Returns the alarms of {auth_url}, and of both APIs where they share one. */
+export function authAlarms(configuration: StageConfiguration, { auth }: { readonly auth: HttpEndpoint }): AlarmRows {
+  return forStage(configuration, {
+    LoginsFail: {
+      severity: 'page',
+      harm: 'Over 5 % of the requests to {auth_url} end with 5xx: people cannot log in, or refresh.',
+      command: 'smoke',
+      rule: persistingShare(auth.api.metricServerError({ statistic: 'Sum' }), auth.api.metricCount()),
+      customersOnly: true,
+    },
+    LoginsSlow: {
+      severity: 'page',
+      harm: 'One login in a hundred takes over 3 s, for 15 minutes.',
+      command: 'smoke',
+      rule: slow(auth.api.metricLatency(), Duration.seconds(3)),
+      customersOnly: true,
+    },
     RequestsFail: {
-      description: '{auth_url} or {base_url} answers 500 or 503. Look at the saved queries “internal errors”.',
-      metric: new cloudwatch.Metric({
-        namespace: metricsNamespace(configuration),
-        metricName: 'RequestFailed',
-        dimensionsMap: { functions: 'http' },
-        statistic: 'Sum',
-        period: Duration.minutes(1),
-      }),
-      periods: 3,
-      among: 15,
+      severity: 'page',
+      harm: 'Functions of {auth_url} or {base_url} answer 500 or 503: requests fail for a fault of our own.',
+      command: 'smoke',
+      rule: persisting(own(configuration, 'RequestFailed', { functions: 'http' })),
     },
-    TokenCrashes: {
-      description: 'The token function fails or times out.',
-      metric: token.metricErrors(),
-    },
-    TokenThrottles: {
-      description: 'Logins are throttled: the token function has reached its concurrency.',
-      metric: token.metricThrottles(),
-    },
-    RefreshTokenReuse: {
-      description: 'A refresh token was used twice and its session was ended: somebody else may have a copy.',
-      metric: count('RefreshTokenReuse'),
+    RequestsThrottled: {
+      severity: 'page',
+      harm: 'The gateway refuses over 5 % of all requests with 429, honest ones among them.',
+      command: 'status',
+      rule: {
+        metric: own(configuration, 'Throttled').with({ statistic: 'Average', period: Duration.minutes(5) }),
+        threshold: 0.05,
+        periods: 3,
+      },
+      customersOnly: true,
     },
     InvalidGrantSurge: {
-      description: 'Unusually many logins are refused: somebody guesses passwords, or a client repeats an old one.',
-      metric: count('InvalidGrant'),
-      threshold: configuration.invalidGrantSurge,
-      periods: 2,
+      severity: 'ticket',
+      harm: 'Unusually many logins are refused: somebody guesses passwords, or a client repeats an old one.',
+      command: 'clients list',
+      rule: {
+        metric: own(configuration, 'InvalidGrant', { service: 'token' }).with({ period: Duration.minutes(5) }),
+        threshold: configuration.invalidGrantSurge,
+        periods: 2,
+      },
+      customersOnly: true,
     },
-    KeyRotationFailures: {
-      description: 'Keys are not rotated. Tokens are still issued with the old ones; repair it within a day.',
-      metric: rotateKeys.metricErrors(),
+    RefreshTokenReuse: {
+      severity: 'ticket',
+      harm: 'A refresh token was used twice and its session was ended: somebody else may have a copy.',
+      command: 'sessions list --user EMAIL',
+      rule: { metric: own(configuration, 'RefreshTokenReuse', { service: 'token' }) },
     },
-  };
+    KeysNotRotated: {
+      severity: 'ticket',
+      harm: 'No rotation of keys ended well for 26 hours. Tokens are still issued, with the keys that are there.',
+      command: 'keys list',
+      // An alarm looks back for seven days at most where its periods are an hour or longer, and for one day where they are shorter.
+      rule: silent(own(configuration, 'KeyCreated', { service: 'rotate-keys' }), Duration.hours(1), 26),
+    },
+  });
 }
 
-/** Returns the alarms of the webhooks API. */
-export function webhooksAlarms(api: AnyFunction): AlarmRules {
-  return {
-    WebhooksApiCrashes: {
-      description: 'The webhooks API fails or times out.',
-      metric: api.metricErrors(),
+/** Returns the alarms of {base_url}. */
+export function webhooksAlarms(
+  configuration: StageConfiguration,
+  { base }: { readonly base: HttpEndpoint },
+): AlarmRows {
+  return forStage(configuration, {
+    ApiFails: {
+      severity: 'page',
+      harm: 'Over 5 % of the requests to {base_url} end with 5xx: accounts can neither manage webhooks nor read deliveries.',
+      command: 'smoke',
+      rule: persistingShare(base.api.metricServerError({ statistic: 'Sum' }), base.api.metricCount()),
+      customersOnly: true,
     },
-    WebhooksApiThrottles: {
-      description: 'Requests to the webhooks API are throttled: its function has reached its concurrency.',
-      metric: api.metricThrottles(),
+    ApiSlow: {
+      severity: 'ticket',
+      harm: 'One request in a hundred to {base_url} takes over 5 s, for 15 minutes.',
+      command: 'smoke',
+      rule: slow(base.api.metricLatency(), Duration.seconds(5)),
+      customersOnly: true,
     },
-  };
+  });
 }
 
 /** Returns the alarms of delivery. */
-export function deliveryAlarms(configuration: StageConfiguration, delivery: WatchedDelivery): AlarmRules {
-  const { deadLetterQueue, sweep, deliveriesApi } = delivery;
-  return {
-    ...laneAlarms(configuration, 'first', delivery.consumers.first),
-    ...laneAlarms(configuration, 'retry', delivery.consumers.retry),
-    ...laneAlarms(configuration, 'slow', delivery.consumers.slow),
+export function deliveryAlarms(configuration: StageConfiguration, queues: WatchedQueues): AlarmRows {
+  const count = (metricName: string) => own(configuration, metricName, { service: 'delivery' });
+  const sweep = (metricName: string) => own(configuration, metricName, { service: 'sweep' });
+  return forStage(configuration, {
+    EventsStuck: {
+      severity: 'page',
+      harm: 'Events lie on the events queue and do not get fewer: for 15 minutes nothing new was delivered.',
+      command: 'status',
+      rule: notFalling(...depth(queues.events)),
+    },
+    FirstAttemptsLate: {
+      severity: 'page',
+      harm: 'One event in a hundred waits for over a minute before it is first sent.',
+      command: 'status',
+      rule: longWaits(count('FirstAttemptWait'), Duration.minutes(1)),
+      customersOnly: true,
+    },
+    RetriesLate: {
+      severity: 'page',
+      harm: 'A repeated attempt, or a resend, is over 5 minutes late.',
+      command: 'status',
+      // The sweeper finds it again after 4, 8 and 16 minutes.
+      rule: {
+        metric: sweep('OldestDue').with({ statistic: 'Maximum', period: Duration.minutes(1) }),
+        threshold: Duration.minutes(5).toMilliseconds(),
+        among: 20,
+      },
+    },
+    NothingDelivered: {
+      severity: 'page',
+      harm: 'Under 10 % of all attempts succeed, for 15 minutes: either one busy receiver fails, or our own network does for all.',
+      command: 'status',
+      rule: hardlyAny(count('Delivered')),
+      customersOnly: true,
+    },
+    InternalErrors: {
+      severity: 'page',
+      harm: 'Attempts fail for faults of our own (KMS, DynamoDB, sockets): those events wait, and nothing is lost.',
+      command: 'status',
+      rule: ownFaults(count('InternalError'), count('Delivered')),
+    },
+    Deferred: {
+      severity: 'page',
+      harm: 'Outcomes cannot be stored: events wait, some are sent twice, and nothing is lost.',
+      command: 'status',
+      rule: ownFaults(count('MessageDeferred'), count('MessageDeferred')),
+    },
     DeadLetters: {
-      description:
-        'New messages that Emissor could not process. Their attribute `reason` says why: npm run ops -- dlq list.',
-      metric: deadLetterQueue.metricNewMessages(),
-      among: 5, // SQS may report a minute late; the alarm is over after five minutes without new ones
+      severity: 'ticket',
+      harm: 'New messages that Emissor could not process: they are delivered to nobody.',
+      command: 'dlq list',
+      rule: growing(...depth(queues.deadLetters)),
     },
     SweepStopped: {
-      description: 'The sweeper has not run for five minutes: waits over 15 minutes end late.',
-      metric: sweep.metricInvocations({ period: Duration.minutes(5) }),
-      threshold: 1,
-      comparison: 'below',
+      severity: 'page',
+      harm: 'No sweep ended well for 5 minutes: waits of over 15 minutes do not end.',
+      command: 'status',
+      rule: silent(sweep('OldestDue'), Duration.minutes(1), 5),
     },
-    SweepCrashes: { description: 'The sweeper fails or times out.', metric: sweep.metricErrors() },
-    DeliveriesApiCrashes: {
-      description: 'The deliveries API fails or times out.',
-      metric: deliveriesApi.metricErrors(),
+    SourceOff: {
+      severity: 'ticket',
+      harm: 'A queue is not read: somebody switched the trigger of its consumer off.',
+      command: 'status',
+      rule: { metric: sweep('SourceOff').with({ statistic: 'Maximum', period: Duration.hours(1) }), among: 2 },
     },
-  };
+    Blocked: {
+      severity: 'ticket',
+      harm: 'A registered URL led to an address that is not public: an attack, or a receiver’s broken DNS.',
+      command: 'webhooks list',
+      rule: { metric: count('Blocked') },
+    },
+  });
 }
-
-/** Returns the alarms of one lane. */
-function laneAlarms(
-  configuration: StageConfiguration,
-  lane: Lane,
-  consumer: QueueConsumer<Record<string, string>>,
-): AlarmRules {
-  const name = consumer.node.id;
-  const count = (metric: DeliveryMetric) => serviceCount(configuration, `deliver-${lane}`, metric);
-  return {
-    [`${name}Crashes`]: {
-      description: `The function ${name} fails or times out: its messages come back after six times its timeout.`,
-      metric: consumer.metricErrors(),
-    },
-    [`${name}Blocked`]: {
-      description: 'A registered URL led to an address that is not public: an attack, or a receiver’s broken DNS.',
-      metric: count('Blocked'),
-    },
-    [`${name}InternalErrors`]: {
-      description: 'Attempts fail because of our own errors (KMS, DynamoDB, sockets): nothing is lost or delivered.',
-      metric: count('InternalError'),
-      threshold: toleratedErrors,
-    },
-    [`${name}Deferred`]: {
-      description: 'Messages wait because their outcome cannot be stored: nothing is lost, and little is delivered.',
-      metric: count('MessageDeferred'),
-      threshold: toleratedErrors,
-    },
-    [`${name}Backlog`]: {
-      ...backlog[lane],
-      metric: consumer.queue.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(1) }),
-      periods: 5,
-    },
-  };
-}
-
-/** A few errors in five minutes pass by themselves. */
-const toleratedErrors = 10;
-
-/** The age that a message of each queue may reach, in seconds: longer than the longest delay that messages are sent with. */
-const backlog: Readonly<Record<Lane, Pick<AlarmRule, 'threshold' | 'description'>>> = {
-  first: { threshold: 60, description: 'Events wait for their first attempt for over a minute.' },
-  retry: {
-    threshold: 15 * 60 + 300,
-    description: 'Retries wait five minutes longer than the longest delay of their queue: their consumer is too slow.',
-  },
-  slow: {
-    threshold: 75 + 300,
-    description:
-      'Attempts at slow webhooks wait five minutes longer than the longest delay of their queue: their consumer is too slow.',
-  },
-};
 
 /** Returns the alarm of the scheduled smoke test, which runs once in each interval. */
-export function smokeAlarms(configuration: StageConfiguration, interval: Duration): AlarmRules {
+export function smokeAlarms(configuration: StageConfiguration, interval: Duration): AlarmRows {
   return {
     SmokeFailed: {
-      description:
-        'The scheduled smoke test failed, or did not run: smoke.failed in its log tells the step. Try npm run smoke.',
-      metric: new cloudwatch.Metric({
-        namespace: metricsNamespace(configuration),
-        metricName: 'SmokePassed',
-        dimensionsMap: { service: 'smoke-test' },
-        statistic: 'Minimum',
-        period: Duration.seconds(interval.toSeconds() * 2), // a test is in each, however late it begins
-      }),
-      threshold: 1,
-      comparison: 'below',
+      severity: 'page',
+      harm: 'The test of the whole stage, from login to delivery, failed or did not run.',
+      command: 'smoke',
+      rule: {
+        metric: own(configuration, 'SmokePassed', { service: 'smoke-test' }).with({
+          statistic: 'Minimum',
+          period: Duration.seconds(interval.toSeconds() * 2), // a test is in each, however late it begins
+        }),
+        threshold: 1,
+        comparison: 'below',
+      },
     },
   };
 }
@@ -172,57 +208,69 @@ export function smokeAlarms(configuration: StageConfiguration, interval: Duratio
 export function releaseAlarms(
   configuration: StageConfiguration,
   service: string,
-  { node, live, functionName, currentVersion }: AnyFunction,
-): AlarmRules {
+  { node, live, functionName, currentVersion }: NodeFunction<Record<string, string>>,
+): AlarmRows {
   const sum = { statistic: 'Sum', period: Duration.minutes(1) };
   const { version } = currentVersion;
-  const consequence = 'A release that is under way is taken back: look at the function’s log.';
+  const row = { severity: 'ticket', command: 'status', section: 'ReleaseFails' } as const;
+  const consequence = 'A release that is under way is taken back.';
   return {
     Crashes: {
-      description: `The new version of ${node.id} fails or times out. ${consequence}`,
-      metric: new cloudwatch.Metric({
-        ...sum,
-        namespace: 'AWS/Lambda',
-        metricName: 'Errors',
-        dimensionsMap: {
-          FunctionName: functionName,
-          Resource: `${functionName}:${live.aliasName}`,
-          ExecutedVersion: version,
-        },
-      }),
+      ...row,
+      harm: `The new version of ${node.id} fails or times out. ${consequence}`,
+      rule: {
+        metric: new cloudwatch.Metric({
+          ...sum,
+          namespace: 'AWS/Lambda',
+          metricName: 'Errors',
+          dimensionsMap: {
+            FunctionName: functionName,
+            Resource: `${functionName}:${live.aliasName}`,
+            ExecutedVersion: version,
+          },
+        }),
+      },
     },
     ServerErrors: {
-      description: `The new version of ${node.id} answers 500. ${consequence}`,
-      metric: new cloudwatch.Metric({
-        ...sum,
-        namespace: metricsNamespace(configuration),
-        metricName: 'ServerError',
-        dimensionsMap: { service, version },
-      }),
+      ...row,
+      harm: `The new version of ${node.id} answers 500. ${consequence}`,
+      rule: { metric: own(configuration, 'ServerError', { service, version }).with(sum) },
     },
   };
 }
 
-/** Alarms by their ids. */
-type AlarmRules = Readonly<Record<string, AlarmRule>>;
+/** Alarms by their names. */
+type AlarmRows = Readonly<Record<string, AlarmRow>>;
 
-type AnyFunction = NodeFunction<Record<string, string>>;
-
-/** The resources that the alarms of delivery watch. */
-interface WatchedDelivery {
-  readonly consumers: Readonly<Record<Lane, QueueConsumer<Record<string, string>>>>;
-  readonly deadLetterQueue: DeadLetterQueue;
-  readonly sweep: AnyFunction;
-  readonly deliveriesApi: AnyFunction;
+/** The queues that the alarms of delivery watch. */
+interface WatchedQueues {
+  readonly events: WorkQueue;
+  readonly deadLetters: DeadLetterQueue;
 }
 
-/** Returns a count that functions write themselves, summed over five minutes; `service` is the name that they write it under. */
-function serviceCount(configuration: StageConfiguration, service: string, metricName: string): cloudwatch.Metric {
+/** Returns the alarms that a stage has. */
+function forStage(configuration: StageConfiguration, rows: AlarmRows): AlarmRows {
+  return Object.fromEntries(
+    Object.entries(rows).filter(([, { customersOnly = false }]) => !customersOnly || hasCustomers(configuration)),
+  );
+}
+
+/** Returns a metric that functions write themselves, summed minute by minute. */
+function own(configuration: StageConfiguration, metricName: string, dimensionsMap = {}): cloudwatch.Metric {
   return new cloudwatch.Metric({
     namespace: metricsNamespace(configuration),
     metricName,
-    dimensionsMap: { service },
+    dimensionsMap,
     statistic: 'Sum',
-    period: Duration.minutes(5),
+    period: Duration.minutes(1),
   });
+}
+
+/** Returns the messages of a queue that are visible, and those that are in flight. SQS reports both once a minute. */
+function depth(queue: WorkQueue | DeadLetterQueue): [cloudwatch.Metric, cloudwatch.Metric] {
+  const most = { statistic: 'Maximum' };
+  return [
+    queue.metricApproximateNumberOfMessagesVisible(most),
+    queue.metricApproximateNumberOfMessagesNotVisible(most),
+  ];
 }

@@ -41,12 +41,12 @@ export class AuthStack extends Stack {
     const discovery = this.#addDiscovery();
     const rotateKeys = this.#addRotateKeys();
     new Alarms(this, 'Alarms', {
-      topic: data.operations,
-      rules: authAlarms(configuration, { token, rotateKeys }),
+      configuration,
+      rows: authAlarms(configuration, data),
     });
     if (configuration.gradual) {
       const services = { token, revoke, introspect, discovery };
-      new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services });
+      new GradualReleases(this, 'Releases', { configuration, services });
     }
 
     const functions = { Token: token, Revoke: revoke, Introspect: introspect, Jwks: discovery, Metadata: discovery };

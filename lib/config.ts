@@ -53,6 +53,11 @@ export function contextConfiguration(context: Readonly<Record<string, unknown>>)
   return stageConfiguration(stage, overrides);
 }
 
+/** Returns whether a stage has customers. The others are there for trying things. */
+export function hasCustomers({ stage }: Pick<StageConfiguration, 'stage'>): boolean {
+  return !trialStages.includes(stage);
+}
+
 /** Returns whether a stage has a stack for smoke tests: for a receiver of its own, or for tests on a schedule. */
 export function hasSmokeStack({ smokeReceiverUrl, smokeSchedule }: StageConfiguration): boolean {
   return smokeReceiverUrl === undefined || smokeSchedule !== undefined;

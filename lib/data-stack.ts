@@ -1,10 +1,10 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
-import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
+import { AlarmMails } from './constructs/alarm-mails.ts';
 import { DataKey } from './constructs/data-key.ts';
 import { HttpEndpoint } from './constructs/http-endpoint.ts';
 import { Keyring } from './constructs/keyring.ts';
@@ -12,7 +12,7 @@ import { keysOnlyIndex, Table, type TableProps, text } from './constructs/table.
 import { retentionOf, type StageProps } from './stage-props.ts';
 
 /**
- * The resources that outlive the code: the tables, the key that wraps the keyring, the audit trail, the operations topic and the
+ * The resources that outlive the code: the tables, the key that wraps the keyring, the audit trail, the topics of operations and the
  * two HTTP APIs.
  */
 export class DataStack extends Stack {
@@ -25,8 +25,10 @@ export class DataStack extends Stack {
   readonly webhooks: Table;
   readonly deliveries: Table;
   readonly keyring: Keyring;
-  /** Alarms and suspended webhooks are announced here. */
+  /** Alarms that can wait, and suspended webhooks, are announced here. */
   readonly operations: sns.Topic;
+  /** Alarms that wake somebody are announced here. */
+  readonly pages: sns.Topic;
   /** {auth_url} */
   readonly auth: HttpEndpoint;
   /** {base_url} */
@@ -76,9 +78,14 @@ export class DataStack extends Stack {
     });
     this.keyring = new Keyring(this, 'Keyring', { key, ...kept });
 
-    this.operations = addOperationsTopic(this, 'Operations');
-    for (const address of configuration.alarmRecipients)
-      this.operations.addSubscription(new EmailSubscription(address));
+    this.operations = new sns.Topic(this, 'Operations', {
+      displayName: `Emissor ${configuration.stage} tickets`,
+      enforceSSL: true,
+    });
+    this.pages = new sns.Topic(this, 'Pages', { displayName: `Emissor ${configuration.stage} PAGE`, enforceSSL: true });
+    for (const topic of [this.operations, this.pages])
+      for (const address of configuration.alarmRecipients) topic.addSubscription(new EmailSubscription(address));
+    new AlarmMails(this, 'AlarmMails', { configuration, topics: { page: this.pages, ticket: this.operations } });
 
     const endpoint = (area: string, name: string, domainName?: string, certificateArn?: string): HttpEndpoint =>
       new HttpEndpoint(this, name, {
@@ -97,6 +104,7 @@ export class DataStack extends Stack {
     this.#addDomainTargets('Auth', this.auth);
     this.#addDomainTargets('Base', this.base);
     new CfnOutput(this, 'OperationsTopicArn', { value: this.operations.topicArn });
+    new CfnOutput(this, 'PagesTopicArn', { value: this.pages.topicArn });
     new CfnOutput(this, 'KeyArn', { value: key.keyArn });
     // No function writes to it: the operators' command line does.
     const auditTrail = new logs.LogGroup(this, 'AuditLogs', {
@@ -113,21 +121,4 @@ export class DataStack extends Stack {
     new CfnOutput(this, `${name}DomainTarget`, { value: ownDomain.regionalDomainName });
     new CfnOutput(this, `${name}DomainHostedZoneId`, { value: ownDomain.regionalHostedZoneId });
   }
-}
-
-/**
- * The topic that tells the operations team of alarms and of suspended webhooks: subscribe an e-mail address or a chat to
- * it. Its own policy replaces the default one of SNS, so it must let CloudWatch alarms publish again.
- */
-function addOperationsTopic(scope: Construct, id: string): sns.Topic {
-  const topic = new sns.Topic(scope, id, { displayName: 'Emissor operations', enforceSSL: true });
-  topic.addToResourcePolicy(
-    new iam.PolicyStatement({
-      principals: [new iam.ServicePrincipal('cloudwatch.amazonaws.com')],
-      actions: ['sns:Publish'],
-      resources: [topic.topicArn],
-      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
-    }),
-  );
-  return topic;
 }

@@ -1,6 +1,7 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { deliveryRoutes } from '../lambdas/delivery/api/routes.ts';
 import type { DeliveriesApiEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
@@ -36,7 +37,7 @@ export class DeliveryStack extends Stack {
 
   constructor(scope: Construct, id: string, props: DeliveryStackProps) {
     super(scope, id, props);
-    const { configuration, data } = props;
+    const { configuration } = props;
     this.#props = props;
     this.#historyDays = String(Math.ceil(configuration.historyRetention / Duration.days(1).toMilliseconds()));
     this.#refusedEvents = new RefusedEventsTopic(this, 'RefusedEvents', { configuration });
@@ -45,15 +46,18 @@ export class DeliveryStack extends Stack {
       historyDays: this.#historyDays,
       refusedEvents: this.#refusedEvents,
     });
-    const sweep = this.#addSweep();
+    this.#addSweep();
     const deliveriesApi = this.#addDeliveriesApi();
     new Alarms(this, 'Alarms', {
-      topic: data.operations,
-      rules: deliveryAlarms(configuration, { ...this.#lanes, sweep, deliveriesApi }),
+      configuration,
+      rows: deliveryAlarms(configuration, {
+        events: this.#lanes.queues.first,
+        deadLetters: this.#lanes.deadLetterQueue,
+      }),
     });
     if (configuration.gradual) {
       const services = { history: deliveriesApi };
-      new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services });
+      new GradualReleases(this, 'Releases', { configuration, services });
     }
 
     const { queues, deadLetterQueue, dataKey, consumers } = this.#lanes;
@@ -75,9 +79,11 @@ export class DeliveryStack extends Stack {
     }
   }
 
-  #addSweep() {
+  #addSweep(): void {
     const { configuration, data } = this.#props;
+    const { deadLetterQueue, consumers } = this.#lanes;
     const { retry, slow } = this.#lanes.queues;
+    const sources = Object.values(consumers).map(({ source }) => source);
     const sweep = new NodeFunction<SweepEnvironment>(this, 'Sweep', {
       configuration,
       entry: 'lambdas/delivery/sweeper/sweep.handler.ts',
@@ -90,6 +96,9 @@ export class DeliveryStack extends Stack {
       environment: {
         RETRY_QUEUE_URL: retry.queueUrl,
         SLOW_QUEUE_URL: slow.queueUrl,
+        DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
+        EVENT_SOURCES:
+          configuration.stage === 'local' ? '' : sources.map(source => source.eventSourceMappingId).join(','),
         SLOW_RATE: String(configuration.slowRate),
         OPERATIONS_TOPIC_ARN: data.operations.topicArn,
         REFUSED_EVENTS_TOPIC_ARN: this.#refusedEvents.topicArn,
@@ -99,13 +108,18 @@ export class DeliveryStack extends Stack {
     data.operations.grants.publish(sweep);
     this.#refusedEvents.grants.publish(sweep);
     for (const queue of [retry, slow]) queue.grant(sweep, 'sqs:SendMessage');
+    deadLetterQueue.grant(sweep, 'sqs:GetQueueAttributes');
+    iam.Grant.addToPrincipal({
+      grantee: sweep,
+      actions: ['lambda:GetEventSourceMapping'],
+      resourceArns: sources.map(source => source.eventSourceMappingArn),
+    });
     new events.Rule(this, 'SweepEveryMinute', {
       description:
         'Sends due deliveries to their queue, drives replays, announces failing and suspended webhooks, tells of refused events',
       schedule: events.Schedule.rate(Duration.minutes(1)),
       targets: [new targets.LambdaFunction(sweep.live)],
     });
-    return sweep;
   }
 
   #addDeliveriesApi() {

@@ -78,7 +78,7 @@ export class SmokeStack extends Stack {
       schedule: events.Schedule.rate(interval),
       targets: [new targets.LambdaFunction(test.live)],
     });
-    new Alarms(this, 'Alarms', { topic: data.operations, rules: smokeAlarms(configuration, interval) });
+    new Alarms(this, 'Alarms', { configuration, rows: smokeAlarms(configuration, interval) });
     new CfnOutput(this, 'SmokeCredentialsParameter', { value: credentials.parameterName });
   }
 

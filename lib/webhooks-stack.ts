@@ -41,9 +41,9 @@ export class WebhooksStack extends Stack {
       },
     });
 
-    new Alarms(this, 'Alarms', { topic: data.operations, rules: webhooksAlarms(api) });
+    new Alarms(this, 'Alarms', { configuration, rows: webhooksAlarms(configuration, data) });
     if (configuration.gradual) {
-      new GradualReleases(this, 'Releases', { configuration, topic: data.operations, services: { webhooks: api } });
+      new GradualReleases(this, 'Releases', { configuration, services: { webhooks: api } });
     }
 
     data.base.addRoutes(this, { ...webhookRoutes, ...apiRoutes }, () => api);

@@ -128,11 +128,17 @@ function groups(names: readonly string[]): string {
 async function checkRecipients(subject: Subject): Promise<Finding> {
   const { alarmRecipients } = subject.configuration;
   const stacks = await subject.stacks();
-  const topicArn = outputValue(stacks, 'OperationsTopicArn');
-  if (alarmRecipients.length === 0) return ok('the stage names none: alarms go to who subscribed to its topic');
-  if (!topicArn) {
-    return ok(`${alarmRecipients.join(', ')} must confirm the e-mail that comes with the first deployment`);
+  const topicArns = ['PagesTopicArn', 'OperationsTopicArn'].flatMap(name => outputValue(stacks, name) ?? []);
+  if (alarmRecipients.length === 0) return ok('the stage names none: alarms go to who subscribed to its topics');
+  if (topicArns.length === 0) {
+    return ok(`${alarmRecipients.join(', ')} must confirm the e-mails that come with the first deployment`);
   }
+  const findings = await Promise.all(topicArns.map(topicArn => checkTopic(subject, topicArn)));
+  return findings.find(({ state }) => state !== 'ok') ?? (findings[0] as Finding);
+}
+
+async function checkTopic(subject: Subject, topicArn: string): Promise<Finding> {
+  const { alarmRecipients } = subject.configuration;
   const subscriptions = await subject.aws.subscriptions(topicArn);
   const find = (address: string) =>
     subscriptions.find(({ protocol, endpoint }) => protocol === 'email' && endpoint === address);

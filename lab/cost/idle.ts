@@ -20,17 +20,28 @@ export interface IdleItem {
 
 /** Returns what a stage has, and does, in a month in which nobody asks for anything; from its templates. */
 export function idleMonth(stage: IdleStage, sweep: Counts): readonly IdleItem[] {
-  const { resources, logRetentionDays } = synthesised(stage);
+  const { resources, logRetentionDays, smokeSchedule } = synthesised(stage);
   const countOf = (type: string) => resources.filter(({ Type }) => Type === type).length;
   const mappings = countOf('AWS::Lambda::EventSourceMapping');
   const polls = (mappings * pollers * monthSeconds) / pollSeconds;
-  const alarms = countOf('AWS::CloudWatch::Alarm');
+  const alarms = resources.filter(({ Type }) => Type === 'AWS::CloudWatch::Alarm');
+  const watched = alarms.reduce((sum, { Properties }) => sum + watchedBy(Properties), 0);
+  const tests = smokeSchedule === undefined ? 0 : (monthSeconds * 1_000) / smokeSchedule;
+  const metrics = [...sweepMetrics, ...(tests > 0 ? testMetrics : [])];
   const keys = countOf('AWS::KMS::Key') + countOf('AWS::KMS::ReplicaKey');
   const dashboards = countOf('AWS::CloudWatch::Dashboard');
   const sweeps = monthSeconds / 60;
   const bytes = sweeps * (sweep.logBytes + sweep.logLines * assumptions.perLineBytes);
   return [
-    { what: `${alarms} alarms`, quantities: { alarm: alarms } },
+    { what: `${alarms.length} alarms on ${watched} metrics`, quantities: { alarm: watched } },
+    {
+      what: `${metrics.length} metrics that are written all the time`,
+      quantities: { metric: metrics.length },
+    },
+    {
+      what: `${tests} smoke tests`,
+      quantities: Object.fromEntries(Object.entries(oneTest).map(([priced, quantity]) => [priced, tests * quantity])),
+    },
     { what: `${keys} KMS keys`, quantities: { key: keys } },
     { what: `${dashboards} dashboards`, quantities: { dashboard: dashboards } },
     {
@@ -60,6 +71,30 @@ export function idleMonth(stage: IdleStage, sweep: Counts): readonly IdleItem[] 
 const pollers = 5;
 const pollSeconds = 20;
 
+/** Metrics that a sweep writes where it finds nothing, and those that a smoke test causes. A metric costs for each hour in which it is written. */
+const sweepMetrics = ['OldestDue'];
+const testMetrics = ['SmokePassed', 'TokenIssued', 'Delivered', 'MessageDeferred', 'FirstAttemptWait', 'Throttled'];
+
+/** One smoke test: a login, a webhook registered and deleted, an event, its receiver, and the test itself, taken to last 3 s. */
+const oneTest: Quantities = {
+  apiRequest: 3,
+  invocation: 6,
+  gigabyteSecond: 3 * 0.5 + 0.5,
+  readUnit: 20,
+  writeUnit: 8,
+  queueRequest: 4,
+};
+
+/** The properties of an alarm in a template, as far as they tell what it watches. */
+interface AlarmProperties {
+  readonly Metrics?: readonly { readonly MetricStat?: unknown }[];
+}
+
+/** An alarm costs for each metric that it watches; one on an expression, for each in that. */
+function watchedBy({ Metrics }: AlarmProperties): number {
+  return Metrics?.filter(({ MetricStat }) => MetricStat !== undefined).length ?? 1;
+}
+
 /** Seconds of a month of 730 hours. */
 const monthSeconds = 730 * 3_600;
 
@@ -85,9 +120,15 @@ function synthesised(stage: IdleStage) {
     addStage(app, configuration);
     const stacks = app.node.children.filter(child => child instanceof Stack);
     const resources = stacks.flatMap(stack =>
-      Object.values(Template.fromStack(stack).toJSON().Resources as Record<string, { readonly Type: string }>),
+      Object.values(
+        Template.fromStack(stack).toJSON().Resources as Record<
+          string,
+          { readonly Type: string; readonly Properties: AlarmProperties }
+        >,
+      ),
     );
-    return { resources, logRetentionDays: configuration.logRetentionDays };
+    const { logRetentionDays, smokeSchedule } = configuration;
+    return { resources, logRetentionDays, smokeSchedule };
   } finally {
     rmSync(outdir, { recursive: true, force: true });
   }

@@ -50,6 +50,9 @@ export const sweepEnvironment = z.object({
   WEBHOOKS_TABLE: text,
   RETRY_QUEUE_URL: text,
   SLOW_QUEUE_URL: text,
+  DEAD_LETTER_QUEUE_URL: text,
+  /** The ids of the event source mappings that should be on; none in a local run, where nobody can switch them off. */
+  EVENT_SOURCES: list,
   /** Attempts a second that begin at one slow webhook at most. */
   SLOW_RATE: wholeNumber,
   /** The topic that suspensions are announced on. */

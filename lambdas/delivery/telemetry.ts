@@ -3,9 +3,9 @@ import type { AttemptRecord, Delivery } from './delivery.ts';
 
 /** The metrics of the delivery functions. */
 export type DeliveryMetric =
-  /** Attempts by what came of them; `Blocked` are those that the URL policy or the SSRF guard refused. */
+  /** Attempts: one for each that delivered, zero for each that did not, so that all of them are its samples. */
   | 'Delivered'
-  | 'AttemptFailed'
+  /** Attempts by what else came of them; `Blocked` are those that the URL policy or the SSRF guard refused. */
   | 'Blocked'
   | 'InternalError'
   /** Not answered in time in a quick lane: while messages waited there or, with `giveUp` set to `always`, in any case. */
@@ -35,7 +35,10 @@ export type DeliveryMetric =
   | 'WaitsForSlot'
   | 'BacklogReleased'
   | 'WebhookSlow'
-  /** Messages that go back to their queue until their visibility timeout is over, because the store or a queue was out of reach. */
+  /**
+   * Messages: one for each that goes back to its queue until its visibility timeout is over, because the store or a queue was out of
+   * reach; zero for each that was processed.
+   */
   | 'MessageDeferred'
   /** Messages that stay in their queue for a moment, because the process has reached its limit for their webhook. */
   | 'MessageShed'
@@ -46,17 +49,34 @@ export type DeliveryMetric =
   | 'Replayed'
   /** Deliveries that the sweeper sent: at the end of a long wait, or because they were overdue. */
   | 'SweptDue'
-  | 'SweptOverdue';
+  | 'SweptOverdue'
+  /** Event sources that are switched off, once an hour. */
+  | 'SourceOff';
 
-/** The log and the metrics, as the units of delivery are given them. */
+/** The metrics that are spans of time. */
+export type DeliverySpan =
+  /** From when an event was published to its first attempt, where that is made in the first lane. */
+  | 'FirstAttemptWait'
+  /** The age of the oldest due attempt that a sweep found; 0 where it found none. Written by every sweep that succeeds. */
+  | 'OldestDue';
+
+/** The log and the counts, as the units of delivery are given them. */
 export interface DeliveryTelemetry {
   readonly log: Log;
   readonly count: Count;
 }
 
-/** Makes the log and the metrics of a delivery function; the middleware of its handler flushes both. */
-export function makeDeliveryTelemetry(serviceName: string): Telemetry & DeliveryTelemetry {
-  return makeTelemetry(serviceName);
+/** The same, for units that measure time as well. */
+export interface MeasuringTelemetry extends DeliveryTelemetry {
+  readonly measure: Measure;
+}
+
+/**
+ * Makes the log and the metrics of a delivery function; the middleware of its handler flushes both. The consumers of all lanes are
+ * counted together, as `delivery`: the log tells the lane.
+ */
+export function makeDeliveryTelemetry(serviceName: string, countedAs = serviceName): Telemetry & MeasuringTelemetry {
+  return makeTelemetry(serviceName, countedAs);
 }
 
 /** Returns the fields of a delivery that a log line may show: never its body, its webhook's URL or a receiver's answer. */
@@ -78,6 +98,9 @@ export function describeAttempt({ result, status, durationMs }: AttemptRecord) {
     durationMs: durationMs,
   };
 }
+
+/** Adds a span of time, in milliseconds. */
+type Measure = (metric: DeliverySpan, milliseconds: number) => void;
 
 /** Counts one more, or this many more. */
 type Count = (metric: DeliveryMetric, by?: number) => void;

@@ -9,15 +9,22 @@ export type Telemetry = ReturnType<typeof makeTelemetry>;
 /**
  * Structured logs (one JSON line each) and metrics (CloudWatch embedded metric format) of one function.
  * Neither is ever given a request's or a message's body: what is logged is named field by field.
+ *
+ * @param countedAs - the service of the metrics. Functions that share one have one metric of each name, which alarms watch.
  */
-export function makeTelemetry(serviceName: string) {
+export function makeTelemetry(serviceName: string, countedAs = serviceName) {
   const { log, beginInvocation } = makeLog(serviceName);
-  const metrics = new Metrics({ serviceName, logger: quiet }); // its namespace, one per stage, is in the environment
-  return { service: serviceName, log, beginInvocation, metrics, count };
+  const metrics = new Metrics({ serviceName: countedAs, logger: quiet }); // its namespace, one per stage, is in the environment
+  return { service: serviceName, log, beginInvocation, metrics, count, measure };
 
   /** Adds one, or another number, to a metric; the middleware of the handler writes it out. */
   function count(metric: string, by = 1): void {
     metrics.addMetric(metric, MetricUnit.Count, by);
+  }
+
+  /** Adds a span of time, in milliseconds, to a metric. */
+  function measure(metric: string, milliseconds: number): void {
+    metrics.addMetric(metric, MetricUnit.Milliseconds, milliseconds);
   }
 }
 

@@ -178,7 +178,8 @@ const places: Readonly<Record<StepName, string>> = {
   register:
     'the log of the webhooks API (saved queries "webhooks/internal errors" for a 5xx, "webhooks/refused requests" else) and the alarm RequestsFail',
   publish: 'the events queue, and whether the caller may sqs:SendMessage to it',
-  receive: 'the log of DeliverFirst and its alarms, and the dead-letter queue ("dlq list")',
+  receive:
+    'the log of DeliverFirst (saved query "delivery/internal errors"), the alarm EventsStuck, and the dead-letter queue ("dlq list")',
   verify: 'the delivery ("deliveries show" with its id) and the receiver',
   'tidy up': `nothing at once: the next test removes what is left, ${useLimitMs / 60_000} minutes from now`,
 };

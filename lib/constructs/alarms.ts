@@ -1,12 +1,9 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import type { StageConfiguration } from '../config.ts';
 
-/** The rule of an alarm: when it goes off, and what it says then. */
+/** The rule of an alarm: when it goes off. */
 export interface AlarmRule {
-  /** The fault and where to look, in one line. An operator reads it first. */
-  readonly description: string;
   readonly metric: cloudwatch.IMetric;
   /** @default 0 */
   readonly threshold?: number;
@@ -18,31 +15,47 @@ export interface AlarmRule {
   readonly among?: number;
 }
 
-/** The properties of a stack's alarms. */
-export interface AlarmsProps {
-  /** Receives a message when an alarm goes off and when it is over. */
-  readonly topic: ITopic;
-  /** The alarms by their ids. */
-  readonly rules: Readonly<Record<string, AlarmRule>>;
+/** An alarm, and what it says to a person who was never here. */
+export interface AlarmRow {
+  /** A page wakes somebody; a ticket waits for the morning. */
+  readonly severity: Severity;
+  /** The harm that users feel, or will feel, in one sentence. */
+  readonly harm: string;
+  /** The first command to type, of the operator's command line. */
+  readonly command: string;
+  readonly rule: AlarmRule;
+  /** True where a stage that has no customers does without it. @default false */
+  readonly customersOnly?: boolean;
+  /** The alarm's section in the runbook. @default - its name */
+  readonly section?: string;
 }
 
-/** The alarms of one stack. */
+/** The severity of an alarm. */
+export type Severity = 'page' | 'ticket';
+
+/** The properties of a stack's alarms. */
+export interface AlarmsProps {
+  readonly configuration: StageConfiguration;
+  /** The alarms by their names. */
+  readonly rows: Readonly<Record<string, AlarmRow>>;
+}
+
+/**
+ * The alarms of one stack. None has an action: a rule on the changes of their states sends the mails (`alarm-mails.ts`), by what the
+ * description begins with.
+ */
 export class Alarms extends Construct {
   readonly alarms: readonly cloudwatch.Alarm[];
 
-  constructor(scope: Construct, id: string, { topic, rules }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { configuration, rows }: AlarmsProps) {
     super(scope, id);
-    this.alarms = Object.entries(rules).map(([name, rule]) => this.#addAlarm(name, rule));
-    for (const alarm of this.alarms) {
-      alarm.addAlarmAction(new SnsAction(topic));
-      alarm.addOkAction(new SnsAction(topic));
-    }
+    this.alarms = Object.entries(rows).map(([name, row]) => this.#addAlarm(name, row, configuration));
   }
 
-  #addAlarm(id: string, rule: AlarmRule) {
-    const { description, metric, threshold = 0, comparison = 'above', periods = 1, among = periods } = rule;
-    return new cloudwatch.Alarm(this, id, {
-      alarmDescription: description,
+  #addAlarm(name: string, row: AlarmRow, configuration: StageConfiguration) {
+    const { metric, threshold = 0, comparison = 'above', periods = 1, among = periods } = row.rule;
+    return new cloudwatch.Alarm(this, name, {
+      alarmDescription: describe(row.section ?? name, row, configuration),
       metric,
       threshold,
       evaluationPeriods: among,
@@ -50,6 +63,17 @@ export class Alarms extends Construct {
       ...comparisons[comparison],
     });
   }
+}
+
+/** Returns what the descriptions of a stage's alarms of a severity begin with. */
+export function beginningOf(severity: Severity, { stage }: Pick<StageConfiguration, 'stage'>): string {
+  return `[${severity}] ${stage} `;
+}
+
+/** Quotation marks and line breaks would break the mail's template. */
+function describe(section: string, { severity, harm, command }: AlarmRow, configuration: StageConfiguration): string {
+  const { stage } = configuration;
+  return `${beginningOf(severity, configuration)}${section}: ${harm} | First: npm run ops -- --stage ${stage} ${command} | Then: docs/runbook.md#${section.toLowerCase()}`;
 }
 
 const comparisons = {

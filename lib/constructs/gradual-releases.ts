@@ -2,7 +2,6 @@ import { type CfnResource, Lazy, Stack, Validations } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { releaseAlarms } from '../alarms.ts';
 import type { StageConfiguration } from '../config.ts';
@@ -12,8 +11,6 @@ import type { NodeFunction } from './node-function.ts';
 /** The properties of a stack's gradual releases. */
 export interface GradualReleasesProps {
   readonly configuration: StageConfiguration;
-  /** Receives a message when a release is taken back. */
-  readonly topic: ITopic;
   /** The functions by the name under which they count. */
   readonly services: Readonly<Record<string, NodeFunction<Record<string, string>>>>;
 }
@@ -27,15 +24,15 @@ export interface GradualReleasesProps {
  * what is too slow times out, which is a failure.
  */
 export class GradualReleases extends Construct {
-  constructor(scope: Construct, id: string, { configuration, topic, services }: GradualReleasesProps) {
+  constructor(scope: Construct, id: string, { configuration, services }: GradualReleasesProps) {
     super(scope, id);
     const application = new LambdaApplication(this, 'Application');
     const role = this.#addRole();
     for (const [service, target] of Object.entries(services)) {
       const name = target.node.id;
       const { alarms } = new Alarms(this, `${name}Alarms`, {
-        topic,
-        rules: releaseAlarms(configuration, service, target),
+        configuration,
+        rows: releaseAlarms(configuration, service, target),
       });
       new LambdaDeploymentGroup(this, name, {
         application,

@@ -6,8 +6,8 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Route, RouteTable, ThrottleClass } from '../../lambdas/platform/route-table.ts';
-import type { StageConfiguration } from '../config.ts';
-import { retentionOf } from '../stage-props.ts';
+import { hasCustomers, type StageConfiguration } from '../config.ts';
+import { metricsNamespace, retentionOf } from '../stage-props.ts';
 import { limitsOf } from '../throttling.ts';
 import type { NodeFunction } from './node-function.ts';
 import { RouteThrottle } from './route-throttle.ts';
@@ -46,6 +46,7 @@ export class HttpEndpoint extends Construct {
       retention,
       removalPolicy,
     });
+    if (hasCustomers(configuration)) countThrottled(accessLogs, configuration);
     this.ownDomain = props.domain
       ? new apigateway.DomainName(this, 'Domain', {
           domainName: props.domain.name,
@@ -139,6 +140,25 @@ function deliveredLogsName(name: string): string {
   return `/aws/vendedlogs/${name}-${Fn.select(0, Fn.split('-', stackUuid))}`;
 }
 
+/**
+ * Counts what the gateway refuses with 429, as a share of all requests: HTTP APIs have no metric of it. Where a function answered
+ * 429 itself, it was invoked, with 200.
+ */
+function countThrottled(accessLogs: logs.LogGroup, configuration: StageConfiguration): void {
+  const filters = {
+    Throttled: { pattern: '{ ($.status = "429") && ($.integrationStatus != "200") }', value: '1' },
+    Passed: { pattern: '{ ($.status != "429") || ($.integrationStatus = "200") }', value: '0' },
+  };
+  for (const [id, { pattern, value }] of Object.entries(filters)) {
+    accessLogs.addMetricFilter(id, {
+      filterPattern: logs.FilterPattern.literal(pattern),
+      metricNamespace: metricsNamespace(configuration),
+      metricName: 'Throttled',
+      metricValue: value,
+    });
+  }
+}
+
 /** One line per request: who, what and how it ended. No query strings and headers, because they may hold secrets. */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
@@ -150,6 +170,7 @@ const accessLogFormat = AccessLogFormat.custom(
     route: '$context.routeKey',
     status: '$context.status',
     responseLength: '$context.responseLength',
+    integrationStatus: '$context.integrationStatus',
     latency: '$context.responseLatency',
     error: '$context.error.message',
     integrationError: '$context.integrationErrorMessage',

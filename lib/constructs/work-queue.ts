@@ -1,5 +1,4 @@
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
@@ -53,31 +52,6 @@ export class DeadLetterQueue extends sqs.Queue {
       enforceSSL: true,
       retentionPeriod,
       removalPolicy,
-    });
-  }
-
-  /**
-   * The arrival of messages within a minute: above zero for that minute, and zero again even while they stay. The alarm
-   * on it ends by itself, and an old message does not hide a new one.
-   *
-   * No single metric counts all arrivals. `NumberOfMessagesSent` counts what our functions send, but not what SQS moves
-   * here after too many receives. The latter shows as growth of the number of messages: visible and in flight together,
-   * because `dlq list` takes messages in flight. Growth alone would miss an arrival in a minute in which as much is removed.
-   *
-   * A queue that was empty and unused for six hours reports nothing. `FILL` turns that into zero; otherwise the first
-   * message after it would have no value to grow from.
-   */
-  metricNewMessages(): cloudwatch.IMetric {
-    const period = Duration.minutes(1); // SQS reports each number once a minute
-    return new cloudwatch.MathExpression({
-      label: 'New dead letters',
-      expression: 'FILL(sent, 0) + IF(DIFF(FILL(visible, 0) + FILL(inFlight, 0)) > 0, 1, 0)',
-      usingMetrics: {
-        sent: this.metricNumberOfMessagesSent({ period, statistic: 'Sum' }),
-        visible: this.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
-        inFlight: this.metricApproximateNumberOfMessagesNotVisible({ period, statistic: 'Maximum' }),
-      },
-      period,
     });
   }
 }

@@ -15,7 +15,12 @@ const stackIds = (stage: string, overrides: Record<string, unknown> = {}): strin
 describe('the stack for smoke tests', () => {
   it.each([
     ['a stage', 'prod', {}, true],
-    ['a stage with a receiver elsewhere', 'prod', { smokeReceiverUrl: url }, false],
+    [
+      'a stage with a receiver elsewhere and no schedule',
+      'prod',
+      { smokeReceiverUrl: url, smokeSchedule: undefined },
+      false,
+    ],
     ['… and a schedule', 'prod', { smokeReceiverUrl: url, smokeSchedule: '1h' }, true],
     ['the local run', 'local', {}, false],
   ])('is there where it is needed: %s', (_case, stage, overrides, expected) => {
@@ -24,7 +29,7 @@ describe('the stack for smoke tests', () => {
   });
 
   it('can lose its schedule: what it imports stays exported', () => {
-    const [before, after] = [stageTemplates('prod', { smokeSchedule: '15m' }), stageTemplates('prod')];
+    const [before, after] = [stageTemplates('prod'), stageTemplates('prod', { smokeSchedule: undefined })];
     const imports = JSON.stringify(before.Smoke.toJSON()).match(/(?<="Fn::ImportValue":")[^"]+/g) ?? [];
     const exports = [after.Data, after.Delivery].flatMap(template =>
       Object.values(template.toJSON().Outputs as Record<string, { Export?: { Name: string } }>).map(
@@ -60,7 +65,7 @@ const parameterName = (name: string): unknown => ({
 
 describe('the time of the scheduled test', () => {
   it('is enough for the steps and tidying up, and over before another test takes anything for a left-over', () => {
-    const { Smoke } = stageTemplates('prod', { smokeSchedule: '15m' });
+    const { Smoke } = stageTemplates('prod');
     const [timeout = 0] = resourcesOf(Smoke, 'AWS::Lambda::Function')
       .filter(([, { Properties }]) => Properties.Environment?.Variables.CREDENTIALS_PARAMETER)
       .map(([, { Properties }]) => Properties.Timeout * 1_000);
@@ -106,7 +111,11 @@ describe('the receiver of a stage', () => {
 });
 
 describe('the scheduled test', () => {
-  const { Smoke } = stageTemplates('prod', { smokeSchedule: '15m' });
+  it('is there in prod, unless its file says otherwise', () => {
+    expect(stageConfiguration('prod', required.prod).smokeSchedule).toBe(900_000);
+  });
+
+  const { Smoke } = stageTemplates('prod');
 
   it('rings when a test failed, and when none ran for twice its interval', () => {
     const [[id, { Properties }] = ['', { Properties: {} }]] = resourcesOf(Smoke, 'AWS::CloudWatch::Alarm');
@@ -136,7 +145,7 @@ describe('the scheduled test', () => {
   });
 
   it('is given the receiver that is configured', () => {
-    const other = stageTemplates('prod', { smokeSchedule: '15m', smokeReceiverUrl: url }).Smoke;
+    const other = stageTemplates('prod', { smokeReceiverUrl: url }).Smoke;
     const variables = resourcesOf(other, 'AWS::Lambda::Function').map(
       ([, { Properties }]) => Properties.Environment.Variables,
     );

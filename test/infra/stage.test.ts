@@ -76,11 +76,16 @@ describe('two stages in one account', () => {
   });
 });
 
-describe('the operations topic', () => {
-  it('tells every recipient of the stage', () => {
+describe('the topics of pages and of tickets', () => {
+  it('tell every recipient of the stage', () => {
     const { Data } = stageTemplates('prod', { alarmRecipients: ['ops@emissor.com.br', 'plantao@emissor.com.br'] });
     const endpoints = resourcesOf(Data, 'AWS::SNS::Subscription').map(([, { Properties }]) => Properties.Endpoint);
-    expect(endpoints).toEqual(['ops@emissor.com.br', 'plantao@emissor.com.br']);
+    expect(endpoints).toEqual([
+      'ops@emissor.com.br',
+      'plantao@emissor.com.br',
+      'ops@emissor.com.br',
+      'plantao@emissor.com.br',
+    ]);
   });
 });
 

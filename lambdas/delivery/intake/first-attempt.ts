@@ -5,10 +5,10 @@ import type { Admit } from '../isolation/admission.ts';
 import { noticedId } from '../refusals/refusal-notice.ts';
 import type { RefusalNotices } from '../refusals/refusal-notices.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
-import type { DeliveryTelemetry } from '../telemetry.ts';
+import type { MeasuringTelemetry } from '../telemetry.ts';
 import type { ProcessRecord } from '../worker/batch-consumer.ts';
 import { receiveCountOf } from '../worker/message-visibility.ts';
-import type { MessageInHand, ProcessDelivery } from '../worker/process-delivery.ts';
+import type { MessageInHand, OnAttempt, ProcessDelivery } from '../worker/process-delivery.ts';
 import type { FindWebhookState } from '../worker/webhook-state.ts';
 import type { SendToDeadLetters } from './dead-letters.ts';
 import { type BusinessEvent, haveSameContent, parseEventMessage } from './event.ts';
@@ -20,7 +20,7 @@ import { originOfRecord } from './origin.ts';
  */
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, store, sendToDeadLetters, refusals, demandsUrl } = dependencies;
-  const { now, log, count } = dependencies;
+  const { now, log, count, measure } = dependencies;
 
   return async function firstAttempt(record, onAttempt) {
     const { messageId, sentAt: acceptedAt = now() } = originOfRecord(record);
@@ -46,7 +46,12 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     // A redriven event keeps its age, but its schedule and the time for internal errors begin now.
     const scheduledAt = Number(record.attributes.SentTimestamp) || now();
     const { mayAttempt, leave } = admission;
-    await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt }, { mayAttempt, onAttempt }).finally(leave);
+    const beginAttempt: OnAttempt = () => {
+      measure('FirstAttemptWait', Math.max(0, now() - scheduledAt));
+      return onAttempt?.() ?? (() => undefined);
+    };
+    const inHand = { mayAttempt, onAttempt: beginAttempt };
+    await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt }, inHand).finally(leave);
     return 'processed';
   };
 
@@ -79,7 +84,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
   }
 }
 
-interface FirstAttemptDependencies extends DeliveryTelemetry {
+interface FirstAttemptDependencies extends MeasuringTelemetry {
   readonly admit: Admit;
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;

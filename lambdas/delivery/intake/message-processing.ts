@@ -11,7 +11,7 @@ import { makePublishNotice } from '../refusals/refused-events-topic.ts';
 import { makeReplayReader } from '../replay/replay-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { makeWebhookHealthStore } from '../store/webhook-health-store.ts';
-import type { DeliveryTelemetry } from '../telemetry.ts';
+import type { MeasuringTelemetry } from '../telemetry.ts';
 import { makeApplyOutcome } from '../transitions.ts';
 import type { Attempts } from '../worker/attempts.ts';
 import type { ProcessRecord } from '../worker/batch-consumer.ts';
@@ -50,7 +50,7 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
   return { process, settled: refusals.settled };
 }
 
-interface MessageProcessingParts extends DeliveryTelemetry {
+interface MessageProcessingParts extends MeasuringTelemetry {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly tables: { readonly deliveries: string; readonly webhooks: string };

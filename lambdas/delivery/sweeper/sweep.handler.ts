@@ -1,4 +1,5 @@
 import { makeDynamo } from '../../platform/aws/dynamo.ts';
+import { makeReadEventSourceState } from '../../platform/aws/event-source.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { makeHandler } from '../../platform/lambda-handler.ts';
@@ -15,6 +16,7 @@ import { makeDeliveryStore } from '../store/delivery-store.ts';
 import { makeFindWebhook } from '../store/find-webhook.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { makePublishAnnouncement, makePublishAnnouncements } from './announcements.ts';
+import { makeHourlyLook } from './hourly-look.ts';
 import { makeSlowBacklogTask } from './slow-backlog.ts';
 import { makeSweep } from './sweep.ts';
 
@@ -77,11 +79,19 @@ const sweep = makeSweep({
   },
 });
 
+const hourlyLook = makeHourlyLook({
+  ...telemetry,
+  eventSources: environment.EVENT_SOURCES,
+  readEventSourceState: makeReadEventSourceState(),
+  sqs,
+  deadLetterQueueUrl: environment.DEAD_LETTER_QUEUE_URL,
+  now,
+});
+
 /** Runs every minute: sends due deliveries, recovers overdue ones, runs replays and slow backlogs, publishes announcements and counts of refused events. */
 export const handler = makeHandler(telemetry, async (_event: unknown, context) => {
-  telemetry.count('SweptDue', 0); // the sweeper's heartbeat
   const hasTime = () => context.getRemainingTimeInMillis() > timeForOnePage;
-  const [swept, announced] = await Promise.allSettled([sweep(hasTime), publishAnnouncements(hasTime)]);
+  const [swept, announced] = await Promise.allSettled([sweep(hasTime), publishAnnouncements(hasTime), hourlyLook()]);
   if (swept.status === 'rejected') throw swept.reason;
   if (announced.status === 'rejected') throw announced.reason;
 });

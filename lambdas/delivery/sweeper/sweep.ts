@@ -4,7 +4,7 @@ import { type AttemptRecord, type Delivery, settled, type WaitingDelivery } from
 import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
 import { dueShards, taskShard } from '../store/delivery-item.ts';
 import type { DeliveryStore, DueEntry, DueTask } from '../store/delivery-store.ts';
-import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+import { describeDelivery, type MeasuringTelemetry } from '../telemetry.ts';
 import { isTooOld, sweeperActsAt, waitAfterSweep } from '../transitions.ts';
 
 /** Handles everything in index `due` that the sweeper must look at by now, for as long as `hasTime` returns true. */
@@ -16,24 +16,28 @@ export type Sweep = (hasTime: () => boolean) => Promise<void>;
  * @param dependencies - `tasks`: by the part of an entry's id before the first `#`.
  */
 export function makeSweep(
-  dependencies: DeliveryTelemetry & {
+  dependencies: MeasuringTelemetry & {
     readonly store: Pick<DeliveryStore, 'due' | 'read' | 'claim' | 'update' | 'expire'>;
     readonly queues: Readonly<Record<'retry' | 'slow', Pick<AttemptQueue, 'sendAll'>>>;
     readonly tasks: Readonly<Record<string, DueTask>>;
     readonly now: Clock;
   },
 ): Sweep {
-  const { store, queues, tasks, now, log, count } = dependencies;
+  const { store, queues, tasks, now, log, count, measure } = dependencies;
 
   return async function sweep(hasTime) {
+    let oldestDue = 0;
+    const onDue = (age: number) => {
+      oldestDue = Math.max(oldestDue, age);
+    };
     // All at the same time: neither many deliveries nor long tasks may use up the time.
     const results = await Promise.allSettled([
       runTasks(hasTime),
-      ...dueShards.map(shard => sweepShard(shard, hasTime)),
+      ...dueShards.map(shard => sweepShard(shard, hasTime, onDue)),
     ]);
     const reasons = results.flatMap(result => (result.status === 'rejected' ? [result.reason] : []));
     const errors = reasons.flatMap(reason => (reason instanceof AggregateError ? reason.errors : [reason]));
-    if (errors.length === 0) return;
+    if (errors.length === 0) return measure('OldestDue', oldestDue);
     throw new Error(`The sweep failed: ${errors.map(error => describeError(error).errorName).join(', ')}`);
   };
 
@@ -56,22 +60,23 @@ export function makeSweep(
     if (failures.length > 0) throw new AggregateError(failures);
   }
 
-  async function sweepShard(shard: string, hasTime: () => boolean): Promise<void> {
+  async function sweepShard(shard: string, hasTime: () => boolean, onDue: OnDue): Promise<void> {
     let last: DueEntry | undefined;
     while (hasTime()) {
       const entries = await store.due(shard, last);
       last = entries.at(-1);
       if (!last) return;
-      await sweepPage(entries);
+      await sweepPage(entries, onDue);
     }
   }
 
-  async function sweepPage(entries: readonly DueEntry[]): Promise<void> {
+  async function sweepPage(entries: readonly DueEntry[], onDue: OnDue): Promise<void> {
     const deliveries = await store.read(entries.map(({ id }) => id));
     await expireHeld(entries, deliveries);
     const toSend = deliveries
       .filter(isWaiting)
       .filter(({ wait }) => wait.slowLane !== 'waiting' && sweeperActsAt(wait) <= now());
+    for (const { wait } of toSend.filter(({ wait }) => wait.slowLane === undefined)) onDue(now() - wait.nextAttemptAt);
     const claimed = (await Promise.all(toSend.map(claim))).filter(delivery => delivery !== undefined);
     const isInSlowQueue = ({ wait }: WaitingDelivery) => wait.slowLane === 'queued';
     await sendInBatches(claimed.filter(isInSlowQueue), 'slow');
@@ -126,6 +131,9 @@ export function makeSweep(
     }
   }
 }
+
+/** Notes the age of an attempt that is due, in milliseconds. Those of slow webhooks wait for their receivers, not for us. */
+type OnDue = (age: number) => void;
 
 function isWaiting(delivery: Delivery): delivery is WaitingDelivery {
   return delivery.wait !== undefined;

@@ -57,7 +57,7 @@ export function makeConsumer(
     readonly random: Random;
   } & DeliveryTelemetry,
 ): Consumer {
-  const { process, settled, sqs, queueUrl, attemptTimeoutMs, maxInFlight, pause, random, log } = dependencies;
+  const { process, settled, sqs, queueUrl, attemptTimeoutMs, maxInFlight, pause, random, log, count } = dependencies;
   const visibility = makeMessageVisibility(dependencies);
 
   // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.
@@ -119,7 +119,10 @@ export function makeConsumer(
     async function processOrLeave(record: SQSRecord): Promise<boolean> {
       try {
         if (remainingTime() < 0) throw new OutOfTimeError();
-        if ((await process(record, onAttempt)) === 'processed') return true;
+        if ((await process(record, onAttempt)) === 'processed') {
+          count('MessageDeferred', 0);
+          return true;
+        }
         await visibility.shed(record);
       } catch (error) {
         hasFailed = true;

@@ -16,7 +16,7 @@ import { makeConsumer, systemPause } from './batch-consumer.ts';
 
 const environment = readEnvironment(deliverEnvironment);
 const { LANE: lane, ATTEMPT_TIMEOUT_MS: attemptTimeoutMs, QUEUE_URL: queueUrl } = environment;
-const telemetry = makeDeliveryTelemetry(`deliver-${lane}`);
+const telemetry = makeDeliveryTelemetry(`deliver-${lane}`, 'delivery');
 const dynamo = makeDynamo();
 const sqs = makeSqs();
 const now = systemClock;

@@ -138,7 +138,9 @@ export function makeProcessDelivery(
   function report(before: Delivery, after: Delivery, outcome: AttemptOutcome, { url }: Webhook): void {
     const ended = isTest(after) || outcome.outcome === 'given_up' ? undefined : endMetrics[after.state];
     if (ended) count(ended);
-    count(metricOf(outcome));
+    count('Delivered', outcome.outcome === 'delivered' ? 1 : 0);
+    const metric = metricOf(outcome);
+    if (metric) count(metric);
     const line = {
       ...describeDelivery(before),
       ...describeAttempt(outcome.record),
@@ -163,9 +165,8 @@ const endMetrics: Partial<Record<Delivery['state'], DeliveryMetric>> = {
   held: 'Held',
 };
 
-function metricOf({ outcome, record }: AttemptOutcome): DeliveryMetric {
-  if (outcome === 'delivered') return 'Delivered';
+function metricOf({ outcome, record }: AttemptOutcome): DeliveryMetric | undefined {
   if (outcome === 'internal_error') return 'InternalError';
   if (outcome === 'given_up') return 'GivenUp';
-  return record.result === 'blocked' ? 'Blocked' : 'AttemptFailed';
+  return record.result === 'blocked' ? 'Blocked' : undefined;
 }

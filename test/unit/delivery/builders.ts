@@ -1,6 +1,6 @@
 import type { AttemptOutcome } from '../../../lambdas/delivery/delivery.ts';
 import { type AttemptRecord, type Delivery, newDelivery } from '../../../lambdas/delivery/delivery.ts';
-import type { DeliveryMetric, DeliveryTelemetry } from '../../../lambdas/delivery/telemetry.ts';
+import type { DeliveryMetric, DeliverySpan, MeasuringTelemetry } from '../../../lambdas/delivery/telemetry.ts';
 import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/platform/egress/guarded-post.ts';
 import type { EventLoopLag } from '../../../lambdas/platform/event-loop-lag.ts';
 import type { Sealing } from '../../../lambdas/platform/sealing.ts';
@@ -115,14 +115,18 @@ export const fakeNetwork = (posted: PostOutcome) => {
 export const fakeTelemetry = () => {
   const lines: string[] = [];
   const counts: Partial<Record<DeliveryMetric, number>> = {};
+  const spans: Partial<Record<DeliverySpan, number[]>> = {};
   const write = (...parts: unknown[]) => {
     lines.push(JSON.stringify(parts));
   };
-  const telemetry: DeliveryTelemetry = {
+  const telemetry: MeasuringTelemetry = {
     log: { info: write, warn: write, error: write },
     count: (metric, by = 1) => {
       counts[metric] = (counts[metric] ?? 0) + by;
     },
+    measure: (metric, milliseconds) => {
+      spans[metric] = [...(spans[metric] ?? []), milliseconds];
+    },
   };
-  return { ...telemetry, lines, counts };
+  return { ...telemetry, lines, counts, spans };
 };

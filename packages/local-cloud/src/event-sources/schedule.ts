@@ -13,10 +13,10 @@ export interface ScheduleDefinition {
   readonly targets: readonly { readonly functionName: string; readonly input?: string }[];
 }
 
-/** Reads a schedule of the template; `undefined` when it is disabled. @throws {StartError} */
+/** Reads a schedule of the template; `undefined` when it is disabled, or waits for events, which nothing sends locally. @throws {StartError} */
 export function scheduleOf(resource: LiveResource, ruleArn: string): ScheduleDefinition | undefined {
   const { State, ScheduleExpression, Targets } = readProperties(ruleSchema, resource);
-  if (State === 'DISABLED') return undefined;
+  if (State === 'DISABLED' || ScheduleExpression === undefined) return undefined;
   const name = `${resource.stack}/${resource.logicalId}`;
   const period = periodOf(ScheduleExpression);
   if (period === undefined)
@@ -85,6 +85,6 @@ const unitMilliseconds: Readonly<Record<string, number>> = { minute: 60_000, hou
 
 const ruleSchema = z.object({
   State: z.enum(['ENABLED', 'DISABLED']).default('ENABLED'),
-  ScheduleExpression: z.string(),
+  ScheduleExpression: z.string().optional(),
   Targets: z.array(z.object({ Arn: z.string(), Input: z.string().optional() })).default([]),
 });

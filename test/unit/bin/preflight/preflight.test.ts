@@ -477,7 +477,7 @@ describe('the recipients of alarms', () => {
     await expectOk(
       'alarm recipients',
       { values, stacks: none },
-      /must confirm the e-mail that comes with the first deployment/,
+      /must confirm the e-mails that come with the first deployment/,
     );
   });
 });

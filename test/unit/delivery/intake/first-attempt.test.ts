@@ -190,7 +190,7 @@ describe('a delivery', () => {
     // 0.9 × 5 s is 4.5 s, and queues delay by whole seconds; the third wait is the sweeper's
     expect(later.map(at => (at - first) / 1_000)).toEqual([5, 5 + 270, 5 + 270 + 1_620]);
     expect(new Set(world.posts.map(post => post.id))).toEqual(new Set([id]));
-    expect(world.counts).toMatchObject({ AttemptFailed: 4, Exhausted: 1, SweptDue: 1 });
+    expect(world.counts).toMatchObject({ Delivered: 0, Exhausted: 1, SweptDue: 1 });
     expect(world.counts).not.toHaveProperty('SweptOverdue');
   });
 

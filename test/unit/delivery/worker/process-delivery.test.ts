@@ -97,7 +97,7 @@ describe('processing a delivery', () => {
     const { did, sent, counts } = await process(aDelivery(), aWebhook({ failingSince: noon }), { outcome: failure() });
     expect(did).toEqual(['start watch', 'attempt', 'end watch', 'record health', 'save', 'send']);
     expect(sent).toMatchObject([{ attempt: 2, wait: { nextAttemptAt: noon + 5_000 } }]);
-    expect(counts).toEqual({ AttemptFailed: 1 });
+    expect(counts).toEqual({ Delivered: 0 });
   });
 
   it('a wait of more than 15 min is left to the sweeper', async () => {
@@ -119,7 +119,7 @@ describe('processing a delivery', () => {
 
   it('a refused address is counted on its own', async () => {
     const outcome = failure({ result: 'blocked', status: null, response: null });
-    expect((await process(aDelivery(), aWebhook(), { outcome })).counts).toEqual({ Blocked: 1 });
+    expect((await process(aDelivery(), aWebhook(), { outcome })).counts).toEqual({ Delivered: 0, Blocked: 1 });
   });
 
   it('without its webhook it is cancelled, unsent', async () => {
@@ -226,7 +226,7 @@ describe('an attempt that was given up', () => {
     const { did, saved, counts, lines } = await process(aDelivery({ attempt: 3, charged: 2 }), aWebhook(), { outcome });
     expect(did).toEqual(['start watch', 'attempt', 'end watch', 'record health', 'move to slow lane', 'save']);
     expect(saved).toMatchObject({ state: 'pending', attempt: 4, charged: 2, attempts: [{ result: 'slow' }] });
-    expect(counts).toEqual({ GivenUp: 1 });
+    expect(counts).toEqual({ Delivered: 0, GivenUp: 1 });
     expect(lines.join()).toContain('"result":"slow"');
   });
 

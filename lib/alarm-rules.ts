@@ -1,0 +1,105 @@
+import { Duration } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type { AlarmRule } from './constructs/alarms.ts';
+
+/*
+ * The rules of the alarms, in CloudWatch's metric math. An alarm evaluates as many periods as it names, and of a series that has no
+ * value at all in them nothing can be said: what a rule divides by is always there when there is something to divide.
+ */
+
+/** Returns the rule of what may pass by itself: it rings where any happened in three of the last fifteen minutes. */
+export function persisting(count: cloudwatch.Metric): AlarmRule {
+  return { metric: count.with({ statistic: 'Sum', period: minute }), ...threeOfFifteen };
+}
+
+/** Returns the rule of a share: it rings where over 5 % failed in three of the last fifteen minutes. */
+export function persistingShare(failed: cloudwatch.Metric, all: cloudwatch.Metric): AlarmRule {
+  return { metric: math('failed / all', { failed, all }), threshold: leastShare, ...threeOfFifteen };
+}
+
+/**
+ * Returns the rule of faults of our own: it rings where any happened in three of the last fifteen minutes, or over 5 % of at least
+ * 20 attempts failed within five. The share holds in several windows of five minutes that overlap, so that one alarm counts both.
+ */
+export function ownFaults(faults: cloudwatch.Metric, attempts: cloudwatch.Metric): AlarmRule {
+  const [failed, all] = [lastFive('FILL(faults, 0)'), lastFive('FILL(attempts, 0)')];
+  const isLarge = `IF((${all}) >= ${leastSamples} AND (${failed}) > ${leastShare} * (${all}), 1, 0)`;
+  return {
+    metric: math(`FILL(faults, 0) + FILL(${isLarge}, 0)`, {
+      faults: faults.with({ statistic: 'Sum' }),
+      attempts: attempts.with({ statistic: 'SampleCount' }),
+    }),
+    ...threeOfFifteen,
+  };
+}
+
+/** Returns the rule of a queue that nobody empties: messages lie there, and for fifteen minutes their number never falls. */
+export function notFalling(visible: cloudwatch.Metric, inFlight: cloudwatch.Metric): AlarmRule {
+  return {
+    metric: math('IF(visible + inFlight > 0 AND DIFF(visible + inFlight) >= 0, 1, 0)', { visible, inFlight }),
+    periods: 14, // the first minute has none before it to differ from
+    among: 15,
+  };
+}
+
+/**
+ * Returns the rule of messages that arrive on a queue where they should not: old ones do not hide a new one. Those in flight count as
+ * well, since a look at them hides them. It rings for five minutes, because SQS may report a minute late.
+ *
+ * A minute without a value is left out: filled with zero, it would make old messages look new.
+ */
+export function growing(visible: cloudwatch.Metric, inFlight: cloudwatch.Metric): AlarmRule {
+  return { metric: math('DIFF(visible + inFlight)', { visible, inFlight }), among: 5 };
+}
+
+/** Returns the rule of a wait whose 99th percentile, of at least 20 samples in five minutes, is longer than `most` milliseconds. */
+export function longWaits(wait: cloudwatch.Metric, most: Duration): AlarmRule {
+  const expression = `IF(samples >= ${leastSamples}, wait, 0)`;
+  const usingMetrics = { wait: wait.with({ statistic: 'p99' }), samples: wait.with({ statistic: 'SampleCount' }) };
+  return { metric: math(expression, usingMetrics, fiveMinutes), threshold: most.toMilliseconds() };
+}
+
+/** Returns the rule of a latency whose 99th percentile is longer than `most` for fifteen minutes. */
+export function slow(latency: cloudwatch.Metric, most: Duration): AlarmRule {
+  const metric = latency.with({ statistic: 'p99', period: fiveMinutes });
+  return { metric, threshold: most.toMilliseconds(), periods: 3 };
+}
+
+/** Returns the rule of a share that should not fall: under 10 % of at least 20 attempts in each of three times five minutes. */
+export function hardlyAny(succeeded: cloudwatch.Metric): AlarmRule {
+  const expression = `IF(attempts >= ${leastSamples} AND succeeded < 0.1 * attempts, 1, 0)`;
+  const usingMetrics = {
+    succeeded: succeeded.with({ statistic: 'Sum' }),
+    attempts: succeeded.with({ statistic: 'SampleCount' }),
+  };
+  return { metric: math(expression, usingMetrics, fiveMinutes), periods: 3 };
+}
+
+/** Returns the rule of something that must be written in each so many periods: it rings in its silence. */
+export function silent(written: cloudwatch.Metric, period: Duration, periods: number): AlarmRule {
+  const metric = written.with({ statistic: 'SampleCount', period });
+  return { metric, threshold: 1, comparison: 'below', periods };
+}
+
+const minute = Duration.minutes(1);
+const fiveMinutes = Duration.minutes(5);
+const threeOfFifteen = { periods: 3, among: 15 };
+
+/** What is less is no share: one of a few is many per cent. */
+const leastSamples = 20;
+const leastShare = 0.05;
+
+function math(expression: string, metrics: Record<string, cloudwatch.Metric>, period = minute) {
+  const usingMetrics = Object.fromEntries(Object.entries(metrics).map(([id, metric]) => [id, metric.with({ period })]));
+  return new cloudwatch.MathExpression({ expression, usingMetrics, period });
+}
+
+/**
+ * Returns the sum of a series over each minute and the four before it. Metric math has no moving sum; a minute earlier, a series is
+ * `x - DIFF(x)`, and so on, which come together with binomial coefficients.
+ */
+function lastFive(series: string): string {
+  const differences = [series];
+  for (let order = 1; order < 5; order++) differences.push(`DIFF(${differences.at(-1)})`);
+  return [5, -10, 10, -5, 1].map((factor, order) => `${factor} * ${differences[order]}`).join(' + ');
+}

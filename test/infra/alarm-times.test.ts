@@ -1,0 +1,377 @@
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { OAuthError } from '../../lambdas/auth/oauth-error.ts';
+import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
+import { makeHourlyLook } from '../../lambdas/delivery/sweeper/hourly-look.ts';
+import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
+import type { PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
+import { makeHttpHandler } from '../../lambdas/platform/lambda-handler.ts';
+import { makeTelemetry } from '../../lambdas/platform/telemetry.ts';
+import { type AlarmProperties, rings, watchedMetrics } from '../support/cloudwatch/alarm.ts';
+import type { Metrics } from '../support/cloudwatch/metrics.ts';
+import { httpRequest } from '../support/http-request.ts';
+import { answer } from '../unit/delivery/builders.ts';
+import { resourcesOf, stageTemplates } from './templates.ts';
+import { collectMetrics, invoke, startDelivery } from './watched-stage.ts';
+
+const minute = 60_000;
+const alarms = new Map(
+  Object.values(stageTemplates('prod'))
+    .flatMap(template => resourcesOf(template, 'AWS::CloudWatch::Alarm'))
+    .filter(([id]) => id.startsWith('Alarms')) // test/infra/gradual-releases.test.ts has those of releases
+    .map(([id, { Properties }]) => [id.slice('Alarms'.length, -8), Properties as AlarmProperties]),
+);
+const rung = new Map<string, number>();
+const alarmOf = (name: string): AlarmProperties => {
+  const alarm = alarms.get(name);
+  if (!alarm) throw new Error(`There is no alarm ${name}.`);
+  return alarm;
+};
+
+/** Runs minute by minute, and returns after how many minutes the alarm rang for the first time, if it did. */
+const minutesToRing = async (
+  name: string,
+  metrics: Metrics,
+  minutes: number,
+  each: (minute: number, end: number) => unknown,
+): Promise<number | undefined> => {
+  const alarm = alarmOf(name);
+  const start = Date.now();
+  for (let passed = 1; passed <= minutes; passed++) {
+    const end = start + passed * minute;
+    await each(passed - 1, end - 1);
+    vi.setSystemTime(end);
+    if (!rings(alarm, metrics, end)) continue;
+    rung.set(name, passed);
+    return passed;
+  }
+  return undefined;
+};
+
+/** Adds to one of AWS's metrics that an alarm watches. */
+const feed = (metrics: Metrics, alarm: string, name: string, ...values: number[]): void => {
+  const metric = watchedMetrics(alarmOf(alarm)).find(watched => watched.name === name);
+  if (!metric) throw new Error(`${alarm} does not watch ${name}.`);
+  metrics.add(metric, Date.now(), ...values);
+};
+
+/** A stage on which a quiet event is published every ten minutes. */
+const quietStage = async (name: string, minutes: number, change: (stage: Stage, at: number) => unknown) => {
+  const metrics = collectMetrics();
+  const stage = await startDelivery();
+  const time = await minutesToRing(name, metrics, minutes, async (at, end) => {
+    if (at % 10 === 0) stage.publish();
+    await change(stage, at);
+    await stage.runUntil(end);
+  });
+  return { time, metrics };
+};
+type Stage = Awaited<ReturnType<typeof startDelivery>>;
+
+describe('a fault of our own that lasts, at six events an hour', () => {
+  it('wakes somebody within 15 minutes: KMS denies', async () => {
+    const { time } = await quietStage('InternalErrors', 60, stage => {
+      stage.faults.kms = true;
+    });
+    expect(time).toBe(4); // attempts after 0, 1 and 3 minutes
+  });
+
+  it('wakes somebody within 15 minutes: the store takes nothing', async () => {
+    const { time } = await quietStage('Deferred', 60, stage => {
+      stage.faults.store = true;
+    });
+    expect(time).toBe(3); // the message comes back after 5 s, doubled each time
+  });
+});
+
+describe('a fault of our own that passed at the next attempt', () => {
+  it.each([
+    ['InternalErrors', 'kms'],
+    ['Deferred', 'store'],
+  ] as const)('never wakes anybody: %s', async (name, fault) => {
+    const { time, metrics } = await quietStage(name, 60, async (stage, at) => {
+      stage.faults[fault] = at === 0;
+      await stage.runUntil(Date.now() + 1_000);
+      stage.faults[fault] = false;
+    });
+    expect(time).toBeUndefined();
+    const [faults] = watchedMetrics(alarmOf(name));
+    expect(metrics.read(faults as never, 'Sum', 60 * minute, 1, Date.now())).toEqual([1]);
+  });
+});
+
+describe('a fault of our own on a busy stage', () => {
+  /** So many attempts in one minute, and so many faults among them, between minutes that went well. */
+  const burst = (attempts: number, faults: number) => {
+    const metrics = collectMetrics();
+    return minutesToRing('InternalErrors', metrics, 30, async at => {
+      const telemetry = makeDeliveryTelemetry('deliver-first', 'delivery');
+      await invoke(
+        telemetry,
+        async () => {
+          telemetry.count('Delivered', 0);
+          for (let attempt = 1; attempt < (at === 10 ? attempts : 1); attempt++) telemetry.count('Delivered');
+          if (at === 10) for (let fault = 0; fault < faults; fault++) telemetry.count('InternalError');
+        },
+        undefined,
+      );
+    });
+  };
+
+  it('wakes somebody at over 5 % of at least 20 attempts in five minutes', async () => {
+    expect(await burst(100, 10)).toBe(13);
+    expect(await burst(19, 2)).toBe(13); // 23 with the four minutes before
+  });
+
+  it('wakes nobody at less, or of fewer attempts', async () => {
+    expect(await burst(100, 5)).toBeUndefined();
+    expect(await burst(10, 9)).toBeUndefined();
+  });
+});
+
+describe('what users feel', () => {
+  it.each([
+    ['LoginsFail', '5xx'],
+    ['ApiFails', '5xx'],
+  ])('%s: one request in five minutes, and each fails', async (name, failed) => {
+    const metrics = collectMetrics();
+    const time = await minutesToRing(name, metrics, 30, at => {
+      if (at % 5 > 0) return;
+      feed(metrics, name, failed, 1);
+      feed(metrics, name, 'Count', 1);
+    });
+    expect(time).toBe(11);
+  });
+
+  it.each([
+    ['LoginsFail', '5xx'],
+    ['ApiFails', '5xx'],
+  ])('%s: one of a hundred wakes nobody', async (name, failed) => {
+    const metrics = collectMetrics();
+    const time = await minutesToRing(name, metrics, 60, () => {
+      feed(metrics, name, failed, 1, ...Array(99).fill(0));
+      feed(metrics, name, 'Count', ...Array(100).fill(1));
+    });
+    expect(time).toBeUndefined();
+  });
+
+  it.each([
+    ['LoginsSlow', 4_000],
+    ['ApiSlow', 6_000],
+  ])('%s, for 15 minutes', async (name, latency) => {
+    const metrics = collectMetrics();
+    expect(await minutesToRing(name, metrics, 30, () => feed(metrics, name, 'Latency', latency))).toBe(11); // minute by minute CloudWatch looks at the last three times five
+  });
+
+  it.each(['webhooks', 'history', 'token', 'revoke', 'introspect', 'discovery'])(
+    'RequestsFail: %s answers 503 every five minutes',
+    async service => {
+      const metrics = collectMetrics();
+      const time = await minutesToRing('RequestsFail', metrics, 30, async at => {
+        const handler = makeHttpHandler(makeTelemetry(service), async () => ({ statusCode: 503 }));
+        if (at % 5 === 0) await handler(httpRequest({}), { functionVersion: '7' } as never);
+      });
+      expect(time).toBe(11);
+      expect(metrics.names()).toContain(`Emissor/prod RequestFailed service=${service}`);
+    },
+  );
+
+  it('RequestsThrottled: a tenth of all requests', async () => {
+    const metrics = collectMetrics();
+    const time = await minutesToRing('RequestsThrottled', metrics, 30, () =>
+      feed(metrics, 'RequestsThrottled', 'Throttled', 1, ...Array(9).fill(0)),
+    );
+    expect(time).toBe(11);
+  });
+
+  it('EventsStuck: one event that nobody takes', async () => {
+    const metrics = collectMetrics();
+    const time = await minutesToRing('EventsStuck', metrics, 30, () => {
+      feed(metrics, 'EventsStuck', 'ApproximateNumberOfMessagesVisible', 1);
+      feed(metrics, 'EventsStuck', 'ApproximateNumberOfMessagesNotVisible', 0);
+    });
+    expect(time).toBe(15);
+  });
+
+  it('EventsStuck: a busy queue that goes up and down wakes nobody', async () => {
+    const metrics = collectMetrics();
+    const time = await minutesToRing('EventsStuck', metrics, 120, at => {
+      feed(metrics, 'EventsStuck', 'ApproximateNumberOfMessagesVisible', 1_000 + (at % 10));
+      feed(metrics, 'EventsStuck', 'ApproximateNumberOfMessagesNotVisible', 500);
+    });
+    expect(time).toBeUndefined();
+  });
+
+  it('FirstAttemptsLate: the consumer stood still for two minutes', async () => {
+    const metrics = collectMetrics();
+    const stage = await startDelivery();
+    for (let event = 0; event < 25; event++) stage.publish();
+    const time = await minutesToRing('FirstAttemptsLate', metrics, 30, async (at, end) => {
+      stage.faults.off = at < 2 ? ['events'] : [];
+      await stage.runUntil(end);
+    });
+    expect(time).toBe(3);
+  });
+
+  it('RetriesLate: the retry queue is not read, and one receiver failed once', async () => {
+    const { time } = await quietStage('RetriesLate', 60, (stage, at) => {
+      stage.faults.off = ['retries'];
+      stage.faults.receivers = answer(at === 0 ? 500 : 200);
+    });
+    expect(time).toBe(8); // found after 3 and 7 minutes
+  });
+
+  it('RetriesLate: a lost message that the sweeper sends again wakes nobody', async () => {
+    const { time } = await quietStage('RetriesLate', 60, (stage, at) => {
+      stage.faults.off = at < 3 ? ['retries'] : [];
+      stage.faults.receivers = answer(at === 0 ? 500 : 200);
+    });
+    expect(time).toBeUndefined();
+  });
+
+  it.each([
+    ['no receiver is reached', 0, 11],
+    ['one of two is', 1, undefined],
+  ])('NothingDelivered: %s', async (_case, delivered, expected) => {
+    const metrics = collectMetrics();
+    const stage = await startDelivery();
+    const time = await minutesToRing('NothingDelivered', metrics, 30, async (_at, end) => {
+      for (let event = 0; event < 10; event++) {
+        stage.faults.receivers = answer(event % 2 < delivered ? 200 : 503);
+        stage.publish();
+        await stage.runUntil(Date.now());
+      }
+      await stage.runUntil(end);
+    });
+    expect(time).toBe(expected);
+  });
+
+  it('SmokeFailed: a test failed', async () => {
+    const metrics = collectMetrics();
+    const time = await minutesToRing('SmokeFailed', metrics, 60, async at => {
+      if (at % 15 > 0) return;
+      const telemetry = makeTelemetry('smoke-test');
+      await invoke(telemetry, async () => telemetry.count('SmokePassed', at < 45 ? 1 : 0), undefined);
+    });
+    expect(time).toBe(46);
+  });
+});
+
+describe('silence', () => {
+  it('SweepStopped: no sweep for five minutes', async () => {
+    const { time } = await quietStage('SweepStopped', 60, (stage, at) => {
+      stage.faults.sweeper = at >= 10;
+    });
+    expect(time).toBe(15);
+  });
+
+  it('SweepStopped: sweeps that fail', async () => {
+    const { time } = await quietStage('SweepStopped', 60, (stage, at) => {
+      stage.faults.store = at >= 10;
+    });
+    expect(time).toBe(15);
+  });
+
+  it('KeysNotRotated: one rotation a day is enough, and none in 26 hours is not', async () => {
+    const metrics = collectMetrics();
+    const alarm = alarmOf('KeysNotRotated');
+    const hour = 60 * minute;
+    const start = Date.now();
+    const rotated = [0, 24, 48];
+    let rang: number | undefined;
+    for (let passed = 1; passed <= 100 && rang === undefined; passed++) {
+      const telemetry = makeTelemetry('rotate-keys');
+      if (rotated.includes(passed - 1))
+        await invoke(telemetry, async () => telemetry.count('KeyCreated', 0), undefined);
+      vi.setSystemTime(start + passed * hour);
+      if (rings(alarm, metrics, Date.now())) rang = passed;
+    }
+    expect(rang).toBe(48 + 1 + 26);
+    rung.set('KeysNotRotated', 26 * 60);
+  });
+
+  it('SourceOff: seen at the next full hour', async () => {
+    const metrics = collectMetrics();
+    const time = await minutesToRing('SourceOff', metrics, 61, () => {
+      const telemetry = makeDeliveryTelemetry('sweep');
+      const look = makeHourlyLook({
+        ...telemetry,
+        eventSources: ['first', 'retry'],
+        readEventSourceState: async id =>
+          id === 'retry' && Date.now() > Date.UTC(2026, 10, 20, 12, 30) ? 'Disabled' : 'Enabled',
+        sqs: { send: async () => ({}) } as never,
+        deadLetterQueueUrl: 'dead-letters',
+        now: () => Date.now(),
+      });
+      return invoke(telemetry, look, undefined);
+    });
+    expect(time).toBe(61);
+  });
+});
+
+describe('what can wait for the morning', () => {
+  it.each([
+    ['a new one', 0],
+    ['a new one beside an old one', 1],
+  ])('DeadLetters: %s', async (_case, old) => {
+    const metrics = collectMetrics();
+    const time = await minutesToRing('DeadLetters', metrics, 30, at => {
+      feed(metrics, 'DeadLetters', 'ApproximateNumberOfMessagesVisible', at < 10 ? old : old + 1);
+      feed(metrics, 'DeadLetters', 'ApproximateNumberOfMessagesNotVisible', 0);
+    });
+    expect(time).toBe(11);
+  });
+
+  it('DeadLetters: neither an old one that a look takes in flight, nor one that SQS did not report for a while', async () => {
+    const metrics = collectMetrics();
+    const time = await minutesToRing('DeadLetters', metrics, 60, at => {
+      if (at % 7 > 3) return;
+      feed(metrics, 'DeadLetters', 'ApproximateNumberOfMessagesVisible', at % 2);
+      feed(metrics, 'DeadLetters', 'ApproximateNumberOfMessagesNotVisible', 1 - (at % 2));
+    });
+    expect(time).toBeUndefined();
+  });
+
+  it('RefreshTokenReuse: once', async () => {
+    const metrics = collectMetrics();
+    const time = await minutesToRing('RefreshTokenReuse', metrics, 5, async () => {
+      const telemetry = makeTelemetry('token');
+      const { refused } = makeAudit(telemetry);
+      await invoke(
+        telemetry,
+        async () =>
+          refused(
+            { ip: '203.0.113.7', endpoint: 'token' },
+            new OAuthError('refresh_token_refused', { reason: 'refresh_token_reused' }),
+          ),
+        undefined,
+      );
+    });
+    expect(time).toBe(1);
+  });
+
+  it('InvalidGrantSurge: 600 refused logins in five minutes, for ten', async () => {
+    const metrics = collectMetrics();
+    const time = await minutesToRing('InvalidGrantSurge', metrics, 30, async () => {
+      const telemetry = makeTelemetry('token');
+      const { refused } = makeAudit(telemetry);
+      const wrong = () => refused({ ip: '203.0.113.7', endpoint: 'token' }, new OAuthError('credentials_refused'));
+      await invoke(telemetry, async () => Array.from({ length: 120 }, wrong), undefined);
+    });
+    expect(time).toBe(10);
+  });
+
+  it('Blocked: once', async () => {
+    const { time } = await quietStage('Blocked', 5, stage => {
+      stage.faults.receivers = { outcome: 'blocked', detail: 'private', durationMs: 1 } as PostOutcome;
+    });
+    expect(time).toBe(1);
+  });
+});
+
+afterAll(() => {
+  if (rung.size > 20)
+    expect(
+      [...alarms.keys()].filter(name => !rung.has(name)),
+      'alarms that no test rings',
+    ).toEqual([]);
+});

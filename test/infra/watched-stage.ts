@@ -1,0 +1,267 @@
+import type { SQSRecord } from 'aws-lambda';
+import { onTestFinished, vi } from 'vitest';
+import { makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
+import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
+import { makeMessageProcessing } from '../../lambdas/delivery/intake/message-processing.ts';
+import { makeIsolation } from '../../lambdas/delivery/isolation/isolation.ts';
+import type { Lane } from '../../lambdas/delivery/lane-routing.ts';
+import { makeAttemptQueue, makeHasMessages } from '../../lambdas/delivery/queues.ts';
+import { makeDeliveryStore } from '../../lambdas/delivery/store/delivery-store.ts';
+import { makeSweep } from '../../lambdas/delivery/sweeper/sweep.ts';
+import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
+import { makeAttempt } from '../../lambdas/delivery/worker/attempt.ts';
+import { makeAttempts } from '../../lambdas/delivery/worker/attempts.ts';
+import { makeConsumer } from '../../lambdas/delivery/worker/batch-consumer.ts';
+import { type DynamoDBDocumentClient, PutCommand } from '../../lambdas/platform/aws/documents.ts';
+import type { GuardedPost, PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
+import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { makeKeyring } from '../../lambdas/platform/keyring.ts';
+import { makeHandler } from '../../lambdas/platform/lambda-handler.ts';
+import { makeSealing } from '../../lambdas/platform/sealing.ts';
+import type { Telemetry } from '../../lambdas/platform/telemetry.ts';
+import { secretBinding } from '../../lambdas/webhooks/webhook.ts';
+import { type Metrics, makeMetrics } from '../support/cloudwatch/metrics.ts';
+import { startDatabase } from '../support/database/database.ts';
+import { makeFakeKms } from '../support/fake-kms.ts';
+import { answer, aWebhook, neverLate } from '../unit/delivery/builders.ts';
+
+/** The faults of a stage, which a test switches on and off. */
+interface Faults {
+  /** KMS opens no key. */
+  kms: boolean;
+  /** DynamoDB takes nothing and tells nothing. */
+  store: boolean;
+  /** The queues whose consumers are switched off. */
+  off: readonly string[];
+  /** The sweeper is switched off. */
+  sweeper: boolean;
+  /** What receivers answer. */
+  receivers: PostOutcome;
+}
+
+/** The namespace of the stage whose alarms are tried. */
+export const namespace = 'Emissor/prod';
+
+/** Begins to collect what functions write, with a clock that a test moves. */
+export function collectMetrics(start = Date.UTC(2026, 10, 20, 12)): Metrics {
+  const metrics = makeMetrics();
+  vi.useFakeTimers({ toFake: ['Date'], now: start });
+  vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', namespace);
+  const written = vi.spyOn(process.stdout, 'write').mockImplementation(text => {
+    metrics.addLine(String(text));
+    return true;
+  });
+  onTestFinished(() => {
+    written.mockRestore();
+    vi.unstubAllEnvs();
+    vi.useRealTimers();
+  });
+  return metrics;
+}
+
+/** Invokes a function as Lambda does. */
+export function invoke<Event>(telemetry: Telemetry, run: (event: Event) => Promise<unknown>, event: Event) {
+  const context = { getRemainingTimeInMillis: () => 45_000, awsRequestId: 'r', functionVersion: '7' };
+  return makeHandler<Event, unknown>(telemetry, run)(event, context as never);
+}
+
+/**
+ * The delivery functions over a real store, each invocation in a process of its own as on a quiet stage, with queues whose messages
+ * come back when they were not processed.
+ */
+export async function startDelivery() {
+  const { dynamo: real, stop } = await startDatabase('Deliveries', 'Webhooks', 'Keyring');
+  onTestFinished(stop);
+  const faults: Faults = { kms: false, store: false, off: [], sweeper: false, receivers: answer(200) };
+  const now = () => Date.now();
+  const kms = makeFakeKms();
+  const dynamo = {
+    send: async (command: never) => {
+      if (faults.store) throw Object.assign(new Error('…'), { name: 'ThrottlingException' });
+      return real.send(command);
+    },
+  } as unknown as Pick<DynamoDBDocumentClient, 'send'>;
+  const queues = new Map<string, Message[]>([['events', []], ['retries', []], ['slow', []]]); // biome-ignore format: a table
+  const sqs = makeQueues(queues);
+  const newSealing = () => makeSealing(makeKeyring({ dynamo, kms: kms.client, table: 'Keyring', now }));
+  await makeKeys(real, kms.client);
+  await register(
+    real,
+    await newSealing().seal('whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0', secretBinding('conta-1', 'demanda.criada')),
+  );
+  let sweepAt = now();
+  return { faults, publish, runUntil };
+
+  function publish(): void {
+    put(
+      queues,
+      'events',
+      JSON.stringify({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 1, id: randomId(16) }),
+    );
+  }
+
+  /** Moves the clock to a moment, and lets come what is due until then. */
+  async function runUntil(moment: number): Promise<void> {
+    for (let steps = 0; steps < 10_000; steps++) {
+      const [next] = [...queues]
+        .filter(([name]) => !faults.off.includes(name))
+        .flatMap(([name, messages]) => messages.map(message => ({ name, message })))
+        .toSorted((one, other) => one.message.visibleAt - other.message.visibleAt);
+      const at = Math.max(now(), Math.min(next?.message.visibleAt ?? sweepAt, sweepAt));
+      if (at > moment) return void vi.setSystemTime(moment);
+      vi.setSystemTime(at);
+      if (next && next.message.visibleAt <= at) await consume(next.name, next.message);
+      else {
+        sweepAt += 60_000;
+        if (!faults.sweeper) await sweep();
+      }
+    }
+    throw new Error('There is no end to what is due.');
+  }
+
+  async function consume(queue: string, message: Message): Promise<void> {
+    message.receives += 1;
+    message.visibleAt = now() + 270_000;
+    const attributes = { SentTimestamp: String(message.sentAt), ApproximateReceiveCount: String(message.receives) };
+    const { messageId, body } = message;
+    const record = {
+      messageId,
+      receiptHandle: messageId,
+      body,
+      attributes,
+      messageAttributes: {},
+    } as unknown as SQSRecord;
+    const lane = lanes[queue] as Lane;
+    const telemetry = makeDeliveryTelemetry(`deliver-${lane}`, 'delivery');
+    const consumer = consumerOf(lane, queue, telemetry);
+    const result = await invoke(telemetry, event => consumer(event, { getRemainingTimeInMillis: () => 45_000 }), {
+      Records: [record],
+    });
+    const { batchItemFailures } = result as Awaited<ReturnType<typeof consumer>>;
+    if (batchItemFailures.length === 0)
+      queues.set(
+        queue,
+        (queues.get(queue) ?? []).filter(other => other !== message),
+      );
+  }
+
+  function consumerOf(lane: Lane, queueUrl: string, telemetry: ReturnType<typeof makeDeliveryTelemetry>) {
+    kms.fail('DecryptCommand', faults.kms ? 'AccessDeniedException' : undefined);
+    const shared = { ...telemetry, dynamo, sqs, queueUrl, lane, attemptTimeoutMs: 15_000, now, random: () => 0.5 };
+    const store = makeDeliveryStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
+    const [retry, slow] = ['retries', 'slow'].map(url => makeAttemptQueue({ sqs, queueUrl: url, now })) as [
+      AttemptQueue,
+      AttemptQueue,
+    ];
+    const isolation = makeIsolation({ ...shared, table: 'Deliveries', store, slowQueue: slow, slowRate: 20 });
+    const ownHosts: string[] = [];
+    const attempts = makeAttempts({
+      ...shared,
+      kms: kms.client,
+      keyringTable: 'Keyring',
+      isolation,
+      hasMessages: makeHasMessages(shared),
+      giveUp: 'waiting',
+      ownHosts,
+      serviceVersion: '0',
+    });
+    const post: GuardedPost = async () => faults.receivers;
+    const attempt = makeAttempt({
+      ...shared,
+      post,
+      sealing: newSealing(),
+      eventLoopLag: neverLate,
+      connectTimeoutMs: 700,
+      serviceVersion: '0',
+    });
+    const processing = makeMessageProcessing({
+      ...shared,
+      tables: { deliveries: 'Deliveries', webhooks: 'Webhooks' },
+      store,
+      queues: { retry, slow },
+      deadLetterQueueUrl: 'dead-letters',
+      refusedEventsTopicArn: 'arn:aws:sns:sa-east-1:111122223333:refused',
+      isolation,
+      attempts: { ...attempts, attempt },
+      schedule: [5_000, 300_000, 1_800_000],
+      demandsUrl: 'https://demandas.example.com',
+    });
+    return makeConsumer({ ...shared, ...processing, maxInFlight: 10, pause: () => new Promise(() => {}) });
+  }
+
+  async function sweep(): Promise<void> {
+    const telemetry = makeDeliveryTelemetry('sweep');
+    const [retry, slow] = ['retries', 'slow'].map(url => makeAttemptQueue({ sqs, queueUrl: url, now })) as [
+      AttemptQueue,
+      AttemptQueue,
+    ];
+    const store = makeDeliveryStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
+    const run = makeSweep({ ...telemetry, store, queues: { retry, slow }, tasks: {}, now });
+    await invoke(telemetry, () => run(() => true), undefined).catch(() => undefined);
+  }
+}
+
+type AttemptQueue = ReturnType<typeof makeAttemptQueue>;
+
+interface Message {
+  readonly messageId: string;
+  readonly body: string;
+  readonly sentAt: number;
+  visibleAt: number;
+  receives: number;
+}
+
+const lanes: Readonly<Record<string, Lane>> = { events: 'first', retries: 'retry', slow: 'slow' };
+
+function put(queues: Map<string, Message[]>, name: string, body: string, delaySeconds = 0): void {
+  const sentAt = Date.now();
+  queues
+    .get(name)
+    ?.push({ messageId: randomId(16), body, sentAt, visibleAt: sentAt + delaySeconds * 1_000, receives: 0 });
+}
+
+/** The part of SQS that the functions ask for. */
+function makeQueues(queues: Map<string, Message[]>) {
+  const send = async ({
+    constructor: { name },
+    input,
+  }: {
+    constructor: { name: string };
+    input: Record<string, never>;
+  }) => {
+    const { QueueUrl, MessageBody, DelaySeconds, ReceiptHandle, VisibilityTimeout } = input;
+    if (name === 'SendMessageCommand') put(queues, QueueUrl ?? '', MessageBody ?? '', DelaySeconds);
+    if (name === 'SendMessageBatchCommand')
+      for (const entry of (input.Entries ?? []) as { MessageBody: string; DelaySeconds?: number }[])
+        put(queues, QueueUrl ?? '', entry.MessageBody, entry.DelaySeconds);
+    if (name === 'ChangeMessageVisibilityCommand')
+      for (const message of queues.get(QueueUrl ?? '') ?? [])
+        if (message.messageId === ReceiptHandle) message.visibleAt = Date.now() + (VisibilityTimeout ?? 0) * 1_000;
+    return {};
+  };
+  return { send } as never;
+}
+
+async function makeKeys(dynamo: DynamoDBDocumentClient, kms: ReturnType<typeof makeFakeKms>['client']): Promise<void> {
+  const day = 86_400;
+  await makeKeyRotation({
+    dynamo,
+    kms,
+    table: 'Keyring',
+    keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
+    algorithm: 'ES256',
+    policies: rotationPolicies({ periodSeconds: 90 * day, accessTokenSeconds: 900, refreshAbsoluteSeconds: 90 * day }),
+    now: () => Date.now(),
+    makeId: randomId,
+  }).rotateKeys();
+}
+
+async function register(dynamo: DynamoDBDocumentClient, sealed: string): Promise<void> {
+  const createdAt = Date.now();
+  const { sealedAuthorization: _, ...webhook } = aWebhook({
+    secrets: [{ sealed, createdAt }],
+    createdAt,
+    updatedAt: createdAt,
+  });
+  await dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
+}

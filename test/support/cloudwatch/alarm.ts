@@ -1,0 +1,78 @@
+import { evaluate, type Series } from './metric-math.ts';
+import type { Metric, Metrics } from './metrics.ts';
+
+/** The properties of an alarm in a template. */
+export interface AlarmProperties {
+  readonly AlarmDescription: string;
+  readonly Metrics?: readonly MetricQuery[];
+  readonly Namespace?: string;
+  readonly MetricName?: string;
+  readonly Dimensions?: readonly Dimension[];
+  readonly Statistic?: string;
+  readonly ExtendedStatistic?: string;
+  readonly Period?: number;
+  readonly EvaluationPeriods: number;
+  readonly DatapointsToAlarm: number;
+  readonly Threshold: number;
+  readonly ComparisonOperator: 'GreaterThanThreshold' | 'LessThanThreshold';
+  readonly TreatMissingData: 'breaching' | 'notBreaching';
+}
+
+/** Returns whether an alarm of a template rings at a moment, by its own expression, periods and threshold. */
+export function rings(alarm: AlarmProperties, metrics: Metrics, moment: number): boolean {
+  const values = valuesOf(alarm, metrics, moment);
+  const isBreaching = (value: number | undefined) => {
+    if (value === undefined) return alarm.TreatMissingData === 'breaching';
+    return alarm.ComparisonOperator === 'GreaterThanThreshold' ? value > alarm.Threshold : value < alarm.Threshold;
+  };
+  return values.filter(isBreaching).length >= alarm.DatapointsToAlarm;
+}
+
+/** Returns the metrics that an alarm watches, one for each statistic: these are what it is billed by. */
+export function watchedMetrics(alarm: AlarmProperties): readonly Metric[] {
+  if (!alarm.Metrics) return [metricOf(alarm)];
+  return alarm.Metrics.flatMap(({ MetricStat }) => (MetricStat ? [metricOf(MetricStat.Metric)] : []));
+}
+
+interface MetricQuery {
+  readonly Id: string;
+  readonly Expression?: string;
+  readonly MetricStat?: {
+    readonly Metric: Pick<AlarmProperties, 'Namespace' | 'MetricName' | 'Dimensions'>;
+    readonly Period: number;
+    readonly Stat: string;
+  };
+}
+
+interface Dimension {
+  readonly Name: string;
+  readonly Value: unknown;
+}
+
+function valuesOf(alarm: AlarmProperties, metrics: Metrics, moment: number): Series {
+  const read = (metric: Metric, statistic: string, period: number): Series =>
+    metrics.read(metric, statistic, period * 1_000, alarm.EvaluationPeriods, moment);
+  if (!alarm.Metrics)
+    return read(metricOf(alarm), alarm.Statistic ?? alarm.ExtendedStatistic ?? '', alarm.Period ?? Number.NaN);
+  const series = alarm.Metrics.flatMap(({ Id, MetricStat }) =>
+    MetricStat ? [[Id, read(metricOf(MetricStat.Metric), MetricStat.Stat, MetricStat.Period)] as const] : [],
+  );
+  const [{ Expression } = {}, ...others] = alarm.Metrics.filter(query => query.Expression !== undefined);
+  if (Expression === undefined || others.length > 0) throw new Error('An alarm has one expression.');
+  return evaluate(Expression, Object.fromEntries(series));
+}
+
+function metricOf({ Namespace = '', MetricName = '', Dimensions = [] }: Partial<AlarmProperties>): Metric {
+  const dimensions = Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, nameOf(Value)]));
+  return { namespace: Namespace, name: MetricName, dimensions };
+}
+
+/** The logical id of what a dimension refers to, without the hash at its end. */
+function nameOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const [id = ''] =
+    /(?<=(?:Ref|GetAtt)?)[A-Z][A-Za-z]+(?=[0-9A-F]{8})/.exec(
+      JSON.stringify(value).replace(/.*ExportsOutput(?:Ref|FnGetAtt)/, ''),
+    ) ?? [];
+  return id;
+}
