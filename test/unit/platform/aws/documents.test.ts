@@ -24,6 +24,7 @@ let ours: sdk.DynamoDBDocumentClient;
 let theirs: sdk.DynamoDBDocumentClient;
 
 beforeAll(async () => {
+  server.keepAliveTimeout = 0; // on a busy machine a connection is idle for longer than the five seconds that Node keeps it
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const settings = {
