@@ -72,7 +72,9 @@ describe('what calls a function', () => {
   ];
 
   it.each(callers)('calls its alias: %s', (type, callee) => {
-    const resources = ofType(type);
+    // A rule without a schedule mails what an alarm says: it calls nobody.
+    const isMail = ({ Properties }: Resource) => type === 'AWS::Events::Rule' && !Properties.ScheduleExpression;
+    const resources = ofType(type).filter(([, resource]) => !isMail(resource));
     expect(resources).not.toEqual([]);
     for (const [id, resource] of resources) expect(aliasIn(callee(resource)), id).toBeDefined();
   });
