@@ -143,7 +143,16 @@ async function deploy<Extra extends object>(
 
   const repeats = () => faults?.happens('repeatedBatches') ?? false;
   const { sqs } = services;
-  const triggers = startTriggers({ template, functions, sqs, servers: [...servers.values()], terminal, repeats });
+  const writeLog = services.logs.put;
+  const triggers = startTriggers({
+    template,
+    functions,
+    sqs,
+    servers: [...servers.values()],
+    terminal,
+    writeLog,
+    repeats,
+  });
   cleanup.push(() => Promise.race([triggers.stop(), wait(grace)]));
   return outputs;
 }

@@ -53,6 +53,7 @@ const routine = new Set([
   'function_memory_size',
   'function_name',
   'function_request_id',
+  'requestId',
   'sampling_rate',
   'xray_trace_id',
   'stack',

@@ -4,6 +4,7 @@ import { ofType } from '../assembly/resources.ts';
 import { eventSourceOf } from '../event-sources/mapping.ts';
 import { startQueueSource } from '../event-sources/queue-source.ts';
 import { scheduleOf, startSchedule } from '../event-sources/schedule.ts';
+import { accessLine, readAccessLogs } from '../http-api/access-log.ts';
 import { makeGateway } from '../http-api/gateway.ts';
 import { apisOf, makeRouteTable } from '../http-api/routes.ts';
 import type { HttpServer } from '../http-api/server.ts';
@@ -40,6 +41,8 @@ interface TriggerContext {
   readonly sqs: QueueService;
   readonly servers: readonly HttpServer[];
   readonly terminal: Terminal;
+  /** Writes a line of a log group. */
+  readonly writeLog: (group: string, line: string) => void;
   /** Returns whether a batch is passed to its function a second time. */
   readonly repeats: () => boolean;
 }
@@ -79,7 +82,8 @@ function startSources({ template, functions, sqs, repeats }: TriggerContext) {
   };
 }
 
-function openApis({ template, functions, servers, terminal }: TriggerContext): void {
+function openApis({ template, functions, servers, terminal, writeLog }: TriggerContext): void {
+  const accessLogs = readAccessLogs(template.resources);
   for (const api of apisOf(template.resources, resource => template.attributeOf(resource, 'Ref'))) {
     const port = template.apiPorts.get(api.apiId);
     const routes = api.routes.map(({ routeKey, functionName, timeoutMilliseconds, throttle }) => ({
@@ -93,8 +97,13 @@ function openApis({ template, functions, servers, terminal }: TriggerContext): v
     const gateway = makeGateway({
       address: { apiId: api.apiId, host: `127.0.0.1:${port}` },
       findRoute: makeRouteTable(routes),
-      onAnswered: (method, path, status, milliseconds) =>
-        terminal.note('gateway', `${method} ${path}  ${status}  ${milliseconds} ms`, 'debug'),
+      onAnswered: answered => {
+        const { request, response, milliseconds } = answered;
+        // The path, and never the query, which may hold secrets.
+        terminal.note('gateway', `${request.method} ${request.path}  ${response.status}  ${milliseconds} ms`, 'debug');
+        const accessLog = accessLogs.get(api.apiId);
+        if (accessLog) writeLog(accessLog.group, accessLine(accessLog.format, answered));
+      },
     });
     servers.find(server => server.port === port)?.open(gateway);
   }

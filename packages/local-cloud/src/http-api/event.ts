@@ -1,11 +1,13 @@
 import { isUtf8 } from 'node:buffer';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { account } from '../assembly/identities.ts';
 import type { RouteMatch } from './routes.ts';
 
 /** A request as it came over the wire, complete. */
 export interface IncomingRequest {
+  /** The gateway's id of it, which its answer tells in the header `apigw-requestid`. */
+  readonly requestId: string;
   readonly method: string;
   /** Decoded; begins with a slash. */
   readonly path: string;
@@ -27,6 +29,11 @@ export interface ApiAddress {
   readonly apiId: string;
   /** `127.0.0.1:port` */
   readonly host: string;
+}
+
+/** Makes the id of a request in the form of API Gateway's: 15 characters of base64url and `=`. */
+export function makeRequestId(): string {
+  return `${randomBytes(11).toString('base64url')}=`;
 }
 
 /** Makes the event of payload format 2.0 that API Gateway makes of a request. */
@@ -66,7 +73,7 @@ export function makeEvent(
         sourceIp: request.sourceIp,
         userAgent: headers['user-agent'] ?? '',
       },
-      requestId: randomUUID(),
+      requestId: request.requestId,
       routeKey,
       stage: '$default',
       time: logTime(request.receivedAt),
@@ -126,7 +133,7 @@ function decodeQuery(rawQueryString: string): Record<string, string> {
 }
 
 /** `12/Mar/2020:19:03:58 +0000`, as in the common log format. */
-function logTime(epoch: number): string {
+export function logTime(epoch: number): string {
   const [, day, month, year, time] = /, (\d\d) (\w+) (\d+) ([\d:]+)/.exec(new Date(epoch).toUTCString()) ?? [];
   return `${day}/${month}/${year}:${time} +0000`;
 }

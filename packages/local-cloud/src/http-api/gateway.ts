@@ -1,10 +1,21 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Invoke } from '../lambda/invocation.ts';
-import { type ApiAddress, makeEvent } from './event.ts';
-import { gatewayMessage, makeResponse } from './response.ts';
+import { type ApiAddress, type IncomingRequest, makeEvent } from './event.ts';
+import { type GatewayResponse, gatewayMessage, makeResponse } from './response.ts';
 import type { FindRoute } from './routes.ts';
 import type { RequestHandler } from './server.ts';
 import type { Throttle } from './throttle.ts';
+
+/** A request that was answered. */
+export interface AnsweredRequest {
+  readonly request: IncomingRequest;
+  /** Without one no route fitted. */
+  readonly routeKey: string | undefined;
+  readonly response: GatewayResponse;
+  /** The gateway's own message, where it answered by itself. */
+  readonly error: string | undefined;
+  readonly milliseconds: number;
+}
 
 /** Makes an HTTP API: routing, throttling, and the function's answer, or the gateway's own where there is none. */
 export function makeGateway({
@@ -14,27 +25,29 @@ export function makeGateway({
 }: {
   readonly address: ApiAddress;
   readonly findRoute: FindRoute<RouteTarget>;
-  /** Receives each answered request: method, path (never the query, which may hold secrets), status, milliseconds. */
-  readonly onAnswered: (method: string, path: string, status: number, milliseconds: number) => void;
+  readonly onAnswered: (answered: AnsweredRequest) => void;
 }): RequestHandler {
-  const answer: RequestHandler = async request => {
+  const answer = async (
+    request: IncomingRequest,
+  ): Promise<Pick<AnsweredRequest, 'routeKey' | 'response' | 'error'>> => {
     const route = findRoute(request.method, request.path);
-    if (!route) return gatewayMessage(404, 'Not Found');
-    const { invoke, timeoutMilliseconds, throttle } = route.target;
-    if (!throttle()) return gatewayMessage(429, 'Too Many Requests');
+    if (!route) return own(undefined, 404, 'Not Found');
+    const { routeKey, target } = route;
+    const { invoke, timeoutMilliseconds, throttle } = target;
+    if (!throttle()) return own(routeKey, 429, 'Too Many Requests');
     const timer = new AbortController();
     const invoked = invoke(JSON.stringify(makeEvent(request, route, address))).then(makeResponse);
-    const late = wait(timeoutMilliseconds, timedOut, { signal: timer.signal });
+    const late = wait(timeoutMilliseconds, undefined, { signal: timer.signal });
     late.catch(() => undefined);
     const response = await Promise.race([invoked, late]);
     timer.abort();
-    return response;
+    return response ? { routeKey, response, error: undefined } : own(routeKey, 503, 'Service Unavailable');
   };
 
   return async function gateway(request) {
-    const response = await answer(request);
-    onAnswered(request.method, request.path, response.status, Date.now() - request.receivedAt);
-    return response;
+    const answered = await answer(request);
+    onAnswered({ request, ...answered, milliseconds: Date.now() - request.receivedAt });
+    return answered.response;
   };
 }
 
@@ -45,5 +58,7 @@ interface RouteTarget {
   readonly throttle: Throttle;
 }
 
-/** API Gateway's answer when a function takes longer than the integration's timeout. */
-const timedOut = gatewayMessage(503, 'Service Unavailable');
+/** Returns an answer of API Gateway itself; 503 where a function takes longer than the integration's timeout. */
+function own(routeKey: string | undefined, status: number, error: string) {
+  return { routeKey, response: gatewayMessage(status, error), error };
+}

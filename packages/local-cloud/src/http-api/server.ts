@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type LoopbackServer, listenOnLoopback } from '../loopback-server.ts';
-import type { IncomingRequest } from './event.ts';
+import { type IncomingRequest, makeRequestId } from './event.ts';
 import { type GatewayResponse, gatewayMessage } from './response.ts';
 
 /** Answers a complete request. */
@@ -20,6 +20,8 @@ export async function startHttpServer(port: number): Promise<HttpServer> {
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const receivedAt = Date.now();
+    const requestId = makeRequestId();
+    response.setHeader(ownHeader, requestId);
     const target = parseTarget(request.url ?? '');
     if (!target) return send(response, badRequest);
     if (headLength(request) > largestHead) return send(response, headTooLarge);
@@ -32,11 +34,11 @@ export async function startHttpServer(port: number): Promise<HttpServer> {
     const { method = '', httpVersion, rawHeaders, socket } = request;
     const sourceIp = socket.remoteAddress ?? '127.0.0.1';
     const protocol = `HTTP/${httpVersion}`;
-    const answered = await handle({ ...target, method, protocol, rawHeaders, body, sourceIp, receivedAt });
+    const answered = await handle({ ...target, requestId, method, protocol, rawHeaders, body, sourceIp, receivedAt });
     try {
       send(response, answered);
     } catch {
-      for (const name of response.getHeaderNames()) response.removeHeader(name);
+      for (const name of response.getHeaderNames()) if (name !== ownHeader) response.removeHeader(name);
       send(response, internalError); // a header that HTTP does not allow
     }
   };
@@ -60,6 +62,9 @@ export async function startHttpServer(port: number): Promise<HttpServer> {
   };
 }
 
+/** The header that API Gateway adds to every answer: its id of the request. */
+const ownHeader = 'apigw-requestid';
+
 const unavailable = gatewayMessage(503, 'Service Unavailable');
 
 /** Path and query of a request target in origin form or in absolute form (RFC 9112 section 3.2). */
@@ -72,7 +77,7 @@ function parseTarget(target: string): { path: string; rawQueryString: string } |
 }
 
 function send(response: ServerResponse, { status, headers, body }: GatewayResponse): void {
-  for (const [name, value] of headers) response.appendHeader(name, value);
+  for (const [name, value] of headers) if (name.toLowerCase() !== ownHeader) response.appendHeader(name, value);
   if (status !== 204 && status !== 304) response.setHeader('content-length', body.length); // RFC 9110 section 8.6
   response.writeHead(status).end(body);
 }

@@ -18,7 +18,15 @@ const gatewayWith = (routeKeys: readonly string[]) => {
   return async (path: string, count: number) => {
     const statuses: number[] = [];
     for (let sent = 0; sent < count; sent++) {
-      const request = { method: 'POST', path, rawQueryString: '', protocol: 'HTTP/1.1', rawHeaders: [], receivedAt: 0 };
+      const request = {
+        requestId: 'x',
+        method: 'POST',
+        path,
+        rawQueryString: '',
+        protocol: 'HTTP/1.1',
+        rawHeaders: [],
+        receivedAt: 0,
+      };
       statuses.push((await gateway({ ...request, body: Buffer.alloc(0), sourceIp: '127.0.0.1' })).status);
     }
     return statuses;

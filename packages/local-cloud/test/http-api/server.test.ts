@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeGateway } from '../../src/http-api/gateway.ts';
+import { type AnsweredRequest, makeGateway } from '../../src/http-api/gateway.ts';
 import { makeRouteTable } from '../../src/http-api/routes.ts';
 import { type HttpServer, startHttpServer } from '../../src/http-api/server.ts';
 
 let server: HttpServer;
 let isThrottled = false;
-const answered: unknown[][] = [];
+const answered: AnsweredRequest[] = [];
 
 /** Echoes the event; `/slow` never returns. */
 const echo = async (payload: string) => {
@@ -16,6 +16,8 @@ const echo = async (payload: string) => {
   if (event.rawPath === '/slow') await new Promise(() => undefined);
   if (event.rawPath === '/split')
     return { outcome: 'returned', payload: '{"statusCode":200,"headers":{"a":"b\\r\\nc: d"}}' } as const;
+  if (event.rawPath === '/own')
+    return { outcome: 'returned', payload: '{"statusCode":200,"headers":{"Apigw-RequestId":"mine"}}' } as const;
   if (event.rawPath === '/nothing') return { outcome: 'returned', payload: '{"statusCode":204}' } as const;
   const body = JSON.stringify({ path: event.rawPath, query: event.rawQueryString, size: event.body?.length ?? 0 });
   return { outcome: 'returned', payload: JSON.stringify({ statusCode: 200, body }) } as const;
@@ -35,7 +37,7 @@ const open = () => {
     makeGateway({
       address: { apiId: 'x', host: `127.0.0.1:${server.port}` },
       findRoute: makeRouteTable([{ routeKey: 'ANY /{proxy+}', target }]),
-      onAnswered: (...words) => answered.push(words),
+      onAnswered: one => answered.push(one),
     }),
   );
 };
@@ -126,7 +128,28 @@ describe('request targets', () => {
 
 it('responses are reported, without the query string', async () => {
   await fetch(`http://127.0.0.1:${server.port}/told?secret=1`, { method: 'DELETE' });
-  expect(answered.at(-1)).toEqual(['DELETE', '/told', 200, expect.any(Number)]);
+  expect(answered.at(-1)).toMatchObject({ request: { method: 'DELETE', path: '/told' }, response: { status: 200 } });
+});
+
+describe('the id of a request', () => {
+  it('is in every answer, in the form of API Gateway, and in no two', async () => {
+    const paths = ['/x', '/nothing', '/split', '/', '/slow'];
+    const ids = await Promise.all(
+      paths.map(async path => (await fetch(`http://127.0.0.1:${server.port}${path}`)).headers.get('apigw-requestid')),
+    );
+    for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{15}=$/);
+    expect(new Set(ids).size).toBe(paths.length);
+  });
+
+  it('is the one that the function is given', async () => {
+    const { headers } = await fetch(`http://127.0.0.1:${server.port}/x`);
+    expect(headers.get('apigw-requestid')).toBe(answered.at(-1)?.request.requestId);
+  });
+
+  it('is no other that the function answers', async () => {
+    const { headers } = await fetch(`http://127.0.0.1:${server.port}/own`);
+    expect(headers.get('apigw-requestid')).toMatch(/^[A-Za-z0-9_-]{15}=$/);
+  });
 });
 
 it('a port in use is an error in one line', async () => {
