@@ -68,12 +68,12 @@ export function retryAfter(seconds: number): Record<string, string> {
  * The response to a refused request, as problem details (RFC 9457). It has no `Vary: Accept-Language`, which is for caches
  * (RFC 9110 section 12.5.5): none may store it.
  *
- * @param docsUrl - the page that explains all codes, each under an anchor of its own.
+ * @param context - `docsUrl`: the page that explains all codes, each under an anchor of its own; `requestId`: the gateway's id of
+ * the request.
  */
 export function toProblemResponse(
   { status, code, detail, headers, errors }: Problem,
-  docsUrl: string | undefined,
-  language: Language,
+  { docsUrl, requestId, language }: ProblemContext,
 ): HttpResponse {
   const body: z.infer<typeof problemBody> = {
     type: docsUrl === undefined ? 'about:blank' : `${docsUrl}#${code}`,
@@ -81,6 +81,7 @@ export function toProblemResponse(
     status,
     detail: detail[language],
     code,
+    requisicao: requestId,
     ...(errors ? { errors: errors.map(error => ({ ...error, detail: error.detail[language] })) } : {}),
   };
   return {
@@ -93,6 +94,12 @@ export function toProblemResponse(
     },
     body: JSON.stringify(body),
   };
+}
+
+interface ProblemContext {
+  readonly docsUrl: string | undefined;
+  readonly requestId: string;
+  readonly language: Language;
 }
 
 interface ProblemCase extends Texts {
@@ -129,5 +136,7 @@ export const problemBody = z.object({
   status: z.int(),
   detail: z.string(),
   code: z.string(),
+  /** The gateway's id of the request, as in the header `apigw-requestid`. */
+  requisicao: z.string(),
   errors: z.optional(z.array(finding)),
 });

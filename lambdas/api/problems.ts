@@ -90,8 +90,8 @@ export const apiProblems = {
   internal_error: {
     status: 500,
     code: 'internal_error',
-    en: 'Something went wrong here. Try again; if it stays, tell support the time.',
-    pt: 'Algo deu errado do nosso lado. Tente novamente; se continuar, informe o horário ao suporte.',
+    en: 'Something went wrong here. Try again; if it stays, give support the value of requisicao.',
+    pt: 'Algo deu errado do nosso lado. Tente novamente; se continuar, informe ao suporte o valor de requisicao.',
   },
 } as const satisfies ProblemTable;
 

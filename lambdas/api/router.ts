@@ -33,7 +33,8 @@ export function makeApi(
   const { resources, docsUrl, log } = dependencies;
 
   return async function api(request: HttpRequest): Promise<HttpResponse> {
-    const { method } = request.requestContext.http;
+    const { http, requestId } = request.requestContext;
+    const { method } = http;
     let route: Route | undefined;
     let caller: Principal | undefined;
     const logFields = () => ({
@@ -57,7 +58,8 @@ export function makeApi(
       const problem = toProblem(error, log);
       const { status, code } = problem;
       log.warn('webhook.refused', { ...logFields(), status, code, findings: describeFindings(problem) });
-      return toProblemResponse(problem, docsUrl, preferredLanguage(request.headers['accept-language']));
+      const language = preferredLanguage(request.headers['accept-language']);
+      return toProblemResponse(problem, { docsUrl, requestId, language });
     }
   };
 }

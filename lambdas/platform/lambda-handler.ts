@@ -13,7 +13,7 @@ export function makeHandler<Event, Result>(
   run: (event: Event, context: Context) => Promise<Result>,
 ) {
   return middy<Event, Result>()
-    .use({ before: ({ context }) => beginInvocation(context) })
+    .use({ before: ({ event, context }) => beginInvocation(context, requestIdOf(event)) })
     .use(logMetrics(metrics))
     .handler(run);
 }
@@ -24,6 +24,11 @@ export function makeHttpHandler<Request = HttpRequest, Response extends HttpResp
   answer: (request: Request) => Promise<Response>,
 ) {
   return makeHandler<Request, Response>(telemetry, answer).use(countFailures(telemetry));
+}
+
+/** Returns the gateway's id of a request; other events have none. */
+function requestIdOf(event: unknown): string | undefined {
+  return (event as Partial<HttpRequest> | null)?.requestContext?.requestId;
 }
 
 /**

@@ -3,19 +3,21 @@ export type Log = Readonly<Record<'info' | 'warn' | 'error', (message: string, f
 
 /**
  * Makes the log of a function: one JSON object a line. What the log group tells anyway (the function and its version) is in no
- * line, and the id of the invocation only where something failed: most of what a line costs is its bytes. `LOG_LEVEL` names the
- * least level that is written (ADR 14).
+ * line, and the id of the invocation only where something failed: most of what a line costs is its bytes. A request's own id is in
+ * every line: its caller was told it. `LOG_LEVEL` names the least level that is written (ADR 14).
  */
 export function makeLog(service: string) {
   const least = ranks[process.env.LOG_LEVEL ?? ''] ?? 0;
+  let invocationId: string | undefined;
   let requestId: string | undefined;
   let traceId: string | undefined;
   const log: Log = { info: writer('INFO'), warn: writer('WARN'), error: writer('ERROR') };
   return { log, beginInvocation };
 
-  /** Notes the invocation that further lines belong to. */
-  function beginInvocation({ awsRequestId }: { readonly awsRequestId: string }): void {
-    requestId = awsRequestId;
+  /** Notes the invocation that further lines belong to, and the gateway's id of its request where it is one of an HTTP API. */
+  function beginInvocation({ awsRequestId }: { readonly awsRequestId: string }, gatewayRequestId?: string): void {
+    invocationId = awsRequestId;
+    requestId = gatewayRequestId;
     traceId = sampledTrace.exec(process.env._X_AMZN_TRACE_ID ?? '')?.[1];
   }
 
@@ -24,7 +26,8 @@ export function makeLog(service: string) {
     return function write(message, fields = {}) {
       const line: Record<string, Loggable> = { level, message, timestamp: new Date().toISOString(), service };
       for (const name in fields) if (isTold(fields[name]) && !Object.hasOwn(line, name)) line[name] = fields[name];
-      if (level !== 'INFO') line.function_request_id = requestId;
+      line.requestId = requestId;
+      if (level !== 'INFO') line.function_request_id = invocationId;
       line.xray_trace_id = traceId;
       process.stdout.write(`${toJson(line)}\n`);
     };

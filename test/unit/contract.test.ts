@@ -12,15 +12,23 @@ const webhook = {
   criado_em: '2026-11-20T13:24:50.601Z',
   atualizado_em: '2026-11-20T13:24:50.601Z',
 };
+const traced = { 'apigw-requestid': 'AbCdEfGhIjKlMnO=' };
 const shown: Exchange = {
   host: 'base',
   method: 'GET',
   path: '/v1/webhooks/demanda.criada',
   status: 200,
-  headers: new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store', date: 'today' }),
+  headers: new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store', date: 'today', ...traced }),
   body: JSON.stringify(webhook),
 };
-const problem = { type: 'about:blank', title: 'Not Found', status: 404, detail: '…', code: 'webhook_not_found' };
+const problem = {
+  type: 'about:blank',
+  title: 'Not Found',
+  status: 404,
+  detail: '…',
+  code: 'webhook_not_found',
+  requisicao: 'x',
+};
 const refused: Exchange = {
   ...shown,
   status: 404,
@@ -28,6 +36,7 @@ const refused: Exchange = {
     'content-type': 'application/problem+json',
     'cache-control': 'no-store',
     'content-language': 'en',
+    ...traced,
   }),
   body: JSON.stringify(problem),
 };
@@ -69,7 +78,7 @@ describe('the judgement of an answer', () => {
   });
 
   it('tells the cases of one OAuth error apart', () => {
-    const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' };
+    const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache', ...traced };
     const body = { error: 'invalid_request', error_description: 'The parameter token is required.' };
     const exchange = { ...shown, host: 'auth', method: 'POST', status: 400, headers: new Headers(headers) } as const;
     const answer = (path: string) => judgeResponse({ ...exchange, path, body: JSON.stringify(body) });

@@ -48,6 +48,7 @@ describe('the error catalogue', () => {
       status,
       detail: apiProblems.validation_failed[language],
       code,
+      requisicao: 'AbCdEfGhIjKlMnO=',
       errors: [{ pointer: '/url', code: 'url_not_https', detail: webhookFindings.https[language] }],
     });
     const [, error, error_description] = oauthCases.credentials_refused;

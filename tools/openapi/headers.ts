@@ -4,6 +4,11 @@ export const headers = {
     description: 'Nobody may keep the answer.',
     schema: { type: 'string', const: 'no-store' },
   },
+  RequestId: {
+    description: 'The id of the request: support finds the request by it.',
+    schema: { type: 'string' },
+    example: 'AbCdEfGhIjKlMnO=',
+  },
   PublicCache: {
     description: 'How long anybody may keep the answer.',
     schema: { type: 'string', pattern: '^public, max-age=[0-9]+$' },

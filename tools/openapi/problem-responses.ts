@@ -118,6 +118,7 @@ function exampleOf(
       status,
       detail: fillIn(texts[language], values),
       code,
+      requisicao: 'AbCdEfGhIjKlMnO=',
       ...(status === 422 && { errors }),
     },
   };

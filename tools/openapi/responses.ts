@@ -83,16 +83,22 @@ const gatewayMessages: Readonly<Record<string, string>> = {
 
 function responseOf(own: OwnResponse | undefined, message: string | undefined): ResponseObject {
   const gateway = message === undefined ? undefined : gatewayContent(message);
-  if (!own) return { description: `The gateway: ${message}.`, content: bothForms(undefined, gateway) };
+  if (!own) {
+    const described = headerReferences(everyAnswer, () => false);
+    return { description: `The gateway: ${message}.`, headers: described, content: bothForms(undefined, gateway) };
+  }
   const { description, mediaType = gatewayType, schema, examples = {}, headers: names, sometimes = [] } = own;
-  const described = headerReferences(names, name => !gateway && !sometimes.includes(name));
+  const described = headerReferences({ ...names, ...everyAnswer }, name => !gateway && !sometimes.includes(name));
   const content = schema && { [mediaType]: { schema, ...(Object.keys(examples).length > 0 && { examples }) } };
   return {
     description: gateway ? `${description} Or the gateway: ${message}.` : description,
-    ...(Object.keys(described).length > 0 && { headers: described }),
+    headers: described,
     ...((content || gateway) && { content: bothForms(content, gateway) }),
   };
 }
+
+/** The headers that the gateway adds to every answer that comes through it. */
+const everyAnswer: HeaderNames = { 'apigw-requestid': 'RequestId' };
 
 /** @param always - whether each answer with that status has the header. */
 function headerReferences(names: HeaderNames, always: (name: string) => boolean): Record<string, object> {

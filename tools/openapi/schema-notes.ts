@@ -120,6 +120,10 @@ export const notes = {
       type: { description: 'The page that explains `code`, or `about:blank`.', format: 'uri' },
       title: { description: 'What `status` means.' },
       detail: { description: 'What is wrong, and how to correct it.' },
+      requisicao: {
+        description: 'The id of the request, as in the header `apigw-requestid`: support finds the request by it.',
+        examples: ['AbCdEfGhIjKlMnO='],
+      },
       errors: { description: 'With `validation_failed`: everything that is wrong.' },
     },
   },

@@ -43,6 +43,16 @@ describe('a line of the log', () => {
     ]);
   });
 
+  it('of a request tells the id that its answer has, and one of another event none', () => {
+    const { log, beginInvocation } = makeLog('webhooks');
+    beginInvocation({ awsRequestId: requestId }, 'AbCdEfGhIjKlMnO=');
+    log.info('webhook.answered');
+    log.warn('webhook.refused');
+    beginInvocation({ awsRequestId: requestId });
+    log.info('message.received');
+    expect(lines().map(line => line.requestId)).toEqual(['AbCdEfGhIjKlMnO=', 'AbCdEfGhIjKlMnO=', undefined]);
+  });
+
   it('of a delivered event has at most 375 bytes, and nothing that its log group tells', () => {
     logDelivered();
     expect(Buffer.byteLength(written[0] ?? '')).toBeLessThanOrEqual(375);
