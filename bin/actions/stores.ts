@@ -7,7 +7,6 @@ import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { makeSessionList } from '../../lambdas/auth/sessions/session-list.ts';
 import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
-import { type SlownessOwner, slownessId, slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import type { AttemptQueue } from '../../lambdas/delivery/queues.ts';
 import { makeRunReplay, replayPage } from '../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
@@ -15,14 +14,14 @@ import { makeReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
 import { makeReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/store/delivery-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
-import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import { makeReadAnswers } from '../../lambdas/delivery/store/read-answers.ts';
-import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
+import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import { type DynamoDBDocumentClient, makeDocumentClient } from '../../lambdas/platform/aws/documents.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
+import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/webhooks/slow-since.ts';
 import { CliError } from './operator.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';
 
@@ -141,16 +140,10 @@ export async function readSlowSince(
   target: Target,
   owners: readonly SlownessOwner[],
 ): Promise<readonly (number | undefined)[]> {
-  const dynamo = connectDynamo(target);
-  const table = requireOutput(target, 'DeliveriesTable');
+  const read = makeReadSlowSince(connectDynamo(target), requireOutput(target, 'DeliveriesTable'));
   const found: (number | undefined)[] = [];
-  for (let start = 0; start < owners.length; start += longestRead) {
-    const some = owners.slice(start, start + longestRead);
-    const items = await batchGet(
-      dynamo,
-      some.map(owner => headKey(table, slownessId(owner))),
-    );
-    found.push(...some.map((owner, at) => slownessOf(owner, items[at]).slowSince));
+  for (let start = 0; start < owners.length; start += batchGetLimit) {
+    found.push(...(await read(owners.slice(start, start + batchGetLimit))));
   }
   return found;
 }
@@ -169,6 +162,3 @@ function connect(target: Target) {
 
 /** Failures need no report here: the sweeper goes on with every replay each minute. */
 const silence = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };
-
-/** The most items of one BatchGetItem. */
-const longestRead = 100;

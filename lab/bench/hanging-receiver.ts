@@ -1,6 +1,6 @@
-import { slownessId } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import { GetCommand } from '../../lambdas/platform/aws/documents.ts';
+import { slownessId } from '../../lambdas/webhooks/slow-since.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { batchesOf, batchSize } from './consumer.ts';
 import type { DeliveryTestbed } from './delivery-testbed.ts';

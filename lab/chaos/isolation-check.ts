@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isSlow } from '../../lambdas/delivery/isolation/slowness.ts';
-import { slownessId, slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
+import { slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import { fewestSlowAttempts } from '../../lambdas/delivery/limits.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import { GetCommand } from '../../lambdas/platform/aws/documents.ts';
+import { slownessId } from '../../lambdas/webhooks/slow-since.ts';
 import { dynamoClientOf } from '../../tools/support/engines.ts';
 import { startPreparedRun } from './prepared-run.ts';
 import type { ReceiverBehaviour } from './receiver-behaviours.ts';

@@ -60,13 +60,15 @@ export function updateWebhook(
 }
 
 const announcement = z.object({
-  type: z.enum(['webhook.failing', 'webhook.suspended', 'webhook.reactivated']),
-  /** The moment when the state began that `type` names; milliseconds since the epoch. */
+  type: z.enum(['webhook.failing', 'webhook.suspended', 'webhook.reactivated', 'webhook.recovered']),
+  /** The moment when the state began that `type` names, or that `webhook.recovered` ended; milliseconds since the epoch. */
   since: z.int(),
   /** The reason why it is suspended. */
   reason: z.nullable(z.enum(['gone', 'no_success', 'operator'])),
   /** `result` of the attempt that caused it, if one did. */
   lastResult: z.nullable(z.string()),
+  /** The delivery that told. An announcement that an earlier release stored names none. */
+  deliveryId: z._default(z.nullable(z.string()), null),
 });
 
 const announcedItem = z.object({

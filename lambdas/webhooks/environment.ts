@@ -4,6 +4,7 @@ import { list, optionalText, text } from '../platform/environment.ts';
 /** The environment of the function WebhooksApi. */
 export const webhooksApiEnvironment = z.object({
   WEBHOOKS_TABLE: text,
+  DELIVERIES_TABLE: text,
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
   SESSIONS_TABLE: text,

@@ -116,7 +116,13 @@ export function makeOperatorStore({
     const suspended = await update(accountId, eventName, {
       set: { status: 'suspended', suspensionReason: 'operator', updatedAt: moment },
       when: expression`attribute_not_exists(suspensionReason) OR suspensionReason <> ${'operator'}`,
-      announcement: { type: 'webhook.suspended', since: moment, reason: 'operator', lastResult: null },
+      announcement: {
+        type: 'webhook.suspended',
+        since: moment,
+        reason: 'operator',
+        lastResult: null,
+        deliveryId: null,
+      },
     });
     const webhook = suspended ? webhookIn(suspended) : await webhooks.find(accountId, eventName);
     return webhook ? { outcome: 'changed', webhook } : { outcome: 'not_registered' };
@@ -145,7 +151,7 @@ export function makeOperatorStore({
         failingMark: undefined,
       },
       when: expression`attribute_exists(webhookId) AND status = ${'suspended'}`,
-      announcement: { type: 'webhook.reactivated', since: moment, reason: null, lastResult: null },
+      announcement: { type: 'webhook.reactivated', since: moment, reason: null, lastResult: null, deliveryId: null },
     });
     const webhook = webhookIn(reactivated);
     if (webhook) return { outcome: 'changed', webhook };

@@ -23,6 +23,10 @@ export const webhookRecord = z.object({
   autorizacao_definida: z.boolean(),
   estado: z.enum(Object.values(wireStatuses)),
   motivo_suspensao: z.nullable(z.enum(Object.values(wireReasons))),
+  /** Since when nothing but failures came of attempts. */
+  falhando_desde: z.nullable(z.iso.datetime()),
+  /** Since when the attempts of the event go through the slow lane: it outlives the registration. */
+  lento_desde: z.nullable(z.iso.datetime()),
   /** The replaced signing secrets that still sign, the latest first. */
   segredos_anteriores: z.array(z.object({ valido_ate: z.iso.datetime() })),
   criado_em: z.iso.datetime(),
@@ -32,14 +36,20 @@ export const webhookRecord = z.object({
 /** A webhook in responses; times are RFC 3339 in UTC. */
 export type WebhookRecord = z.infer<typeof webhookRecord>;
 
-/** Makes the record of a stored webhook. `now` decides which replaced secrets still sign. */
-export function toWebhookRecord(stored: Webhook, now: number): WebhookRecord {
+/**
+ * Makes the record of a stored webhook. `now` decides which replaced secrets still sign.
+ *
+ * @param slowSince - since when the attempts of its event go through the slow lane, if they do.
+ */
+export function toWebhookRecord(stored: Webhook, slowSince: number | undefined, now: number): WebhookRecord {
   return {
     evento: stored.eventName,
     url: stored.url,
     autorizacao_definida: stored.sealedAuthorization !== undefined,
     estado: wireStatuses[stored.status],
     motivo_suspensao: stored.suspensionReason && wireReasons[stored.suspensionReason],
+    falhando_desde: isoOrNull(stored.failingSince),
+    lento_desde: isoOrNull(slowSince),
     segredos_anteriores: stored.secrets
       .map(signsUntil)
       .filter(until => until > now && until !== Number.POSITIVE_INFINITY)
@@ -47,4 +57,8 @@ export function toWebhookRecord(stored: Webhook, now: number): WebhookRecord {
     criado_em: isoTime(stored.createdAt),
     atualizado_em: isoTime(stored.updatedAt),
   };
+}
+
+function isoOrNull(moment: number | undefined): string | null {
+  return moment === undefined ? null : isoTime(moment);
 }

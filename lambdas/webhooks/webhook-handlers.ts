@@ -15,20 +15,22 @@ import { requireEventName, webhookProblem } from './problems.ts';
 import { toWebhookRecord, type webhookRecord } from './representation.ts';
 import { webhookRoutes } from './routes.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
+import type { ReadSlowSince } from './slow-since.ts';
 import type { ValidateUrl } from './validate-url.ts';
-import { authorizationBinding, type EventName, secretBinding } from './webhook.ts';
+import { authorizationBinding, type EventName, secretBinding, type Webhook } from './webhook.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 /** Makes the functions that manage registrations. */
 export function makeWebhookHandlers(dependencies: {
   readonly store: WebhookStore;
+  readonly readSlowSince: ReadSlowSince;
   readonly sealing: Pick<Sealing, 'seal'>;
   readonly validateUrl: ValidateUrl;
   readonly makeSecret: MakeSigningSecret;
   readonly makeId: MakeId;
   readonly now: Clock;
 }): Handlers<typeof webhookRoutes> {
-  const { store, sealing, validateUrl, makeSecret, makeId, now } = dependencies;
+  const { store, readSlowSince, sealing, validateUrl, makeSecret, makeId, now } = dependencies;
 
   return {
     listWebhooks,
@@ -42,17 +44,20 @@ export function makeWebhookHandlers(dependencies: {
 
   async function listWebhooks({ caller }: RequestContext): Promise<HttpResponse> {
     const webhooks = await store.list(caller.accountId);
+    const slowSince = await readSlowSince(webhooks);
     return jsonResponse<typeof webhookList>(200, {
-      webhooks: webhooks.map(webhook => toWebhookRecord(webhook, now())),
+      webhooks: webhooks.map((webhook, at) => toWebhookRecord(webhook, slowSince[at], now())),
     });
   }
 
   async function registerWebhook({ caller: { accountId }, request }: RequestContext): Promise<HttpResponse> {
     const { evento: eventName, url, autorizacao } = await readBodyWithUrl(registration, request);
     const secret = makeSecret();
-    const [sealed, sealedAuthorization] = await Promise.all([
+    // All that can fail comes before the registration: its answer alone shows the secret.
+    const [sealed, sealedAuthorization, [slowSince]] = await Promise.all([
       sealing.seal(secret, secretBinding(accountId, eventName)),
       sealAuthorization(accountId, eventName, autorizacao),
+      readSlowSince([{ accountId, eventName }]),
     ]);
     const moment = now();
     const registered = await store.create({
@@ -69,14 +74,14 @@ export function makeWebhookHandlers(dependencies: {
     });
     if (!registered) throw webhookProblem('webhook_exists');
     const location = fillIn(webhookRoutes.Webhook.path, { evento: eventName });
-    const body = { ...toWebhookRecord(registered, moment), segredo: secret };
+    const body = { ...toWebhookRecord(registered, slowSince, moment), segredo: secret };
     return jsonResponse<typeof registeredWebhook>(201, body, { location });
   }
 
   async function getWebhook(context: RequestContext): Promise<HttpResponse> {
     const webhook = await store.find(context.caller.accountId, requireEventName(context));
     if (!webhook) throw webhookProblem('webhook_not_found');
-    return jsonResponse<typeof webhookRecord>(200, toWebhookRecord(webhook, now()));
+    return respondWith(webhook);
   }
 
   async function replaceWebhook(context: RequestContext): Promise<HttpResponse> {
@@ -88,7 +93,7 @@ export function makeWebhookHandlers(dependencies: {
       const read = await store.find(accountId, eventName);
       if (!read) throw webhookProblem('webhook_not_found');
       const webhook = await store.replace(read, { url, sealedAuthorization, updatedAt: now() });
-      if (webhook) return jsonResponse<typeof webhookRecord>(200, toWebhookRecord(webhook, now()));
+      if (webhook) return respondWith(webhook);
     }
     throw contended();
   }
@@ -124,7 +129,12 @@ export function makeWebhookHandlers(dependencies: {
     const webhook = await store.reactivate(context.caller.accountId, requireEventName(context), now());
     if (!webhook) throw webhookProblem('webhook_not_found');
     if (webhook.suspensionReason === 'operator') throw webhookProblem('suspended_by_operator');
-    return jsonResponse<typeof webhookRecord>(200, toWebhookRecord(webhook, now()));
+    return respondWith(webhook);
+  }
+
+  async function respondWith(webhook: Webhook): Promise<HttpResponse> {
+    const [slowSince] = await readSlowSince([webhook]);
+    return jsonResponse<typeof webhookRecord>(200, toWebhookRecord(webhook, slowSince, now()));
   }
 
   /** Tells all findings at once, the URL's among them. */

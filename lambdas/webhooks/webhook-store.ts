@@ -175,7 +175,7 @@ export function makeWebhookStore({
 const active = { status: 'active', suspensionReason: null } as const;
 
 function reactivation(since: number): Announcement {
-  return { type: 'webhook.reactivated', since, reason: null, lastResult: null };
+  return { type: 'webhook.reactivated', since, reason: null, lastResult: null, deliveryId: null };
 }
 
 /** The new values of a replacement; times in milliseconds since the epoch. */

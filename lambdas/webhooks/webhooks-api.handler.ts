@@ -16,6 +16,7 @@ import { makeTelemetry } from '../platform/telemetry.ts';
 import { webhooksApiEnvironment } from './environment.ts';
 import { webhookRoutes } from './routes.ts';
 import { makeSigningSecret } from './signing-secret.ts';
+import { makeReadSlowSince } from './slow-since.ts';
 import { makeValidateUrl } from './validate-url.ts';
 import { makeWebhookHandlers } from './webhook-handlers.ts';
 import { makeWebhookStore } from './webhook-store.ts';
@@ -61,6 +62,7 @@ export const handler = makeHttpHandler(
         webhookRoutes,
         makeWebhookHandlers({
           store: makeWebhookStore({ dynamo, table: environment.WEBHOOKS_TABLE }),
+          readSlowSince: makeReadSlowSince(dynamo, environment.DELIVERIES_TABLE),
           sealing: makeSealing(keyring),
           validateUrl: makeValidateUrl({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
           makeSecret: makeSigningSecret,

@@ -21,6 +21,8 @@ const recordOf = (evento: string, more: object = {}) => ({
   autorizacao_definida: false,
   estado: 'ativo',
   motivo_suspensao: null,
+  falhando_desde: null,
+  lento_desde: null,
   segredos_anteriores: [],
   criado_em: expect.stringMatching(time),
   atualizado_em: expect.stringMatching(time),

@@ -12,6 +12,8 @@ export const webhook = {
   autorizacao_definida: true,
   estado: 'ativo',
   motivo_suspensao: null,
+  falhando_desde: null,
+  lento_desde: null,
   segredos_anteriores: [],
   criado_em: '2026-11-20T13:24:50.601Z',
   atualizado_em: '2026-11-20T13:24:50.601Z',

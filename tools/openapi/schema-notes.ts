@@ -38,6 +38,14 @@ const webhook = {
     description:
       'Why it is suspended. `gone`: the receiver answered 410. `sem_sucesso`: a delivery used up its attempts, and nothing had worked for five days. `operador`: an operator did it, and only an operator ends it.',
   },
+  falhando_desde: {
+    description:
+      'Since when no attempt has worked; `null` if the latest did. A new URL and a reactivation set it to `null`, too.',
+  },
+  lento_desde: {
+    description:
+      'Since when the attempts of this event go through the lane of slow receivers. It belongs to account and event, and may be before `criado_em`.',
+  },
   segredos_anteriores: { description: 'The replaced secrets that still sign, the latest first. Four at most.' },
 };
 const delivery = {

@@ -1,5 +1,5 @@
+import { slownessId } from '../../webhooks/slow-since.ts';
 import type { SlotBlock, SlownessStore, StoredSlowness } from './slowness-store.ts';
-import { slownessId } from './slowness-store.ts';
 
 /** Reserves the next slot of a slow webhook. Milliseconds since the epoch; `undefined`: it is too far off. */
 export type ReserveSlot = (slowness: StoredSlowness) => Promise<number | undefined>;

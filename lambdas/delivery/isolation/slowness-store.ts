@@ -3,6 +3,7 @@ import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
 import type { Item } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { type SlownessOwner, slownessId } from '../../webhooks/slow-since.ts';
 import { type EventName, eventNameSchema } from '../../webhooks/webhook.ts';
 import { backlogRenewal, furthestSlot } from '../limits.ts';
 import { dueKey, taskAttributes } from '../store/delivery-item.ts';
@@ -21,9 +22,6 @@ import { nextSlot, type Slowness, slotInterval } from './slowness.ts';
  *     stored. While it is set, the sweeper has a task: the item stands in index `due` (`slow-backlog.ts`).
  */
 
-/** The prefix of these items' ids, which tells the sweeper what they are. */
-export const slownessPrefix = 'slowness';
-
 /** Slowness as it is stored. Milliseconds since the epoch. */
 export interface StoredSlowness extends Slowness {
   readonly accountId: string;
@@ -36,12 +34,6 @@ export interface StoredSlowness extends Slowness {
   readonly dueAt?: string | undefined;
 }
 
-/** The owner of a slowness. */
-export interface SlownessOwner {
-  readonly accountId: string;
-  readonly eventName: EventName;
-}
-
 /** Slots in a row. Milliseconds since the epoch, and between two of them. */
 export interface SlotBlock {
   readonly firstAt: number;
@@ -50,11 +42,6 @@ export interface SlotBlock {
 
 /** Reads and writes slowness. */
 export type SlownessStore = ReturnType<typeof makeSlownessStore>;
-
-/** Returns the key of an owner's item in the table `Deliveries`. */
-export function slownessId({ accountId, eventName }: SlownessOwner): string {
-  return `${slownessPrefix}#${accountId}#${eventName}`;
-}
 
 /** Returns the slowness that an item stands for; without an item, nothing is known. */
 export function slownessOf({ accountId, eventName }: SlownessOwner, item: Item | undefined): StoredSlowness {

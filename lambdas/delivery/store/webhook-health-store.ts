@@ -33,23 +33,35 @@ export function makeWebhookHealthStore({
     });
   }
 
-  /** Stores the first success after failures. */
-  function recovered(webhook: Webhook): Promise<boolean> {
+  /**
+   * Stores the first success after failures, and tells operators where they were told of those. False: somebody else did, or
+   * operators were told only just now; the next success tells them.
+   */
+  async function recovered(webhook: Webhook, told: Told): Promise<boolean> {
+    const { failingSince, failingMark } = webhook;
+    if (failingSince === undefined) return false;
+    const isAsRead =
+      failingMark === undefined
+        ? expression`attribute_not_exists(failingMark)`
+        : expression`attribute_exists(failingMark)`;
     return change(webhook, {
-      set: { failingSince: undefined },
-      when: expression`${isAsAttempted(webhook)} AND failingSince = ${webhook.failingSince}`,
+      set: { failingSince: undefined, failingMark: undefined },
+      when: expression`${isAsAttempted(webhook)} AND failingSince = ${failingSince} AND ${isAsRead}`,
+      ...(failingMark !== undefined && {
+        announcement: { type: 'webhook.recovered', since: failingSince, reason: null, ...told },
+      }),
     });
   }
 
   /** Stores that operators are told how long the webhook has been failing, and tells them. False: somebody else did. */
-  async function announceFailing(webhook: Webhook, mark: number, lastResult: AttemptResult): Promise<boolean> {
+  async function announceFailing(webhook: Webhook, mark: number, told: Told): Promise<boolean> {
     const { failingSince } = webhook;
     if (failingSince === undefined) return false;
     return change(webhook, {
       set: { failingMark: mark },
       when: expression`${isAsAttempted(webhook)} AND failingSince = ${failingSince}
         AND (attribute_not_exists(failingMark) OR failingMark < ${mark})`,
-      announcement: { type: 'webhook.failing', since: failingSince, reason: null, lastResult },
+      announcement: { type: 'webhook.failing', since: failingSince, reason: null, ...told },
     });
   }
 
@@ -57,14 +69,11 @@ export function makeWebhookHealthStore({
    * Suspends the webhook because of its receiver's 410, whatever its credential by now, and has it announced.
    * `suspended_already`: nothing was changed. `replaced`: its registration or URL is another one by now.
    */
-  async function suspendGone(
-    webhook: Webhook,
-    lastResult: AttemptResult,
-  ): Promise<'suspended' | 'suspended_already' | 'replaced'> {
+  async function suspendGone(webhook: Webhook, told: Told): Promise<'suspended' | 'suspended_already' | 'replaced'> {
     const { accountId, eventName, webhookId, url } = webhook;
     for (let tries = 1; tries <= maxSuspendTries; tries++) {
       const isSuspended = await change(webhook, {
-        ...suspension('gone', lastResult),
+        ...suspension('gone', told),
         when: expression`${isSameRegistration(webhook)} AND status = ${'active'}`,
       });
       if (isSuspended) return 'suspended';
@@ -77,18 +86,18 @@ export function makeWebhookHealthStore({
   }
 
   /** Suspends a webhook that is still failing since the attempt's webhook was, and has it announced. */
-  function suspendFailing(webhook: Webhook, lastResult: AttemptResult): Promise<boolean> {
+  function suspendFailing(webhook: Webhook, told: Told): Promise<boolean> {
     return change(webhook, {
-      ...suspension('no_success', lastResult),
+      ...suspension('no_success', told),
       when: expression`${isAsAttempted(webhook)} AND status = ${'active'} AND failingSince = ${webhook.failingSince}`,
     });
   }
 
-  function suspension(reason: 'gone' | 'no_success', lastResult: AttemptResult) {
+  function suspension(reason: 'gone' | 'no_success', told: Told) {
     const moment = now();
     return {
       set: { status: 'suspended', suspensionReason: reason, updatedAt: moment },
-      announcement: { type: 'webhook.suspended', since: moment, reason, lastResult } as const,
+      announcement: { type: 'webhook.suspended', since: moment, reason, ...told } as const,
     };
   }
 
@@ -99,6 +108,12 @@ export function makeWebhookHealthStore({
     const key = webhookKey(accountId, eventName);
     return (await updateWebhook(dynamo, { ...update, table, key, announcedAt: now() })) !== undefined;
   }
+}
+
+/** The attempt that told: how it ended, and the delivery that it was of. */
+export interface Told {
+  readonly lastResult: AttemptResult;
+  readonly deliveryId: string;
 }
 
 /** Returns the condition that the webhook is still the one that the attempt was made with. */

@@ -28,6 +28,8 @@ export interface PublishedAnnouncement {
   readonly reason: WebhookRecord['motivo_suspensao'];
   /** `resultado` of the attempt that caused it, if one did. */
   readonly lastResult: string | null;
+  /** The delivery that told, if one did. */
+  readonly deliveryId: string | null;
 }
 
 /** Publishes an announcement to the operators' topic. */
@@ -94,7 +96,7 @@ export function makePublishAnnouncements(dependencies: {
     const { accountId, eventName: event, webhookId, announcements } = item;
     for (const announcement of announcements) {
       if (!hasTime()) return;
-      const { type, since, reason, lastResult } = announcement;
+      const { type, since, reason, lastResult, deliveryId } = announcement;
       if (webhookId !== undefined) {
         await publish({
           type,
@@ -104,8 +106,9 @@ export function makePublishAnnouncements(dependencies: {
           since: isoTime(since),
           reason: reason && wireReasons[reason],
           lastResult: lastResult && wireResults[lastResult as AttemptResult],
+          deliveryId,
         });
-        log.info('webhook.announced', { type, account: accountId, event, reason });
+        log.info('webhook.announced', { type, account: accountId, event, reason, deliveryId });
       }
       if (!(await removeFirst(item, announcement))) return;
     }

@@ -117,7 +117,7 @@ export function makeProcessDelivery(
     const outcome = await attempt(webhook, delivery, watch);
     onEnd?.();
     await watch?.end(outcome);
-    return isTest(delivery) ? outcome : health.suspendIfGone(webhook, outcome);
+    return isTest(delivery) ? outcome : health.suspendIfGone(webhook, outcome, delivery.id);
   }
 
   /** The given-up attempt is stored together with its slot. Before that, its next time is unknown. */

@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { SuspensionReason, Webhook } from '../../webhooks/webhook.ts';
-import type { AttemptOutcome, AttemptResult, Delivery } from '../delivery.ts';
+import type { AttemptOutcome, Delivery } from '../delivery.ts';
 import { failingMarks, suspendAfter } from '../limits.ts';
-import type { WebhookHealthStore } from '../store/webhook-health-store.ts';
+import type { Told, WebhookHealthStore } from '../store/webhook-health-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 
 /** Keeps what attempts show of webhooks' health. */
@@ -26,11 +26,11 @@ export function makeWebhookHealth({
    * began, the 410 says nothing about the webhook: the outcome is then an ordinary failure. Every other outcome stays as it
    * is. Throws where the suspension cannot be stored: nobody would ask the receiver again.
    */
-  async function suspendIfGone(webhook: Webhook, outcome: AttemptOutcome): Promise<AttemptOutcome> {
+  async function suspendIfGone(webhook: Webhook, outcome: AttemptOutcome, deliveryId: string): Promise<AttemptOutcome> {
     if (outcome.outcome !== 'gone') return outcome;
     const { record } = outcome;
     // The write's own condition decides, not what was read before the attempt.
-    const suspended = await store.suspendGone(webhook, record.result);
+    const suspended = await store.suspendGone(webhook, { lastResult: record.result, deliveryId });
     if (suspended === 'replaced') {
       return { outcome: 'failed', retryAfterMs: undefined, detail: 'HTTP 410 of an earlier URL', record };
     }
@@ -44,27 +44,28 @@ export function makeWebhookHealth({
    */
   async function record(webhook: Webhook, outcome: AttemptOutcome, after: Delivery): Promise<void> {
     try {
-      if (outcome.outcome === 'delivered') await recordSuccess(webhook);
-      if (outcome.outcome === 'failed') await recordFailure(webhook, outcome.record.result, after);
+      const told = { lastResult: outcome.record.result, deliveryId: after.id };
+      if (outcome.outcome === 'delivered') await recordSuccess(webhook, told);
+      if (outcome.outcome === 'failed') await recordFailure(webhook, told, after);
     } catch (error) {
       log.error('webhook.health_not_stored', { ...describeDelivery(after), ...describeError(error) });
     }
   }
 
-  async function recordSuccess(webhook: Webhook): Promise<void> {
-    if (webhook.failingSince !== undefined) await store.recovered(webhook);
+  async function recordSuccess(webhook: Webhook, told: Told): Promise<void> {
+    if (webhook.failingSince !== undefined) await store.recovered(webhook, told);
   }
 
-  async function recordFailure(webhook: Webhook, result: AttemptResult, after: Delivery): Promise<void> {
+  async function recordFailure(webhook: Webhook, told: Told, after: Delivery): Promise<void> {
     const { failingSince, failingMark } = webhook;
     if (failingSince === undefined) return void (await store.startedFailing(webhook));
     const failingFor = now() - failingSince;
     if (after.state === 'failed' && failingFor >= suspendAfter) {
-      if (await store.suspendFailing(webhook, result)) reportSuspension(webhook, 'no_success');
+      if (await store.suspendFailing(webhook, told)) reportSuspension(webhook, 'no_success');
       return;
     }
     const mark = unannouncedMark(failingFor, failingMark);
-    if (mark !== undefined) await store.announceFailing(webhook, mark, result);
+    if (mark !== undefined) await store.announceFailing(webhook, mark, told);
   }
 
   function reportSuspension({ accountId, eventName }: Webhook, reason: SuspensionReason): void {

@@ -1,6 +1,7 @@
+import { slownessId } from '../../webhooks/slow-since.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
 import type { Delivery } from '../delivery.ts';
-import { type StoredSlowness, slownessId, slownessOf } from '../isolation/slowness-store.ts';
+import { type StoredSlowness, slownessOf } from '../isolation/slowness-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { headKey } from '../store/head-key.ts';
 

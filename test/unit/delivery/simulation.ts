@@ -21,7 +21,7 @@ import { makeRecentCounts } from '../../../lambdas/delivery/isolation/recent-cou
 import { makeSlotReservations } from '../../../lambdas/delivery/isolation/slot-reservations.ts';
 import { makeMoveToSlowLane } from '../../../lambdas/delivery/isolation/slow-lane.ts';
 import { recovered, withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
-import { makeSlownessStore, slownessId } from '../../../lambdas/delivery/isolation/slowness-store.ts';
+import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
 import { makeSlownessTracker } from '../../../lambdas/delivery/isolation/slowness-tracker.ts';
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import { attemptsPerWebhook } from '../../../lambdas/delivery/limits.ts';
@@ -64,6 +64,7 @@ import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { GuardedPost, PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
+import { slownessId } from '../../../lambdas/webhooks/slow-since.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../support/clock.ts';

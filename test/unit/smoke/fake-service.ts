@@ -197,6 +197,8 @@ function recordOf({ evento, url, criado_em, estado }: Registered) {
     autorizacao_definida: true,
     estado,
     motivo_suspensao: estado === 'ativo' ? null : 'operador',
+    falhando_desde: null,
+    lento_desde: null,
     segredos_anteriores: [],
     criado_em,
     atualizado_em: criado_em,

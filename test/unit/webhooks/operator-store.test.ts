@@ -57,7 +57,7 @@ describe('an operator', () => {
     expect(await operator.suspend(accountId, 'demanda.criada')).toEqual(changed(suspended));
     expect(await store.reactivate(accountId, 'demanda.criada', 3_000)).toEqual(webhook(suspended));
     expect(await announced()).toEqual([
-      { type: 'webhook.suspended', since: 2_000, reason: 'operator', lastResult: null },
+      { type: 'webhook.suspended', since: 2_000, reason: 'operator', lastResult: null, deliveryId: null },
     ]);
   });
 

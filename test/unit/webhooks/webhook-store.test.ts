@@ -222,7 +222,7 @@ describe('reactivate', () => {
     await store.create(webhook({ status: 'suspended', suspensionReason, failingSince: 1_500, failingMark: 10 }));
     expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toEqual(webhook({ updatedAt: 2_000 }));
     expect(await item()).toMatchObject({
-      announcements: [{ type: 'webhook.reactivated', since: 2_000, reason: null, lastResult: null }],
+      announcements: [{ type: 'webhook.reactivated', since: 2_000, reason: null, lastResult: null, deliveryId: null }],
     });
   });
 

@@ -6,6 +6,8 @@ import { resourcesOf } from '../../../lambdas/api/route.ts';
 import { makeApi } from '../../../lambdas/api/router.ts';
 import { parseScope } from '../../../lambdas/auth/principals/scope.ts';
 import type { BearerAuthentication } from '../../../lambdas/auth/sessions/bearer.ts';
+import { withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
+import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
 import { PutCommand } from '../../../lambdas/platform/aws/documents.ts';
 import { ResolutionError } from '../../../lambdas/platform/egress/resolver.ts';
 import type { HttpRequest } from '../../../lambdas/platform/http.ts';
@@ -18,6 +20,7 @@ import { makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { webhookRecord } from '../../../lambdas/webhooks/representation.ts';
 import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
 import { makeSigningSecret } from '../../../lambdas/webhooks/signing-secret.ts';
+import { makeReadSlowSince } from '../../../lambdas/webhooks/slow-since.ts';
 import { makeValidateUrl } from '../../../lambdas/webhooks/validate-url.ts';
 import {
   authorizationBinding,
@@ -65,7 +68,7 @@ const log = {
 } as unknown as Parameters<typeof makeApi>[0]['log'];
 
 beforeAll(async () => {
-  database = await startDatabase('Webhooks');
+  database = await startDatabase('Webhooks', 'Deliveries');
   store = makeWebhookStore({ dynamo: database.dynamo, table: 'Webhooks' });
 });
 afterAll(() => database.stop());
@@ -79,7 +82,12 @@ const resolve = async (name: string) => {
   return name.startsWith('private') ? ['93.184.216.34', '10.0.0.1'] : ['93.184.216.34'];
 };
 
-const apiOver = (used: WebhookStore, docsUrl?: string, written = log) =>
+const apiOver = (
+  used: WebhookStore,
+  docsUrl?: string,
+  written = log,
+  readSlowSince = makeReadSlowSince(database.dynamo, 'Deliveries'),
+) =>
   makeApi({
     authenticate,
     resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
@@ -89,6 +97,7 @@ const apiOver = (used: WebhookStore, docsUrl?: string, written = log) =>
       webhookRoutes,
       makeWebhookHandlers({
         store: used,
+        readSlowSince,
         sealing,
         validateUrl: makeValidateUrl({ resolve, ownHosts: ['base.emissor.example.net'] }),
         makeSecret: makeSigningSecret,
@@ -119,8 +128,8 @@ const requestOf = (method: string, rawPath: string, { body, token, headers, raw 
   } as unknown as HttpRequest;
 };
 
-const send = async (method: string, rawPath: string, sent: Sent = {}, used = store) => {
-  const response = await apiOver(used)(requestOf(method, rawPath, sent));
+const send = async (method: string, rawPath: string, sent: Sent = {}, used = store, api = apiOver(used)) => {
+  const response = await api(requestOf(method, rawPath, sent));
   const text = response.body ?? '';
   expect(response.headers?.['cache-control']).toBe('no-store');
   if ((response.statusCode ?? 0) >= 400) {
@@ -149,6 +158,56 @@ const change = async (changes: Partial<Webhook>) => {
   await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: { ...stored, ...changes } }));
 };
 
+describe('the health in a record', () => {
+  const failingSince = Date.UTC(2026, 10, 19, 8);
+  const slowSince = Date.UTC(2026, 10, 18, 7);
+  const health = { falhando_desde: '2026-11-19T08:00:00.000Z', lento_desde: '2026-11-18T07:00:00.000Z' };
+  const beSlow = async () => {
+    const slowness = makeSlownessStore({
+      dynamo: database.dynamo,
+      table: 'Deliveries',
+      now: () => slowSince,
+      rate: 20,
+    });
+    await slowness.change({ accountId: account, eventName: 'demanda.criada' }, found => withSlowDns(found, slowSince));
+  };
+
+  it('tells since when nothing but failures came, and since when the slow lane has the event', async () => {
+    await beSlow();
+    await register();
+    await register({ evento: 'proposta.recebida' });
+    await change({ failingSince });
+    expect((await send('GET', '/v1/webhooks/demanda.criada')).json).toMatchObject(health);
+    expect((await send('GET', '/v1/webhooks')).json.webhooks).toMatchObject([
+      { evento: 'demanda.criada', ...health },
+      { evento: 'proposta.recebida', falhando_desde: null, lento_desde: null },
+    ]);
+  });
+
+  it('is slow in a new registration, too: it is the event that is', async () => {
+    await beSlow();
+    expect((await register()).json).toMatchObject({ falhando_desde: null, lento_desde: health.lento_desde });
+  });
+
+  it('that cannot be read registers nothing: a secret that nobody was shown would sign', async () => {
+    const broken = { ...database.dynamo, send: async () => Promise.reject(new Error('the table is down')) };
+    const handlers = apiOver(store, undefined, undefined, makeReadSlowSince(broken, 'Deliveries'));
+    expect((await send('POST', '/v1/webhooks', { body: registration }, store, handlers)).status).toBe(500);
+    expect(await store.find(account, 'demanda.criada')).toBeUndefined();
+  });
+
+  it('has no more failures after another URL or a reactivation, and stays slow', async () => {
+    await beSlow();
+    await register();
+    const forgiven = { falhando_desde: null, lento_desde: health.lento_desde };
+    await change({ failingSince });
+    const other = { body: { url: 'https://other.example.com/' } };
+    expect((await send('PUT', '/v1/webhooks/demanda.criada', other)).json).toMatchObject(forgiven);
+    await change({ failingSince, status: 'suspended', suspensionReason: 'gone' });
+    expect((await send('POST', '/v1/webhooks/demanda.criada/reativacao')).json).toMatchObject(forgiven);
+  });
+});
+
 describe('POST /v1/webhooks', () => {
   it('registers a webhook and shows its secret only once', async () => {
     const { status, headers, json } = await register({ autorizacao: 'Bearer s3cret' });
@@ -160,6 +219,8 @@ describe('POST /v1/webhooks', () => {
       autorizacao_definida: true,
       estado: 'ativo',
       motivo_suspensao: null,
+      falhando_desde: null,
+      lento_desde: null,
       segredos_anteriores: [],
       criado_em: '2026-11-20T12:00:00.000Z',
       atualizado_em: '2026-11-20T12:00:00.000Z',

@@ -8,7 +8,6 @@ import {
 import {
   makeSlownessStore,
   type StoredSlowness,
-  slownessId,
   slownessOf,
 } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
@@ -16,6 +15,7 @@ import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-s
 import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
 import { GetCommand, type PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
+import { slownessId } from '../../../../lambdas/webhooks/slow-since.ts';
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';

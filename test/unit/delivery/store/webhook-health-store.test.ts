@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { AttemptResult } from '../../../../lambdas/delivery/delivery.ts';
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
 import { GetCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { parseWebhook, type Webhook } from '../../../../lambdas/webhooks/webhook.ts';
@@ -23,6 +24,7 @@ const item = async () => {
   return (await database.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
 };
 const stored = async () => parseWebhook(await item());
+const told = (lastResult: AttemptResult) => ({ lastResult, deliveryId: 'evt_1' });
 const announced = async () => (await item())?.announcements;
 
 describe('a webhook’s health', () => {
@@ -35,18 +37,40 @@ describe('a webhook’s health', () => {
   it('forgets it with a success', async () => {
     const failing = aWebhook({ failingSince: noon });
     await put(failing);
-    expect(await health().recovered(failing)).toBe(true);
+    expect(await health().recovered(failing, told('delivered'))).toBe(true);
     expect(await stored()).toEqual(aWebhook());
   });
 
+  it('has it announced that it delivers again, once, where it was announced that it failed', async () => {
+    const failing = aWebhook({ failingSince: noon, failingMark: 10 });
+    await put(failing);
+    const all = await Promise.all([1, 2, 3].map(() => health().recovered(failing, told('delivered'))));
+    expect(all.filter(Boolean)).toHaveLength(1);
+    expect(await stored()).toEqual(aWebhook());
+    expect(await announced()).toEqual([{ type: 'webhook.recovered', since: noon, reason: null, ...told('delivered') }]);
+  });
+
+  it('keeps failing by a success that knows nothing of an announcement: the next one tells operators', async () => {
+    await put(aWebhook({ failingSince: noon, failingMark: 10 }));
+    expect(await health().recovered(aWebhook({ failingSince: noon }), told('delivered'))).toBe(false);
+    expect(await announced()).toBeUndefined();
+  });
+
+  it('tells nobody of a recovery from failures that were not announced', async () => {
+    const failing = aWebhook({ failingSince: noon });
+    await put(failing);
+    expect(await health().recovered(failing, told('delivered'))).toBe(true);
+    expect(await announced()).toBeUndefined();
+  });
+
   it('is suspended once by 410, and says so once', async () => {
-    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');
+    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('suspended');
     expect(await stored()).toMatchObject({ status: 'suspended', suspensionReason: 'gone', updatedAt: noon + 1_000 });
-    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended_already');
-    expect(await health().suspendFailing(aWebhook({ failingSince: noon }), 'http')).toBe(false);
+    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('suspended_already');
+    expect(await health().suspendFailing(aWebhook({ failingSince: noon }), told('http'))).toBe(false);
     expect(await stored()).toMatchObject({ suspensionReason: 'gone' });
     expect(await announced()).toEqual([
-      { type: 'webhook.suspended', since: noon + 1_000, reason: 'gone', lastResult: 'http' },
+      { type: 'webhook.suspended', since: noon + 1_000, reason: 'gone', ...told('http') },
     ]);
   });
 
@@ -56,13 +80,13 @@ describe('a webhook’s health', () => {
     ['it began to fail', { failingSince: noon + 500 }],
   ])('is suspended by 410 although %s during the attempt', async (_, changes) => {
     await put(aWebhook(changes));
-    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');
+    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('suspended');
   });
 
   it('is not suspended by 410 where an operator did that meanwhile', async () => {
     const suspended = aWebhook({ status: 'suspended', suspensionReason: 'operator' });
     await put(suspended);
-    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended_already');
+    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('suspended_already');
     expect(await stored()).toEqual(suspended);
   });
 
@@ -70,7 +94,7 @@ describe('a webhook’s health', () => {
     ['another registration', { webhookId: 'webhook-0' }],
     ['an earlier URL', { url: 'https://earlier.example.com/' }],
   ])('is not touched by a 410 of %s', async (_, earlier) => {
-    expect(await health().suspendGone(aWebhook(earlier), 'http')).toBe('replaced');
+    expect(await health().suspendGone(aWebhook(earlier), told('http'))).toBe('replaced');
     expect(await stored()).toEqual(aWebhook());
   });
 
@@ -78,32 +102,32 @@ describe('a webhook’s health', () => {
     const { accountId, eventName } = aWebhook();
     const Item = { accountId, eventName, status: 'suspended', suspensionReason: 'operator', updatedAt: noon };
     await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
-    expect(await health().suspendGone(aWebhook(), 'http')).toBe('replaced');
+    expect(await health().suspendGone(aWebhook(), told('http'))).toBe('replaced');
   });
 
   it('is suspended when it has failed all the time, and not when a success came between', async () => {
     const failing = aWebhook({ failingSince: noon });
     await put(aWebhook({ failingSince: noon + 500 }));
-    expect(await health().suspendFailing(failing, 'tls')).toBe(false);
+    expect(await health().suspendFailing(failing, told('tls'))).toBe(false);
     await put(aWebhook());
-    expect(await health().suspendFailing(failing, 'tls')).toBe(false);
+    expect(await health().suspendFailing(failing, told('tls'))).toBe(false);
     await put(failing);
-    expect(await health().suspendFailing(failing, 'tls')).toBe(true);
+    expect(await health().suspendFailing(failing, told('tls'))).toBe(true);
     expect(await announced()).toEqual([
-      { type: 'webhook.suspended', since: noon + 1_000, reason: 'no_success', lastResult: 'tls' },
+      { type: 'webhook.suspended', since: noon + 1_000, reason: 'no_success', ...told('tls') },
     ]);
   });
 
   it('has it announced once for each mark how long it has been failing', async () => {
     const failing = aWebhook({ failingSince: noon });
     await put(failing);
-    const told = { type: 'webhook.failing', since: noon, reason: null, lastResult: 'http' };
-    const all = await Promise.all([1, 2, 3].map(() => health().announceFailing(failing, 10, 'http')));
+    const failed = { type: 'webhook.failing', since: noon, reason: null, ...told('http') };
+    const all = await Promise.all([1, 2, 3].map(() => health().announceFailing(failing, 10, told('http'))));
     expect(all.filter(Boolean)).toHaveLength(1);
-    expect(await announced()).toEqual([told]);
-    expect(await health().announceFailing(failing, 20, 'http')).toBe(true);
-    expect(await announced()).toEqual([told, told]);
-    expect(await health().announceFailing({ ...failing, failingSince: noon - 1 }, 30, 'http')).toBe(false);
+    expect(await announced()).toEqual([failed]);
+    expect(await health().announceFailing(failing, 20, told('http'))).toBe(true);
+    expect(await announced()).toEqual([failed, failed]);
+    expect(await health().announceFailing({ ...failing, failingSince: noon - 1 }, 30, told('http'))).toBe(false);
   });
 
   it('begins anew with the marks when it begins to fail anew', async () => {
@@ -119,9 +143,9 @@ describe('a webhook’s health', () => {
   ])('is not changed by an attempt at %s', async (_, earlier) => {
     const attempted = aWebhook(earlier);
     expect(await health().startedFailing(attempted)).toBe(false);
-    expect(await health().recovered({ ...attempted, failingSince: noon })).toBe(false);
-    expect(await health().suspendFailing({ ...attempted, failingSince: noon }, 'http')).toBe(false);
-    expect(await health().announceFailing({ ...attempted, failingSince: noon }, 10, 'http')).toBe(false);
+    expect(await health().recovered({ ...attempted, failingSince: noon }, told('delivered'))).toBe(false);
+    expect(await health().suspendFailing({ ...attempted, failingSince: noon }, told('http'))).toBe(false);
+    expect(await health().announceFailing({ ...attempted, failingSince: noon }, 10, told('http'))).toBe(false);
     expect(await stored()).toEqual(aWebhook());
   });
 });

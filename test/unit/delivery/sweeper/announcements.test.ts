@@ -33,6 +33,7 @@ const announcement = {
   since: '2026-11-20T12:00:00.000Z',
   reason: 'gone',
   lastResult: 'http',
+  deliveryId: expect.stringMatching(/^evt_[A-Za-z0-9_-]{27}$/),
 };
 
 describe('a suspension', () => {
@@ -83,7 +84,14 @@ describe('a suspension', () => {
     await world.announce();
     expect(world.announced).toEqual([
       announcement,
-      { ...announcement, type: 'webhook.reactivated', since: iso(noon + 1_000), reason: null, lastResult: null },
+      {
+        ...announcement,
+        type: 'webhook.reactivated',
+        since: iso(noon + 1_000),
+        reason: null,
+        lastResult: null,
+        deliveryId: null,
+      },
     ]);
   });
 
@@ -155,7 +163,7 @@ describe('an account that toggles its suspension', () => {
   const health = () => makeWebhookHealthStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
   /** A 410, and a reactivation a second later. */
   const toggle = async () => {
-    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended');
+    expect(await health().suspendGone(aWebhook(), { lastResult: 'http', deliveryId: 'evt_1' })).toBe('suspended');
     world.clock.advance(1_000);
     const webhook = await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
     expect(webhook?.status).toBe('active');
@@ -212,7 +220,9 @@ describe('an account that toggles its suspension', () => {
     const announcements = (await world.webhook())?.announcements;
     expect(announcements).toHaveLength(mostAnnouncements);
     expect(announcements.at(-1)).toMatchObject({ type: 'webhook.suspended', reason: 'operator' });
-    expect(await health().suspendGone(aWebhook(), 'http')).toBe('suspended_already');
+    expect(await health().suspendGone(aWebhook(), { lastResult: 'http', deliveryId: 'evt_1' })).toBe(
+      'suspended_already',
+    );
   });
 
   it('cannot keep it from being announced when it takes the last place just as that is published', async () => {
@@ -241,7 +251,7 @@ describe('an account that toggles its suspension', () => {
       const announce = makePublishAnnouncements({ ...world, dynamo: database.dynamo, table: 'Webhooks', publish });
       const churn = async () => {
         for (let time = 0; time < 6; time++) {
-          await health().suspendGone(aWebhook(), 'http');
+          await health().suspendGone(aWebhook(), { lastResult: 'http', deliveryId: 'evt_1' });
           await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
         }
       };

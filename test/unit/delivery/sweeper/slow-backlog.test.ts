@@ -6,7 +6,7 @@ import {
   withDuration,
   withSlowDns,
 } from '../../../../lambdas/delivery/isolation/slowness.ts';
-import { makeSlownessStore, slownessId, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import { makeSlownessStore, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import {
@@ -15,6 +15,7 @@ import {
   type SlowBacklogDependencies,
 } from '../../../../lambdas/delivery/sweeper/slow-backlog.ts';
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
+import { slownessId } from '../../../../lambdas/webhooks/slow-since.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';

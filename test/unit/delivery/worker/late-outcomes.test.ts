@@ -45,7 +45,10 @@ describe('a 410 and a PUT with another URL at the same moment', () => {
           });
         }
       };
-      const [outcome] = await Promise.all([health.suspendGone(read, 'http'), put()]);
+      const [outcome] = await Promise.all([
+        health.suspendGone(read, { lastResult: 'http', deliveryId: 'evt_1' }),
+        put(),
+      ]);
       outcomes.add(outcome);
       expect(await world.webhook()).toMatchObject({ status: 'active', suspensionReason: null, url: elsewhere });
     }

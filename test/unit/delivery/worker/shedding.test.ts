@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
 import { makeFirstAttempt } from '../../../../lambdas/delivery/intake/first-attempt.ts';
 import type { Admission } from '../../../../lambdas/delivery/isolation/admission.ts';
-import type { SlownessOwner } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { makeRetry } from '../../../../lambdas/delivery/worker/retry.ts';
+import type { SlownessOwner } from '../../../../lambdas/webhooks/slow-since.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { fakeTelemetry } from '../builders.ts';
 
