@@ -114,7 +114,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     };
   }
 
-  function webhookView(record: Since & WebhookRecord): WebhookView {
+  function webhookView(record: WebhookRecord): WebhookView {
     const { evento, url, estado, motivo_suspensao, criado_em, atualizado_em, autorizacao_definida } = record;
     return {
       account,
@@ -122,18 +122,13 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
       address: url,
       status: estado,
       reason: motivo_suspensao,
-      failingSince: record.falhando_desde ?? null,
-      slowSince: record.lento_desde ?? null,
+      failingSince: record.falhando_desde,
+      slowSince: record.lento_desde,
       createdAt: criado_em,
       updatedAt: atualizado_em,
       hasAuthorization: autorizacao_definida,
     };
   }
-}
-
-interface Since {
-  readonly falhando_desde?: string | null;
-  readonly lento_desde?: string | null;
 }
 
 type DeliveryRecord = ReturnType<typeof toDeliveryRecord>;
