@@ -7,7 +7,7 @@ import type { RefusalNotices } from '../refusals/refusal-notices.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { MeasuringTelemetry } from '../telemetry.ts';
 import type { ProcessRecord } from '../worker/batch-consumer.ts';
-import { receiveCountOf } from '../worker/message-visibility.ts';
+import { type DescribeMessage, receiveCountOf } from '../worker/message-visibility.ts';
 import type { MessageInHand, OnAttempt, ProcessDelivery } from '../worker/process-delivery.ts';
 import type { FindWebhookState } from '../worker/webhook-state.ts';
 import type { SendToDeadLetters } from './dead-letters.ts';
@@ -82,6 +82,16 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
       log.warn('event.conflicting_copy', { ...described, state });
     }
   }
+}
+
+/** Returns the function that describes the event of a message of the events queue. */
+export function makeDescribeEvent(demandsUrl: string): DescribeMessage {
+  return function describeEvent(record) {
+    const parsed = parseEventMessage(record.body, originOfRecord(record).messageId, demandsUrl);
+    if (parsed.outcome === 'rejected') return { deliveryId: parsed.deliveryId };
+    const { deliveryId, accountId: account, eventName: event } = parsed.event;
+    return { deliveryId, account, event };
+  };
 }
 
 interface FirstAttemptDependencies extends MeasuringTelemetry {

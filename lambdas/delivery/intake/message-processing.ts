@@ -16,11 +16,11 @@ import { makeApplyOutcome } from '../transitions.ts';
 import type { Attempts } from '../worker/attempts.ts';
 import type { ProcessRecord } from '../worker/batch-consumer.ts';
 import { makeProcessDelivery } from '../worker/process-delivery.ts';
-import { makeRetry } from '../worker/retry.ts';
+import { describeAttemptMessage, makeRetry } from '../worker/retry.ts';
 import { makeWebhookHealth } from '../worker/webhook-health.ts';
 import { makeFindWebhookState } from '../worker/webhook-state.ts';
 import { makeSendToDeadLetters } from './dead-letters.ts';
-import { makeFirstAttempt } from './first-attempt.ts';
+import { makeDescribeEvent, makeFirstAttempt } from './first-attempt.ts';
 
 /** Makes the processing of a lane's messages of its parts: of events in the first lane, of attempts in the others. */
 export function makeMessageProcessing(parts: MessageProcessingParts) {
@@ -47,7 +47,8 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
     lane === 'first'
       ? makeFirstAttempt({ ...shared, refusals })
       : makeRetry({ ...shared, replays: makeReplayReader(deliveries) });
-  return { process, settled: refusals.settled };
+  const describe = lane === 'first' ? makeDescribeEvent(parts.demandsUrl) : describeAttemptMessage;
+  return { process, describe, settled: refusals.settled };
 }
 
 interface MessageProcessingParts extends MeasuringTelemetry {

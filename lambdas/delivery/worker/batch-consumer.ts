@@ -15,7 +15,7 @@ import {
   timeAroundAttempt,
 } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import { makeMessageVisibility } from './message-visibility.ts';
+import { type DescribeMessage, makeMessageVisibility } from './message-visibility.ts';
 import type { OnAttempt } from './process-delivery.ts';
 
 /** Processes one message of a queue. What was `processed` is acknowledged; to throw is to defer it. */
@@ -44,6 +44,7 @@ export type Consumer = (
 export function makeConsumer(
   dependencies: {
     readonly process: ProcessRecord;
+    readonly describe: DescribeMessage;
     /** Resolves when nothing is under way beside messages: after the answer the process stands still. */
     readonly settled?: () => Promise<void>;
     readonly sqs: Pick<SQSClient, 'send'>;

@@ -21,16 +21,26 @@ export interface MessageVisibility {
   shed(record: SQSRecord): Promise<void>;
 }
 
+/** Describes the event of a message for the log, as far as the message tells it. Never throws. */
+export type DescribeMessage = (record: SQSRecord) => {
+  readonly deliveryId?: string | undefined;
+  readonly account?: string;
+  readonly event?: string;
+};
+
 /** Makes what changes the visibility of a queue's messages. */
 export function makeMessageVisibility({
   sqs,
   queueUrl,
+  describe,
   random,
   log,
   count,
 }: {
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
+  /** Until a delivery is stored, only the log tells of its event: its ids must find the line. */
+  readonly describe: DescribeMessage;
   /** Draws for how long a shed message stays hidden, so that a burst does not come back all at once. */
   readonly random: Random;
 } & DeliveryTelemetry): MessageVisibility {
@@ -42,7 +52,7 @@ export function makeMessageVisibility({
       const seconds = deferral(receiveCountOf(record));
       const { messageId, receiptHandle } = record;
       count('MessageDeferred');
-      log.error('message.deferred', { messageId, seconds, ...describeError(error) });
+      log.error('message.deferred', { messageId, ...describe(record), seconds, ...describeError(error) });
       const change = { QueueUrl: queueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout: seconds };
       try {
         await sqs.send(new ChangeMessageVisibilityCommand(change));

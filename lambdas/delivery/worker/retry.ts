@@ -9,7 +9,7 @@ import type { ReplayStore } from '../replay/replay-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
-import { receiveCountOf } from './message-visibility.ts';
+import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
 import type { MessageInHand, ProcessDelivery } from './process-delivery.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
@@ -67,6 +67,12 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     const replay = (await replays.find(accountId, eventName, replayId))?.replay;
     return replay && wasCancelledBefore(replay, slot) ? replay.wanted : undefined;
   }
+}
+
+/** Describes the delivery that a message of the retry or slow queue names. */
+export function describeAttemptMessage({ body }: SQSRecord): ReturnType<DescribeMessage> {
+  const message = parseAttemptMessage(body);
+  return message ? { deliveryId: message.id, account: message.accountId, event: message.eventName } : {};
 }
 
 interface RetryDependencies extends DeliveryTelemetry {

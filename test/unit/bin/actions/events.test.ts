@@ -1,3 +1,4 @@
+import type { SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import type { LoggedLine } from '../../../../bin/actions/cloudwatch.ts';
 import { type EventSources, findEvent } from '../../../../bin/actions/events.ts';
@@ -5,6 +6,9 @@ import type { DeadLetter } from '../../../../bin/actions/queues.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
+import { makeDescribeEvent } from '../../../../lambdas/delivery/intake/first-attempt.ts';
+import { type DescribeMessage, makeMessageVisibility } from '../../../../lambdas/delivery/worker/message-visibility.ts';
+import { describeAttemptMessage } from '../../../../lambdas/delivery/worker/retry.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { aDelivery, aRecord, aWebhook, noon } from '../../delivery/builders.ts';
 
@@ -109,6 +113,57 @@ describe('a message that reuses an id for other content', () => {
     });
     expect(await find(world, { messageId: first })).toMatchObject({ verdict: 'delivered', messageId: first });
     expect(await find(world)).toMatchObject({ verdict: 'delivered', messageId: first });
+  });
+});
+
+describe('an event that comes while the store is down', () => {
+  const record = (body: object) =>
+    ({
+      messageId,
+      receiptHandle: 'h',
+      body: JSON.stringify(body),
+      attributes: {},
+      messageAttributes: {},
+    }) as unknown as SQSRecord;
+
+  /** The lines that the function writes of a message that it cannot process. */
+  const linesOf = async (describeMessage: DescribeMessage, body: object): Promise<LoggedLine[]> => {
+    const lines: LoggedLine[] = [];
+    const write = (message: string, fields: object = {}) =>
+      void lines.push({ at: noon, fields: { message, ...fields } });
+    const { defer } = makeMessageVisibility({
+      sqs: { send: async () => ({}) } as never,
+      queueUrl: 'http://queue',
+      describe: describeMessage,
+      random: () => 0,
+      log: { info: write, warn: write, error: write },
+      count: () => {},
+    });
+    await defer(record(body), new Error('ThrottlingException'));
+    return lines;
+  };
+
+  it.each([
+    [
+      'its first message',
+      makeDescribeEvent('https://demands.example.com'),
+      { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 1, id: 'pub-1' },
+    ],
+    [
+      'the message of a later attempt',
+      describeAttemptMessage,
+      { id: deliveryId, accountId: 'conta-1', eventName: 'demanda.criada', attempt: 2 },
+    ],
+  ] as const)('waits, by account, event and id as by the id of its message (%s)', async (_, describeMessage, body) => {
+    const lines = await linesOf(describeMessage, body);
+    expect(lines).toMatchObject([{ fields: { account: 'conta-1', event: 'demanda.criada' } }]);
+    expect(await find({ lines })).toMatchObject({ verdict: 'waiting', deliveryId, messageId });
+    expect(await find({ lines }, { messageId })).toMatchObject({ verdict: 'waiting', deliveryId, messageId });
+  });
+
+  it('waits by its message id alone where it is no event', async () => {
+    const lines = await linesOf(makeDescribeEvent('https://demands.example.com'), { not: 'an event' });
+    expect(await find({ lines }, { messageId })).toMatchObject({ verdict: 'waiting' });
   });
 });
 

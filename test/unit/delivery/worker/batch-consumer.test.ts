@@ -49,6 +49,7 @@ const consumerOf = (
     process,
     sqs: { send } as unknown as Pick<SQSClient, 'send'>,
     queueUrl: 'http://queue',
+    describe: () => ({}),
     attemptTimeoutMs: 15_000,
     maxInFlight: 100,
     pause: async milliseconds => {
@@ -488,6 +489,7 @@ describe('a consumer that waits for receivers', () => {
         process: held.process,
         sqs,
         queueUrl: 'http://queue',
+        describe: () => ({}),
         attemptTimeoutMs: 15_000,
         maxInFlight: 100,
         pause: async () => {

@@ -33,6 +33,7 @@ const queueThat = ({ refuses = {}, fails = false }: { refuses?: Record<string, n
     ...telemetry,
     sqs: { send } as unknown as Pick<SQSClient, 'send'>,
     queueUrl: 'http://queue',
+    describe: () => ({}),
     random: () => [0, 0.34, 0.67, 0.999][drawn++ % 4] ?? 0,
   });
   return { ...visibility, calls, telemetry };
