@@ -240,7 +240,7 @@ export function releaseAlarms(
 }
 
 /** Alarms by their names. */
-type AlarmRows = Readonly<Record<string, AlarmRow>>;
+export type AlarmRows = Readonly<Record<string, AlarmRow>>;
 
 /** The queues that the alarms of delivery watch. */
 interface WatchedQueues {
@@ -256,7 +256,7 @@ function forStage(configuration: StageConfiguration, rows: AlarmRows): AlarmRows
 }
 
 /** Returns a metric that functions write themselves, summed minute by minute. */
-function own(configuration: StageConfiguration, metricName: string, dimensionsMap = {}): cloudwatch.Metric {
+export function own(configuration: StageConfiguration, metricName: string, dimensionsMap = {}): cloudwatch.Metric {
   return new cloudwatch.Metric({
     namespace: metricsNamespace(configuration),
     metricName,

@@ -11,6 +11,7 @@ import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import { RefusedEventsTopic } from './constructs/refused-events-topic.ts';
 import type { WorkQueue } from './constructs/work-queue.ts';
+import { StageDashboard } from './dashboard.ts';
 import type { DataStack } from './data-stack.ts';
 import { addDeliveryLanes, type DeliveryLanes } from './delivery-lanes.ts';
 import { addPublishers } from './publishers.ts';
@@ -37,7 +38,7 @@ export class DeliveryStack extends Stack {
 
   constructor(scope: Construct, id: string, props: DeliveryStackProps) {
     super(scope, id, props);
-    const { configuration } = props;
+    const { configuration, data } = props;
     this.#props = props;
     this.#historyDays = String(Math.ceil(configuration.historyRetention / Duration.days(1).toMilliseconds()));
     this.#refusedEvents = new RefusedEventsTopic(this, 'RefusedEvents', { configuration });
@@ -46,21 +47,26 @@ export class DeliveryStack extends Stack {
       historyDays: this.#historyDays,
       refusedEvents: this.#refusedEvents,
     });
+    const { queues, deadLetterQueue, dataKey, consumers } = this.#lanes;
     this.#addSweep();
     const deliveriesApi = this.#addDeliveriesApi();
     new Alarms(this, 'Alarms', {
       configuration,
-      rows: deliveryAlarms(configuration, {
-        events: this.#lanes.queues.first,
-        deadLetters: this.#lanes.deadLetterQueue,
-      }),
+      rows: deliveryAlarms(configuration, { events: queues.first, deadLetters: deadLetterQueue }),
+    });
+    new StageDashboard(this, 'Dashboard', {
+      configuration,
+      auth: data.auth,
+      base: data.base,
+      queues: { events: queues.first, retries: queues.retry, slow: queues.slow },
+      deadLetters: deadLetterQueue,
+      deliveryLogs: Object.values(consumers).map(({ logGroup }) => logGroup),
     });
     if (configuration.gradual) {
       const services = { history: deliveriesApi };
       new GradualReleases(this, 'Releases', { configuration, services });
     }
 
-    const { queues, deadLetterQueue, dataKey, consumers } = this.#lanes;
     addPublishers(this, { configuration, queue: queues.first, dataKey });
     this.eventsQueue = queues.first;
     // The stack for smoke tests imports them where the stage has a schedule. Without these, AWS would refuse to end that schedule.

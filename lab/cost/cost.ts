@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { countQuickly } from '../../test/support/quick-counts.ts';
 import { measureActions } from './measure.ts';
-import { costPage, type StoredCounts } from './page.ts';
+import { costPage, type StoredCounts, unitCosts } from './page.ts';
 
 const usage = `npm run cost [-- OPTIONS]
 
-Starts a local run, makes requests to it, counts their calls, units and log bytes, and writes lab/cost/counts.json and docs/cost.md,
-with the prices of lab/cost/prices.json. It takes two minutes.
+Starts a local run, makes requests to it, counts their calls, units and log bytes, and writes lab/cost/counts.json, lib/unit-costs.json
+and docs/cost.md, with the prices of lab/cost/prices.json. It takes two minutes.
 
   --prices  counts nothing: writes the page anew from lab/cost/counts.json, after a change of prices or templates
   --help    this text
@@ -32,6 +32,7 @@ async function main(): Promise<number> {
     console.error(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${what}`);
   const stored = options.prices ? readCounts() : await countAll(progress);
   progress('the page');
+  writeFileSync(join(root, 'lib/unit-costs.json'), `${JSON.stringify(unitCosts(stored), undefined, 2)}\n`); // before the templates are made
   writeFileSync(join(root, 'docs/cost.md'), costPage(stored));
   progress('done: docs/cost.md');
   return 0;

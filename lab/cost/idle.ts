@@ -35,15 +35,15 @@ export function idleMonth(stage: IdleStage, sweep: Counts): readonly IdleItem[] 
   return [
     { what: `${alarms.length} alarms on ${watched} metrics`, quantities: { alarm: watched } },
     {
-      what: `${metrics.length} metrics that are written all the time`,
+      what: `metrics that are written all the time: ${metrics.length}`,
       quantities: { metric: metrics.length },
     },
     {
-      what: `${tests} smoke tests`,
+      what: `smoke tests: ${tests}`,
       quantities: Object.fromEntries(Object.entries(oneTest).map(([priced, quantity]) => [priced, tests * quantity])),
     },
     { what: `${keys} KMS keys`, quantities: { key: keys } },
-    { what: `${dashboards} dashboards`, quantities: { dashboard: dashboards } },
+    { what: `${dashboards} dashboards (AWS gives an account three)`, quantities: { dashboard: dashboards } },
     {
       what: `${mappings} triggers, ${pollers} long polls of ${pollSeconds} s each at all times`,
       quantities: { queueRequest: polls },

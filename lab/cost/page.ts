@@ -3,7 +3,7 @@ import { assumptions } from './assumptions.ts';
 import { type Action, actions, type Counts, millisecondsOf, quantitiesOf } from './counts.ts';
 import { type IdleStage, idleMonth } from './idle.ts';
 import type { Measured } from './measure.ts';
-import { costOf, costsOf, type Priced, pricedRegions, priceFile } from './prices.ts';
+import { costOf, costsOf, type Priced, type PricedRegion, pricedRegions, priceFile } from './prices.ts';
 
 /** The content of `counts.json`: what a local run counted, and what the store counted in one process. */
 export interface StoredCounts extends Measured {
@@ -102,6 +102,25 @@ Dollars, us-east-1, from the synthesised templates and one run of the sweeper. s
 
 ${idleTable(stored.sweep)}
 `;
+}
+
+/** Returns what one of each costs in a Region, in dollars: `lib/unit-costs.json`, which the dashboard of a stage counts with. */
+export function unitCosts(stored: StoredCounts) {
+  const counts = priced(stored);
+  const one = (action: Action, region: PricedRegion) =>
+    costOf(quantitiesOf(action, counts[action]), priceFile.regions[region]);
+  const costsIn = (region: PricedRegion) => ({
+    login: rounded(one('login', region)),
+    refresh: rounded(one('refresh', region)),
+    delivered: rounded(one('quiet', region)),
+    failedAttempt: rounded(one('exhausted', region) / counts.exhausted.invocations),
+  });
+  return Object.fromEntries(pricedRegions.map(region => [region, costsIn(region)]));
+}
+
+/** Three digits, without an exponent, which metric math does not know. */
+function rounded(dollars: number): number {
+  return Number(dollars.toFixed(9));
 }
 
 /** Returns what a stage's idle month costs in a Region. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { costPage, monthOf } from '../../lab/cost/page.ts';
+import { costPage, monthOf, unitCosts } from '../../lab/cost/page.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -8,6 +8,10 @@ const stored = JSON.parse(read('lab/cost/counts.json'));
 
 it('docs/cost.md follows from counts, prices and templates: otherwise run "npm run cost -- --prices"', () => {
   expect(read('docs/cost.md')).toBe(costPage(stored));
+});
+
+it('the dashboard counts with the same costs', () => {
+  expect(JSON.parse(read('lib/unit-costs.json'))).toEqual(unitCosts(stored));
 });
 
 it('the README tells what a month costs in which nothing happens', () => {

@@ -40,7 +40,7 @@ interface Faults {
 }
 
 /** The namespace of the stage whose alarms are tried. */
-export const namespace = 'Emissor/prod';
+const namespace = 'Emissor/prod';
 
 /** Begins to collect what functions write, with a clock that a test moves. */
 export function collectMetrics(start = Date.UTC(2026, 10, 20, 12)): Metrics {

@@ -34,7 +34,7 @@ export function makeAudit({
 
   function granted(auditContext: AuditContext): void {
     log.info(`${auditContext.endpoint}.granted`, { outcome: 'granted', ...auditContext });
-    count(grantedMetric[auditContext.endpoint]);
+    count(auditContext.grant === 'refresh_token' ? 'TokenRefreshed' : grantedMetric[auditContext.endpoint]);
   }
 
   function refused(auditContext: AuditContext, error: OAuthError): void {

@@ -51,7 +51,7 @@ export function makeMetrics(): Metrics {
 }
 
 /** Returns the name by which a metric is told from all others. */
-export function keyOf({ namespace, name, dimensions }: Metric): string {
+function keyOf({ namespace, name, dimensions }: Metric): string {
   const sorted = Object.entries(dimensions).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return [namespace, name, ...sorted.map(([dimension, value]) => `${dimension}=${value}`)].join(' ');
 }

@@ -1,0 +1,138 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { type AlarmRows, authAlarms, deliveryAlarms, own, webhooksAlarms } from './alarms.ts';
+import type { StageConfiguration } from './config.ts';
+import type { HttpEndpoint } from './constructs/http-endpoint.ts';
+import type { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
+import { savedQueries } from './saved-queries.ts';
+import unitCosts from './unit-costs.json' with { type: 'json' };
+
+/** The properties of a stage's dashboard. */
+export interface StageDashboardProps {
+  readonly configuration: StageConfiguration;
+  readonly auth: HttpEndpoint;
+  readonly base: HttpEndpoint;
+  readonly queues: Readonly<Record<'events' | 'retries' | 'slow', WorkQueue>>;
+  readonly deadLetters: DeadLetterQueue;
+  /** The log groups of the functions that make attempts. */
+  readonly deliveryLogs: readonly logs.ILogGroup[];
+}
+
+/**
+ * The dashboard of a stage: tokens, API, events in and out, who fails, what waits, and what today's traffic costs. Beside the counts
+ * of each part stand the graphs that its alarms judge, with their thresholds, from the alarms' own table.
+ */
+export class StageDashboard extends Construct {
+  readonly #props: StageDashboardProps;
+
+  constructor(scope: Construct, id: string, props: StageDashboardProps) {
+    super(scope, id);
+    this.#props = props;
+    const { configuration, auth, base, queues, deadLetters } = props;
+    const dashboard = new cloudwatch.Dashboard(this, 'Dashboard', {
+      dashboardName: `Emissor-${configuration.stage}`,
+      defaultInterval: Duration.days(1),
+      periodOverride: cloudwatch.PeriodOverride.AUTO,
+    });
+    dashboard.addWidgets(this.#tokens(), ...judged(authAlarms(configuration, props)));
+    dashboard.addWidgets(this.#requests(auth, base), ...judged(webhooksAlarms(configuration, props)));
+    dashboard.addWidgets(
+      this.#events(),
+      this.#waiting(),
+      ...judged(deliveryAlarms(configuration, { events: queues.events, deadLetters })),
+    );
+    dashboard.addWidgets(this.#failing(), this.#cost());
+  }
+
+  #tokens() {
+    return graph('Tokens', [
+      this.#own('TokenIssued', 'token', 'logins'),
+      this.#own('TokenRefreshed', 'token', 'refreshes'),
+      this.#own('InvalidGrant', 'token', 'refused'),
+    ]);
+  }
+
+  #requests(auth: HttpEndpoint, base: HttpEndpoint) {
+    const count = ({ api }: HttpEndpoint, label: string) => api.metricCount({ label, period: fiveMinutes });
+    return graph('Requests', [count(auth, '{auth_url}'), count(base, '{base_url}')]);
+  }
+
+  #events() {
+    const { queues } = this.#props;
+    return graph('Events in and out', [
+      queues.events.metricNumberOfMessagesSent({ label: 'published', statistic: 'Sum', period: fiveMinutes }),
+      this.#own('Delivered', 'delivery', 'attempts', 'SampleCount'),
+      this.#own('Delivered', 'delivery', 'delivered'),
+    ]);
+  }
+
+  #waiting() {
+    const depth = ([label, queue]: [string, WorkQueue | DeadLetterQueue]) =>
+      queue.metricApproximateNumberOfMessagesVisible({ label, statistic: 'Maximum', period: fiveMinutes });
+    return graph(
+      'What waits',
+      Object.entries({ ...this.#props.queues, 'dead letters': this.#props.deadLetters }).map(depth),
+    );
+  }
+
+  #failing() {
+    const query = savedQueries.delivery['failed attempts by receiver'] ?? {};
+    return new cloudwatch.LogQueryWidget({
+      title: 'Who fails',
+      logGroupNames: this.#props.deliveryLogs.map(({ logGroupName }) => logGroupName),
+      queryString: new logs.QueryString({ ...query, limit: 20 }).toString(),
+      width: 12,
+      height: 6,
+    });
+  }
+
+  /** An estimate: what was counted, times what one of each costs alone at list prices. */
+  #cost() {
+    const region = Stack.of(this).region;
+    const costs = region === 'sa-east-1' ? unitCosts['sa-east-1'] : unitCosts['us-east-1'];
+    const dollars = (label: string, expression: string, usingMetrics: Record<string, cloudwatch.IMetric>) =>
+      new cloudwatch.MathExpression({ label, expression, usingMetrics, period: fiveMinutes });
+    const [logins, refreshes] = [this.#own('TokenIssued', 'token'), this.#own('TokenRefreshed', 'token')];
+    const [delivered, attempts] = [
+      this.#own('Delivered', 'delivery'),
+      this.#own('Delivered', 'delivery', '', 'SampleCount'),
+    ];
+    const loginCost = dollars('logins', `logins * ${costs.login.toFixed(9)}`, { logins });
+    const refreshCost = dollars('refreshes', `refreshes * ${costs.refresh.toFixed(9)}`, { refreshes });
+    const deliveredCost = dollars('delivered', `delivered * ${costs.delivered.toFixed(9)}`, { delivered });
+    const failedCost = dollars('failed attempts', `(attempts - done) * ${costs.failedAttempt.toFixed(9)}`, {
+      attempts,
+      done: delivered,
+    });
+    const parts = { loginCost, refreshCost, deliveredCost, failedCost };
+    return new cloudwatch.SingleValueWidget({
+      title: 'Dollars that this traffic costs, about (docs/cost.md)',
+      metrics: [
+        dollars('together', 'SUM([loginCost, refreshCost, deliveredCost, failedCost])', parts),
+        ...Object.values(parts),
+      ],
+      setPeriodToTimeRange: true,
+      width: 12,
+      height: 6,
+    });
+  }
+
+  #own(metricName: string, service: string, label = metricName, statistic = 'Sum') {
+    return own(this.#props.configuration, metricName, { service }).with({ label, statistic, period: fiveMinutes });
+  }
+}
+
+/** Returns the graphs that alarms judge, with their thresholds. */
+function judged(rows: AlarmRows): readonly cloudwatch.IWidget[] {
+  return Object.entries(rows).map(([name, { severity, rule }]) =>
+    graph(`${name} (${severity})`, [rule.metric], [{ value: rule.threshold ?? 0, label: 'rings' }]),
+  );
+}
+
+function graph(title: string, left: cloudwatch.IMetric[], leftAnnotations: cloudwatch.HorizontalAnnotation[] = []) {
+  return new cloudwatch.GraphWidget({ title, left, leftAnnotations, width: 6, height: 6 });
+}
+
+const fiveMinutes = Duration.minutes(5);

@@ -1,0 +1,124 @@
+import { expect, it, vi } from 'vitest';
+import { OAuthError } from '../../lambdas/auth/oauth-error.ts';
+import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
+import { makeHourlyLook } from '../../lambdas/delivery/sweeper/hourly-look.ts';
+import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
+import type { PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
+import { makeHttpHandler } from '../../lambdas/platform/lambda-handler.ts';
+import { makeTelemetry } from '../../lambdas/platform/telemetry.ts';
+import { type AlarmProperties, watchedMetrics } from '../support/cloudwatch/alarm.ts';
+import { httpRequest } from '../support/http-request.ts';
+import { resourcesOf, stageTemplates } from './templates.ts';
+import { collectMetrics, invoke, startDelivery } from './watched-stage.ts';
+
+const { Delivery, Data } = stageTemplates('prod');
+const [[, dashboard] = ['', undefined], ...others] = resourcesOf(Delivery, 'AWS::CloudWatch::Dashboard');
+/** What CloudFormation puts in is a name here. */
+const { widgets } = JSON.parse(
+  dashboard?.Properties.DashboardBody['Fn::Join'][1]
+    .map((part: unknown) => (typeof part === 'string' ? part : 'NAME'))
+    .join(''),
+) as { widgets: { type: string; properties: { title: string; metrics?: unknown[][] } }[] };
+/** `Namespace Metric dimension=value`; a dot repeats what stands above it in the same graph. */
+const shown = new Set(
+  widgets.flatMap(({ properties: { metrics = [] } }) => {
+    let above: unknown[] = [];
+    return metrics.flatMap(row => {
+      const [...texts] = row.filter(part => typeof part === 'string');
+      if (texts.length === 0) return [];
+      above = texts.map((text, at) => (text === '.' ? above[at] : text));
+      const [namespace, name, ...dimensions] = above as string[];
+      const pairs = dimensions.flatMap((dimension, at) => (at % 2 === 0 ? `${dimension}=${dimensions[at + 1]}` : []));
+      return [[namespace, name, ...pairs].join(' ')];
+    });
+  }),
+);
+
+/** Those of AWS, from its own lists: docs.aws.amazon.com, "HTTP API metrics" and "Available CloudWatch metrics for Amazon SQS". */
+const published: Readonly<Record<string, readonly string[]>> = {
+  'AWS/ApiGateway': ['4xx', '5xx', 'Count', 'IntegrationLatency', 'Latency', 'DataProcessed'],
+  'AWS/SQS': [
+    'ApproximateAgeOfOldestMessage',
+    'ApproximateNumberOfMessagesDelayed',
+    'ApproximateNumberOfMessagesNotVisible',
+    'ApproximateNumberOfMessagesVisible',
+    'NumberOfEmptyReceives',
+    'NumberOfMessagesDeleted',
+    'NumberOfMessagesReceived',
+    'NumberOfMessagesSent',
+    'SentMessageSize',
+  ],
+};
+
+it('there is one, with every part', () => {
+  expect(others).toEqual([]);
+  const titles = widgets.map(({ properties }) => properties.title);
+  expect(titles).toEqual(
+    expect.arrayContaining(['Tokens', 'Requests', 'Events in and out', 'Who fails', 'What waits']),
+  );
+  expect(titles.at(-1)).toMatch(/^Dollars/);
+});
+
+it('has a graph of each alarm, but for those of releases and of the smoke test', () => {
+  const graphs = new Set(widgets.map(({ properties }) => properties.title.replace(/ \((?:page|ticket)\)$/, '')));
+  const alarms = Object.values(stageTemplates('prod'))
+    .flatMap(template => resourcesOf(template, 'AWS::CloudWatch::Alarm'))
+    .filter(([id]) => id.startsWith('Alarms') && !id.includes('SmokeFailed'));
+  expect(alarms.length).toBeGreaterThan(15);
+  for (const [id, { Properties }] of alarms) {
+    expect(graphs).toContain(id.slice('Alarms'.length, -8));
+    for (const { namespace, name } of watchedMetrics(Properties as AlarmProperties))
+      expect([...shown].join()).toContain(`${namespace} ${name}`);
+  }
+});
+
+it('shows nothing that nobody writes', async () => {
+  const metrics = collectMetrics();
+  const stage = await startDelivery();
+  stage.publish();
+  stage.faults.kms = true;
+  await stage.runUntil(Date.now() + 1_000);
+  stage.faults.kms = false;
+  stage.faults.receivers = { outcome: 'blocked', detail: 'private', durationMs: 1 } as PostOutcome;
+  await stage.runUntil(Date.now() + 120_000);
+  const sweep = makeDeliveryTelemetry('sweep');
+  const look = makeHourlyLook({
+    ...sweep,
+    eventSources: ['x'],
+    readEventSourceState: async () => 'Disabled',
+    sqs: { send: async () => ({}) } as never,
+    deadLetterQueueUrl: 'dead-letters',
+    now: () => Date.UTC(2026, 10, 20, 12),
+  });
+  await invoke(sweep, look, undefined);
+  const token = makeTelemetry('token');
+  const audit = makeAudit(token);
+  const request = { ip: '203.0.113.7', endpoint: 'token' } as const;
+  await invoke(
+    token,
+    async () => {
+      audit.granted({ ...request, grant: 'password' });
+      audit.granted({ ...request, grant: 'refresh_token' });
+      audit.refused(request, new OAuthError('refresh_token_refused', { reason: 'refresh_token_reused' }));
+    },
+    undefined,
+  );
+  const failing = makeHttpHandler(makeTelemetry('webhooks'), async () => ({ statusCode: 503 }));
+  await failing(httpRequest({}), { functionVersion: '7' } as never);
+  const rotation = makeTelemetry('rotate-keys');
+  await invoke(rotation, async () => rotation.count('KeyCreated', 0), undefined);
+  vi.useRealTimers();
+
+  const filtered = resourcesOf(Data, 'AWS::Logs::MetricFilter').flatMap(([, { Properties }]) =>
+    Properties.MetricTransformations.map(
+      ({ MetricNamespace, MetricName }: Record<string, string>) => `${MetricNamespace} ${MetricName}`,
+    ),
+  );
+  const written = new Set([...metrics.names(), ...filtered]);
+  for (const metric of shown) {
+    const [namespace = '', name = ''] = metric.split(' ');
+    if (published[namespace]) expect(published[namespace]).toContain(name);
+    else expect(written, metric).toContain(metric);
+  }
+  expect(shown.size).toBeGreaterThan(15);
+});
