@@ -1,11 +1,12 @@
 import { makeResend, type ResendRefusal, resendRefusal } from '../../lambdas/delivery/api/resend.ts';
 import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import type { ReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { contentsOfStateShard, type UndeliveredState } from '../../lambdas/delivery/store/delivery-item.ts';
 import { paginateScan } from '../../lambdas/platform/aws/documents.ts';
-import { systemClock } from '../../lambdas/platform/clock.ts';
-import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { reads, writes } from './audit.ts';
-import { CliError } from './operator.ts';
+import { isoTime, systemClock } from '../../lambdas/platform/clock.ts';
+import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
+import { looks, reads, writes } from './audit.ts';
+import { CliError, type ShowProgress } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
 import { everySecond, type Replayed, type ReplayRequest, replayDeliveries } from './replay-deliveries.ts';
 import { connectDynamo, openDeliveries, openReplays } from './stores.ts';
@@ -15,7 +16,10 @@ import { requireOutput, type Task } from './target.ts';
 export const actions = {
   listDeliveries: reads(listDeliveries),
   countUndelivered: reads(countUndelivered),
-  showDelivery: reads(showDelivery),
+  showDelivery: looks('deliveries show', showDelivery, {
+    isLook: (_id, { body = false }) => body,
+    before: (_task, delivery) => ({ delivery }),
+  }),
   resendDelivery: writes('deliveries resend', resendDelivery, { before: (_task, delivery) => ({ delivery }) }),
   replay: writes('deliveries replay', replay, {
     before: (_task, { account, event }) => ({ account, event }),
@@ -23,16 +27,23 @@ export const actions = {
   }),
 };
 
-/** The choice of the deliveries of one webhook to list. */
-export interface ListQuery {
+/** The choice of the deliveries of an account to list. */
+export interface ListQuery extends AcceptedSpan {
   readonly account: string;
-  readonly event: EventName;
-  readonly state: DeliveryState | undefined;
+  /** Deliveries of this event only. */
+  readonly event?: EventName | undefined;
+  readonly state?: DeliveryState | undefined;
   readonly limit: number;
 }
 
+/** A span of times at which events were accepted: from `since` on, before `until`. Milliseconds since the epoch. */
+interface AcceptedSpan {
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+
 /** The choice of the undelivered deliveries to count: all by default. */
-export interface UndeliveredQuery {
+export interface UndeliveredQuery extends AcceptedSpan {
   readonly account?: string | undefined;
   readonly event?: string | undefined;
   readonly state?: UndeliveredState | undefined;
@@ -57,21 +68,40 @@ export interface Resent {
   readonly isQueued: boolean;
 }
 
-/** Lists the deliveries of one webhook, the newest first. */
-async function listDeliveries(
-  { target, progress }: Task,
-  { account, event, state, limit }: ListQuery,
+/** A delivery to show, with its body where that was asked for. */
+export interface ShownDelivery {
+  readonly delivery: Delivery;
+  readonly withBody: boolean;
+}
+
+/** Lists the deliveries of an account, or of one webhook of it, the newest first. */
+async function listDeliveries({ target, progress }: Task, query: ListQuery): Promise<readonly Delivery[]> {
+  return readDeliveries(openDeliveries(target).history, query, progress);
+}
+
+/** Reads the newest deliveries of an account, of as many webhooks as are asked for, each webhook's a page at a time. */
+export async function readDeliveries(
+  history: ReadHistory,
+  { account, event, limit, ...choice }: ListQuery,
+  progress: ShowProgress,
 ): Promise<readonly Delivery[]> {
-  const { history } = openDeliveries(target);
+  const most = event === undefined ? longestPage / 4 : longestPage; // of eight webhooks most pages are read in vain
+  const pages = (event === undefined ? EVENT_NAMES : [event]).map(eventName =>
+    newestFirst(history, { accountId: account, eventName, limit: Math.min(limit, most), ...choice }),
+  );
+  const next = await Promise.all(pages.map(page => page.next()));
   const found: Delivery[] = [];
-  let after: string | undefined;
-  do {
-    const page = await history({ accountId: account, eventName: event, state, limit: longestPage, after });
-    found.push(...page.deliveries);
-    progress(`Found ${found.length} deliveries so far${page.next ? `, back to ${page.next.split('#')[0]}` : ''}`);
-    after = page.next;
-  } while (after !== undefined && found.length < limit);
-  return found.slice(0, limit);
+  while (found.length < limit) {
+    const newest = latestOf(next);
+    const delivery = next[newest]?.value;
+    if (!delivery) break;
+    found.push(delivery);
+    if (found.length % longestPage === 0) {
+      progress(`Found ${found.length} deliveries so far, back to ${isoTime(delivery.createdAt)}`);
+    }
+    next[newest] = (await pages[newest]?.next()) as IteratorResult<Delivery, undefined>;
+  }
+  return found;
 }
 
 /**
@@ -80,8 +110,9 @@ async function listDeliveries(
  */
 async function countUndelivered(
   { target, progress }: Task,
-  { account, event, state, limit }: UndeliveredQuery,
+  { account, event, state, since, until, limit }: UndeliveredQuery,
 ): Promise<readonly UndeliveredCount[]> {
+  const [from, before] = [since === undefined ? '' : isoTime(since), until === undefined ? '~' : isoTime(until)];
   const counts = new Map<string, UndeliveredCount>();
   let counted = 0;
   const request = {
@@ -93,6 +124,7 @@ async function countUndelivered(
     for (const { stateShard, listKey } of Items) {
       const held = contentsOfStateShard(stateShard);
       const [acceptedAt = ''] = String(listKey).split('#');
+      if (acceptedAt < from || acceptedAt >= before) continue;
       const name = [held.accountId, held.eventName, held.state].join('#');
       const { count = 0, newestAcceptedAt = '' } = counts.get(name) ?? {};
       const newest = newestAcceptedAt > acceptedAt ? newestAcceptedAt : acceptedAt;
@@ -110,11 +142,15 @@ async function countUndelivered(
 }
 
 /** Returns a delivery with the receiver's answers. @throws {CliError} where there is no such delivery. */
-async function showDelivery({ target }: Task, id: string): Promise<Delivery> {
+async function showDelivery(
+  { target }: Task,
+  id: string,
+  { body = false }: { readonly body?: boolean },
+): Promise<ShownDelivery> {
   const { read, readAnswers } = openDeliveries(target);
   const [delivery] = await read([id]);
   if (!delivery) throw noDelivery(id);
-  return readAnswers(delivery);
+  return { delivery: await readAnswers(delivery), withBody: body };
 }
 
 /** Sends a delivery again. @throws {CliError} where it cannot be sent. */
@@ -144,6 +180,29 @@ async function resendDelivery({ target }: Task, id: string): Promise<Resent> {
 async function replay({ target, progress }: Task, request: ReplayRequest): Promise<Replayed> {
   const replays = openReplays(target, openRetryQueue(target));
   return replayDeliveries(request, { ...replays, now: systemClock, wait: everySecond }, progress);
+}
+
+/** Yields the deliveries of a webhook, the newest first. */
+async function* newestFirst(
+  history: ReadHistory,
+  {
+    since: from,
+    until: before,
+    ...query
+  }: AcceptedSpan & Omit<Parameters<ReadHistory>[0], 'from' | 'before' | 'after'>,
+): AsyncGenerator<Delivery, undefined> {
+  let after: string | undefined;
+  do {
+    const page = await history({ ...query, from, before, after });
+    yield* page.deliveries;
+    after = page.next;
+  } while (after !== undefined);
+}
+
+/** Returns the place of the delivery that was accepted last. */
+function latestOf(next: readonly IteratorResult<Delivery, undefined>[]): number {
+  const acceptedAt = next.map(({ value }) => value?.createdAt ?? Number.NEGATIVE_INFINITY);
+  return acceptedAt.indexOf(Math.max(...acceptedAt));
 }
 
 /** The most deliveries that one page of the history holds. */

@@ -9,10 +9,10 @@ import {
   wireStates,
 } from '../../lambdas/delivery/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import type { Resent, UndeliveredCount } from '../actions/deliveries.ts';
+import type { Resent, ShownDelivery, UndeliveredCount } from '../actions/deliveries.ts';
 import type { Replayed } from '../actions/replay-deliveries.ts';
-import { accountId, deliveryId, eventName, momentBefore, wholeNumber } from './option-values.ts';
-import { iso, makeShape, type Report } from './report.ts';
+import { accountId, deliveryId, eventName, momentBefore, momentForms, wholeNumber } from './option-values.ts';
+import { iso, makeShape, printable, type Report } from './report.ts';
 import type { Run } from './run.ts';
 
 /** Adds `deliveries`. */
@@ -26,27 +26,28 @@ export function addDeliveries(program: Command, run: Run): void {
   const countUndelivered = run(actions, 'countUndelivered', count.list(none));
   deliveries
     .command('list')
-    .description(
-      "list the deliveries of an account's webhook, newest first; without --account or --event: count undelivered deliveries",
-    )
+    .description('list the deliveries of an account, newest first; without --account: count undelivered deliveries')
     .option('--account <id>', 'the account', accountId)
     .option('--event <name>', 'the event that the webhook is for', eventName)
     .addOption(new Option('--state <state>', 'those in this state only').choices(states))
+    .option('--since <time>', `of events accepted from then on: ${momentForms}`, momentBefore())
+    .option('--until <time>', 'of events accepted before that', momentBefore())
     .option('--limit <n>', 'at most so many deliveries or counts', wholeNumber(1, 100_000), 100)
     .addHelpText('after', listNotes)
-    .action(({ state: word, ...options }: ListOptions, command: Command) => {
-      const { account, event } = options;
+    .action(({ state: word, account, ...options }: ListOptions, command: Command) => {
       const state = word && stateFromWire(word);
-      if (account !== undefined && event !== undefined) return list({ ...options, account, event, state }, command);
-      if (state === 'delivered') return command.error('error: --state entregue needs --account and --event.');
+      requireSpan(options, command);
+      if (account !== undefined) return list({ ...options, account, state }, command);
+      if (state === 'delivered') return command.error('error: --state entregue needs --account.');
       return countUndelivered({ ...options, state }, command);
     });
 
   deliveries
     .command('show')
-    .description('show the state of a delivery and its attempts')
+    .description("show the state of a delivery, its attempts and the receiver's answers")
     .argument(...deliveryArgument)
-    .action(run(actions, 'showDelivery', reportDelivery));
+    .option('--body', 'show the body that is sent, too; the audit trail tells that you looked')
+    .action(run(actions, 'showDelivery', shown));
 
   deliveries
     .command('resend')
@@ -63,15 +64,11 @@ export function addDeliveries(program: Command, run: Run): void {
     .addOption(
       new Option('--state <state>', 'those in this state').choices(Object.keys(replayedStates)).makeOptionMandatory(),
     )
-    .requiredOption(
-      '--since <time>',
-      'accepted from then on: 2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d',
-      momentBefore(),
-    )
+    .requiredOption('--since <time>', `accepted from then on: ${momentForms}`, momentBefore())
     .option('--until <time>', 'accepted before that (default: now)', momentBefore())
     .addHelpText('after', replayNotes)
     .action(({ account, event, state, since: from, until: to = Date.now() }: ReplayOptions, command: Command) => {
-      if (to <= from) command.error('error: --until must be later than --since.');
+      requireSpan({ since: from, until: to }, command);
       return replay({ account, event, wanted: replayedStates[state], from, to }, command);
     });
 }
@@ -81,7 +78,7 @@ A delivery is named by its webhook-id header, which "publish" shows too.
 
 Examples:
   npm run ops -- deliveries list --state falhou
-  npm run ops -- deliveries list --account acme --event demanda.criada --state falhou
+  npm run ops -- deliveries list --account acme --since 24h
   npm run ops -- deliveries show evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
   npm run ops -- deliveries resend evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
   npm run ops -- deliveries replay --account acme --event demanda.criada --state retida --since 2d`;
@@ -89,19 +86,27 @@ Examples:
 const states = Object.values(wireStates);
 
 const listNotes = `
-With --account and --event it lists deliveries. Without one of them it counts those that are not delivered, by webhook and
+With --account it lists deliveries, of all events or of one. Without it counts those that are not delivered, by webhook and
 state, most first: what waits (pendente), failed for good (falhou), is held (retida) or was cancelled (cancelada).
 
 Examples:
   npm run ops -- deliveries list --state falhou
-  npm run ops -- deliveries list --account acme
+  npm run ops -- deliveries list --account acme --since 24h
   npm run ops -- deliveries list --account acme --event demanda.criada --state falhou`;
 
 interface ListOptions {
   readonly account?: string;
   readonly event?: EventName;
   readonly state?: WireState;
+  readonly since?: number;
+  readonly until?: number;
   readonly limit: number;
+}
+
+/** Refuses a span that ends before it begins. */
+function requireSpan(span: { readonly since?: number; readonly until?: number }, command: Command): void {
+  const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY } = span;
+  if (until <= since) command.error('error: --until must be later than --since.');
 }
 
 const deliveryArgument = ['<id>', 'as list shows it; its webhook-id header', deliveryId] as const;
@@ -136,7 +141,7 @@ export const delivery = makeShape<Delivery>([
   { json: 'id', heading: 'delivery', value: ({ id }) => id },
   { json: 'messageId', heading: 'message', in: 'show', value: ({ messageId }) => messageId },
   { json: 'accountId', value: ({ accountId }) => accountId },
-  { json: 'evento', heading: 'event', in: 'show', value: ({ eventName }) => eventName },
+  { json: 'evento', heading: 'event', value: ({ eventName }) => eventName },
   { heading: 'account', in: 'show', value: ({ accountId }) => accountId },
   { json: 'webhookId', value: ({ webhookId }) => webhookId },
   { json: 'state', heading: 'state', value: ({ state }) => wireStates[state] },
@@ -148,10 +153,22 @@ export const delivery = makeShape<Delivery>([
   { json: 'attempts', value: ({ attempts }) => attempts.map(toAttemptRecord) },
 ]);
 
-/** Reports a delivery with its attempts. */
+/** Reports a delivery with its attempts, and with the answers as far as they were read. */
 export function reportDelivery(found: Delivery): Report {
   const { json, text } = delivery.show(found);
-  return { json, text: `${text}\n\n${attempt.table(found.attempts, 'No attempt yet.')}` };
+  const parts = [text, attempt.table(found.attempts, 'No attempt yet.'), ...found.attempts.flatMap(answerOf)];
+  return { json, text: parts.join('\n\n') };
+}
+
+function shown({ delivery: found, withBody }: ShownDelivery): Report {
+  const { json, text } = reportDelivery(found);
+  if (!withBody) return { json, text };
+  return { json: { ...(json as object), body: found.body }, text: `${text}\n\nbody:\n${printable(found.body)}` };
+}
+
+/** Returns what the receiver answered an attempt with, if it said anything. */
+function answerOf({ number, response }: AttemptRecord): readonly string[] {
+  return response ? [`answer to attempt ${number}:\n${printable(response)}`] : [];
 }
 
 function lastResultOf(attempts: Delivery['attempts']): string | undefined {

@@ -107,6 +107,9 @@ export function publishedName(value: string): string {
   throw new InvalidArgumentError('It must be the name that the event was published under, such as demanda.criada.');
 }
 
+/** The forms of a time in the help of an option. */
+export const momentForms = '2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d';
+
 /** Returns a parser of times: RFC 3339 with `Z` or an offset, or how long ago. It returns milliseconds since the epoch. */
 export function momentBefore(now: () => number = Date.now): (value: string) => number {
   return function parseMoment(value) {

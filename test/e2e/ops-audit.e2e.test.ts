@@ -79,6 +79,7 @@ describe('ops audit list', () => {
       ['webhooks', 'suspend', ...webhook],
       ['webhooks', 'reactivate', ...webhook],
       ['deliveries', 'resend', `evt_${'x'.repeat(27)}`],
+      ['deliveries', 'show', `evt_${'x'.repeat(27)}`, '--body'],
       ['deliveries', 'replay', ...webhook, '--state', 'falhou', '--since', '1h'],
       ['keys', 'rotate'],
       ['dlq', 'show', messageId],

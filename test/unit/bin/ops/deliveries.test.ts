@@ -4,13 +4,21 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { BatchWriteCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
+import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
-import { aDelivery, noon } from '../../delivery/builders.ts';
+import { aDelivery, aRecord, noon } from '../../delivery/builders.ts';
 
 let database: Database;
 let directory: string;
+
+interface Listed {
+  readonly id: string;
+  readonly evento: string;
+  readonly createdAt: string;
+}
 
 beforeAll(async () => {
   database = await startDatabase('Deliveries', 'Webhooks');
@@ -53,6 +61,7 @@ const listed = async (...args: string[]) => {
   return JSON.parse(stdout);
 };
 
+const at = (second: number) => new Date(noon + second * 1_000).toISOString();
 const newest = (count: number) => new Date(noon + (count - 1) * 1_000).toISOString();
 const failing = [
   { accountId: 'acme', evento: 'demanda.criada', state: 'falhou', count: 4_500, newestAcceptedAt: newest(4_500) },
@@ -74,9 +83,8 @@ describe('ops deliveries list', () => {
   it('counts undelivered deliveries of all accounts, of one, or of an event', async () => {
     expect(await listed()).toEqual([failing[0], others[0], failing[1], others[1]]);
     expect(await listed('--limit', '2')).toEqual([failing[0], others[0]]);
-    expect(await listed('--account', 'bolt')).toEqual([others[0], failing[1]]);
     expect(await listed('--event', 'demanda.criada', '--state', 'retida')).toEqual([others[0]]);
-    expect((await list('--account', 'nobody')).stdout).toBe('No such deliveries.\n');
+    expect((await list('--event', 'mensagem.recebida')).stdout).toBe('No such deliveries.\n');
   });
 
   it('lists the deliveries of one webhook, newest first', async () => {
@@ -87,9 +95,96 @@ describe('ops deliveries list', () => {
     expect(await listed(...named, '--state', 'falhou', '--limit', '250')).toHaveLength(250);
   });
 
-  it.each([[[]], [['--account', 'acme']]])('does not count what is delivered: %j', async args => {
+  it('counts those of events that were accepted in a span', async () => {
+    expect(await listed('--state', 'falhou', '--since', at(5), '--until', at(7))).toEqual([
+      { ...failing[0], count: 2, newestAcceptedAt: at(6) },
+      { ...failing[1], count: 2, newestAcceptedAt: at(6) },
+    ]);
+  });
+
+  it('lists the deliveries of all events of an account, newest first', async () => {
+    const all = await listed('--account', 'bolt');
+    expect(all).toHaveLength(16);
+    expect(all.slice(0, 4).map(({ evento, createdAt }: Listed) => [evento, createdAt])).toEqual([
+      ['demanda.criada', at(8)],
+      ['demanda.criada', at(7)],
+      ['demanda.criada', at(6)],
+      ['demanda.cancelada', at(6)],
+    ]);
+    expect(await listed('--account', 'bolt', '--limit', '5')).toEqual(all.slice(0, 5));
+    expect(await listed('--account', 'bolt', '--state', 'retida')).toHaveLength(9);
+    const { stdout } = await list('--account', 'bolt', '--limit', '1');
+    expect(stdout.split('\n')[0]).toMatch(/^DELIVERY +EVENT +STATE +ACCEPTED /);
+    expect((await list('--account', 'nobody')).stdout).toBe('No such deliveries.\n');
+  });
+
+  it('lists those of a span: from its beginning, before its end', async () => {
+    const inSpan = await listed('--account', 'bolt', '--since', at(2), '--until', at(4));
+    expect(inSpan.map(({ createdAt }: Listed) => createdAt)).toEqual([at(3), at(3), at(2), at(2)]);
+    const { code, stderr } = await list('--account', 'bolt', '--since', at(2), '--until', at(2));
+    expect([code, stderr]).toEqual([2, 'error: --until must be later than --since.\n']);
+  });
+
+  it('goes through many pages', async () => {
+    const all = await listed('--account', 'acme', '--limit', '300');
+    expect(
+      all
+        .map(({ createdAt }: Listed) => createdAt)
+        .toSorted()
+        .toReversed(),
+    ).toEqual(all.map(({ createdAt }: Listed) => createdAt));
+    expect(new Set(all.map(({ id }: Listed) => id)).size).toBe(300);
+  });
+
+  it.each([[[]], [['--event', 'demanda.criada']]])('does not count what is delivered: %j', async args => {
     const { code, stdout, stderr } = await list('--state', 'entregue', ...args);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toBe('error: --state entregue needs --account and --event.\n');
+    expect(stderr).toBe('error: --state entregue needs --account.\n');
+  });
+});
+
+describe('ops deliveries show', () => {
+  const id = `evt_${'a'.repeat(27)}`;
+  const show = (...args: string[]) =>
+    runOpsInProcess(['--outputs', join(directory, 'outputs.json'), 'deliveries', 'show', id, ...args]);
+
+  beforeAll(async () => {
+    const store = makeDeliveryStore({
+      dynamo: database.dynamo,
+      table: 'Deliveries',
+      now: frozenClock(noon).now,
+      historyDays: 30,
+    });
+    const made = aDelivery({ id, body: '{"event":"demanda.criada","id_demanda":7}' });
+    const answered = (number: number, response: string) =>
+      aRecord({ number, startedAt: iso(number), status: 503, response });
+    const iso = (minute: number) => new Date(Date.now() - (10 - minute) * 60_000).toISOString();
+    const wait = { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 };
+    const first = { ...made, wait, attempt: 2, attempts: [answered(1, 'try later')] };
+    await store.create(first);
+    const [stored] = await store.read([id]);
+    if (!stored) throw new Error('it was not stored');
+    const second = { ...first, attempt: 3, attempts: [...first.attempts, answered(2, 'still\u001b[31m closed')] };
+    await store.update(stored, second);
+  });
+
+  it('shows what the receiver answered each attempt, as its account sees it', async () => {
+    const { code, stdout } = await show();
+    expect(code).toBe(0);
+    expect(stdout).toContain('answer to attempt 1:\ntry later');
+    expect(stdout).toContain('answer to attempt 2:\nstill\\u{1b}[31m closed');
+    const { attempts } = JSON.parse((await show('--json')).stdout);
+    expect(attempts.map(({ resposta }: { resposta: string }) => resposta)).toEqual([
+      'try later',
+      'still\u001b[31m closed',
+    ]);
+  });
+
+  it('shows the body where that is asked for, and an audit line could be begun', async () => {
+    expect((await show('--json')).stdout).not.toContain('id_demanda');
+    expect((await show()).stdout).not.toContain('id_demanda');
+    const { code, stdout, stderr } = await show('--body');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('no audit line');
   });
 });
