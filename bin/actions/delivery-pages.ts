@@ -2,7 +2,7 @@ import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts
 import { asShown } from '../../lambdas/delivery/representation.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { looks, reads, writes } from './audit.ts';
+import { reads, writes } from './audit.ts';
 import { CliError } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
 import type { ReplayRequest } from './replay-deliveries.ts';
@@ -13,7 +13,6 @@ import type { Task } from './target.ts';
 export const actions = {
   readPage: reads(readPage),
   findDelivery: reads(findDelivery),
-  showBody: looks('deliveries show --body', showBody, { before: (_task, delivery) => ({ delivery }) }),
   beginReplay: writes('deliveries replay', beginReplay, {
     before: (_task, { account, event }) => ({ account, event }),
     after: replay => ({ replay }),
@@ -56,13 +55,6 @@ async function findDelivery({ target }: Task, id: string): Promise<Delivery | un
   if (!delivery) return undefined;
   const webhook = await findWebhook(delivery.accountId, delivery.eventName);
   return asShown(webhook?.webhookId)(await readAnswers(delivery));
-}
-
-/** Returns a delivery for its body. @throws {CliError} where there is no such delivery. */
-async function showBody({ target }: Task, id: string): Promise<Delivery> {
-  const [delivery] = await openDeliveries(target).read([id]);
-  if (!delivery) throw new CliError(`there is no delivery "${id}", or it is past its time.`);
-  return delivery;
 }
 
 /** Begins a replay, which the service goes on with. Returns its id. @throws {CliError} where it cannot begin. */

@@ -67,7 +67,7 @@ export function makeOperatorSource(target: Target): Source {
       const delivery = await pages.findDelivery(task, id);
       return delivery && delivery.accountId === account && delivery.eventName === event ? viewOf(delivery) : undefined;
     },
-    readBody: async ({ id }) => (await pages.showBody(task, id)).body,
+    readBody: async ({ id }) => (await deliveries.showDelivery(task, id, { body: true })).delivery.body,
     resend: async ({ id }) => void (await deliveries.resendDelivery(task, id)),
     replay: async ({ account, event, state, since, until }) => {
       const range = {
