@@ -23,7 +23,7 @@ const limits: Readonly<Record<string, readonly [kibibytes: number, modules: read
   'auth/endpoints/revoke': [315, ['node:timers']],
   'auth/endpoints/token': [315, ['node:timers']],
   'auth/keys/rotate-keys': [275, sleeping],
-  'delivery/api/deliveries-api': [380, sleeping],
+  'delivery/api/deliveries-api': [385, sleeping],
   'delivery/sweeper/sweep': [315, sleeping],
   'delivery/worker/deliver': [395, [...sleeping, ...sending, 'node:tls']],
   'smoke/receiver': [270, []],
