@@ -1,6 +1,5 @@
-import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import type { Role, User } from '../../lambdas/auth/principals/user.ts';
-import type { UserStore } from '../../lambdas/auth/principals/user-store.ts';
+import type { UserPageRequest, UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { reads, writes } from './audit.ts';
 import { CliError } from './operator.ts';
 import { choosePassword, type PasswordOptions } from './passwords.ts';
@@ -69,8 +68,8 @@ async function createUser(
   return isGenerated ? { user, generatedPassword: password } : { user };
 }
 
-async function listUsers({ target }: Task, page: PageRequest): Promise<readonly User[]> {
-  return openUsers(target).listUsers(page);
+async function listUsers({ target, progress }: Task, page: Omit<UserPageRequest, 'onPage'>): Promise<readonly User[]> {
+  return openUsers(target).listUsers({ ...page, onPage: read => progress(`Read ${read} users so far`) });
 }
 
 async function showUser({ target }: Task, reference: string): Promise<User> {

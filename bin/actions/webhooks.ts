@@ -26,6 +26,10 @@ export interface Registration {
 export interface ListOptions {
   readonly account?: string;
   readonly status?: (typeof wireStatuses)[Webhook['status']];
+  /** Those that fail, are slow or are suspended; of several of these, those that are any. */
+  readonly failing?: boolean;
+  readonly slow?: boolean;
+  readonly suspended?: boolean;
 }
 
 /** A webhook without what is secret, or a suspension that waits for one. */
@@ -43,13 +47,22 @@ export interface Reactivated extends Registration {
   readonly webhook: WebhookView | undefined;
 }
 
-async function listWebhooks({ target }: Task, { account, status }: ListOptions): Promise<readonly WebhookView[]> {
+/** Lists an account's webhooks by a query, and those of all accounts by reading the whole table. */
+async function listWebhooks({ target, progress }: Task, options: ListOptions): Promise<readonly WebhookView[]> {
+  const { account, status, failing = false, slow = false, suspended = false } = options;
   const store = openWebhooks(target);
-  const wanted = (await (account === undefined ? store.listAll() : store.listAccount(account))).filter(
-    found => status === undefined || viewWebhook(found).status === status,
-  );
-  const slowSince = await readSlowSince(target, wanted);
-  return wanted.map((found, at) => viewWebhook(found, slowSince[at]));
+  const found = await (account === undefined
+    ? store.listAll(read => progress(`Read ${read} webhooks so far`))
+    : store.listOf(account));
+  const slowSince = await readSlowSince(target, found);
+  const isTroubled = (webhook: WebhookView) =>
+    (failing && webhook.failingSince !== undefined) ||
+    (slow && webhook.slowSince !== undefined) ||
+    (suspended && webhook.status === wireStatuses.suspended);
+  return found
+    .map((webhook, at) => viewWebhook(webhook, slowSince[at]))
+    .filter(webhook => status === undefined || webhook.status === status)
+    .filter(webhook => !(failing || slow || suspended) || isTroubled(webhook));
 }
 
 /** @throws {CliError} where there is neither a webhook nor a suspension. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { roles, type User } from '../../lambdas/auth/principals/user.ts';
 import type { DeletedUser, UserWithPassword } from '../actions/users.ts';
-import { afterOption, emailAddress, limitOption, notEmpty, ordinaryAccountId } from './option-values.ts';
+import { accountId, afterOption, emailAddress, limitOption, notEmpty, ordinaryAccountId } from './option-values.ts';
 import { iso, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
 import { yesOption } from './terminal.ts';
@@ -27,7 +27,8 @@ export function addUsers(program: Command, run: Run): void {
 
   users
     .command('list')
-    .description('list all users, or a page of them')
+    .description('list all users, those of an account, or a page of them')
+    .option('--account <id>', 'those of this account only; all are read for them', accountId)
     .addOption(limitOption())
     .addOption(afterOption('user'))
     .action(run(actions, 'listUsers', listed));
@@ -91,6 +92,7 @@ argument. They have at least 15 characters, or as many as the stage says (passwo
 Examples:
   npm run ops -- users create --email ana@acme.com.br --account acme --role admin --generate-password
   pass show acme/ana | npm run --silent ops -- users set-password ana@acme.com.br
+  npm run ops -- users list --account acme
   npm run ops -- users unlock ana@acme.com.br
   npm run ops -- users disable ana@acme.com.br`;
 

@@ -14,9 +14,13 @@ export function addWebhooks(program: Command, run: Run): void {
 
   webhooks
     .command('list')
-    .description('list webhooks, with why they are suspended')
+    .description('list webhooks: why they are suspended, since when they fail, since when they are slow')
     .option('--account <id>', 'those of this account only', accountId)
     .addOption(new Option('--status <status>', 'those of this status only').choices(Object.values(wireStatuses)))
+    .option('--failing', 'those that only failed of late; with --slow or --suspended, those too')
+    .option('--slow', 'those whose attempts are made in the slow lane')
+    .option('--suspended', 'those whose events are held')
+    .addHelpText('after', listNotes)
     .action(run(actions, 'listWebhooks', listed));
 
   registrationOptions(
@@ -36,10 +40,17 @@ export function addWebhooks(program: Command, run: Run): void {
 
 const examples = `
 Examples:
-  npm run ops -- webhooks list --status suspenso
+  npm run ops -- webhooks list --failing --suspended
   npm run ops -- webhooks show --account acme --event demanda.criada
   npm run ops -- --stage prod webhooks suspend --account acme --event demanda.criada
   npm run ops -- --stage prod webhooks reactivate --account acme --event demanda.criada`;
+
+const listNotes = `
+With --account it reads that account's webhooks; without, the whole table.
+
+Examples:
+  npm run ops -- webhooks list --account acme
+  npm run ops -- webhooks list --failing --slow --suspended`;
 
 function registrationOptions(command: Command): Command {
   return command

@@ -40,7 +40,7 @@ export function makeOperatorStore({
   readonly now: Clock;
 }) {
   const webhooks = makeWebhookStore({ dynamo, table });
-  return { find, listAll, listAccount, listTroubled, suspend, reactivate };
+  return { find, listOf, listAll, listTroubled, suspend, reactivate };
 
   async function find(accountId: string, eventName: EventName): Promise<Webhook | Hold | undefined> {
     const Key = webhookKey(accountId, eventName);
@@ -48,37 +48,37 @@ export function makeOperatorStore({
     return webhookIn(Item) ?? (Item && holdIn(Item));
   }
 
-  /** Lists all webhooks, and suspensions without one, by account and event. */
-  async function listAll(): Promise<readonly (Webhook | Hold)[]> {
-    const all = (await scan()).map(item => webhookIn(item) ?? holdIn(item));
-    const keyOf = ({ accountId, eventName }: Webhook | Hold) => `${accountId} ${eventName}`;
-    return all.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
-  }
-
-  /** Lists an account's webhooks, and suspensions without one, by event: at most one of each event. */
-  async function listAccount(accountId: string): Promise<readonly (Webhook | Hold)[]> {
-    const { Items = [] } = await dynamo.send(
+  /** Lists an account's webhooks, and suspensions without one, by event. */
+  async function listOf(accountId: string): Promise<readonly (Webhook | Hold)[]> {
+    const registered = await dynamo.send(
       new QueryCommand({
         TableName: table,
         ConsistentRead: true,
         KeyConditionExpression: 'accountId = :accountId',
         ExpressionAttributeValues: { ':accountId': accountId },
       }),
-    );
-    return Items.map(item => webhookIn(item) ?? holdIn(item));
+    ); // one page: an account has at most one for each event
+    return (registered.Items ?? []).map(item => webhookIn(item) ?? holdIn(item));
   }
 
-  async function scan(): Promise<Item[]> {
-    const items: Item[] = [];
+  /**
+   * Lists all webhooks, and suspensions without one, by account and event.
+   *
+   * @param onPage - is told how many were read so far.
+   */
+  async function listAll(onPage: (read: number) => void): Promise<readonly (Webhook | Hold)[]> {
+    const all: (Webhook | Hold)[] = [];
     let from: Item | undefined;
     do {
       const page: ScanCommandOutput = await dynamo.send(
         new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: from }),
       );
-      items.push(...(page.Items ?? []));
+      all.push(...(page.Items ?? []).map(item => webhookIn(item) ?? holdIn(item)));
+      onPage(all.length);
       from = page.LastEvaluatedKey;
     } while (from);
-    return items;
+    const keyOf = ({ accountId, eventName }: Webhook | Hold) => `${accountId} ${eventName}`;
+    return all.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
   }
 
   /**

@@ -11,14 +11,28 @@ export interface PageRequest {
 /** Scans a table for operators, in its own order; the functions never scan. */
 export async function scanTable<Parsed>(
   dynamo: Pick<DynamoDBDocumentClient, 'send'>,
-  { table, partitionKey, limit, after, parse }: ScanRequest<Parsed>,
+  { table, partitionKey, limit, after, where, parse, onPage }: ScanRequest<Parsed>,
 ): Promise<Parsed[]> {
   const found: Parsed[] = [];
   let from: Item | undefined = after === undefined ? undefined : { [partitionKey]: after };
+  let read = 0;
+  const [attribute, value] = Object.entries(where ?? {})[0] ?? [];
+  const narrowed = attribute !== undefined && {
+    FilterExpression: '#attribute = :value',
+    ExpressionAttributeNames: { '#attribute': attribute },
+    ExpressionAttributeValues: { ':value': value },
+  };
   do {
     const page = await dynamo.send(
-      new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: from, Limit: limit }),
+      new ScanCommand({
+        TableName: table,
+        ConsistentRead: true,
+        ExclusiveStartKey: from,
+        ...(narrowed || { Limit: limit }), // a limit would count what is dropped, too
+      }),
     );
+    read += page.ScannedCount ?? 0;
+    onPage?.(read);
     found.push(...(page.Items ?? []).map(parse).filter(item => item !== undefined));
     from = page.LastEvaluatedKey;
   } while (from && (limit === undefined || found.length < limit));
@@ -29,4 +43,8 @@ interface ScanRequest<Parsed> extends PageRequest {
   readonly table: string;
   readonly partitionKey: string;
   readonly parse: (item: Item) => Parsed | undefined;
+  /** The one attribute, and its value, that items must have. The whole table is read for them. */
+  readonly where?: Readonly<Record<string, string>> | undefined;
+  /** Is told how many items were read so far. */
+  readonly onPage?: ((read: number) => void) | undefined;
 }

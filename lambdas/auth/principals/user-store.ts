@@ -119,12 +119,14 @@ export function makeUserStore({
     return (await findCredential(normaliseEmail(email)))?.userId;
   }
 
-  /** Lists all users by e-mail address; a page in the order of the table. */
-  async function listUsers(page: PageRequest = {}): Promise<User[]> {
+  /** Lists all users, or those of an account, by e-mail address; a page in the order of the table. */
+  async function listUsers({ account, onPage, ...page }: UserPageRequest = {}): Promise<User[]> {
     const users = await scanTable(dynamo, {
       table: tables.users,
       partitionKey: 'userId',
       parse: parseUser,
+      where: account === undefined ? undefined : { accountId: account },
+      onPage,
       ...page,
     });
     if (page.limit !== undefined || page.after !== undefined) return users;
@@ -214,6 +216,14 @@ export function makeUserStore({
 }
 
 /** A new user as an operator describes one. */
+/** A part of the list of users. */
+export interface UserPageRequest extends PageRequest {
+  /** Those of this account only. The whole table is read for them. */
+  readonly account?: string;
+  /** Is told how many were read so far. */
+  readonly onPage?: (read: number) => void;
+}
+
 interface NewUser {
   readonly email: string;
   readonly password: string;

@@ -154,7 +154,7 @@ describe('an operator', () => {
   it('lists the webhooks of all accounts in order', async () => {
     await store.create(webhook({ eventName: 'proposta.recebida' }));
     await store.create(webhook());
-    const all = await operator.listAll();
+    const all = await operator.listAll(() => {});
     const keys = all.map(({ accountId: account, eventName }) => `${account} ${eventName}`);
     expect(keys).toEqual(keys.toSorted());
     expect(all.filter(found => found.accountId === accountId).map(({ eventName }) => eventName)).toEqual([
