@@ -53,6 +53,8 @@ export class AuthStack extends Stack {
     data.auth.addRoutes(this, authRoutes, name => functions[name]);
     data.auth.addDefaultRoute(this, discovery);
 
+    const logGroups = [token, revoke, introspect, discovery].map(({ logGroup }) => logGroup.logGroupName);
+    new CfnOutput(this, 'AuthLogGroups', { value: logGroups.join(',') });
     // The operator's command line applies the stage's rule for passwords, and rotates with the settings of the function.
     new CfnOutput(this, 'PasswordMinimumLength', { value: String(configuration.passwordMinimumLength) });
     new CfnOutput(this, 'RotateKeysSettings', { value: this.toJsonString(rotateKeys.variables) });

@@ -112,6 +112,8 @@ export class DataStack extends Stack {
       deletionProtectionEnabled: configuration.protection,
       removalPolicy,
     });
+    const accessLogs = [this.auth, this.base].map(({ accessLogs: { logGroupName } }) => logGroupName);
+    new CfnOutput(this, 'AccessLogGroups', { value: accessLogs.join(',') });
     new CfnOutput(this, 'AuditLogGroup', { value: auditTrail.logGroupName });
   }
 

@@ -78,6 +78,7 @@ export class DeliveryStack extends Stack {
     new CfnOutput(this, 'SlowQueueUrl', { value: queues.slow.queueUrl });
     new CfnOutput(this, 'DeadLetterQueueUrl', { value: deadLetterQueue.queueUrl });
     new CfnOutput(this, 'DeliveryLogGroups', { value: logGroups.join(',') });
+    new CfnOutput(this, 'DeliveriesApiLogGroups', { value: deliveriesApi.logGroup.logGroupName });
     new CfnOutput(this, 'HistoryDays', { value: this.#historyDays });
     new CfnOutput(this, 'DemandsUrl', { value: configuration.demandsUrl });
     if (configuration.smokeReceiverUrl) {

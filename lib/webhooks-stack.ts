@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { apiRoutes } from '../lambdas/api/routes.ts';
 import type { WebhooksApiEnvironment } from '../lambdas/webhooks/environment.ts';
@@ -47,6 +47,7 @@ export class WebhooksStack extends Stack {
       new GradualReleases(this, 'Releases', { configuration, services: { webhooks: api } });
     }
 
+    new CfnOutput(this, 'WebhooksLogGroups', { value: api.logGroup.logGroupName });
     data.base.addRoutes(this, { ...webhookRoutes, ...apiRoutes }, () => api);
     data.base.addDefaultRoute(this, api);
   }

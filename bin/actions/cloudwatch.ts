@@ -73,10 +73,24 @@ export interface EventLog {
   find(id: string, since: number, progress: ShowProgress): Promise<readonly LoggedLine[]>;
 }
 
+/** Log groups, searched as one. */
+export interface Logs extends EventLog {
+  /** The latest lines since then whose fields have one of the values, the newest first. */
+  filter(filters: FieldFilters, since: number, most: number, progress: ShowProgress): Promise<readonly LoggedLine[]>;
+}
+
+/** The values of which each field has one. None may hold a quotation mark. */
+export type FieldFilters = Readonly<Record<string, readonly string[]>>;
+
 /** Opens the logs of the target's delivery functions. */
-export function openEventLog(target: Target): EventLog {
+export function openEventLog(target: Target): Logs {
+  return openLogs(target, ['DeliveryLogGroups']);
+}
+
+/** Opens the log groups that outputs of the target name. */
+export function openLogs(target: Target, outputs: readonly string[]): Logs {
   const client = new CloudWatchLogsClient(connectionSettings(target, target.outputs.LogsEndpoint));
-  const logGroupNames = requireOutput(target, 'DeliveryLogGroups').split(',');
+  const logGroupNames = outputs.flatMap(output => requireOutput(target, output).split(','));
 
   const groupKeptSince = async (logGroupName: string): Promise<number> => {
     const answer = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: logGroupName }));
@@ -89,32 +103,48 @@ export function openEventLog(target: Target): EventLog {
   return {
     keptSince: async () => Math.min(...(await Promise.all(logGroupNames.map(groupKeptSince)))),
 
-    find: async (id, since, progress) => {
-      const started = await client.send(
-        new StartQueryCommand({
-          logGroupNames,
-          startTime: Math.floor(since / 1_000),
-          endTime: Math.ceil(Date.now() / 1_000),
-          // Ids consist of letters, digits, "-" and "_": none means anything else in a regular expression.
-          queryString: `fields @timestamp, @message | filter @message like /${id}/ | sort @timestamp desc`,
-          limit: mostLines,
-        }),
-      );
-      for (;;) {
-        const { status, results, statistics } = await client.send(
-          new GetQueryResultsCommand({ queryId: started.queryId }),
-        );
-        if (status === 'Complete') return (results ?? []).flatMap(readLine);
-        if (status !== 'Scheduled' && status !== 'Running') {
-          throw new CliError(
-            `the log cannot be searched: its query ended as ${status ?? 'unknown'}. Try again, with --since.`,
-          );
-        }
-        progress(`Searching the log: ${statistics?.recordsScanned ?? 0} lines so far`);
-        await pause(pace);
-      }
+    // Ids consist of letters, digits, "-", "_" and "=", and of two more that mean something else in a regular expression.
+    find: (id, since, progress) =>
+      search(`filter @message like /${id.replaceAll(/[+/]/g, '\\$&')}/`, since, mostLines, progress),
+
+    filter: (filters, since, most, progress) => {
+      const named = Object.entries(filters).map(([field, values]) => {
+        const list = values.map(value => JSON.stringify(value)).join(', ');
+        return `filter ${field} in [${list}]`;
+      });
+      return search(named.join(' | '), since, most, progress);
     },
   };
+
+  async function search(
+    filters: string,
+    since: number,
+    limit: number,
+    progress: ShowProgress,
+  ): Promise<readonly LoggedLine[]> {
+    const started = await client.send(
+      new StartQueryCommand({
+        logGroupNames,
+        startTime: Math.floor(since / 1_000),
+        endTime: Math.ceil(Date.now() / 1_000),
+        queryString: `fields @timestamp, @message | ${filters} | sort @timestamp desc`,
+        limit,
+      }),
+    );
+    for (;;) {
+      const { status, results, statistics } = await client.send(
+        new GetQueryResultsCommand({ queryId: started.queryId }),
+      );
+      if (status === 'Complete') return (results ?? []).flatMap(readLine);
+      if (status !== 'Scheduled' && status !== 'Running') {
+        throw new CliError(
+          `the log cannot be searched: its query ended as ${status ?? 'unknown'}. Try again, with --since.`,
+        );
+      }
+      progress(`Searching the log: ${statistics?.recordsScanned ?? 0} lines so far`);
+      await pause(pace);
+    }
+  }
 }
 
 const day = 86_400_000;

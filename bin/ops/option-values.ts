@@ -95,6 +95,12 @@ export function deliveryOrMessageId(value: string): string {
   );
 }
 
+/** Parses the gateway's id of a request, which is base64 of either alphabet. */
+export function requestId(value: string): string {
+  if (/^[A-Za-z0-9+/_-]{1,126}={0,2}$/.test(value)) return value;
+  throw new InvalidArgumentError('It must be the id of a request, such as JKJaXmPLvHcESHA=, after "--".');
+}
+
 /** Parses the publisher's own id of an event, measured in characters as in the queue message. */
 export function publishersId(value: string): string {
   if (value !== '' && [...value].length <= 128) return value;

@@ -8,6 +8,7 @@ import { addDlq } from './dlq.ts';
 import { addEvents } from './events.ts';
 import { addKeys } from './keys.ts';
 import { addPublish } from './publish.ts';
+import { addRequests } from './requests.ts';
 import { CommandFailed, makeRun } from './run.ts';
 import { addSessions } from './sessions.ts';
 import { addSmoke } from './smoke.ts';
@@ -70,6 +71,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   addPublish(program, run);
   addDeliveries(program, run);
   addEvents(program, run);
+  addRequests(program, run);
   addDlq(program, run);
   addStatus(program, run);
   addSmoke(program, run, streams);

@@ -31,6 +31,8 @@ export class HttpEndpoint extends Construct {
   readonly url: string;
   /** The only host name under which the API answers. */
   readonly host: string;
+  /** A line for each request. */
+  readonly accessLogs: logs.LogGroup;
   /** The API's own host name, where it has one. */
   readonly ownDomain: apigateway.DomainName | undefined;
   readonly #configuration: StageConfiguration;
@@ -41,7 +43,7 @@ export class HttpEndpoint extends Construct {
     const { configuration, area } = props;
     this.#configuration = configuration;
     const { logRetention: retention, removalPolicy } = retentionOf(configuration);
-    const accessLogs = new logs.LogGroup(this, 'AccessLogs', {
+    this.accessLogs = new logs.LogGroup(this, 'AccessLogs', {
       logGroupName: deliveredLogsName(`emissor/${configuration.stage}/${area}`),
       retention,
       removalPolicy,
@@ -64,10 +66,13 @@ export class HttpEndpoint extends Construct {
       autoDeploy: true,
       // Of a route until it has a throttle of its own. The most that one has: an update of this stack comes minutes before the routes'.
       throttle: limitsOf(configuration, 'token'),
-      accessLogSettings: { destination: new apigateway.LogGroupLogDestination(accessLogs), format: accessLogFormat },
+      accessLogSettings: {
+        destination: new apigateway.LogGroupLogDestination(this.accessLogs),
+        format: accessLogFormat,
+      },
       ...(this.ownDomain ? { domainMapping: { domainName: this.ownDomain } } : {}),
     });
-    stage.node.addDependency(accessLogs);
+    stage.node.addDependency(this.accessLogs);
     // The other stacks import it where there is no domain. AWS would refuse to switch a domain on if that dropped the export.
     const { attrApiEndpoint } = this.api.node.defaultChild as apigateway.CfnApi;
     Stack.of(this).exportValue(attrApiEndpoint);

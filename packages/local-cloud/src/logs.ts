@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { Emulator } from './emulator.ts';
 import { type Interceptor, type Operation, ServiceError, startAwsJsonService } from './emulator.ts';
+import { type MatchesQuery, parseLogQuery } from './log-query.ts';
 
 /** Emulates CloudWatch Logs: what the functions wrote in this run, for programs to search, and streams that programs write. */
 export interface LogService extends Emulator {
@@ -21,8 +22,8 @@ export interface LogStore {
   put(group: string, text: string, stream?: string): void;
   /** The moment from which on all lines of a group are kept. */
   since(group: string): number;
-  /** The lines of groups in a span that contain a text, the newest first. */
-  find(groups: readonly string[], text: string, from: number, to: number): readonly StoredLine[];
+  /** The lines of groups in a span that match a query, the newest first. */
+  find(groups: readonly string[], matches: MatchesQuery, from: number, to: number): readonly StoredLine[];
   /** The lines of a stream, the oldest first. */
   read(group: string, stream: string): readonly StoredLine[];
 }
@@ -53,10 +54,10 @@ export function makeLogStore(least: number, now: () => number = Date.now): LogSt
       group.since = group.lines[0]?.at ?? startedAt;
     },
     since: name => groups.get(name)?.since ?? startedAt,
-    find: (names, text, from, to) =>
+    find: (names, matches, from, to) =>
       names
         .flatMap(name => groups.get(name)?.lines ?? [])
-        .filter(line => line.at >= from && line.at <= to && line.text.includes(text))
+        .filter(line => line.at >= from && line.at <= to && matches(line.text))
         .reverse()
         .toSorted((one, other) => other.at - one.at),
     read: (name, stream) => groups.get(name)?.lines.filter(line => line.stream === stream) ?? [],
@@ -75,9 +76,12 @@ function makeOperations(store: LogStore): Readonly<Record<string, Operation>> {
     },
     StartQuery: input => {
       const { logGroupNames, startTime, endTime, queryString, limit } = queryInput.parse(input);
-      const text = messageFilter.exec(queryString)?.groups?.text ?? '';
+      const matches = parseLogQuery(queryString);
       const queryId = randomUUID();
-      queries.set(queryId, store.find(logGroupNames, text, startTime * 1_000, endTime * 1_000 + 999).slice(0, limit));
+      queries.set(
+        queryId,
+        store.find(logGroupNames, matches, startTime * 1_000, endTime * 1_000 + 999).slice(0, limit),
+      );
       const [oldest] = queries.keys();
       if (queries.size > keptQueries && oldest !== undefined) queries.delete(oldest);
       return { queryId };
@@ -149,16 +153,12 @@ const eventsInput = streamInput.extend({
 
 const describeInput = z.object({ logGroupNamePrefix: z.string() });
 
-/** A text in quotation marks, or a regular expression that means nothing but itself. */
-const messageFilter = /@message like (?<mark>["/])(?<text>[^"/]*)\k<mark>/;
-
 const queryInput = z.object({
   logGroupNames: z.array(z.string()),
   /** Seconds since the epoch, both included. */
   startTime: z.number(),
   endTime: z.number(),
-  /** Of the query language only this filter is evaluated. */
-  queryString: z.string().regex(messageFilter),
+  queryString: z.string(),
   limit: z.number().default(1_000),
 });
 

@@ -7,16 +7,18 @@ import {
   PutLogEventsCommand,
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { parseLogQuery } from '../src/log-query.ts';
 import { makeLogStore, startLogs } from '../src/logs.ts';
 
 it('keeps the latest lines of each group, and from which moment on they are complete', () => {
   let moment = 0;
   const kept = makeLogStore(2, () => moment);
+  const isLine = (text: string) => text.startsWith('line');
   for (moment = 1; moment <= 5; moment += 1) kept.put('busy', `line ${moment}`);
-  expect(kept.find(['busy'], 'line', 0, 9).map(({ text }) => text)).toEqual(['line 5', 'line 4']);
+  expect(kept.find(['busy'], isLine, 0, 9).map(({ text }) => text)).toEqual(['line 5', 'line 4']);
   expect([kept.since('busy'), kept.since('quiet')]).toEqual([4, 0]);
-  expect(kept.find(['busy'], 'line', 5, 5)).toHaveLength(1);
+  expect(kept.find(['busy'], isLine, 5, 5)).toHaveLength(1);
 });
 
 it.each(['"evt_1"', '/evt_1/'])('finds lines by a text, given as %s', async pattern => {
@@ -69,4 +71,23 @@ it('keeps streams that programs write, and pages from their latest lines back', 
     client.destroy();
     await logs.stop();
   }
+});
+
+describe('a query', () => {
+  const line = JSON.stringify({ message: 'event.duplicate', account: 'acme', status: 503 });
+
+  it.each<[string, boolean]>([
+    ['fields @message | sort @timestamp desc', true],
+    ['fields @message | filter account in ["acme"] | filter message in ["a", "event.duplicate"]', true],
+    ['fields @message | filter account in ["bolt"] | filter message in ["event.duplicate"]', false],
+    ['fields @message | filter status in ["503"] | filter @message like "acme" | sort @timestamp desc', true],
+    ['fields @message | filter nothing in ["undefined"]', false],
+  ])('%s', (query, expected) => {
+    expect(parseLogQuery(query)(line)).toBe(expected);
+    expect(parseLogQuery(query)('no JSON')).toBe(!query.includes('filter'));
+  });
+
+  it('with a filter that is not emulated is refused', () => {
+    expect(() => parseLogQuery('fields @message | filter status > 500')).toThrow('not emulated');
+  });
 });

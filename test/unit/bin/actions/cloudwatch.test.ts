@@ -34,3 +34,16 @@ it('finds the lines of an id in the local stand-in of CloudWatch Logs', async ()
   for (const { at } of lines) expect(at).toBeGreaterThanOrEqual(before);
   expect(await log.find('evt_3', since, noProgress)).toEqual([]);
 });
+
+it('finds the lines whose fields have one of some values, at most so many', async () => {
+  const log = openLog();
+  const since = await log.keptSince();
+  for (const message of ['a.b', 'c.d', 'e.f']) logs.put('first', JSON.stringify({ message, account: 'acme' }));
+  logs.put('first', JSON.stringify({ message: 'a.b', account: 'bolt' }));
+  const found = async (most: number) =>
+    (await log.filter({ account: ['acme'], message: ['a.b', 'c.d'] }, since, most, noProgress)).map(
+      ({ fields }) => fields.message,
+    );
+  expect(await found(10)).toEqual(['c.d', 'a.b']);
+  expect(await found(1)).toEqual(['c.d']);
+});
