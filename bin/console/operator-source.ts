@@ -9,6 +9,7 @@ import { actions as dlq } from '../actions/dlq.ts';
 import { actions as events } from '../actions/events.ts';
 import { describeError, isUnread, type Part } from '../actions/operator.ts';
 import type { DeadLetter } from '../actions/queues.ts';
+import { actions as requests } from '../actions/requests.ts';
 import { actions as status } from '../actions/status.ts';
 import type { Target, Task } from '../actions/target.ts';
 import { type WebhookView as OperatorsView, actions as webhooks } from '../actions/webhooks.ts';
@@ -106,7 +107,13 @@ export function makeOperatorSource(target: Target): Source {
           searchedSince: logSince === undefined ? undefined : isoTime(logSince),
         };
       },
-      findRequest: async () => [],
+      findRequest: async id => {
+        const { access, lines } = await requests.findRequest(task, id, {});
+        return [...(access ? [access] : []), ...lines].map(({ at, fields }) => ({
+          at: isoTime(at),
+          text: JSON.stringify(fields, null, 1),
+        }));
+      },
       ...(target.outputs.ReceiverUrl !== undefined && { sandbox: makeSandbox(task, target.outputs.ReceiverUrl) }),
     },
   });

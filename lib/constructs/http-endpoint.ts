@@ -48,7 +48,7 @@ export class HttpEndpoint extends Construct {
       retention,
       removalPolicy,
     });
-    if (hasCustomers(configuration)) countThrottled(accessLogs, configuration);
+    if (hasCustomers(configuration)) countThrottled(this.accessLogs, configuration);
     this.ownDomain = props.domain
       ? new apigateway.DomainName(this, 'Domain', {
           domainName: props.domain.name,
