@@ -10,6 +10,7 @@ import { readAges, readAlarms } from './cloudwatch.ts';
 import { describeError, type Part, type ShowProgress } from './operator.ts';
 import { readDepth } from './queues.ts';
 import type { DeployedStack } from './stage-stacks.ts';
+import { readDeliveries } from './status-deliveries.ts';
 import { openKeyring, openWebhooks, rotationSettings } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 
@@ -30,13 +31,14 @@ export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
 
 /** Reads what is deployed of a target, and how it does. It writes nothing, and its reads are bounded. */
 export async function readFacts(target: Target, progress: ShowProgress) {
-  progress('Reading queues, alarms, webhooks and keys');
+  progress('Reading queues, alarms, webhooks, deliveries and keys');
   const { deployed } = target;
-  const [tables, queues, alarms, webhooks, keys] = await Promise.all([
+  const [tables, queues, alarms, webhooks, deliveries, keys] = await Promise.all([
     attempt(() => readTables(target)),
     attempt(() => readQueues(target)),
     attempt(() => readAlarms(target)),
     attempt(() => readWebhooks(target)),
+    attempt(() => readDeliveries(target, Date.now())),
     attempt(() => readKeys(target)),
   ]);
   // Where AWS told of stacks it can be reached. A run of this machine that tells nothing has ended.
@@ -54,6 +56,7 @@ export async function readFacts(target: Target, progress: ShowProgress) {
     queues: queues.part,
     alarms: alarms.part,
     webhooks: webhooks.part,
+    deliveries: deliveries.part,
     keys: keys.part,
   };
 

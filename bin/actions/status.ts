@@ -29,7 +29,10 @@ export function findProblems(facts: Facts, deployed: StageStacks | undefined, no
     ...(deployed ? [...missingStacks(deployed), ...stackStates(deployed), ...versions(facts, deployed)] : []),
     ...(deployed ? protection(facts, deployed) : []),
     ...alarms(facts),
+    ...deliveries(facts),
+    ...backlog(facts),
     ...deadLetters(facts),
+    ...webhooks(facts, now),
     ...keys(facts, now),
   ];
 }
@@ -73,7 +76,10 @@ function protection(facts: Facts, { configuration }: StageStacks): readonly stri
   );
   const tables = isUnread(facts.tables) ? [] : facts.tables.filter(table => !table.deletionProtection);
   if (stacks.length + tables.length === 0) return [];
-  const open = [...count(stacks.length, 'stack'), ...count(tables.length, 'table')];
+  const open = [
+    ...(stacks.length > 0 ? [count(stacks.length, 'stack')] : []),
+    ...(tables.length > 0 ? [count(tables.length, 'table')] : []),
+  ];
   const next = configuration.protection
     ? `the file stages/${stage}.ts asks for it: npx cdk deploy --all -c stage=${stage}`
     : `once the first deployment is complete, set protection to true in stages/${stage}.ts and deploy again`;
@@ -86,10 +92,66 @@ function alarms({ alarms }: Pick<Facts, 'alarms'>): readonly string[] {
   return [`${length === 1 ? 'an alarm rings' : `${length} alarms ring`}: docs/runbook.md says what each means.`];
 }
 
+function deliveries({ deliveries, stage }: Pick<Facts, 'deliveries' | 'stage'>): readonly string[] {
+  if (isUnread(deliveries)) return [];
+  const { failed, held, isCutOff } = deliveries;
+  const total = (found: typeof failed) => found.reduce((sum, { count }) => sum + count, 0);
+  const told = (found: typeof failed, state: string, next: string) => {
+    const [most] = found;
+    if (!most) return [];
+    const { account, event } = most;
+    const number = `${isCutOff ? 'at least ' : ''}${count(total(found), `${state} delivery`, `${state} deliveries`)}`;
+    return [
+      `${number}, ${most.count} of account ${account} for ${event}: ${opsOf(stage)} ${next} --account ${account} --event ${event}.`,
+    ];
+  };
+  return [
+    ...deliveries.stuck.map(({ cause, count: number, oldest: { id, due } }) => {
+      const why = cause === 'own fault' ? 'are stopped by a fault of our own' : 'are overdue';
+      return `deliveries ${why} (${number} of those that are next, the oldest since ${due}): ${opsOf(stage)} deliveries show ${id} says what stops it.`;
+    }),
+    ...told(failed, 'failed', 'deliveries list --state falhou'),
+    ...told(held, 'held', 'webhooks show'),
+  ];
+}
+
+/** Only CloudWatch knows the age of messages; a local run's queues are empty within seconds. */
+function backlog({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {
+  if (isUnread(queues)) return [];
+  return queues
+    .filter(({ queue, waiting, oldestSeconds }) => {
+      if (queue === 'dead letters') return false;
+      return oldestSeconds === null ? waiting >= longQueue : waiting > 0 && oldestSeconds > longestInQueue;
+    })
+    .map(({ queue, waiting, oldestSeconds }) => {
+      const age = oldestSeconds === null ? '' : `, the oldest for ${oldestSeconds} s`;
+      return `${waiting} messages wait in the ${queue} queue${age}: ${opsOf(stage)} webhooks list --slow shows who holds it up.`;
+    });
+}
+
+/** Messages that a queue has for a moment when many are published at once. */
+const longQueue = 500;
+
+/** Seconds. */
+const longestInQueue = 300;
+
+function webhooks({ webhooks, stage }: Pick<Facts, 'webhooks' | 'stage'>, now: number): readonly string[] {
+  if (isUnread(webhooks)) return [];
+  const long = webhooks.failing.filter(({ since }) => Date.parse(since) <= now - day);
+  const [first] = long;
+  if (!first) return [];
+  const example = `${first.account} for ${first.event} since ${first.since}`;
+  return [
+    `${count(long.length, 'webhook')} had nothing but failures for over a day (${example}): ${opsOf(stage)} webhooks list --failing.`,
+  ];
+}
+
+const day = 86_400_000;
+
 function deadLetters({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {
   const dead = isUnread(queues) ? undefined : queues.find(({ queue }) => queue === 'dead letters');
   const letters = dead ? dead.waiting + dead.inFlight : 0;
-  return count(letters, 'dead letter').map(told => `${told}: ${opsOf(stage)} dlq list says why.`);
+  return letters === 0 ? [] : [`${count(letters, 'dead letter')}: ${opsOf(stage)} dlq list says why.`];
 }
 
 function keys({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): readonly string[] {
@@ -113,8 +175,8 @@ function opsOf(stage: Facts['stage']): string {
   return stage === null || stage === 'local' ? 'npm run ops --' : `npm run ops -- --stage ${stage}`;
 }
 
-function count(number: number, noun: string): readonly string[] {
-  return number === 0 ? [] : [`${number} ${noun}${number === 1 ? '' : 's'}`];
+function count(number: number, noun: string, nouns = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : nouns}`;
 }
 
 function list(items: readonly string[]): string {

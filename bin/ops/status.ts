@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { isUnread, type Part } from '../actions/operator.ts';
 import type { Status } from '../actions/status.ts';
+import type { DeliveriesView } from '../actions/status-deliveries.ts';
 import type { KeysView, QueueView, StackView, WebhooksView } from '../actions/status-facts.ts';
 import { lines, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
@@ -9,7 +10,9 @@ import type { Run } from './run.ts';
 export function addStatus(program: Command, run: Run): void {
   program
     .command('status')
-    .description('what is deployed, and how it does: stacks, protection, queues, alarms, failing webhooks, keys')
+    .description(
+      'what is deployed, and how it does: stacks, protection, queues, alarms, failing webhooks, failed and stuck deliveries, keys',
+    )
     .addHelpText('after', examples)
     .action(run(() => import('../actions/status.ts'), 'readStatus', reportStatus));
 }
@@ -17,6 +20,7 @@ export function addStatus(program: Command, run: Run): void {
 const examples = `
 It only reads, and ends with 0 whatever it finds: "problems" in its JSON says what needs somebody. What it may not read it
 leaves out, and says so. Of the webhooks it reads the first 10 MiB; "webhooks list" reads all.
+Of the deliveries it counts some 50,000 that are not delivered; "deliveries list" counts all.
 
 Examples:
   npm run ops -- status
@@ -56,6 +60,7 @@ function reportParts(status: Status): readonly string[] {
       return lines(ringing.map(({ name, since, description }) => [name, `since ${since ?? '?'}: ${description}`]));
     }),
     section('Webhooks', status.webhooks, reportWebhooks),
+    section('Deliveries', status.deliveries, reportDeliveries),
     section('Keys', status.keys, keys => keyShape.table(keys, 'none')),
   ];
 }
@@ -76,6 +81,17 @@ function reportWebhooks({ read, isCutOff, suspended, failing }: WebhooksView): s
     ...(rows.length > 0 ? [webhookShape.table(shown, '')] : []),
     ...(rows.length > shown.length ? [`… and ${rows.length - shown.length} more (--json has them)`] : []),
   ].join('\n');
+}
+
+function reportDeliveries({ failed, held, stuck, looked, isCutOff }: DeliveriesView): string {
+  const sum = (found: readonly { readonly count: number }[]) => found.reduce((total, { count }) => total + count, 0);
+  const stopped = stuck.map(
+    ({ cause, count }) => `, ${count} ${cause === 'overdue' ? 'overdue' : 'stopped by faults of our own'}`,
+  );
+  const among = isCutOff
+    ? `the first ${looked} that are not delivered; there are more`
+    : `${looked} that are not delivered`;
+  return `${sum(failed)} failed and ${sum(held)} held of ${among}${stopped.join('')}`;
 }
 
 const stackShape = makeShape<StackView>([

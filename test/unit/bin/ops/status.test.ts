@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { type QueueService, startSqs } from '@emissor/local-cloud/sqs/engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Status } from '../../../../bin/actions/status.ts';
+import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { aDelivery, aRecord } from '../../delivery/builders.ts';
 
 const day = 86_400_000;
 let database: Database;
@@ -15,7 +18,7 @@ let queues: QueueService;
 let directory: string;
 
 beforeAll(async () => {
-  database = await startDatabase('Webhooks', 'Keyring');
+  database = await startDatabase('Webhooks', 'Deliveries', 'Keyring');
   queues = await startSqs({ interceptors: [], onPublish: () => undefined });
   for (const name of ['events', 'retry', 'slow', 'dead']) queues.ensureQueue({ name, attributes: {} });
   directory = mkdtempSync(join(tmpdir(), 'emissor-ops-status-'));
@@ -34,6 +37,7 @@ const status = (replaced: Record<string, string | undefined>, ...args: string[])
     SqsEndpoint: queues.endpoint,
     Region: database.region,
     WebhooksTable: 'Webhooks',
+    DeliveriesTable: 'Deliveries',
     KeyringTable: 'Keyring',
     EventsQueueUrl: queues.urlOf('events'),
     RetryQueueUrl: queues.urlOf('retry'),
@@ -154,7 +158,12 @@ describe('ops status', () => {
         ['dead letters', 1],
       ].map(([queue, waiting]) => ({ queue, waiting, inFlight: 0, delayed: 0, oldestSeconds: null })),
     );
-    expect(found.problems).toEqual([expect.stringMatching(/^1 dead letter: npm run ops -- dlq list/)]);
+    expect(found.problems).toEqual([
+      expect.stringMatching(/^1 dead letter: npm run ops -- dlq list/),
+      expect.stringMatching(
+        /^1 webhook had nothing but failures for over a day .*: npm run ops -- webhooks list --failing/,
+      ),
+    ]);
     const { stdout } = await status({});
     expect(stdout).toMatch(/^events +2 +0 +0 +-$/m);
     expect(stdout).toMatch(/^2 suspended and 1 failing of 4$/m);
@@ -183,3 +192,28 @@ const send = (queueUrl: string) =>
     headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'AmazonSQS.SendMessage' },
     body: JSON.stringify({ QueueUrl: queueUrl, MessageBody: 'x' }),
   });
+
+it('ops status names failed, held and stuck deliveries, each with a command', async () => {
+  const now = Date.now();
+  const store = makeDeliveryStore({ dynamo: database.dynamo, table: 'Deliveries', now: () => now, historyDays: 30 });
+  const add = (id: string, changes: Partial<Delivery>) =>
+    store.create(aDelivery({ id: `evt_${id}`, accountId: 'acme', createdAt: now - 3_600_000, ...changes }));
+  const pending = (nextAttemptAt: number) => ({
+    wait: { nextAttemptAt, sweepAt: nextAttemptAt + 120_000, overdueCount: 0 },
+  });
+  const failedByUs = [aRecord({ result: 'internal', status: null })];
+  for (const id of ['f1', 'f2'])
+    expect(await store.create(settled(aDelivery({ id, accountId: 'acme' }), 'failed', now))).toBe(true);
+  expect(await store.create(settled(aDelivery({ id: 'h1', accountId: 'acme' }), 'held', now))).toBe(true);
+  await add('own', { ...pending(now + 600_000), attempts: failedByUs });
+  await add('late', pending(now - 3_000_000));
+  await add('waits', pending(now + 5_000));
+  const { deliveries, problems } = await read();
+  expect(deliveries).toMatchObject({ isCutOff: false, failed: [{ account: 'acme', count: 2 }], held: [{ count: 1 }] });
+  expect(problems.filter(problem => /deliver/.test(problem))).toEqual([
+    expect.stringMatching(/own fault|fault of our own.* \(1 of .*deliveries show evt_own says/),
+    expect.stringMatching(/overdue \(1 of .*deliveries show evt_late says/),
+    expect.stringMatching(/^2 failed deliveries, 2 of account acme .*deliveries list --state falhou --account acme/),
+    expect.stringMatching(/^1 held delivery, 1 of account acme .*webhooks show/),
+  ]);
+});
