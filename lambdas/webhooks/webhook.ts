@@ -94,6 +94,8 @@ const webhook = z.object({
   failingSince: z.optional(milliseconds),
   /** The time that the webhook had been failing when that was last announced, in milliseconds. */
   failingMark: z.optional(milliseconds),
+  /** Since when the failure lasted that was announced last. It stays until a success, whose recovery is announced. */
+  announcedSince: z.optional(milliseconds),
   /** The moment when a test was last requested. */
   testedAt: z.optional(milliseconds),
   createdAt: milliseconds,

@@ -1,6 +1,6 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
-import { type Expression, expression } from '../../platform/aws/update-item.ts';
+import { attribute, type Expression, expression } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { updateWebhook, type WebhookUpdate } from '../../webhooks/announcement.ts';
 import { type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
@@ -34,22 +34,19 @@ export function makeWebhookHealthStore({
   }
 
   /**
-   * Stores the first success after failures, and tells operators where they were told of those. False: somebody else did, or
-   * operators were told only just now; the next success tells them.
+   * Stores the first success after failures, and tells operators where they were told of those, though the webhook was replaced
+   * or reactivated since; not while it is suspended, since nothing is delivered then. False: somebody else did, or operators were
+   * told only just now; the next success tells them.
    */
-  async function recovered(webhook: Webhook, told: Told): Promise<boolean> {
-    const { failingSince, failingMark } = webhook;
-    if (failingSince === undefined) return false;
-    const isAsRead =
-      failingMark === undefined
-        ? expression`attribute_not_exists(failingMark)`
-        : expression`attribute_exists(failingMark)`;
+  function recovered(webhook: Webhook, told: Told): Promise<boolean> {
+    const { failingSince, failingMark, announcedSince } = webhook;
+    const since = announcedSince ?? (failingMark && failingSince); // an earlier release stored the mark alone
+    const isFailingAsRead = is('failingSince', failingSince);
+    const isAsRead = expression`${isAsAttempted(webhook)} AND ${isFailingAsRead} AND ${is('announcedSince', announcedSince)}`;
     return change(webhook, {
-      set: { failingSince: undefined, failingMark: undefined },
-      when: expression`${isAsAttempted(webhook)} AND failingSince = ${failingSince} AND ${isAsRead}`,
-      ...(failingMark !== undefined && {
-        announcement: { type: 'webhook.recovered', since: failingSince, reason: null, ...told },
-      }),
+      set: { failingSince: undefined, failingMark: undefined, announcedSince: undefined },
+      when: since ? expression`${isAsRead} AND status = ${'active'}` : isAsRead,
+      announcement: since ? { type: 'webhook.recovered', since, reason: null, ...told } : undefined,
     });
   }
 
@@ -58,7 +55,7 @@ export function makeWebhookHealthStore({
     const { failingSince } = webhook;
     if (failingSince === undefined) return false;
     return change(webhook, {
-      set: { failingMark: mark },
+      set: { failingMark: mark, announcedSince: failingSince },
       when: expression`${isAsAttempted(webhook)} AND failingSince = ${failingSince}
         AND (attribute_not_exists(failingMark) OR failingMark < ${mark})`,
       announcement: { type: 'webhook.failing', since: failingSince, reason: null, ...told },
@@ -88,15 +85,15 @@ export function makeWebhookHealthStore({
   /** Suspends a webhook that is still failing since the attempt's webhook was, and has it announced. */
   function suspendFailing(webhook: Webhook, told: Told): Promise<boolean> {
     return change(webhook, {
-      ...suspension('no_success', told),
+      ...suspension('no_success', told, { announcedSince: webhook.failingSince }),
       when: expression`${isAsAttempted(webhook)} AND status = ${'active'} AND failingSince = ${webhook.failingSince}`,
     });
   }
 
-  function suspension(reason: 'gone' | 'no_success', told: Told) {
+  function suspension(reason: 'gone' | 'no_success', told: Told, more: Pick<Webhook, 'announcedSince'> = {}) {
     const moment = now();
     return {
-      set: { status: 'suspended', suspensionReason: reason, updatedAt: moment },
+      set: { status: 'suspended', suspensionReason: reason, updatedAt: moment, ...more },
       announcement: { type: 'webhook.suspended', since: moment, reason, ...told } as const,
     };
   }
@@ -118,12 +115,12 @@ export interface Told {
 
 /** Returns the condition that the webhook is still the one that the attempt was made with. */
 function isAsAttempted(webhook: Webhook): Expression {
-  const { sealedAuthorization: sealed } = webhook;
-  return expression`${isSameRegistration(webhook)} AND ${
-    sealed === undefined
-      ? expression`attribute_not_exists(sealedAuthorization)`
-      : expression`sealedAuthorization = ${sealed}`
-  }`;
+  return expression`${isSameRegistration(webhook)} AND ${is('sealedAuthorization', webhook.sealedAuthorization)}`;
+}
+
+/** Returns the condition that an attribute is still as it was read. */
+function is(name: string, read: number | string | undefined): Expression {
+  return read ? expression`${attribute(name)} = ${read}` : expression`attribute_not_exists(${attribute(name)})`;
 }
 
 /** Returns the condition that it is, perhaps with another credential. */

@@ -53,7 +53,7 @@ export function makeWebhookHealth({
   }
 
   async function recordSuccess(webhook: Webhook, told: Told): Promise<void> {
-    if (webhook.failingSince !== undefined) await store.recovered(webhook, told);
+    if (webhook.failingSince ?? webhook.announcedSince) await store.recovered(webhook, told);
   }
 
   async function recordFailure(webhook: Webhook, told: Told, after: Delivery): Promise<void> {

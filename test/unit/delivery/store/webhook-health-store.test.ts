@@ -51,7 +51,7 @@ describe('a webhook’s health', () => {
   });
 
   it('keeps failing by a success that knows nothing of an announcement: the next one tells operators', async () => {
-    await put(aWebhook({ failingSince: noon, failingMark: 10 }));
+    await put(aWebhook({ failingSince: noon, failingMark: 10, announcedSince: noon }));
     expect(await health().recovered(aWebhook({ failingSince: noon }), told('delivered'))).toBe(false);
     expect(await announced()).toBeUndefined();
   });
@@ -61,6 +61,31 @@ describe('a webhook’s health', () => {
     await put(failing);
     expect(await health().recovered(failing, told('delivered'))).toBe(true);
     expect(await announced()).toBeUndefined();
+  });
+
+  it('says that it recovered though it was replaced or reactivated since the announced failure', async () => {
+    const mended = aWebhook({ announcedSince: noon });
+    await put(mended);
+    expect(await health().recovered(mended, told('delivered'))).toBe(true);
+    expect(await announced()).toEqual([{ type: 'webhook.recovered', since: noon, reason: null, ...told('delivered') }]);
+    expect(await stored()).toEqual(aWebhook());
+  });
+
+  it('says nothing of a recovery while it is suspended', async () => {
+    const failing = aWebhook({ failingSince: noon, failingMark: 10, announcedSince: noon });
+    await put({ ...failing, status: 'suspended', suspensionReason: 'no_success' });
+    expect(await health().recovered(failing, told('delivered'))).toBe(false);
+    expect(await announced()).toBeUndefined();
+  });
+
+  it.each([
+    ['its failing', (webhook: Webhook) => health().announceFailing(webhook, 10, told('http'))],
+    ['its suspension', (webhook: Webhook) => health().suspendFailing(webhook, told('http'))],
+  ])('remembers with the announcement of %s since when it failed', async (_, announce) => {
+    const failing = aWebhook({ failingSince: noon });
+    await put(failing);
+    expect(await announce(failing)).toBe(true);
+    expect(await stored()).toMatchObject({ announcedSince: noon });
   });
 
   it('is suspended once by 410, and says so once', async () => {

@@ -296,3 +296,86 @@ describe('a webhook that fails all the time', () => {
     expect(told()).toEqual([failing, failing]);
   });
 });
+
+describe('a webhook that delivers again', () => {
+  const attempt = async (status: number, crash?: Parameters<typeof world.retryNext>[0]) => {
+    world.answers.push(answer(status));
+    publish();
+    await world.deliverNext();
+    if (world.answers.length > 0) await world.retryNext(crash); // one that keeps failing has its first attempts made there
+  };
+  /** Fails for a day, and has that announced. */
+  const failForADay = async () => {
+    await attempt(500);
+    world.clock.set(noon + day);
+    await attempt(500);
+    await world.announce();
+    expect(world.announced).toMatchObject([{ type: 'webhook.failing', deliveryId: world.posts.at(-1)?.id }]);
+    world.announced.length = 0;
+  };
+  const recovered = () => ({
+    ...announcement,
+    type: 'webhook.recovered',
+    reason: null,
+    lastResult: 'entregue',
+    deliveryId: world.posts.at(-1)?.id,
+  });
+
+  it('is announced once, by the delivery that told, with the time since when it failed', async () => {
+    await failForADay();
+    await attempt(200);
+    const told = recovered();
+    await attempt(200);
+    await world.announce();
+    expect(world.announced).toEqual([told]);
+  });
+
+  it('is not announced where no failure was', async () => {
+    await attempt(500);
+    await attempt(200);
+    await world.announce();
+    expect(world.announced).toEqual([]);
+  });
+
+  it('is announced at its first success, though its URL was replaced before that', async () => {
+    await failForADay();
+    const failing = await world.webhooks.find('conta-1', 'demanda.criada');
+    const changes = { url: 'https://other.example.com/', sealedAuthorization: undefined, updatedAt: world.clock.now() };
+    await world.webhooks.replace(failing as NonNullable<typeof failing>, changes);
+    await world.announce();
+    expect(world.announced).toEqual([]);
+    world.answers.push(answer(200));
+    publish();
+    await world.deliverNext();
+    await world.announce();
+    expect(world.announced).toEqual([recovered()]);
+  });
+
+  it('is announced again after another announced failure', async () => {
+    await failForADay();
+    await attempt(200);
+    world.clock.advance(1_000);
+    const again = world.clock.now();
+    await attempt(500);
+    world.clock.advance(day);
+    await attempt(500);
+    await attempt(200);
+    await world.announce();
+    expect(world.announced.map(({ type, since }) => `${type} ${since}`)).toEqual([
+      `webhook.recovered ${iso(noon)}`,
+      `webhook.failing ${iso(again)}`,
+      `webhook.recovered ${iso(again)}`,
+    ]);
+  });
+
+  it.each(Array.from({ length: 12 }, (_, call) => [call % 6, call >= 6] as const))(
+    'is announced once though its attempt dies at call %i (after its effect: %s)',
+    async (afterCalls, hasEffect) => {
+      await failForADay();
+      await attempt(200, { afterCalls, hasEffect });
+      await world.settle();
+      await world.announce();
+      expect(world.announced.map(({ type }) => type)).toEqual(['webhook.recovered']);
+    },
+  );
+});

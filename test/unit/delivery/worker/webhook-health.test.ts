@@ -84,6 +84,7 @@ describe('what an attempt says about its webhook', () => {
     ['the first after both', failingFor(4), failure(), pending, [`announce 4 http ${pending.id}`]],
     ['another one on the fifth day', failingFor(4.5, 4), failure(), exhausted, []],
     ['the first success', failingFor(1), success, pending, ['recovered']],
+    ['the first success after an announced failure', aWebhook({ announcedSince: 1 }), success, pending, ['recovered']],
     ['another success', aWebhook(), success, pending, []],
     ['410, which suspended it already', aWebhook(), gone, pending, []],
     ['an internal error', aWebhook(), internalError(), pending, []],
