@@ -12,15 +12,19 @@ export interface Judgement {
   readonly why: string;
 }
 
-/** Judges an event by its delivery and by the webhook that is registered now. */
-export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined): Judgement {
+/**
+ * Judges an event by its delivery and by the webhook that is registered now.
+ *
+ * @param slowSince - since when the attempts of its event are made in the slow lane, where they are and that is known.
+ */
+export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, slowSince?: number): Judgement {
   const latest = delivery.attempts.at(-1);
   const last = latest ? describeAttempt(latest) : 'no attempt was made yet';
   switch (delivery.state) {
     case 'pending':
       // Its next attempt will find that out and cancel it.
       if (!isCurrent(delivery, webhook)) return { verdict: 'cancelled', why: deletedWebhook };
-      return { verdict: 'waiting', why: whyWaiting(delivery, webhook, last) };
+      return { verdict: 'waiting', why: whyWaiting(delivery, webhook, last, slowSince) };
     case 'held':
       return { verdict: 'held', why: whyHeld(delivery, webhook) };
     case 'cancelled':
@@ -84,11 +88,15 @@ function isCurrent({ webhookId }: Delivery, webhook: Webhook | undefined): webho
 
 const deletedWebhook = 'its webhook was deleted, or registered anew, before it was sent';
 
-function whyWaiting(delivery: Delivery, webhook: Webhook, last: string): string {
-  const due = `attempt ${delivery.attempt} is due at ${delivery.wait ? isoTime(delivery.wait.nextAttemptAt) : 'once'}; ${last}`;
-  return webhook.status === 'suspended'
-    ? `${due}. Its webhook is suspended (${reasonOf(webhook)}): the event is held when that is due`
-    : due;
+function whyWaiting(delivery: Delivery, webhook: Webhook, last: string, slowSince: number | undefined): string {
+  const { attempt, wait } = delivery;
+  const due = `attempt ${attempt} is due at ${wait ? isoTime(wait.nextAttemptAt) : 'once'}; ${last}`;
+  if (webhook.status === 'suspended') {
+    return `${due}. Its webhook is suspended (${reasonOf(webhook)}): the event is held when that is due`;
+  }
+  if (slowSince === undefined && wait?.slowLane === undefined) return due;
+  const since = slowSince === undefined ? '' : ` since ${isoTime(slowSince)}`;
+  return `${due}. Its receiver is slow${since}: its attempts wait for their turn in the slow lane`;
 }
 
 function whyHeld(delivery: Delivery, webhook: Webhook | undefined): string {

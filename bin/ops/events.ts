@@ -1,9 +1,18 @@
 import type { Command } from 'commander';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
+import type { AccountEvent, AccountEvents, EventsQuery } from '../actions/account-events.ts';
 import type { EventReference, FoundEvent } from '../actions/events.ts';
 import { delivery as deliveryShape, reportDelivery } from './deliveries.ts';
-import { accountId, deliveryOrMessageId, momentBefore, publishedName, publishersId } from './option-values.ts';
+import {
+  accountId,
+  deliveryOrMessageId,
+  momentBefore,
+  momentForms,
+  publishedName,
+  publishersId,
+  wholeNumber,
+} from './option-values.ts';
 import { iso, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
 
@@ -11,7 +20,7 @@ import type { Run } from './run.ts';
 export function addEvents(program: Command, run: Run): void {
   const events = program
     .command('events')
-    .description('published events: find what became of one')
+    .description('published events: find what became of one, or list what came for an account')
     .addHelpText('after', examples);
 
   const find = run(() => import('../actions/events.ts'), 'findPublished', reportFound);
@@ -31,6 +40,18 @@ export function addEvents(program: Command, run: Run): void {
       }
       return find(reference, options, command);
     });
+
+  const list = run(() => import('../actions/account-events.ts'), 'listEvents', reportEvents);
+  events
+    .command('list')
+    .description('list what came for an account, newest first, and what became of it')
+    .requiredOption('--account <id>', 'the account', accountId)
+    .option('--since <time>', `accepted from then on (default: 24h): ${momentForms}`, momentBefore())
+    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
+    .addHelpText('after', listNotes)
+    .action(({ since = Date.now() - day, ...options }: Partial<EventsQuery>, command: Command) =>
+      list({ since, ...options }, command),
+    );
 }
 
 const examples = `
@@ -44,6 +65,18 @@ Examples:
   npm run ops -- events find evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H
   npm run ops -- events find 87d3a375-8574-4978-998f-80aa10f241f1
   npm run ops -- --stage prod events find --account acme --event demanda.criada --id order-981`;
+
+const listNotes = `
+Deliveries come from the table. What had no webhook, was refused as an event, or waits for a fault of the service to pass stands in no
+table: the logs of the functions that deliver are searched for it, as far back as they are kept. The answer says how far back it looked.
+A refused message is the account's where its id_conta says so.
+
+Examples:
+  npm run ops -- events list --account acme
+  npm run ops -- --stage prod events list --account acme --since 3d`;
+
+/** Milliseconds. */
+const day = 86_400_000;
 
 interface FindOptions {
   readonly account?: string;
@@ -90,4 +123,25 @@ function reportFound({ found, since }: { readonly found: FoundEvent; readonly si
     logSince === undefined ? [] : [['log searched', `back to ${iso(logSince)} ${bound}`]],
   );
   return { json: event.json(found), text: delivery ? `${text}\n\n${reportDelivery(delivery).text}` : text };
+}
+
+const listed = makeShape<AccountEvent>([
+  { json: 'at', heading: 'at', value: ({ at }) => iso(at) },
+  { json: 'evento', heading: 'event', value: ({ eventName }) => eventName },
+  { json: 'deliveryId', heading: 'delivery', value: ({ deliveryId }) => deliveryId },
+  { json: 'messageId', value: ({ messageId }) => messageId },
+  { json: 'verdict', heading: 'verdict', value: ({ verdict }) => verdict },
+  { json: 'why', heading: 'why', value: ({ why }) => why },
+]);
+
+function reportEvents({ account, since, limit, events, isCutOff, logSince }: AccountEvents): Report {
+  const json = { account, since: iso(since), logSince: iso(logSince), isCutOff, events: events.map(listed.json) };
+  const none = `No event came for account ${account} since ${iso(since)}: nothing was published for it, or not to this stage.`;
+  const kept = logSince === since ? '' : ' (it is kept no longer)';
+  const sentences = [
+    `Deliveries are listed back to ${iso(since)}; what had none, by the log, back to ${iso(logSince)}${kept}.`,
+    'The log follows within a minute or so.',
+    ...(isCutOff ? [`These are the latest ${limit}: --limit shows more.`] : []),
+  ];
+  return { json, text: `${listed.table(events, none)}\n\n${sentences.join(' ')}` };
 }

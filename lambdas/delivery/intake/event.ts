@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isAccountId } from '../../auth/principals/account.ts';
 import { EVENT_NAMES, type EventName, isEventName } from '../../webhooks/webhook.ts';
 import { eventBody, eventMessageSchemas, sampleValues } from './event-catalogue.ts';
 
@@ -19,6 +20,9 @@ interface RefusedEvent {
   readonly deliveryId: string | undefined;
   /** The publisher's own `id`, as it came. */
   readonly publisherId: string | undefined;
+  /** The account and the event that it names, where they can be ones. */
+  readonly accountId: string | undefined;
+  readonly eventName: EventName | undefined;
 }
 
 /** Returns the id of an event's delivery, and its `webhook-id`: the same for every copy of the event that has the publisher's `id`. */
@@ -97,12 +101,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-function rejected(
-  reason: RejectedMessage['reason'],
-  detail: string,
-  refused: RefusedEvent = { deliveryId: undefined, publisherId: undefined },
-): ParsedMessage {
-  return { outcome: 'rejected', reason, detail, ...refused };
+function rejected(reason: RejectedMessage['reason'], detail: string, refused?: RefusedEvent): ParsedMessage {
+  const nothing = { deliveryId: undefined, publisherId: undefined, accountId: undefined, eventName: undefined };
+  return { outcome: 'rejected', reason, detail, ...(refused ?? nothing) };
 }
 
 /** Returns the id that a refused message's delivery would have had, so that its publisher's ids find it, and the publisher's id. */
@@ -112,6 +113,8 @@ function refusedEvent(message: object, messageId: string): RefusedEvent {
   return {
     deliveryId: isText(id_conta) && isText(event) && isText(id) ? deliveryIdOf(id_conta, event, id) : undefined,
     publisherId: 'id' in message && isText(id) ? id : undefined,
+    accountId: isText(id_conta) && isAccountId(id_conta) ? id_conta : undefined,
+    eventName: isText(event) && isEventName(event) ? event : undefined,
   };
 }
 

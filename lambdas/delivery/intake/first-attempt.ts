@@ -26,11 +26,11 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const { messageId, sentAt: acceptedAt = now() } = originOfRecord(record);
     const parsed = parseEventMessage(record.body, messageId, demandsUrl);
     if (parsed.outcome === 'rejected') {
-      const { deliveryId, publisherId, reason, detail } = parsed;
+      const { deliveryId, publisherId, accountId: account, eventName: event, reason, detail } = parsed;
       const sender = record.attributes.SenderId || unknownSender;
       await sendToDeadLetters(record, parsed);
       count('DeadLettered');
-      log.warn('event.refused', { messageId, deliveryId, sender, reason, detail });
+      log.warn('event.refused', { messageId, deliveryId, account, event, sender, reason, detail });
       refusals.add({ messageId, id: noticedId(publisherId), sender, reason, detail });
       return 'processed';
     }
@@ -88,8 +88,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
 export function makeDescribeEvent(demandsUrl: string): DescribeMessage {
   return function describeEvent(record) {
     const parsed = parseEventMessage(record.body, originOfRecord(record).messageId, demandsUrl);
-    if (parsed.outcome === 'rejected') return { deliveryId: parsed.deliveryId };
-    const { deliveryId, accountId: account, eventName: event } = parsed.event;
+    const { deliveryId, accountId: account, eventName: event } = parsed.outcome === 'rejected' ? parsed : parsed.event;
     return { deliveryId, account, event };
   };
 }

@@ -24,8 +24,8 @@ export interface MessageVisibility {
 /** Describes the event of a message for the log, as far as the message tells it. Never throws. */
 export type DescribeMessage = (record: SQSRecord) => {
   readonly deliveryId?: string | undefined;
-  readonly account?: string;
-  readonly event?: string;
+  readonly account?: string | undefined;
+  readonly event?: string | undefined;
 };
 
 /** Makes what changes the visibility of a queue's messages. */

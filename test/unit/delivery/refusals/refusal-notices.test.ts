@@ -75,11 +75,19 @@ describe('a refused event', () => {
 
   it('is in no notice and no line of the log with anything else of its body', async () => {
     const canary = 'Canary8F2C';
-    const body = { [canary]: canary, id_conta: canary, id_demanda: canary, autorizacao: canary, link: canary };
+    const body = { [canary]: canary, id_conta: `${canary} `, id_demanda: canary, autorizacao: canary, link: canary };
     for (const event of [canary, 'demanda.criada', 5]) world.publish({ ...body, event });
     for (let message = 0; message < 3; message++) await world.deliverNext();
     expect(world.notices).toHaveLength(3);
     expect(JSON.stringify([world.notices, world.lines])).not.toContain(canary);
+  });
+
+  it('names its account and its event in the log, where they can be ones: operators list what came for an account', async () => {
+    world.publish({ id_conta: 'conta-1', event: 'demanda.criada' });
+    await world.deliverNext();
+    const refused = world.lines.find(line => line.includes('event.refused'));
+    expect(refused).toContain('"account":"conta-1","event":"demanda.criada"');
+    expect(JSON.stringify(world.notices)).not.toContain('conta-1');
   });
 
   it('is told only once it is stored', async () => {

@@ -1,0 +1,167 @@
+import type { Delivery } from '../../lambdas/delivery/delivery.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
+import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
+import { reads } from './audit.ts';
+import type { LoggedLine } from './cloudwatch.ts';
+import { readDeliveries } from './deliveries.ts';
+import { type Judgement, judgeConflict, judgeDelivery, judgeLine } from './event-verdict.ts';
+import type { ShowProgress } from './operator.ts';
+import type { Task } from './target.ts';
+
+/** What operators may ask of the events of an account. */
+export const actions = { listEvents: reads(listEvents) };
+
+/** The choice of the events of an account. */
+export interface EventsQuery {
+  readonly account: string;
+  /** Accepted from then on. Milliseconds since the epoch. */
+  readonly since: number;
+  readonly limit: number;
+}
+
+/** One event that came for an account, and what became of it. Its ids are unknown where nothing tells them. */
+export interface AccountEvent extends Judgement {
+  /** The moment when it was accepted, or what the log tells was written. Milliseconds since the epoch. */
+  readonly at: number;
+  readonly eventName: string | undefined;
+  readonly deliveryId: string | undefined;
+  readonly messageId: string | undefined;
+}
+
+/** The events of an account, the newest first. */
+export interface AccountEvents extends EventsQuery {
+  readonly events: readonly AccountEvent[];
+  /** True where there are more than `limit`. */
+  readonly isCutOff: boolean;
+  /** The moment from which the log was searched for events that no table holds. Milliseconds since the epoch. */
+  readonly logSince: number;
+}
+
+/** The sources that an account's events are read from. */
+export interface AccountSources {
+  /** The newest deliveries of events accepted since then. */
+  listDeliveries(account: string, since: number, limit: number): Promise<readonly Delivery[]>;
+  readDeliveries(ids: readonly string[]): Promise<readonly Delivery[]>;
+  /** The registered webhooks, and since when the attempts of an event are slow. */
+  listWebhooks(account: string): Promise<readonly WebhookWithSlowness[]>;
+  keptSince(): Promise<number>;
+  /** The newest lines since then with that account and one of these messages. */
+  findLines(account: string, messages: readonly string[], since: number): Promise<readonly LoggedLine[]>;
+}
+
+/** A webhook, and since when its attempts are made in the slow lane. */
+interface WebhookWithSlowness {
+  readonly webhook: Webhook;
+  readonly slowSince: number | undefined;
+}
+
+/** Lists the events of an account of the target. See {@link readEvents}. */
+async function listEvents({ target, progress }: Task, query: EventsQuery): Promise<AccountEvents> {
+  const [{ openDeliveries, openWebhooks, readSlowSince }, { openEventLog }] = await Promise.all([
+    import('./stores.ts'),
+    import('./cloudwatch.ts'),
+  ]);
+  const { read, history } = openDeliveries(target);
+  const log = openEventLog(target);
+  return readEvents(
+    query,
+    {
+      listDeliveries: (account, since, limit) => readDeliveries(history, { account, since, limit }, progress),
+      readDeliveries: read,
+      listWebhooks: async account => {
+        const found = (await openWebhooks(target).listOf(account)).filter(webhook => 'webhookId' in webhook);
+        const slowSince = await readSlowSince(target, found);
+        return found.map((webhook, at) => ({ webhook, slowSince: slowSince[at] }));
+      },
+      keptSince: log.keptSince,
+      findLines: (account, message, since) => log.filter({ account: [account], message }, since, mostLines, progress),
+    },
+    progress,
+  );
+}
+
+/**
+ * Lists what came for an account and what became of it: deliveries by the table, and what had none by the logs of the functions
+ * that deliver, as far back as those are kept.
+ */
+export async function readEvents(
+  query: EventsQuery,
+  sources: AccountSources,
+  progress: ShowProgress,
+): Promise<AccountEvents> {
+  const { account, since, limit } = query;
+  const [kept, webhooks, listed] = await Promise.all([
+    sources.keptSince(),
+    sources.listWebhooks(account),
+    sources.listDeliveries(account, since, limit + 1),
+  ]);
+  const logSince = Math.max(kept, since);
+  progress(`Searching the log since ${isoTime(logSince)}`);
+  const lines = await sources.findLines(account, tellingMessages, logSince);
+  const known = new Map(listed.map(delivery => [delivery.id, delivery]));
+  const unlisted = [...new Set(lines.flatMap(({ fields }) => idOf(fields) ?? []))].filter(id => !known.has(id));
+  const others = await inBatches(unlisted, sources.readDeliveries);
+  const stored = new Set([...listed, ...others].map(({ id }) => id));
+  const found = [
+    ...listed.map(delivery => eventOf(delivery, webhooks)),
+    ...newestOfEach(lines).flatMap(line => eventIn(line, stored)),
+  ].toSorted((one, other) => other.at - one.at);
+  return { ...query, events: found.slice(0, limit), isCutOff: found.length > limit, logSince };
+}
+
+/** The messages of the log that tell of events which no table holds. */
+const tellingMessages = [
+  'event.without_webhook',
+  'event.refused',
+  'event.conflicting_copy',
+  'message.deferred',
+  'delivery.shed',
+];
+
+/** The most lines of one account that are read. */
+const mostLines = 10_000;
+
+function idOf({ deliveryId }: LoggedLine['fields']): string | undefined {
+  return textOf(deliveryId);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Reads 100 at a time. */
+async function inBatches(ids: readonly string[], read: AccountSources['readDeliveries']): Promise<Delivery[]> {
+  const found: Delivery[] = [];
+  for (let first = 0; first < ids.length; first += 100) found.push(...(await read(ids.slice(first, first + 100))));
+  return found;
+}
+
+function eventOf(delivery: Delivery, webhooks: readonly WebhookWithSlowness[]): AccountEvent {
+  const { id: deliveryId, messageId, eventName, createdAt: at } = delivery;
+  const registered = webhooks.find(({ webhook }) => webhook.eventName === eventName);
+  const judgement = judgeDelivery(delivery, registered?.webhook, registered?.slowSince);
+  return { ...judgement, at, eventName, deliveryId, messageId };
+}
+
+/** Keeps the newest line of each message; a message comes as often as it was deferred. */
+function newestOfEach(lines: readonly LoggedLine[]): readonly LoggedLine[] {
+  const byMessage = new Map<unknown, LoggedLine>();
+  for (const line of lines) {
+    const { messageId, deliveryId } = line.fields;
+    const key = messageId ?? deliveryId;
+    const known = byMessage.get(key);
+    if (!known || known.at < line.at) byMessage.set(key, line);
+  }
+  return [...byMessage.values()];
+}
+
+/** Returns the event that a line tells of; nothing where the table does. A copy that says something else is no event of the table. */
+function eventIn(line: LoggedLine, stored: ReadonlySet<string>): readonly AccountEvent[] {
+  const { fields, at } = line;
+  const deliveryId = idOf(fields);
+  const messageId = textOf(fields.messageId);
+  const dropped = messageId === undefined ? undefined : judgeConflict([line], messageId);
+  if (!dropped && deliveryId !== undefined && stored.has(deliveryId)) return [];
+  const judgement = dropped ?? judgeLine(line);
+  return judgement ? [{ ...judgement, at, eventName: textOf(fields.event), deliveryId, messageId }] : [];
+}

@@ -1,0 +1,198 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type LogService, startLogs } from '@emissor/local-cloud/logs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runOpsInProcess } from '../../../../tools/support/ops.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { readPage } from '../../../support/markdown-page.ts';
+import { answer, noon } from '../../delivery/builders.ts';
+import { simulate } from '../../delivery/simulation.ts';
+
+// "I got nothing since yesterday": nothing is known but the account and the day. Each cause is played by the functions' own code,
+// and what the commands print then is what the runbook shows.
+
+let database: Database;
+let logs: LogService;
+let directory: string;
+let world: Awaited<ReturnType<typeof simulate>>;
+let told = 0;
+
+beforeAll(async () => {
+  database = await startDatabase('Deliveries', 'Webhooks');
+  directory = mkdtempSync(join(tmpdir(), 'emissor-got-nothing-'));
+});
+
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  await database.stop();
+});
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: noon - 7 * day });
+  world = await simulate(database);
+  told = 0;
+  logs = await startLogs();
+  const tables = { DeliveriesTable: 'Deliveries', WebhooksTable: 'Webhooks', DeliveryLogGroups: 'delivery' };
+  const outputs = {
+    ...tables,
+    DynamoDbEndpoint: database.endpoint,
+    LogsEndpoint: logs.endpoint,
+    Region: database.region,
+  };
+  writeFileSync(join(directory, 'outputs.json'), JSON.stringify(outputs));
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await logs.stop();
+});
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+/** An event of the account, taken up and attempted once. */
+const publish = async (changes: object = {}) => {
+  world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'demand-7', ...changes });
+  await world.deliverNext();
+};
+
+/** Hands on what the functions wrote, as of now. */
+const writeLogs = () => {
+  vi.setSystemTime(world.clock.now());
+  for (const line of world.lines.slice(told)) {
+    const [message, fields = {}] = JSON.parse(line);
+    logs.put('delivery', JSON.stringify({ message, ...fields }));
+  }
+  told = world.lines.length;
+};
+
+/** Prints what the operator sees a day later: the command, and its answer. */
+const ask = async (...args: string[]): Promise<string> => {
+  vi.setSystemTime(noon + day - hour);
+  const { code, stdout, stderr } = await runOpsInProcess(['--outputs', join(directory, 'outputs.json'), ...args]);
+  expect([code, stderr]).toEqual([0, '']);
+  return `$ ops ${args.join(' ')}\n${stdout.trimEnd()}`;
+};
+
+interface Cause {
+  readonly play: () => Promise<unknown>;
+  /** The words of each answer that name the cause. */
+  readonly named: readonly RegExp[];
+}
+
+const eventsOf = ['events', 'list', '--account', 'conta-1', '--since', '24h'] as const;
+const webhooksOf = ['webhooks', 'list', '--account', 'conta-1'] as const;
+
+const causes: Readonly<Record<string, Cause>> = {
+  'There was no webhook': {
+    play: () => publish(),
+    named: [/no webhook +at .* account conta-1 had no webhook for demanda\.criada/, /No such webhooks/],
+  },
+  'The receiver fails': {
+    play: async () => {
+      await world.register();
+      world.answers.push(...[1, 2, 3, 4].map(() => answer(503, {}, 'Closed for maintenance')));
+      await publish();
+      await world.settle();
+    },
+    named: [/failed +attempt 4 .* ended with http 503/, /2026-11-20T12:00:00.000Z/, /Closed for maintenance/],
+  },
+  'The webhook is suspended': {
+    play: async () => {
+      await world.register();
+      world.answers.push(answer(410));
+      await publish();
+    },
+    named: [/held +its webhook is suspended \(gone\)/, /suspenso +gone/],
+  },
+  'Its events are held still': {
+    play: async () => {
+      await world.register();
+      world.answers.push(answer(410));
+      await publish();
+      world.clock.advance(hour);
+      await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
+    },
+    named: [/held +its webhook was suspended and is active again: "deliveries resend" or "deliveries replay"/],
+  },
+  'The receiver is slow': {
+    play: async () => {
+      await world.register();
+      await world.slowDown();
+      await world.takeSlots();
+      await publish();
+    },
+    named: [/waiting .*Its receiver is slow since 2026-11-20T12:00:00\.000Z/, / +- +2026-11-20T12:00:00\.000Z$/],
+  },
+  'It was delivered after all': {
+    play: async () => {
+      await world.register();
+      world.answers.push(answer(500, {}, 'Oops'), answer(204));
+      await publish();
+      world.clock.advance(5_000);
+      await world.retryNext();
+    },
+    named: [/delivered +attempt 2 of .* ended with entregue 204/, /ativo/, /answer to attempt 1:\nOops/],
+  },
+  'The message was no event': {
+    play: async () => {
+      await world.register();
+      await publish({ id_demanda: '7' });
+    },
+    named: [/refused +its message message-1 was refused at .* as malformed \(id_demanda: .*"dlq show message-1"/],
+  },
+  'Nothing was published': {
+    play: () => world.register(),
+    named: [/No event came for account conta-1 since/, /ativo/],
+  },
+};
+
+describe('"I got nothing since yesterday"', () => {
+  const page = readPage('docs/runbook.md');
+
+  it.each(Object.entries(causes))('%s: three commands at most say so, as the runbook shows', async (title, cause) => {
+    await cause.play();
+    writeLogs();
+    const printed = [await ask(...eventsOf)];
+    if (cause.named.length > 1) printed.push(await ask(...webhooksOf));
+    if (cause.named.length > 2) {
+      const [id = ''] = /evt_[A-Za-z0-9_-]{27}/.exec(printed[0] ?? '') ?? [];
+      printed.push(await ask('deliveries', 'show', id));
+    }
+    expect(printed.length).toBeLessThanOrEqual(3);
+    for (const [at, words] of cause.named.entries()) expect(printed[at]).toMatch(words);
+    const shown = page.blocks.find(({ heading }) => heading === title)?.text;
+    expect(shown).toBe(printed.join('\n'));
+  });
+
+  it('lists an event that waits for a fault of the service to pass: no table holds it', async () => {
+    await world.register();
+    const at = noon + hour;
+    vi.setSystemTime(at);
+    const deferred = { message: 'message.deferred', messageId: 'm', deliveryId: `evt_${'x'.repeat(27)}`, seconds: 40 };
+    logs.put('delivery', JSON.stringify({ ...deferred, account: 'conta-1', event: 'demanda.criada' }));
+    logs.put('delivery', JSON.stringify({ ...deferred, account: 'other', event: 'demanda.criada' }));
+    expect((await ask(...eventsOf)).match(/waiting +at .* fault of our own/g)).toHaveLength(1);
+  });
+
+  it('lists one event once, however often its message was deferred before it was stored', async () => {
+    await world.register();
+    await publish();
+    const [stored] = await world.all();
+    const deferred = { message: 'message.deferred', messageId: 'message-1', deliveryId: stored?.id, seconds: 40 };
+    for (let times = 0; times < 3; times++) logs.put('delivery', JSON.stringify({ ...deferred, account: 'conta-1' }));
+    writeLogs();
+    expect((await ask(...eventsOf)).match(/evt_/g)).toHaveLength(1);
+  });
+
+  it('says how far back it looked, and whether there is more', async () => {
+    await world.register();
+    for (const id of ['a', 'b', 'c']) await publish({ id });
+    writeLogs();
+    const all = await ask('events', 'list', '--account', 'conta-1', '--since', '90d', '--limit', '2');
+    expect(all).toContain('Deliveries are listed back to 2026-08-23T11:00:00.000Z');
+    expect(all).toContain('by the log, back to 2026-11-13T12:00:00.000Z (it is kept no longer)');
+    expect(all).toContain('These are the latest 2: --limit shows more.');
+  });
+});
