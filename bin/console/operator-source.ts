@@ -3,6 +3,7 @@ import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
 import { stateFromWire, toAttemptRecord, toDeliveryRecord } from '../../lambdas/delivery/representation.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { type EventName, isEventName } from '../../lambdas/webhooks/webhook.ts';
+import { actions as accountEvents } from '../actions/account-events.ts';
 import { actions as deliveries } from '../actions/deliveries.ts';
 import { actions as pages } from '../actions/delivery-pages.ts';
 import { actions as dlq } from '../actions/dlq.ts';
@@ -83,7 +84,23 @@ export function makeOperatorSource(target: Target): Source {
     operator: {
       suspend: async (account, event) => void (await webhooks.suspendWebhook(task, { account, event: nameOf(event) })),
       readStart: async () => startView(await status.readStatus(task)),
-      listEvents: async () => ({ since: '', events: [] }),
+      listEvents: async account => {
+        const { events: found, logSince } = await accountEvents.listEvents(task, {
+          account,
+          since: Date.now() - day,
+          limit: 50,
+        });
+        return {
+          since: isoTime(logSince),
+          events: found.map(({ at, eventName, deliveryId, messageId, verdict, why }) => ({
+            at: isoTime(at),
+            event: eventName ?? '–',
+            id: deliveryId ?? messageId ?? '–',
+            fate: verdict,
+            why,
+          })),
+        };
+      },
       listLetters: async () => {
         const { letters, inFlight } = await dlq.listLetters(task, { limit: 200, bodies: false });
         return { letters: letters.map(letterView), inFlight };
@@ -237,3 +254,5 @@ function referenceOf(id: string, account: string | undefined, event: string | un
   if (account !== undefined && event !== undefined) return { deliveryId: deliveryIdOf(account, nameOf(event), id) };
   return id.startsWith('evt_') || id.startsWith('teste_') ? { deliveryId: id } : { messageId: id };
 }
+
+const day = 24 * 3_600_000;

@@ -87,6 +87,7 @@ describe('every page', () => {
   const paths = () => [
     '/',
     `/accounts/${account}`,
+    `/accounts/${account}/events`,
     webhook('proposta.recebida'),
     `${webhook('proposta.recebida')}?state=falhou`,
     `${webhook('proposta.recebida')}/replay?state=falhou`,
@@ -341,6 +342,9 @@ describe('"nothing since yesterday" is answered in three clicks', () => {
     await page.click('text=proposta.recebida'); // two
     await page.click(`text=${failedId}`); // three
     expect(await page.textContent('#timeline')).toMatch(/refused\s+· answered 503/);
+    await openAccount(); // no webhook: the events tell
+    await page.click(`text=Events that came`);
+    expect(await page.textContent('main')).toMatch(/demanda\.cancelada\s*no webhook/);
     await openAccount(); // suspended, and why
     expect(await page.textContent('#webhooks')).toMatch(/demanda\.finalizada\s*suspenso gone/);
     await page.click('text=demanda.finalizada');

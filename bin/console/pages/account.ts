@@ -11,17 +11,39 @@ import {
   table,
   timeOf,
 } from '../page.ts';
+import { operatorOf } from '../page-parts.ts';
 import type { EventsView, WebhookView } from '../source.ts';
 
-/** An account: its webhooks, and for an operator the events that came for it. */
+/** An account: its webhooks, and for an operator the way to the events that came for it. */
 export async function accountPage(context: Context, { account = '' }: Parameters): Promise<Answer> {
   const { source, texts } = context;
-  const [webhooks, events] = await Promise.all([source.listWebhooks(account), source.operator?.listEvents(account)]);
+  const webhooks = await source.listWebhooks(account);
   return {
     title: `${texts.account} ${account}`,
     content: html`${crumbs(context, [['/', texts.start]])}<h1>${texts.account} ${account}</h1>
-${card(texts.webhooks, webhookTable(context, webhooks), { id: 'webhooks' })}
-${events && card(texts.events, eventTable(context, account, events), { id: 'events', beside: html`<p>${texts.lookedSince} ${events.since.slice(0, 16).replace('T', ' ')}Z</p>` })}`,
+${card(texts.webhooks, webhookTable(context, webhooks), {
+  id: 'webhooks',
+  beside:
+    source.operator &&
+    html`<a class="button" href="${context.folder}${pathOf({ account })}/events">${texts.events}</a>`,
+})}`,
+  };
+}
+
+/** The events that came for an account since yesterday, and what became of each. It does not renew itself: it searches logs. */
+export async function eventsPage(context: Context, { account = '' }: Parameters): Promise<Answer> {
+  const { texts } = context;
+  const events = await operatorOf(context).listEvents(account);
+  return {
+    title: `${texts.events} · ${account}`,
+    isLive: false,
+    content: html`${crumbs(context, [
+      ['/', texts.start],
+      [pathOf({ account }), account],
+    ])}<h1>${texts.events}</h1>
+${card(texts.events, eventTable(context, account, events), {
+  beside: html`<p>${texts.lookedSince} ${events.since.slice(0, 16).replace('T', ' ')}Z</p>`,
+})}`,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Answer, Context, Handler, Parameters } from '../page.ts';
 import { errorPage } from '../page-parts.ts';
-import { accountPage } from './account.ts';
+import { accountPage, eventsPage } from './account.ts';
 import { askDiscard, askRedrive, discard, letterPage, lettersPage, redrive } from './dead-letters.ts';
 import { bodyPage, deliveryPage, resend } from './delivery.ts';
 import { findPage } from './find.ts';
@@ -34,6 +34,7 @@ const pages: readonly (readonly [pattern: string, page: Handler, change?: Handle
   ['/', startPage],
   ['/accounts', startPage],
   ['/accounts/:account', accountPage],
+  ['/accounts/:account/events', eventsPage],
   ['/accounts/:account/webhooks/:event', webhookPage],
   ['/accounts/:account/webhooks/:event/test', webhookPage, test],
   ['/accounts/:account/webhooks/:event/suspend', askSuspend, suspend],

@@ -138,6 +138,7 @@ describe('pages', () => {
   const paths = [
     '/',
     '/accounts/acme',
+    '/accounts/acme/events',
     webhook,
     `${webhook}?state=falhou&since=2026-11-01T00:00&until=${encodeURIComponent(hostile)}`,
     `${webhook}/suspend`,
