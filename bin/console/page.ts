@@ -121,8 +121,8 @@ export function timeOf(time: string | null | undefined, { texts, now }: Context)
 }
 
 /** Writes a state as a badge; colour never says alone what the word says. */
-export function badge(word: string): Html {
-  return html`<span class="badge ${tones[word] ?? ''}">${word}</span>`;
+export function badge(word: string, tone = tones[word] ?? ''): Html {
+  return html`<span class="badge ${tone}">${word}</span>`;
 }
 
 /** Writes a button that changes something. It is left out where the credentials may only read. */

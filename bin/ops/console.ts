@@ -41,6 +41,7 @@ async function serve({ target }: Task, { port }: Options, { stdin, stdout, inter
   showLink();
   const lines = stdin.isTTY ? createInterface({ input: stdin }).on('line', showLink) : undefined;
   await new Promise<void>(resolve => {
+    if (interruption?.aborted) resolve();
     interruption?.addEventListener('abort', () => resolve(), { once: true });
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
   });

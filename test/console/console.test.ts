@@ -13,7 +13,7 @@ import { makeOperatorSource } from '../../bin/console/operator-source.ts';
 import { type Console, startConsole } from '../../bin/console/server.ts';
 import type { Source } from '../../bin/console/source.ts';
 import type { Client } from '../../tools/support/accounts.ts';
-import { createClient } from '../support/e2e-accounts.ts';
+import { createClient, logIn } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
 import { ops } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
@@ -42,13 +42,18 @@ beforeAll(async () => {
   client = await createClient();
   session = await openSession(client);
   ({ account } = session.user);
+  const [taken, refused] = [{ status: 200 }, { status: 500 }];
+  receiver.script('/works', taken, taken, refused, taken, taken, taken, refused, refused, taken);
   receiver.script('/fails', { status: 503, body: hostile });
   receiver.script('/gone', { status: 410 });
   await register(session, { evento: 'demanda.criada', url: receiver.url('/works') });
   await register(session, { evento: 'proposta.recebida', url: receiver.url('/fails') });
   await register(session, { evento: 'demanda.finalizada', url: receiver.url('/gone') });
+  await register(await openDemoSession(), { evento: 'demanda.criada', url: 'https://receiver.example.com/hooks' });
+  await source.operator?.sandbox?.publish('demanda.criada');
   const send = async (event: string, more = {}) =>
     deliveryId(account, event, await publish(account, { event, id_demanda: 1, ...more }));
+  for (let sent = 0; sent < 24; sent++) await send('demanda.criada');
   deliveredId = await send('demanda.criada');
   failedId = await send('proposta.recebida', { id_proposta: 2 });
   const heldId = await send('demanda.finalizada');
@@ -59,6 +64,20 @@ afterAll(async () => {
   await Promise.all([browser.close(), operator.stop(), receiver.stop()]);
   rmSync(folder, { recursive: true });
 });
+
+/** Logs in as the demo account's admin: the sandbox is that account's. */
+const openDemoSession = async (): Promise<Session> => {
+  const {
+    ClientId = '',
+    ClientSecret = '',
+    Username = '',
+    Password = '',
+    AccountId = '',
+  } = localTarget(outputs).outputs;
+  const user = { userId: 'demo', email: Username, password: Password, account: AccountId };
+  const { access_token } = await logIn({ clientId: ClientId, clientSecret: ClientSecret }, user);
+  return { user, token: access_token };
+};
 
 const webhook = (event: string) => `/accounts/${account}/webhooks/${event}`;
 
@@ -89,6 +108,7 @@ describe('every page', () => {
     `/accounts/${account}`,
     `/accounts/${account}/events`,
     webhook('proposta.recebida'),
+    webhook('demanda.criada'),
     `${webhook('proposta.recebida')}?state=falhou`,
     `${webhook('proposta.recebida')}/replay?state=falhou`,
     `${webhook('demanda.criada')}/suspend`,
@@ -220,11 +240,15 @@ describe('what an operator does', () => {
   });
 
   it('publishes a sample, and sees what the receiver got with its signature', async () => {
-    const { user } = session;
-    expect(user.account).not.toBe(outputs.AccountId); // the sandbox is the demo account's
     await page.goto(`${base}/sandbox`);
     await page.click('button:has-text("Publish a sample")');
     await page.waitForSelector('text=Published.');
+    await until('the verified delivery', async () => {
+      await page.goto(`${base}/sandbox`);
+      return (await page.textContent('#received'))?.includes('Signature: verified') || undefined;
+    });
+    await page.click('button:has-text("Clear")');
+    expect(await page.textContent('#received')).not.toContain('verified');
   });
 
   it('keeps what is ticked and typed while a page renews itself', async () => {

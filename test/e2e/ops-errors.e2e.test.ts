@@ -56,7 +56,7 @@ describe('ops says what is wrong in one line', () => {
     ['an empty user', ['users', 'disable', ''], /user.*must not be empty/],
     ['an empty delivery id', ['deliveries', 'show', ''], /id.*must not be empty/],
     ['what is no delivery id', ['deliveries', 'resend', 'evt_x'], /must be a webhook-id: "evt_" and 27/],
-    ['a count of what is delivered', ['deliveries', 'list', '--state', 'entregue'], /needs --account and --event/],
+    ['a count of what is delivered', ['deliveries', 'list', '--state', 'entregue'], /needs --account/],
     ['a replay without a state', [...replay, '--since', '2h'], /--state/],
     ['a replay of another state', [...replay, '--since', '2h', '--state', 'entregue'], /falhou, retida/],
     [

@@ -25,7 +25,7 @@ const limits: Readonly<Record<string, readonly [kibibytes: number, modules: read
   'auth/keys/rotate-keys': [275, sleeping],
   'delivery/api/deliveries-api': [385, sleeping],
   'delivery/sweeper/sweep': [315, sleeping],
-  'delivery/worker/deliver': [395, [...sleeping, ...sending, 'node:tls']],
+  'delivery/worker/deliver': [400, [...sleeping, ...sending, 'node:tls']],
   'smoke/receiver': [270, []],
   'smoke/scheduled-test': [325, sleeping],
   'webhooks/webhooks-api': [350, ['node:timers', ...sending]],

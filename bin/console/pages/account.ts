@@ -69,7 +69,7 @@ export function webhookTable(context: Context, webhooks: readonly WebhookView[])
 export function healthOf(context: Context, { failingSince, slowSince }: WebhookView): Html | string {
   const { texts } = context;
   if (!failingSince && !slowSince) return '–';
-  return html`${failingSince && html`<div>${badge(texts.failing)} ${timeOf(failingSince, context)}</div>`}${slowSince && html`<div>${badge(texts.slow)} ${timeOf(slowSince, context)}</div>`}`;
+  return html`${failingSince && html`<div>${badge(texts.failing, 'bad')} ${timeOf(failingSince, context)}</div>`}${slowSince && html`<div>${badge(texts.slow, 'wait')} ${timeOf(slowSince, context)}</div>`}`;
 }
 
 function eventTable(context: Context, account: string, { events }: EventsView) {
