@@ -12,7 +12,7 @@ export interface RejectedMessage {
 /** The outcome of reading a message of the events queue. */
 export type ParsedMessage =
   | { readonly outcome: 'event'; readonly event: BusinessEvent }
-  | ({ readonly outcome: 'rejected' } & RefusedEvent & RejectedMessage);
+  | ({ readonly outcome: 'rejected' } & Partial<RefusedEvent> & RejectedMessage);
 
 /** The ids of a refused message's event. */
 interface RefusedEvent {
@@ -102,8 +102,7 @@ function parseJson(text: string): unknown {
 }
 
 function rejected(reason: RejectedMessage['reason'], detail: string, refused?: RefusedEvent): ParsedMessage {
-  const nothing = { deliveryId: undefined, publisherId: undefined, accountId: undefined, eventName: undefined };
-  return { outcome: 'rejected', reason, detail, ...(refused ?? nothing) };
+  return { outcome: 'rejected', reason, detail, ...refused };
 }
 
 /** Returns the id that a refused message's delivery would have had, so that its publisher's ids find it, and the publisher's id. */
