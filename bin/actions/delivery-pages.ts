@@ -1,5 +1,9 @@
 import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import { newDelivery, testIdOf } from '../../lambdas/delivery/delivery.ts';
+import { sampleBody } from '../../lambdas/delivery/intake/event.ts';
 import { asShown } from '../../lambdas/delivery/representation.ts';
+import { dueNow } from '../../lambdas/delivery/transitions.ts';
+import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { reads, writes } from './audit.ts';
@@ -7,7 +11,8 @@ import { CliError } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
 import type { ReplayRequest } from './replay-deliveries.ts';
 import { openDeliveries, openReplays } from './stores.ts';
-import type { Task } from './target.ts';
+import { requireOutput, type Task } from './target.ts';
+import type { Registration } from './webhooks.ts';
 
 /** What pages ask of deliveries: one page at a time, and nothing that waits. */
 export const actions = {
@@ -16,6 +21,10 @@ export const actions = {
   beginReplay: writes('deliveries replay', beginReplay, {
     before: (_task, { account, event }) => ({ account, event }),
     after: replay => ({ replay }),
+  }),
+  sendTest: writes('webhooks test', sendTest, {
+    before: (_task, { account, event }) => ({ account, event }),
+    after: delivery => ({ delivery }),
   }),
 };
 
@@ -69,4 +78,22 @@ async function beginReplay({ target }: Task, { account, event, ...range }: Repla
   const begun = await start(webhook, range);
   if (!begun) throw new CliError('a replay of this webhook is under way: wait for its end.');
   return begun.id;
+}
+
+/** Sends one attempt of a sample event, as the account's own test does. Returns its id. @throws {CliError} where there is no webhook. */
+async function sendTest({ target }: Task, { account: accountId, event: eventName }: Registration): Promise<string> {
+  const { create, findWebhook } = openDeliveries(target);
+  const webhook = await findWebhook(accountId, eventName);
+  if (!webhook) throw new CliError(`account "${accountId}" has no webhook for ${eventName}.`);
+  if (webhook.suspensionReason === 'operator') {
+    throw new CliError('an operator suspended the webhook: nothing is sent until it is reactivated.');
+  }
+  const now = Date.now();
+  const body = sampleBody(eventName, requireOutput(target, 'DemandsUrl'));
+  const { webhookId } = webhook;
+  const id = testIdOf(randomId(22));
+  const delivery = dueNow(newDelivery({ accountId, eventName, webhookId, body, createdAt: now, id }), now);
+  await create(delivery);
+  await openRetryQueue(target).send(delivery);
+  return id;
 }

@@ -99,8 +99,9 @@ export function openDeliveries(target: Target) {
   const { dynamo } = connection;
   const table = requireOutput(target, 'DeliveriesTable');
   const store = makeDeliveryStore({ ...connection, table, historyDays: 0 });
-  const { read, update } = store;
+  const { create, read, update } = store;
   return {
+    create,
     read,
     readAnswers: makeReadAnswers({ ...connection, table }),
     update,

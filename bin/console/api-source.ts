@@ -1,14 +1,7 @@
-import type { toDeliveryDetail, toDeliveryRecord } from '../../lambdas/delivery/representation.ts';
 import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import type { ApiSession } from './api-session.ts';
-import {
-  type DeliveryReference,
-  type DeliveryRow,
-  type DeliveryView,
-  Refusal,
-  type Source,
-  type WebhookView,
-} from './source.ts';
+import { attemptView, type DeliveryDetail, type DeliveryRecord, deliveryRow } from './delivery-views.ts';
+import { type DeliveryReference, type DeliveryView, Refusal, type Source, type WebhookView } from './source.ts';
 import type { Language } from './texts.ts';
 
 /**
@@ -37,7 +30,10 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
       const given = { estado: state, desde: since, ate: until, cursor, limite: String(limit) };
       const query = new URLSearchParams(Object.entries(given).filter((pair): pair is [string, string] => !!pair[1]));
       const page = (await orNothing(call('GET', `${pathOf(event)}/entregas?${query}`))) as DeliveryList | undefined;
-      return { deliveries: (page?.entregas ?? []).map(row => rowOf(event, row)), next: page?.proximo_cursor ?? null };
+      return {
+        deliveries: (page?.entregas ?? []).map(row => deliveryRow({ account, event }, row)),
+        next: page?.proximo_cursor ?? null,
+      };
     },
     latestDeliveries: async (asked, event) => {
       requireOwn(asked);
@@ -48,7 +44,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
       return { deliveries: views.filter(view => view !== undefined), next: page?.proximo_cursor ?? null };
     },
     findDelivery: find,
-    readBody: async reference => ((await call('GET', deliveryPath(reference))) as unknown as Detail).corpo,
+    readBody: async reference => ((await call('GET', deliveryPath(reference))) as unknown as DeliveryDetail).corpo,
     resend: async reference => void (await call('POST', `${deliveryPath(reference)}/reenvio`)),
     replay: async ({ account: asked, event, state, since, until }) => {
       requireOwn(asked);
@@ -65,18 +61,11 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
   };
 
   async function find(reference: DeliveryReference): Promise<DeliveryView | undefined> {
-    const detail = (await orNothing(call('GET', deliveryPath(reference)))) as unknown as Detail | undefined;
+    const detail = (await orNothing(call('GET', deliveryPath(reference)))) as unknown as DeliveryDetail | undefined;
     return (
       detail && {
-        ...rowOf(reference.event, { ...detail, tentativas: detail.tentativas.at(-1)?.numero ?? 0 }),
-        made: detail.tentativas.map(({ numero, iniciada_em, duracao_ms, resultado, status, resposta }) => ({
-          number: numero,
-          startedAt: iniciada_em,
-          durationMs: duracao_ms,
-          result: resultado,
-          status,
-          answer: resposta,
-        })),
+        ...deliveryRow(reference, { ...detail, tentativas: detail.tentativas.at(-1)?.numero ?? 0 }),
+        made: detail.tentativas.map(attemptView),
       }
     );
   }
@@ -100,20 +89,6 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     throw status < 500 ? new Refusal(message) : new Error(message);
   }
 
-  function rowOf(event: string, row: DeliveryRecord): DeliveryRow {
-    return {
-      id: row.id,
-      account,
-      event,
-      state: row.estado,
-      createdAt: row.criado_em,
-      nextAttemptAt: row.proxima_tentativa_em,
-      attempts: row.tentativas,
-      lastResult: row.ultimo_resultado,
-      lastStatus: row.ultimo_status,
-    };
-  }
-
   function webhookView(record: WebhookRecord): WebhookView {
     const { evento, url, estado, motivo_suspensao, criado_em, atualizado_em, autorizacao_definida } = record;
     return {
@@ -130,9 +105,6 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     };
   }
 }
-
-type DeliveryRecord = ReturnType<typeof toDeliveryRecord>;
-type Detail = ReturnType<typeof toDeliveryDetail>;
 
 interface DeliveryList {
   readonly entregas: readonly DeliveryRecord[];

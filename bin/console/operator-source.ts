@@ -14,6 +14,7 @@ import { actions as requests } from '../actions/requests.ts';
 import { actions as status } from '../actions/status.ts';
 import type { Target, Task } from '../actions/target.ts';
 import { type WebhookView as OperatorsView, actions as webhooks } from '../actions/webhooks.ts';
+import { attemptView, deliveryRow } from './delivery-views.ts';
 import { makeSandbox } from './sandbox-source.ts';
 import {
   type DeliveryRow,
@@ -81,6 +82,7 @@ export function makeOperatorSource(target: Target): Source {
     },
     reactivate: async (account, event) =>
       void (await webhooks.reactivateWebhook(task, { account, event: nameOf(event) })),
+    test: async (account, event) => void (await pages.sendTest(task, { account, event: nameOf(event) })),
     operator: {
       suspend: async (account, event) => void (await webhooks.suspendWebhook(task, { account, event: nameOf(event) })),
       readStart: async () => startView(await status.readStatus(task)),
@@ -182,34 +184,11 @@ function webhookView(view: OperatorsView): WebhookView {
 }
 
 function rowOf(delivery: Delivery): DeliveryRow {
-  const record = toDeliveryRecord(delivery);
-  return {
-    id: record.id,
-    account: delivery.accountId,
-    event: delivery.eventName,
-    state: record.estado,
-    createdAt: record.criado_em,
-    nextAttemptAt: record.proxima_tentativa_em,
-    attempts: record.tentativas,
-    lastResult: record.ultimo_resultado,
-    lastStatus: record.ultimo_status,
-  };
+  return deliveryRow({ account: delivery.accountId, event: delivery.eventName }, toDeliveryRecord(delivery));
 }
 
 function viewOf(delivery: Delivery): DeliveryView {
-  return {
-    ...rowOf(delivery),
-    made: delivery.attempts
-      .map(toAttemptRecord)
-      .map(({ numero, iniciada_em, duracao_ms, resultado, status, resposta }) => ({
-        number: numero,
-        startedAt: iniciada_em,
-        durationMs: duracao_ms,
-        result: resultado,
-        status,
-        answer: resposta,
-      })),
-  };
+  return { ...rowOf(delivery), made: delivery.attempts.map(toAttemptRecord).map(attemptView) };
 }
 
 function letterView({ origin, reason, detail, sender }: DeadLetter): LetterView {

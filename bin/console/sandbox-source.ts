@@ -10,6 +10,7 @@ import { isEventName, secretBinding, type Webhook } from '../../lambdas/webhooks
 import { actions as events } from '../actions/events.ts';
 import { connectDynamo, openDeliveries } from '../actions/stores.ts';
 import { connectionSettings, requireOutput, type Task } from '../actions/target.ts';
+import type { ReceivedDelivery } from '../local/receiver.ts';
 import { type ReceivedView, Refusal, type SandboxSource } from './source.ts';
 
 /** Makes the sandbox of a local run: what its receiver got, whether the signature is right, and samples to publish. */
@@ -20,7 +21,7 @@ export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
 
   async function list(): Promise<readonly ReceivedView[]> {
     const response = await fetch(`${receiverUrl}/deliveries`, { signal: AbortSignal.timeout(5_000) });
-    const received = (await response.json()) as readonly Received[];
+    const received = (await response.json()) as readonly ReceivedDelivery[];
     const { findWebhook } = openDeliveries(target);
     return Promise.all(
       received
@@ -47,7 +48,11 @@ export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
   }
 
   /** Judges a signature by the secrets of the webhook, as its receiver should. */
-  async function judge(headers: Received['headers'], body: string, webhook: Webhook | undefined): Promise<string> {
+  async function judge(
+    headers: ReceivedDelivery['headers'],
+    body: string,
+    webhook: Webhook | undefined,
+  ): Promise<string> {
     const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
     if (!id || !timestamp || !signature) return 'none: this is no delivery';
     if (!webhook) return 'cannot be verified: the account has no webhook for this event';
@@ -66,15 +71,6 @@ export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
       ? 'verified'
       : 'wrong: it was made with a secret that this webhook no longer has';
   }
-}
-
-interface Received {
-  readonly at: string;
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly status: number;
 }
 
 function eventIn(body: string): string | null {

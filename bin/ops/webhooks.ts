@@ -9,7 +9,7 @@ import type { Run } from './run.ts';
 export function addWebhooks(program: Command, run: Run): void {
   const webhooks = program
     .command('webhooks')
-    .description('webhooks of all accounts: list, show, suspend, reactivate')
+    .description('webhooks of all accounts: list, show, suspend, reactivate, test')
     .addHelpText('after', examples);
 
   webhooks
@@ -36,6 +36,17 @@ export function addWebhooks(program: Command, run: Run): void {
   registrationOptions(
     webhooks.command('reactivate').description('end the suspension of a webhook, whatever its reason'),
   ).action(run(actions, 'reactivateWebhook', reactivated));
+
+  registrationOptions(
+    webhooks.command('test').description('send one attempt of a sample event, as the account itself can'),
+  ).action(run(() => import('../actions/delivery-pages.ts'), 'sendTest', tested));
+}
+
+function tested(id: string): Report {
+  return {
+    json: { id },
+    text: `On its way: ${id} (its webhook-id header). "deliveries show ${id}" tells what came of it.`,
+  };
 }
 
 const examples = `
@@ -43,7 +54,8 @@ Examples:
   npm run ops -- webhooks list --failing --suspended
   npm run ops -- webhooks show --account acme --event demanda.criada
   npm run ops -- --stage prod webhooks suspend --account acme --event demanda.criada
-  npm run ops -- --stage prod webhooks reactivate --account acme --event demanda.criada`;
+  npm run ops -- --stage prod webhooks reactivate --account acme --event demanda.criada
+  npm run ops -- webhooks test --account acme --event demanda.criada`;
 
 const listNotes = `
 With --account it reads that account's webhooks; without, the whole table.

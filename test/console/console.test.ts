@@ -213,6 +213,16 @@ describe('what an operator does', () => {
     expect(own).toEqual(expect.arrayContaining(['webhooks suspend', 'webhooks reactivate']));
   });
 
+  it('sends a test, whose delivery is listed', async () => {
+    await page.goto(base + webhook('demanda.criada'));
+    await page.click('button:has-text("Send a test")');
+    await page.waitForSelector('text=The test is on its way.');
+    await until('the test', async () => {
+      await page.goto(base + webhook('demanda.criada'));
+      return /teste_[\w-]+/.test((await page.textContent('#deliveries')) ?? '') || undefined;
+    });
+  });
+
   it('sends all that match again, after the count', async () => {
     await page.goto(`${base}${webhook('proposta.recebida')}?state=falhou`);
     await page.click('a.button:has-text("Send all that match again")');

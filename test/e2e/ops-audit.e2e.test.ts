@@ -78,6 +78,7 @@ describe('ops audit list', () => {
       ['publish', ...webhook, '--demand', '1', '--id', email],
       ['webhooks', 'suspend', ...webhook],
       ['webhooks', 'reactivate', ...webhook],
+      ['webhooks', 'test', ...webhook],
       ['deliveries', 'resend', `evt_${'x'.repeat(27)}`],
       ['deliveries', 'show', `evt_${'x'.repeat(27)}`, '--body'],
       ['deliveries', 'replay', ...webhook, '--state', 'falhou', '--since', '1h'],

@@ -54,7 +54,7 @@ ${card(
     [texts.authorization, webhook && (webhook.hasAuthorization ? texts.set : texts.notSet)],
     [texts.created, timeOf(webhook?.createdAt, context)],
     [texts.updated, timeOf(webhook?.updatedAt, context)],
-  ])}<div class="inside actions">${source.test && button(context, `${path}/test`, texts.test)}
+  ])}<div class="inside actions">${button(context, `${path}/test`, texts.test)}
 ${webhook?.status === 'suspenso' ? button(context, `${path}/reactivate`, texts.reactivate, 'main') : source.operator && source.mayChange && html`<a class="button" href="${context.folder}${path}/suspend">${texts.suspend}</a>`}</div>`,
   { id: 'webhook' },
 )}
@@ -73,7 +73,7 @@ ${card(
 
 /** Sends a test event. */
 export async function test({ source }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
-  await source.test?.(account, event);
+  await source.test(account, event);
   return { location: `${pathOf({ account, event })}?done=test` };
 }
 

@@ -48,6 +48,7 @@ export function aSource(changes: Partial<Source> = {}): Source {
     latestDeliveries: async () => ({ deliveries: [delivery], next: null }),
     findDelivery: async ({ id }) => (id === delivery.id ? delivery : undefined),
     readBody: async () => `{"event":"${hostile}"}`,
+    test: async (account, event) => void done.push(`test ${account} ${event}`),
     resend: async ({ id }) => void done.push(`resend ${id}`),
     replay: async ({ state, since, until }) => void done.push(`replay ${state} ${since} ${until}`),
     reactivate: async (account, event) => void done.push(`reactivate ${account} ${event}`),

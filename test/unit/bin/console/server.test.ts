@@ -181,6 +181,7 @@ describe('pages', () => {
   });
 
   it.each([
+    [`${webhook}/test`, '', 'test acme demanda.criada'],
     [`${webhook}/suspend`, '', 'suspend acme demanda.criada'],
     [`${webhook}/reactivate`, '', 'reactivate acme demanda.criada'],
     [`${webhook}/deliveries/${delivery.id}/resend`, '', `resend ${delivery.id}`],

@@ -1,0 +1,39 @@
+import type { toAttemptRecord, toDeliveryDetail, toDeliveryRecord } from '../../lambdas/delivery/representation.ts';
+import type { AttemptView, DeliveryRow } from './source.ts';
+
+/** A delivery as the wire lists it. */
+export type DeliveryRecord = ReturnType<typeof toDeliveryRecord>;
+
+/** A delivery as the wire shows it alone. */
+export type DeliveryDetail = ReturnType<typeof toDeliveryDetail>;
+
+/** Returns a delivery of the wire as pages list it. */
+export function deliveryRow(
+  { account, event }: { readonly account: string; readonly event: string },
+  record: DeliveryRecord,
+): DeliveryRow {
+  return {
+    id: record.id,
+    account,
+    event,
+    state: record.estado,
+    createdAt: record.criado_em,
+    nextAttemptAt: record.proxima_tentativa_em,
+    attempts: record.tentativas,
+    lastResult: record.ultimo_resultado,
+    lastStatus: record.ultimo_status,
+  };
+}
+
+/** Returns an attempt of the wire as pages show it. */
+export function attemptView(record: ReturnType<typeof toAttemptRecord>): AttemptView {
+  const { numero, iniciada_em, duracao_ms, resultado, status, resposta } = record;
+  return {
+    number: numero,
+    startedAt: iniciada_em,
+    durationMs: duracao_ms,
+    result: resultado,
+    status,
+    answer: resposta,
+  };
+}
