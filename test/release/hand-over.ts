@@ -87,7 +87,7 @@ async function goOnWith(left: LeftState, release: ServingRelease, receiver: Rece
   const call = await expectTokensToWork(left, release);
 
   for (const [place, shown] of Object.entries(left.shown))
-    expect(await call('GET', place)).toMatchObject(shown as object);
+    expect(await call('GET', place)).toMatchObject(steadyPart(shown as object));
   for (const purpose of ['delivered', 'postponed'] as const) {
     const { evento, ids } = webhooks[purpose];
     for (const id of ids) await call('POST', `/v1/webhooks/${evento}/entregas/${id}/reenvio`);
@@ -168,4 +168,10 @@ async function expectReadable(left: LeftState, release: ServingRelease): Promise
   expect(await release.ops(['webhooks', 'list', '--account', account])).toHaveLength(Object.keys(webhooks).length);
   const letter = await release.ops(['dlq', 'show', deadLetter]);
   expect(letter).toMatchObject({ messageId: deadLetter, reason: 'malformed' });
+}
+
+/** Returns what stays of what was shown while deliveries go on: what waits may come through meanwhile, and end a failure. */
+function steadyPart(shown: object): object {
+  const changing = new Set(['falhando_desde', 'lento_desde']);
+  return JSON.parse(JSON.stringify(shown, (name, value) => (changing.has(name) ? undefined : value)));
 }
