@@ -1,3 +1,4 @@
+import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import { reads } from './audit.ts';
 import { isUnread } from './operator.ts';
 import { adviceOn } from './stack-states.ts';
@@ -111,7 +112,7 @@ function deliveries({ deliveries, stage }: Pick<Facts, 'deliveries' | 'stage'>):
       return `deliveries ${why} (${number} of those that are next, the oldest since ${due}): ${opsOf(stage)} deliveries show ${id} says what stops it.`;
     }),
     ...told(failed, 'failed', 'deliveries list --state falhou'),
-    ...told(held, 'held', 'webhooks show'),
+    ...told(held, 'held', 'deliveries list --state retida'),
   ];
 }
 
@@ -119,18 +120,18 @@ function deliveries({ deliveries, stage }: Pick<Facts, 'deliveries' | 'stage'>):
 function backlog({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {
   if (isUnread(queues)) return [];
   return queues
-    .filter(({ queue, waiting, oldestSeconds }) => {
+    .filter(({ queue, waiting, inFlight, oldestSeconds }) => {
       if (queue === 'dead letters') return false;
-      return oldestSeconds === null ? waiting >= longQueue : waiting > 0 && oldestSeconds > longestInQueue;
+      return oldestSeconds === null ? waiting + inFlight >= longQueue : waiting > 0 && oldestSeconds > longestInQueue;
     })
-    .map(({ queue, waiting, oldestSeconds }) => {
+    .map(({ queue, waiting, inFlight, oldestSeconds }) => {
       const age = oldestSeconds === null ? '' : `, the oldest for ${oldestSeconds} s`;
-      return `${waiting} messages wait in the ${queue} queue${age}: ${opsOf(stage)} webhooks list --slow shows who holds it up.`;
+      return `${waiting} messages wait in the ${queue} queue, ${inFlight} are in flight${age}: ${opsOf(stage)} webhooks list --slow shows who holds it up.`;
     });
 }
 
-/** Messages that a queue has for a moment when many are published at once. */
-const longQueue = 500;
+/** Messages that wait or are in flight: a look at a quiet run finds fewer. */
+const longQueue = 25;
 
 /** Seconds. */
 const longestInQueue = 300;
@@ -138,12 +139,24 @@ const longestInQueue = 300;
 function webhooks({ webhooks, stage }: Pick<Facts, 'webhooks' | 'stage'>, now: number): readonly string[] {
   if (isUnread(webhooks)) return [];
   const long = webhooks.failing.filter(({ since }) => Date.parse(since) <= now - day);
-  const [first] = long;
-  if (!first) return [];
-  const example = `${first.account} for ${first.event} since ${first.since}`;
+  // What an operator suspended needs nobody: it was meant.
+  const suspended = webhooks.suspended.filter(({ reason }) => reason !== wireReasons.operator);
+  const told = (found: readonly Troubled[], what: string, option: string) => {
+    const [first] = found;
+    if (!first) return [];
+    const example = `${first.account} for ${first.event} since ${first.since}`;
+    return [`${count(found.length, 'webhook')} ${what} (${example}): ${opsOf(stage)} webhooks list ${option}.`];
+  };
   return [
-    `${count(long.length, 'webhook')} had nothing but failures for over a day (${example}): ${opsOf(stage)} webhooks list --failing.`,
+    ...told(long, 'had nothing but failures for over a day', '--failing'),
+    ...told(suspended, 'suspended for failing', '--suspended'),
   ];
+}
+
+interface Troubled {
+  readonly account: string;
+  readonly event: string;
+  readonly since: string;
 }
 
 const day = 86_400_000;

@@ -163,6 +163,7 @@ describe('ops status', () => {
       expect.stringMatching(
         /^1 webhook had nothing but failures for over a day .*: npm run ops -- webhooks list --failing/,
       ),
+      expect.stringMatching(/^1 webhook suspended for failing .*: npm run ops -- webhooks list --suspended/),
     ]);
     const { stdout } = await status({});
     expect(stdout).toMatch(/^events +2 +0 +0 +-$/m);
@@ -214,6 +215,6 @@ it('ops status names failed, held and stuck deliveries, each with a command', as
     expect.stringMatching(/own fault|fault of our own.* \(1 of .*deliveries show evt_own says/),
     expect.stringMatching(/overdue \(1 of .*deliveries show evt_late says/),
     expect.stringMatching(/^2 failed deliveries, 2 of account acme .*deliveries list --state falhou --account acme/),
-    expect.stringMatching(/^1 held delivery, 1 of account acme .*webhooks show/),
+    expect.stringMatching(/^1 held delivery, 1 of account acme .*deliveries list --state retida/),
   ]);
 });
