@@ -106,7 +106,9 @@ export async function readEvents(
     ...listed.map(delivery => eventOf(delivery, webhooks)),
     ...newestOfEach(lines).flatMap(line => eventIn(line, stored)),
   ].toSorted((one, other) => other.at - one.at);
-  return { ...query, events: found.slice(0, limit), isCutOff: found.length > limit, logSince };
+  // More lines than are read tell no further back than the oldest of them.
+  const reached = lines.length < mostLines ? logSince : Math.min(...lines.map(({ at }) => at));
+  return { ...query, events: found.slice(0, limit), isCutOff: found.length > limit, logSince: reached };
 }
 
 /** The messages of the log that tell of events which no table holds. */

@@ -136,7 +136,7 @@ const listed = makeShape<AccountEvent>([
 
 function reportEvents({ account, since, limit, events, isCutOff, logSince }: AccountEvents): Report {
   const json = { account, since: iso(since), logSince: iso(logSince), isCutOff, events: events.map(listed.json) };
-  const none = `No event came for account ${account} since ${iso(since)}: nothing was published for it, or not to this stage.`;
+  const none = `No event came for account ${account} since ${iso(since)}: nothing was published for it, or not to this stage, or it crashed a consumer a hundred times ("dlq list").`;
   const kept = logSince === since ? '' : ' (it is kept no longer)';
   const sentences = [
     `Deliveries are listed back to ${iso(since)}; what had none, by the log, back to ${iso(logSince)}${kept}.`,
