@@ -38,8 +38,12 @@ const ajv = new Ajv2020({ allErrors: true });
 formats.default(ajv);
 const schemas = new Map(eventSchemaFiles().map(([file, schema]) => [file, ajv.compile(schema)]));
 const meetsSchema = (message: unknown) => {
-  const event = typeof message === 'object' && message !== null && 'event' in message ? String(message.event) : '';
-  return isEventName(event) && schemas.get(`docs/api/events/${event}.message.json`)?.(message) === true;
+  const event = typeof message === 'object' && message !== null && 'event' in message ? message.event : undefined;
+  return (
+    typeof event === 'string' &&
+    isEventName(event) &&
+    schemas.get(`docs/api/events/${event}.message.json`)?.(message) === true
+  );
 };
 
 describe('what the service accepts', () => {
