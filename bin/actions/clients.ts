@@ -4,7 +4,7 @@ import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import type { Scope } from '../../lambdas/auth/principals/scope.ts';
 import { reads, writes } from './audit.ts';
 import { CliError } from './operator.ts';
-import { openClients } from './stores.ts';
+import { openClients, readSecretUses } from './stores.ts';
 import type { Task } from './target.ts';
 
 /** What operators may do to clients. */
@@ -42,6 +42,12 @@ export interface ClientWithSecret {
   readonly clientSecret: string;
 }
 
+/** A client, and on which day (`YYYY-MM-DD`) each of its secrets was last used, in their order. */
+export interface ClientInUse {
+  readonly client: Client;
+  readonly lastUses: readonly (string | undefined)[];
+}
+
 async function createClient({ target }: Task, options: NewClientSettings): Promise<ClientWithSecret> {
   return openClients(target).createClient({
     ...given(options),
@@ -56,8 +62,9 @@ async function listClients({ target }: Task, page: PageRequest): Promise<readonl
 }
 
 /** @throws {CliError} where there is no such client. */
-async function showClient({ target }: Task, clientId: string): Promise<Client> {
-  return existing(clientId, openClients(target).findClient(clientId));
+async function showClient({ target }: Task, clientId: string): Promise<ClientInUse> {
+  const client = await existing(clientId, openClients(target).findClient(clientId));
+  return { client, lastUses: await readSecretUses(target, client) };
 }
 
 /** @throws {CliError} where there is no such client, or somebody else changed it at the same moment. */

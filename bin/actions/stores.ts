@@ -2,7 +2,9 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
 import { makeKeyRotation, type RotationSettings } from '../../lambdas/auth/keys/key-rotation.ts';
 import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
+import type { Client } from '../../lambdas/auth/principals/client.ts';
 import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
+import { readLastUses } from '../../lambdas/auth/principals/secret-use.ts';
 import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { makeSessionList } from '../../lambdas/auth/sessions/session-list.ts';
@@ -33,6 +35,11 @@ export function connectDynamo(target: Target): DynamoDBDocumentClient {
 /** Opens the target's clients. */
 export function openClients(target: Target) {
   return makeClientStore({ ...connect(target), table: requireOutput(target, 'ClientsTable') });
+}
+
+/** Reads on which day each secret of a client was last used, in the order of its secrets. */
+export function readSecretUses(target: Target, client: Client): Promise<readonly (string | undefined)[]> {
+  return readLastUses(connectDynamo(target), requireOutput(target, 'LockoutsTable'), client);
 }
 
 /** Opens the target's users. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Client, grantTypes } from '../../lambdas/auth/principals/client.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
-import type { ClientSettings, ClientWithSecret } from '../actions/clients.ts';
+import type { ClientInUse, ClientSettings, ClientWithSecret } from '../actions/clients.ts';
 import {
   afterOption,
   displayName,
@@ -42,9 +42,9 @@ export function addClients(program: Command, run: Run): void {
 
   clients
     .command('show')
-    .description('show a client and until when its secrets work')
+    .description('show a client; of each secret when it was made, last used, and ends')
     .argument(...clientArgument)
-    .action(run(actions, 'showClient', shown));
+    .action(run(actions, 'showClient', inUse));
 
   const update = run(actions, 'updateClient', shown);
   addSettings(
@@ -182,6 +182,15 @@ function shown(found: Client): Report {
   return { json: client.json(found), text: client.lines(found, secretsOf(found)) };
 }
 
+function inUse({ client: found, lastUses }: ClientInUse): Report {
+  const json = client.json(found);
+  const secrets = (json.secrets as readonly object[]).map((secret, at) => ({
+    ...secret,
+    lastUsedOn: lastUses[at] ?? null,
+  }));
+  return { json: { ...json, secrets }, text: client.lines(found, secretsOf(found, lastUses)) };
+}
+
 function withNewSecret({ client: found, clientSecret }: ClientWithSecret): Report {
   const text = client.lines(found, [...secretsOf(found), ['client_secret', clientSecret]]);
   return {
@@ -197,11 +206,12 @@ function deleted({ clientId, name }: Client): Report {
   };
 }
 
-function secretsOf({ secrets }: Client): readonly Line[] {
-  return secrets.map(({ createdAt, expiresAt }) => [
-    `secret of ${iso(createdAt)}`,
-    expiresAt === undefined ? 'works until it is replaced' : worksUntil(expiresAt),
-  ]);
+function secretsOf({ secrets }: Client, lastUses?: ClientInUse['lastUses']): readonly Line[] {
+  return secrets.map(({ createdAt, expiresAt }, at) => {
+    const end = expiresAt === undefined ? 'works until it is replaced' : worksUntil(expiresAt);
+    const use = lastUses?.[at] === undefined ? 'no use is known' : `last used on ${lastUses[at]}`;
+    return [`secret of ${iso(createdAt)}`, lastUses ? `${end}; ${use}` : end];
+  });
 }
 
 function worksUntil(moment: number): string {

@@ -9,6 +9,7 @@ import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/principals/client.ts';
 import { type ClientStore, makeClientStore, type NewClient } from '../../lambdas/auth/principals/client-store.ts';
 import { makePasswordHashing, type PasswordHashing } from '../../lambdas/auth/principals/password-hash.ts';
+import { makeSecretUse } from '../../lambdas/auth/principals/secret-use.ts';
 import type { User } from '../../lambdas/auth/principals/user.ts';
 import { makeUserStore, type UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { type Lockout, makeLockout } from '../../lambdas/auth/protection/lockout.ts';
@@ -147,6 +148,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
   const clientAuthentication = makeClientAuthentication({
     table: 'Clients',
     ipRateLimit: makeIpRateLimit({ dynamo, table: 'Lockouts', limit: ipFailureLimit, now }),
+    secretUse: makeSecretUse({ dynamo, table: 'Lockouts', now, log }),
     now,
   });
   const newPresentedTokenReader = (keyring = newKeyring()) =>

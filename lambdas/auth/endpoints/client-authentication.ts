@@ -2,7 +2,8 @@ import type { RecordKeys } from '../../platform/aws/batch-get.ts';
 import type { Item } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { OAuthError } from '../oauth-error.ts';
-import { type Client, clientKey, matchesClientSecret, parseClient } from '../principals/client.ts';
+import { type Client, clientKey, matchingSecret, parseClient } from '../principals/client.ts';
+import type { SecretUse } from '../principals/secret-use.ts';
 import type { AuditContext } from '../protection/audit.ts';
 import type { IpRateLimit } from '../protection/rate-limit.ts';
 import { type ClientCredentials, claimedClientId } from './client-credentials.ts';
@@ -18,14 +19,16 @@ export type ClientAuthentication = ReturnType<typeof makeClientAuthentication>;
 export function makeClientAuthentication({
   table,
   ipRateLimit,
+  secretUse,
   now,
 }: {
   /** The table `Clients`. */
   readonly table: string;
   readonly ipRateLimit: IpRateLimit;
+  readonly secretUse: SecretUse;
   readonly now: Clock;
 }) {
-  return { keysToRead, authenticate };
+  return { keysToRead, authenticate, settled: secretUse.settled };
 
   /** Returns the keys of the records to read, in one call with what else the request needs. */
   function keysToRead(credentials: ClientCredentials, { ip }: AuditContext): RecordKeys<keyof ClientRecords> {
@@ -37,6 +40,8 @@ export function makeClientAuthentication({
   }
 
   /**
+   * Returns the client, and begins to note which secret it used: `settled` waits for that.
+   *
    * @throws {OAuthError} 400 or 401; a 401 counts as a failure of the caller's IP address. Beyond its limit what would be a
    * 401 is a 429, and nothing is written.
    */
@@ -54,10 +59,12 @@ export function makeClientAuthentication({
     if (credentials.outcome === 'unusable') throw new OAuthError(credentials.oauthCase);
     const client = parseClient(records.client);
     if (client) auditContext.clientId = client.clientId;
-    const isMatch = matchesClientSecret(client, credentials.clientSecret, now()); // before any refusal: constant time
+    const secret = matchingSecret(client, credentials.clientSecret, now()); // before any refusal: constant time
     if (!client) throw new OAuthError('client_refused', { reason: 'client_unknown' });
-    if (!isMatch) throw new OAuthError('client_refused', { reason: 'client_secret_wrong' });
+    if (!secret) throw new OAuthError('client_refused', { reason: 'client_secret_wrong' });
     if (client.status !== 'enabled') throw new OAuthError('client_refused', { reason: 'client_disabled' });
+    auditContext.secretOf = new Date(secret.createdAt).toISOString();
+    secretUse.note(client, secret);
     return client;
   }
 }

@@ -6,6 +6,7 @@ import { makeKeyring } from '../../platform/keyring.ts';
 import { makeHttpHandler } from '../../platform/lambda-handler.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { introspectEnvironment } from '../environment.ts';
+import { makeSecretUse } from '../principals/secret-use.ts';
 import { makeIpRateLimit } from '../protection/rate-limit.ts';
 import { makeAccessTokenVerification } from '../sessions/access-token.ts';
 import { makeActiveSessionReader } from '../sessions/active-session.ts';
@@ -32,6 +33,7 @@ const readPresentedToken = makePresentedTokenReader({
   clientAuthentication: makeClientAuthentication({
     table: tables.clients,
     ipRateLimit: makeIpRateLimit({ dynamo, table: lockouts, limit, now }),
+    secretUse: makeSecretUse({ dynamo, table: lockouts, now, log: telemetry.log }),
     now,
   }),
   verifyRefreshToken: makeRefreshTokenVerification(keyring),

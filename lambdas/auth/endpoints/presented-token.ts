@@ -46,6 +46,7 @@ export function makePresentedTokenReader({
     const credentials = clientCredentials(request.headers.authorization, parameters);
     const records = await readRecords(dynamo, clientAuthentication.keysToRead(credentials, auditContext));
     const client = await clientAuthentication.authenticate(credentials, records, auditContext);
+    await clientAuthentication.settled();
     const token = parameters.get('token');
     if (token === undefined) throw new OAuthError('token_missing');
     const refreshToken = await verifyRefreshToken(token);

@@ -6,6 +6,7 @@ import { makeKeyring } from '../../platform/keyring.ts';
 import { makeHttpHandler } from '../../platform/lambda-handler.ts';
 import { makeTelemetry } from '../../platform/telemetry.ts';
 import { revokeEnvironment } from '../environment.ts';
+import { makeSecretUse } from '../principals/secret-use.ts';
 import { makeIpRateLimit } from '../protection/rate-limit.ts';
 import { makeAccessTokenVerification } from '../sessions/access-token.ts';
 import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
@@ -27,6 +28,7 @@ const readPresentedToken = makePresentedTokenReader({
   clientAuthentication: makeClientAuthentication({
     table: environment.CLIENTS_TABLE,
     ipRateLimit: makeIpRateLimit({ dynamo, table: lockouts, limit, now }),
+    secretUse: makeSecretUse({ dynamo, table: lockouts, now, log: telemetry.log }),
     now,
   }),
   verifyRefreshToken: makeRefreshTokenVerification(keyring),

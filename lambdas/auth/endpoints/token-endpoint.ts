@@ -34,8 +34,12 @@ export function makeTokenEndpoint({ dynamo, clientAuthentication, grants, log, c
     });
 
     const client = await clientAuthentication.authenticate(credentials, records, auditContext);
-    requireAllowed(client, requireSupported(grantType));
-    return requirePrepared(preparation).issue({ client, records, auditContext });
+    try {
+      requireAllowed(client, requireSupported(grantType));
+      return await requirePrepared(preparation).issue({ client, records, auditContext });
+    } finally {
+      await clientAuthentication.settled();
+    }
   }
 }
 

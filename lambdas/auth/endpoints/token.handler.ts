@@ -10,6 +10,7 @@ import { makeTelemetry } from '../../platform/telemetry.ts';
 import { tokenEnvironment } from '../environment.ts';
 import { makeGrants } from '../grants/grants.ts';
 import { assertHashing, passwordHashing } from '../principals/password-hash.ts';
+import { makeSecretUse } from '../principals/secret-use.ts';
 import { makeIpRateLimit } from '../protection/rate-limit.ts';
 import { makeClientAuthentication } from './client-authentication.ts';
 import { makeTokenEndpoint } from './token-endpoint.ts';
@@ -33,6 +34,7 @@ const tokenEndpoint = makeTokenEndpoint({
   clientAuthentication: makeClientAuthentication({
     table: environment.CLIENTS_TABLE,
     ipRateLimit: makeIpRateLimit({ dynamo, table: tables.lockouts, limit: environment.IP_FAILURE_LIMIT, now }),
+    secretUse: makeSecretUse({ dynamo, table: tables.lockouts, now, log: telemetry.log }),
     now,
   }),
   grants: makeGrants({

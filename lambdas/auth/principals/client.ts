@@ -40,12 +40,12 @@ export function isLiveSecret(secret: ClientSecret, now: number): boolean {
   return secret.expiresAt === undefined || now < secret.expiresAt;
 }
 
-/** Returns whether a secret is one of the client's valid ones; in constant time, and no faster for an unknown client. */
-export function matchesClientSecret(client: Client | undefined, secret: string, now: number): boolean {
+/** Returns which of the client's valid secrets was presented, if one was; in constant time, and no faster for an unknown client. */
+export function matchingSecret(client: Client | undefined, secret: string, now: number): ClientSecret | undefined {
   const presented = digest(secret);
   const live = client?.secrets.filter(stored => isLiveSecret(stored, now)) ?? [];
   const compared = [...live, noSecret].map(({ hash }) => timingSafeEqual(presented, Buffer.from(hash, 'base64url')));
-  return compared.slice(0, live.length).includes(true);
+  return live[compared.indexOf(true)];
 }
 
 /** Returns whether a client may refresh: without that, its sessions yield one access token each and nothing more. */

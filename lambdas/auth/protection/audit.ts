@@ -12,6 +12,8 @@ export interface AuditContext {
   readonly endpoint: 'token' | 'revoke' | 'introspect';
   grant?: GrantType;
   clientId?: string;
+  /** When the secret was made that the client was authenticated by: it has two while one is replaced. */
+  secretOf?: string;
   userId?: string;
   sessionId?: string;
   /** The way in which the request was granted, if there are several, such as `grace`. */

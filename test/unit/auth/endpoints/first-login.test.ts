@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeClientAuthentication } from '../../../../lambdas/auth/endpoints/client-authentication.ts';
 import { makeTokenEndpoint } from '../../../../lambdas/auth/endpoints/token-endpoint.ts';
 import { makeGrants } from '../../../../lambdas/auth/grants/grants.ts';
+import { makeSecretUse } from '../../../../lambdas/auth/principals/secret-use.ts';
 import { makeIpRateLimit } from '../../../../lambdas/auth/protection/rate-limit.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../../../lambdas/platform/keyring.ts';
@@ -66,10 +67,12 @@ const startProcess = () => {
   const tables = { users: 'Users', credentials: 'Credentials', sessions: 'Sessions', lockouts: 'Lockouts' };
   const telemetry = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };
   const ipRateLimit = makeIpRateLimit({ dynamo, table: 'Lockouts', limit: 100, now });
+  // The note is made beside the login's own calls, while the password is hashed: it is in no row with them.
+  const secretUse = makeSecretUse({ dynamo: service.database.dynamo, table: 'Lockouts', now, log: telemetry.log });
   const endpoint = makeTokenEndpoint({
     ...telemetry,
     dynamo,
-    clientAuthentication: makeClientAuthentication({ table: 'Clients', ipRateLimit, now }),
+    clientAuthentication: makeClientAuthentication({ table: 'Clients', ipRateLimit, secretUse, now }),
     grants: makeGrants({
       ...telemetry,
       ...{ dynamo, tables, keyring, passwords: quickHashing, issuer, audience, now, makeId: randomId },

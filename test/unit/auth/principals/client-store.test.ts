@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Client, matchesClientSecret } from '../../../../lambdas/auth/principals/client.ts';
+import { type Client, matchingSecret } from '../../../../lambdas/auth/principals/client.ts';
 import { type ClientStore, makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { frozenClock } from '../../../support/clock.ts';
@@ -14,7 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-const isGood = (client: Client | undefined, secret: string) => matchesClientSecret(client, secret, clock.now());
+const isGood = (client: Client | undefined, secret: string) =>
+  matchingSecret(client, secret, clock.now()) !== undefined;
 
 describe('clients', () => {
   it('are created with an id and a secret of letters and digits, and strict defaults', async () => {

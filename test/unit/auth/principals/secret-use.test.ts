@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { readLastUses } from '../../../../lambdas/auth/principals/secret-use.ts';
+import { passwordGrant } from '../../../../tools/support/service-client.ts';
+import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+
+let service: AuthService;
+beforeAll(async () => {
+  service = await startAuthService();
+});
+afterAll(() => service.stop());
+
+const day = 86_400_000;
+const isoDay = (moment: number) => new Date(moment).toISOString().slice(0, 10);
+
+async function makeClient() {
+  const { id, secret } = await service.makeClient();
+  const { username, password } = await service.makeUser();
+  const user = { email: username, password };
+  return {
+    id,
+    logIn: (clientSecret = secret, given = user) =>
+      service.post('token', passwordGrant({ clientId: id, clientSecret }, given)),
+    introspect: (clientSecret = secret) =>
+      service.post('introspect', { client_id: id, client_secret: clientSecret, token: 'none' }),
+    rotate: async () => (await service.clients.rotateClientSecret(id))?.clientSecret ?? '',
+    lastUses: async () => {
+      const client = await service.clients.findClient(id);
+      return client && readLastUses(service.database.dynamo, 'Lockouts', client);
+    },
+  };
+}
+
+const isNote = (command: unknown) => JSON.stringify(command).includes('lastUsedOn');
+
+/** Returns how many notes of uses are written meanwhile. */
+async function countNotes(work: () => Promise<unknown>): Promise<number> {
+  const send = vi.spyOn(service.database.dynamo, 'send');
+  await work();
+  const notes = send.mock.calls.filter(([command]) => isNote(command.input)).length;
+  send.mockRestore();
+  return notes;
+}
+
+describe('the last use of a client secret', () => {
+  it('is known to the day, whatever became of the request', async () => {
+    const client = await makeClient();
+    expect(await client.lastUses()).toEqual([undefined]);
+    const { status } = await client.logIn(undefined, { email: 'nobody@example.com', password: 'wrong' });
+    expect(status).toBe(400);
+    expect(await client.lastUses()).toEqual([isoDay(service.clock.now())]);
+    service.clock.advance(day);
+    expect((await client.introspect()).status).toBe(200);
+    expect(await client.lastUses()).toEqual([isoDay(service.clock.now())]);
+  });
+
+  it('is told of each of two secrets, in the log line too', async () => {
+    const client = await makeClient();
+    service.clock.advance(1_000);
+    const newSecret = await client.rotate();
+    await client.logIn();
+    expect(await client.lastUses()).toEqual([undefined, isoDay(service.clock.now())]);
+    service.clock.advance(3_600_000);
+    await client.logIn(newSecret);
+    const [first, second] = (await service.clients.findClient(client.id))?.secrets ?? [];
+    const lines = service.logs.filter(line => line.includes('token.granted') && line.includes(client.id));
+    expect(lines[0]).toContain(`"secretOf":"${new Date(second?.createdAt ?? 0).toISOString()}"`);
+    expect(lines[1]).toContain(`"secretOf":"${new Date(first?.createdAt ?? 0).toISOString()}"`);
+    expect(await client.lastUses()).not.toContain(undefined);
+  });
+
+  it('is not noted of a secret that is wrong', async () => {
+    const client = await makeClient();
+    expect((await client.logIn('wrong')).status).toBe(401);
+    expect(await client.lastUses()).toEqual([undefined]);
+  });
+
+  it('is written once a day by a process, however many requests there are', async () => {
+    const client = await makeClient();
+    const many = () => Promise.all(Array.from({ length: 20 }, () => client.logIn()));
+    expect(await countNotes(many)).toBe(1);
+    expect(await countNotes(many)).toBe(0);
+    service.clock.advance(day);
+    expect(await countNotes(many)).toBe(1);
+  });
+
+  it('refuses nobody where it cannot be written, and is tried again', async () => {
+    const client = await makeClient();
+    const send = service.database.dynamo.send.bind(service.database.dynamo);
+    const failing = vi
+      .spyOn(service.database.dynamo, 'send')
+      .mockImplementation(command => (isNote(command.input) ? Promise.reject(new Error('throttled')) : send(command)));
+    expect((await client.logIn()).status).toBe(200);
+    failing.mockRestore();
+    expect(service.logs.at(-2)).toContain('client_secret.use_not_noted');
+    expect(await client.lastUses()).toEqual([undefined]);
+    await client.logIn();
+    expect(await client.lastUses()).toEqual([isoDay(service.clock.now())]);
+  });
+});
