@@ -67,8 +67,15 @@ async function showClient({ target }: Task, clientId: string): Promise<ClientInU
   return { client, lastUses: await readSecretUses(target, client) };
 }
 
-/** @throws {CliError} where there is no such client, or somebody else changed it at the same moment. */
-async function updateClient({ target }: Task, clientId: string, options: ClientSettings): Promise<Client> {
+/** @throws {CliError} where there is no such client, nobody confirmed, or somebody else changed it at the same moment. */
+async function updateClient({ target, confirm }: Task, clientId: string, options: ClientSettings): Promise<Client> {
+  if (options.account !== undefined) {
+    const { name, accountId } = await existing(clientId, openClients(target).findClient(clientId));
+    const wanted = options.account === false ? undefined : options.account;
+    if (wanted !== accountId) {
+      await confirm(`This ends every session of client ${clientId} (${name}) of ${target.label}: its account changes.`);
+    }
+  }
   const changes: ClientChanges = {
     ...given(options),
     ...(options.account === undefined ? {} : { accountId: options.account === false ? null : options.account }),
@@ -81,8 +88,10 @@ async function enableClient({ target }: Task, clientId: string): Promise<Client>
   return existing(clientId, openClients(target).setClientStatus(clientId, 'enabled'));
 }
 
-/** @throws {CliError} where there is no such client, or somebody else changed it at the same moment. */
-async function disableClient({ target }: Task, clientId: string): Promise<Client> {
+/** @throws {CliError} where there is no such client, nobody confirmed, or somebody else changed it at the same moment. */
+async function disableClient({ target, confirm }: Task, clientId: string): Promise<Client> {
+  const { name } = await existing(clientId, openClients(target).findClient(clientId));
+  await confirm(`This shuts client ${clientId} (${name}) of ${target.label} out and ends its sessions for good.`);
   return existing(clientId, openClients(target).setClientStatus(clientId, 'disabled'));
 }
 
@@ -104,6 +113,8 @@ async function rotateSecret(
   const { name } = await existing(clientId, store.findClient(clientId));
   if (rotation.overlapSeconds === 0) {
     await confirm(`This ends every secret that client ${clientId} (${name}) uses now.`);
+  } else if (rotation.dropOldest) {
+    await confirm(`This ends the older one of two secrets that client ${clientId} (${name}) has.`);
   }
   try {
     return await existing(clientId, store.rotateClientSecret(clientId, rotation));

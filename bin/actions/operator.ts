@@ -14,7 +14,7 @@ export class CliError extends Error {
 export type ShowProgress = (text: string) => void;
 
 /**
- * Asks before something that cannot be undone: the consequences in a sentence, `This ends every access token of stage prod.`
+ * Asks before what ends sessions or cannot be undone: the consequences in a sentence, `This ends every access token of stage prod.`
  *
  * @throws {CliError} unless the answer is yes.
  */

@@ -98,9 +98,11 @@ async function listSessions({ target }: Task, options: ListOptions): Promise<Ses
   return { sessions, next };
 }
 
-/** Ends all sessions of a user or a client. @throws {CliError} where the owner does not exist. */
-async function endAllSessions({ target }: Task, options: OwnerOptions): Promise<EndedOwner> {
+/** Ends all sessions of a user or a client. @throws {CliError} where the owner does not exist, or nobody confirmed. */
+async function endAllSessions({ target, confirm }: Task, options: OwnerOptions): Promise<EndedOwner> {
   const owner = await ownerOf(target, options);
+  const whose = options.user === undefined ? `client ${options.client}` : `user ${options.user}`;
+  await confirm(`This ends every session of ${whose} of ${target.label}.`);
   if ('userId' in owner) {
     const user = await openUsers(target).endUserSessions(owner.userId);
     if (!user) throw new CliError(`there is no user "${options.user}": "users list" shows them.`);
@@ -111,12 +113,13 @@ async function endAllSessions({ target }: Task, options: OwnerOptions): Promise<
   return { client };
 }
 
-/** Ends one session. @throws {CliError} where there is no such session. */
-async function endSession({ target }: Task, sessionId: string): Promise<EndedSession> {
+/** Ends one session. @throws {CliError} where there is no such session, or nobody confirmed. */
+async function endSession({ target, confirm }: Task, sessionId: string): Promise<EndedSession> {
   const { findSession, revokeSession } = openSessions(target);
   if (!(await findSession(sessionId))) {
     throw new CliError(`there is no session "${sessionId}": "sessions list --user EMAIL" shows them.`);
   }
+  await confirm(`This ends session ${sessionId} of ${target.label} with all its tokens.`);
   await revokeSession(sessionId, 'operator', Date.now());
   const ended = await findSession(sessionId);
   const [state] = ended ? await inspect(target, [ended]) : [];

@@ -80,7 +80,10 @@ async function enableUser({ target }: Task, reference: string): Promise<User> {
   return change(target, reference, (store, { userId }) => store.setUserStatus(userId, 'enabled'));
 }
 
-async function disableUser({ target }: Task, reference: string): Promise<User> {
+/** @throws {CliError} where there is no such user, or nobody confirmed. */
+async function disableUser({ target, confirm }: Task, reference: string): Promise<User> {
+  const { email } = await findUser(openUsers(target), reference);
+  await confirm(`This shuts user ${email} of ${target.label} out and ends their sessions for good.`);
   return change(target, reference, (store, { userId }) => store.setUserStatus(userId, 'disabled'));
 }
 

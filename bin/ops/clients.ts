@@ -13,7 +13,6 @@ import {
 } from './option-values.ts';
 import { iso, type Line, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import { yesOption } from './terminal.ts';
 
 /** Adds `clients`. */
 export function addClients(program: Command, run: Run): void {
@@ -81,7 +80,6 @@ export function addClients(program: Command, run: Run): void {
     .command('delete')
     .description('delete a client and end its sessions')
     .argument(...clientArgument)
-    .addOption(yesOption())
     .action(run(actions, 'deleteClient', deleted));
 
   clients
@@ -94,7 +92,6 @@ export function addClients(program: Command, run: Run): void {
       wholeNumber(0, 31_536_000),
     )
     .option('--drop-oldest', 'end the older one where two secrets work')
-    .addOption(yesOption())
     .addHelpText('after', examples)
     .action(run(actions, 'rotateSecret', withNewSecret));
 }

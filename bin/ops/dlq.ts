@@ -4,7 +4,6 @@ import type { DeadLetter } from '../actions/queues.ts';
 import { messageId, wholeNumber } from './option-values.ts';
 import { iso, makeShape, printable, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import { yesOption } from './terminal.ts';
 
 /** Adds `dlq`. */
 export function addDlq(program: Command, run: Run): void {
@@ -42,7 +41,6 @@ export function addDlq(program: Command, run: Run): void {
     .description('delete messages for good: those named, or all that were refused for a reason')
     .argument('[message-id...]', 'as list shows it', (id: string, before: string[] = []) => [...before, messageId(id)])
     .addOption(new Option('--reason <reason>', 'all that were refused for it').choices(['malformed', 'unknown_event']))
-    .addOption(yesOption())
     .addHelpText('after', examples)
     .action((ids: string[] = [], { reason }: { readonly reason?: RejectionReason }, command: Command) => {
       if ((ids.length === 0) === (reason === undefined)) {

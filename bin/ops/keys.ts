@@ -3,7 +3,6 @@ import { keyKinds } from '../../lambdas/platform/keyring.ts';
 import type { KeyView, Rotation } from '../actions/keys.ts';
 import { iso, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import { yesOption } from './terminal.ts';
 
 /** Adds `keys`. */
 export function addKeys(program: Command, run: Run): void {
@@ -31,7 +30,6 @@ export function addKeys(program: Command, run: Run): void {
       }),
     )
     .addOption(kindOption())
-    .addOption(yesOption())
     .addHelpText('after', examples)
     .action(run(actions, 'rotateKeys', reportRotation));
 }

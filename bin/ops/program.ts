@@ -54,6 +54,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
         .conflicts('outputs'),
     )
     .option('--outputs <file>', 'the outputs file of another local run, or of "cdk deploy --outputs-file"')
+    .option('--yes', 'do without asking what ends sessions or cannot be undone')
     .option('--json', 'write JSON for programs instead of text, of errors too (on standard error)')
     .addHelpText('after', examples)
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
@@ -114,7 +115,7 @@ const examples = `
 Without --stage the commands work on the local run that "npm start" started in this folder. They end with 0; with 1 when
 something was refused or failed; with 2 when the command was not understood. With --json errors are one object on standard
 error, {"error", "code", "exitCode"}, and no progress is shown; "npm run --silent" keeps npm's own lines off standard output.
-What cannot be undone asks first; where there is no terminal to ask at, it is refused without --yes.
+What ends sessions or cannot be undone asks first; where there is no terminal to ask at, it is refused without --yes.
 
 Examples:
   npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token

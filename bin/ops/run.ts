@@ -74,7 +74,7 @@ export function makeRun({ stdin, stdout, stderr }: Streams): Run {
 
 type Act<Value> = (task: Task, ...given: readonly unknown[]) => Promise<Value>;
 
-/** The options that every command accepts, and the one of those that ask. */
+/** The options that every command accepts. Only those that ask look at `yes`. */
 interface GlobalOptions extends TargetOptions {
   readonly json?: boolean;
   readonly yes?: boolean;

@@ -10,7 +10,6 @@ import type {
 import { afterOption, limitOption, notEmpty } from './option-values.ts';
 import { iso, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import { yesOption } from './terminal.ts';
 
 /** Adds `sessions`. */
 export function addSessions(program: Command, run: Run): void {
@@ -38,7 +37,6 @@ export function addSessions(program: Command, run: Run): void {
   const endOne = run(actions, 'endSession', ended);
   ownerOptions(sessions.command('end').description('end one session, or all of a user or a client, for good'))
     .argument('[session-id]', 'as list shows it', notEmpty)
-    .addOption(yesOption().hideHelp()) // it asks nothing: accepted for scripts that give it to every command that ends something
     .addHelpText('after', examples)
     .action((sessionId: string | undefined, options: OwnerOptions, command: Command) => {
       if ([sessionId, options.user, options.client].filter(named => named !== undefined).length !== 1) {

@@ -4,7 +4,7 @@ import type { RotatedCredentials, SmokeReport } from '../actions/smoke.ts';
 import { wholeNumber } from './option-values.ts';
 import { printable, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import { type Streams, yesOption } from './terminal.ts';
+import type { Streams } from './terminal.ts';
 
 /** Adds `smoke`. */
 export function addSmoke(
@@ -38,7 +38,6 @@ export function addSmoke(
   smoke
     .command('remove')
     .description('remove all that smoke tests keep on a stage: before the stage is destroyed')
-    .addOption(yesOption())
     .action(run(actions, 'removeAll', removed));
 }
 

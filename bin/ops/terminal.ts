@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline/promises';
 import { buffer } from 'node:stream/consumers';
-import { Option } from 'commander';
 import { type AskPassword, CliError, type ShowProgress } from '../actions/operator.ts';
 
 /** The streams of a command: the process's own, or those of a test. */
@@ -41,13 +40,8 @@ export function makeProgress(output: Streams['stderr'], now: () => number = Date
   };
 }
 
-/** Returns the option of every command that asks before it does what cannot be undone. */
-export function yesOption(): Option {
-  return new Option('--yes', 'do what cannot be undone without asking');
-}
-
 /**
- * Asks before something that cannot be undone. Without a terminal it refuses, unless the command was given `--yes`. The
+ * Asks before what ends sessions or cannot be undone. Without a terminal it refuses, unless the command was given `--yes`. The
  * question goes to standard error, so that standard output holds nothing but the `--json` answer.
  *
  * @param consequences - what the command will do, in a sentence: `This ends every access token of stage prod.`
@@ -57,7 +51,7 @@ export function yesOption(): Option {
 export async function confirm(consequences: string, yes = false, terminal: QuestionStreams = process): Promise<void> {
   if (yes) return;
   if (!terminal.stdin.isTTY) {
-    throw new CliError(`${consequences} That cannot be undone, and without a terminal nobody can be asked: add --yes.`);
+    throw new CliError(`${consequences} Without a terminal nobody can be asked: add --yes.`);
   }
   const prompt = createInterface({ input: terminal.stdin, output: terminal.stderr });
   // The end of the input (Ctrl-D) closes the prompt without an answer, and the question would wait for ever.

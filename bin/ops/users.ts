@@ -4,7 +4,6 @@ import type { DeletedUser, UserWithPassword } from '../actions/users.ts';
 import { accountId, afterOption, emailAddress, limitOption, notEmpty, ordinaryAccountId } from './option-values.ts';
 import { iso, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
-import { yesOption } from './terminal.ts';
 
 /** Adds `users`. */
 export function addUsers(program: Command, run: Run): void {
@@ -54,7 +53,6 @@ export function addUsers(program: Command, run: Run): void {
     .command('delete')
     .description('delete a user with their address, password and sessions; the address is free then')
     .argument(...userArgument)
-    .addOption(yesOption())
     .action(run(actions, 'deleteUser', deleted));
 
   users

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => run.stop());
 
 const ops = (args: readonly string[], input?: string): Promise<OpsResult> =>
-  runOpsInProcess(['--outputs', run.outputsFile, '--json', ...args], input);
+  runOpsInProcess(['--outputs', run.outputsFile, '--json', '--yes', ...args], input);
 const answer = async <Answer>(args: readonly string[], input?: string): Promise<Answer> => {
   const { code, stdout, stderr } = await ops(args, input);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -69,12 +69,12 @@ describe('ops audit list', () => {
       ['users', 'enable', email],
       ['users', 'set-email', email, `new-${email}`],
       ['sessions', 'end', '--user', `new-${email}`],
-      ['users', 'delete', `new-${email}`, '--yes'],
+      ['users', 'delete', `new-${email}`],
       ['clients', 'update', clientId, '--name', `${canary} too`],
       ['clients', 'disable', clientId],
       ['clients', 'enable', clientId],
       ['clients', 'rotate-secret', clientId],
-      ['clients', 'delete', clientId, '--yes'],
+      ['clients', 'delete', clientId],
       ['publish', ...webhook, '--demand', '1', '--id', email],
       ['webhooks', 'suspend', ...webhook],
       ['webhooks', 'reactivate', ...webhook],
@@ -85,16 +85,16 @@ describe('ops audit list', () => {
       ['keys', 'rotate'],
       ['dlq', 'show', messageId],
       ['dlq', 'redrive'],
-      ['dlq', 'discard', messageId, '--yes'],
+      ['dlq', 'discard', messageId],
       ['smoke', '--timeout', '5'],
       ['smoke', 'rotate-credentials'],
-      ['smoke', 'remove', '--yes'],
+      ['smoke', 'remove'],
       // A secret that was pasted where an id belongs.
       ...['show', 'update', 'disable', 'rotate-secret', 'delete'].map(verb => ['clients', verb, clientSecret]),
       ...['show', 'disable', 'unlock', 'set-password', 'delete'].map(verb => ['users', verb, clientSecret]),
       ['sessions', 'end', clientSecret],
       ['dlq', 'show', clientSecret],
-      ['dlq', 'discard', clientSecret, '--yes'],
+      ['dlq', 'discard', clientSecret],
     ];
     for (const args of commands) await ops(args, password);
 

@@ -102,12 +102,55 @@ describe('ops clients, on settings,', () => {
     const user = await createUser();
     await logIn(client, user);
     expect(await here('clients', 'delete', client.clientId)).toMatchObject({ code: 1, stdout: '' });
-    expect(await ops(['clients', 'delete', client.clientId, '--yes'])).toMatchObject({ deleted: true });
+    expect(await ops(['clients', 'delete', client.clientId])).toMatchObject({ deleted: true });
     expect((await postToken(passwordGrant(client, user))).status).toBe(401);
     expect(await ops(['sessions', 'list', '--user', user.email])).toEqual([]);
     expect(await here('clients', 'show', client.clientId)).toMatchObject({ code: 1, stdout: '' });
   });
 });
+
+describe('what ends sessions or cannot be undone', () => {
+  const message = '00000000-0000-4000-8000-000000000000';
+  it.each([
+    ['clients disable', ({ clientId }) => ['clients', 'disable', clientId]],
+    ['clients update --account', ({ clientId }) => ['clients', 'update', clientId, '--account', 'another']],
+    ['clients rotate-secret --drop-oldest', ({ clientId }) => ['clients', 'rotate-secret', clientId, '--drop-oldest']],
+    [
+      'clients rotate-secret --overlap-seconds 0',
+      ({ clientId }) => ['clients', 'rotate-secret', clientId, '--overlap-seconds', '0'],
+    ],
+    ['clients delete', ({ clientId }) => ['clients', 'delete', clientId]],
+    ['users disable', ({ email }) => ['users', 'disable', email]],
+    ['users delete', ({ email }) => ['users', 'delete', email]],
+    ['sessions end', ({ sessionId }) => ['sessions', 'end', sessionId]],
+    ['sessions end --user', ({ email }) => ['sessions', 'end', '--user', email]],
+    ['sessions end --client', ({ clientId }) => ['sessions', 'end', '--client', clientId]],
+    ['keys rotate --revoke', () => ['keys', 'rotate', '--revoke']],
+    ['dlq discard', () => ['dlq', 'discard', message]],
+  ] satisfies [string, (of: Asked) => string[]][])('%s is refused without a terminal and --yes', async (_, argsOf) => {
+    const [client, user] = await Promise.all([createClient(), createUser()]);
+    const { refresh_token } = await logIn(client, user);
+    const sessionId = refresh_token.split('.')[0] ?? '';
+    const refused = await here(...argsOf({ clientId: client.clientId, email: user.email, sessionId }));
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/add --yes\.\n$/) });
+    await getTokens(refreshGrant(client, refresh_token));
+  });
+
+  it('is asked by no other command, and --yes is taken by all', async () => {
+    const { clientId } = await createClient();
+    expect(await here('clients', 'update', clientId, '--name', 'New')).toMatchObject({ code: 0 });
+    expect(await here('clients', 'update', clientId, '--no-account')).toMatchObject({ code: 0 }); // it had none
+    expect(await here('clients', 'enable', clientId, '--yes')).toMatchObject({ code: 0 });
+    expect(await here('--yes', 'clients', 'list')).toMatchObject({ code: 0 });
+  });
+});
+
+/** What the commands that ask are tried on. */
+interface Asked {
+  readonly clientId: string;
+  readonly email: string;
+  readonly sessionId: string;
+}
 
 describe('ops sessions', () => {
   it('lists live sessions of a user and of a client, page by page, and ends one', async () => {
@@ -229,7 +272,7 @@ describe('ops users', () => {
     const [client, user] = await Promise.all([createClient(), createUser()]);
     const { refresh_token } = await logIn(client, user);
     expect(await here('users', 'delete', user.email)).toMatchObject({ code: 1, stdout: '' });
-    expect(await ops(['users', 'delete', user.email, '--yes'])).toEqual({ userId: user.userId, deleted: true });
+    expect(await ops(['users', 'delete', user.email])).toEqual({ userId: user.userId, deleted: true });
     expect((await postToken(passwordGrant(client, user))).status).toBe(400);
     expect((await postToken(refreshGrant(client, refresh_token))).status).toBe(400);
     expect(await here('users', 'show', user.email)).toMatchObject({ code: 1, stdout: '' });

@@ -43,7 +43,7 @@ export async function runOpsInProcess(
  * @throws when the command fails.
  */
 export async function askOps<Answer>(outputsFile: string, args: readonly string[], input?: string): Promise<Answer> {
-  const { code, stdout, stderr } = await runOpsInProcess(['--outputs', outputsFile, '--json', ...args], input);
+  const { code, stdout, stderr } = await runOpsInProcess(['--outputs', outputsFile, '--json', '--yes', ...args], input);
   if (code !== 0) throw new Error(`ops ${args.slice(0, 2).join(' ')} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout);
 }

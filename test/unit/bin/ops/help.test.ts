@@ -90,8 +90,9 @@ describe('the help of clients update', () => {
   });
 });
 
-describe('the help of sessions end', () => {
-  it('offers no --yes, since it asks nothing', async () => {
-    expect(await helpOf('sessions', 'end')).not.toContain('--yes');
+describe('the help of every command', () => {
+  it('offers --yes, so that scripts may give it to each', async () => {
+    for (const noun of nouns) expect(await helpOf(noun), noun).toContain('--yes');
+    expect(await helpOf('sessions', 'end')).toContain('--yes');
   });
 });

@@ -16,7 +16,7 @@ const ask = async (typed: string | undefined, yes = false) => {
   return { answer, shown: String(stderr.read() ?? '') };
 };
 
-describe('what cannot be undone', () => {
+describe('what ends sessions or cannot be undone', () => {
   it('is done after somebody read what it does and typed yes', async () => {
     const { answer, shown } = await ask(' yes \n');
     expect(answer).toBe('confirmed');
@@ -29,7 +29,7 @@ describe('what cannot be undone', () => {
 
   it('is refused without a terminal, whatever comes on standard input', async () => {
     expect((await ask(undefined)).answer).toBe(
-      `CliError: ${consequences} That cannot be undone, and without a terminal nobody can be asked: add --yes.`,
+      `CliError: ${consequences} Without a terminal nobody can be asked: add --yes.`,
     );
   });
 
