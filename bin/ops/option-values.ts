@@ -1,10 +1,9 @@
-import { domainToASCII } from 'node:url';
 import { InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
-import { normaliseEmail } from '../../lambdas/auth/principals/user.ts';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { EVENT_NAMES, type EventName, isEventName } from '../../lambdas/webhooks/webhook.ts';
+import { longestEmail, parseEmailAddress } from '../actions/email-address.ts';
 
 /** Parses an account id. */
 export function accountId(value: string): string {
@@ -66,11 +65,10 @@ export function displayName(value: string): string {
   throw new InvalidArgumentError(`It must be 1 to ${longestName} characters on one line.`);
 }
 
-/** Parses an e-mail address, in its stored form. The part before the `@` is not checked. */
+/** Parses an e-mail address, in its stored form. */
 export function emailAddress(value: string): string {
-  const email = normaliseEmail(value);
-  const [, domain = ''] = /^[^\s\p{Cc}@]+@([^\s@]+)$/u.exec(email) ?? [];
-  if (isDomain(domain) && Buffer.byteLength(email) <= longestEmail) return email;
+  const email = parseEmailAddress(value);
+  if (email !== undefined) return email;
   throw new InvalidArgumentError(`It must be an e-mail address of at most ${longestEmail} bytes.`);
 }
 
@@ -130,13 +128,6 @@ export function momentBefore(now: () => number = Date.now): (value: string) => n
 }
 
 const longestName = 100;
-
-function isDomain(text: string): boolean {
-  return /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(domainToASCII(text));
-}
-
-/** The token endpoint refuses longer user names (RFC 5321 section 4.5.3.1.3 leaves 254 for an address). */
-const longestEmail = 254;
 
 function isMessageId(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(text);

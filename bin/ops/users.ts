@@ -1,5 +1,7 @@
 import { type Command, Option } from 'commander';
+import { importedKinds } from '../../lambdas/auth/principals/imported-hash.ts';
 import { roles, type User } from '../../lambdas/auth/principals/user.ts';
+import type { Imported } from '../actions/import-users.ts';
 import type { DeletedUser, UserWithPassword } from '../actions/users.ts';
 import { accountId, afterOption, emailAddress, limitOption, notEmpty, ordinaryAccountId } from './option-values.ts';
 import { iso, makeShape, type Report } from './report.ts';
@@ -10,7 +12,7 @@ export function addUsers(program: Command, run: Run): void {
   const users = program
     .command('users')
     .description(
-      'users who log in: create, list, show, enable, disable, delete, unlock, set-role, set-password, set-email',
+      'users who log in: create, import, list, show, enable, disable, delete, unlock, set-role, set-password, set-email',
     )
     .addHelpText('after', examples);
 
@@ -23,6 +25,13 @@ export function addUsers(program: Command, run: Run): void {
     .addOption(generateOption())
     .addHelpText('after', examples)
     .action(run(actions, 'createUser', created => withPassword(user.show(created.user), created)));
+
+  users
+    .command('import')
+    .description('take over users with the password hashes that they have; users that are there stay as they are')
+    .argument('<file>', 'a JSON object on each line: email, account, role, password_hash', notEmpty)
+    .addHelpText('after', `\nHashes: ${importedKinds}.`)
+    .action(run(importActions, 'importUsers', imported));
 
   users
     .command('list')
@@ -90,6 +99,7 @@ argument. They have at least 15 characters, or as many as the stage says (passwo
 Examples:
   npm run ops -- users create --email ana@acme.com.br --account acme --role admin --generate-password
   pass show acme/ana | npm run --silent ops -- users set-password ana@acme.com.br
+  npm run ops -- users import users.ndjson
   npm run ops -- users list --account acme
   npm run ops -- users unlock ana@acme.com.br
   npm run ops -- users disable ana@acme.com.br`;
@@ -102,6 +112,10 @@ function generateOption() {
 
 function actions() {
   return import('../actions/users.ts');
+}
+
+function importActions() {
+  return import('../actions/import-users.ts');
 }
 
 const user = makeShape<User>([
@@ -130,6 +144,11 @@ const promoted = user.tell(({ email, role, accountId }) => `User ${email} is ${r
 const passwordChanged = user.tell(({ email }) => `The password of ${email} is changed, and their sessions are over.`);
 
 const renamed = user.tell(({ email }) => `The user logs in as ${email} from now on; their password and sessions stay.`);
+
+function imported(counts: Imported): Report {
+  const { created, existing } = counts;
+  return { json: counts, text: `Users created: ${created}. There already, and left as they are: ${existing}.` };
+}
 
 function deleted({ userId, email }: DeletedUser): Report {
   return {

@@ -62,6 +62,7 @@ describe('ops audit list', () => {
     const webhook = ['--account', 'acme', '--event', 'demanda.criada'];
     const commands: readonly (readonly string[])[] = [
       ['users', 'create', '--email', email, '--account', 'acme', '--role', 'admin'],
+      ['users', 'import', '/dev/null'],
       ['users', 'set-role', email, 'member'],
       ['users', 'set-password', email],
       ['users', 'unlock', email],

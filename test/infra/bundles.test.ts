@@ -21,7 +21,7 @@ const limits: Readonly<Record<string, readonly [kibibytes: number, modules: read
   'auth/endpoints/discovery': [275, ['node:timers']],
   'auth/endpoints/introspect': [315, ['node:timers']],
   'auth/endpoints/revoke': [315, ['node:timers']],
-  'auth/endpoints/token': [315, ['node:timers']],
+  'auth/endpoints/token': [340, ['node:timers']],
   'auth/keys/rotate-keys': [275, sleeping],
   'delivery/api/deliveries-api': [385, sleeping],
   'delivery/sweeper/sweep': [315, sleeping],

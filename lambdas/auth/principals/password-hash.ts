@@ -1,4 +1,5 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { importedPrefix, parseImportedHash } from './imported-hash.ts';
 
 /** Makes Argon2id with parameters for new hashes. */
 export function makePasswordHashing(current: HashParameters): PasswordHashing {
@@ -9,6 +10,7 @@ export function makePasswordHashing(current: HashParameters): PasswordHashing {
     },
     verify: verifyPassword,
     needsRehash: function needsRehash(stored) {
+      if (stored.startsWith(importedPrefix)) return true;
       const { memory, passes, parallelism, salt, tag } = parse(stored);
       return (
         memory !== current.memory ||
@@ -22,8 +24,12 @@ export function makePasswordHashing(current: HashParameters): PasswordHashing {
   };
 }
 
-/** Returns whether a password is the one that was hashed; costs one hash with the parameters of the stored one. */
+/**
+ * Returns whether a password is the one that was hashed; costs one hash with the parameters of the stored one. An imported hash may be
+ * of a password that was not normalised: it is tried as it was typed, and only where that makes a difference in NFC, too.
+ */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
+  if (stored.startsWith(importedPrefix)) return verifyImported(password, stored.slice(importedPrefix.length));
   const { salt, tag, ...parameters } = parse(stored);
   return timingSafeEqual(await derive(password, parameters, salt, tag.length), tag);
 }
@@ -55,6 +61,14 @@ export interface HashParameters {
   readonly memory: number;
   readonly passes: number;
   readonly parallelism: number;
+}
+
+async function verifyImported(password: string, text: string): Promise<boolean> {
+  const hash = parseImportedHash(text);
+  if (!hash) throw new Error('A stored password hash was imported in a form that is not known.');
+  if (await hash.matches(password)) return true;
+  const normalised = password.normalize('NFC');
+  return normalised !== password && (await hash.matches(normalised));
 }
 
 const saltLength = 16;

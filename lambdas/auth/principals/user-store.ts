@@ -4,6 +4,7 @@ import { type Expression, expression, updateItem } from '../../platform/aws/upda
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { makeCredentialStore } from './credential-store.ts';
+import { importedPrefix } from './imported-hash.ts';
 import { passwordHashing } from './password-hash.ts';
 import { type PageRequest, scanTable } from './scan.ts';
 import { type Credential, normaliseEmail, parseUser, type Role, type User, userKey } from './user.ts';
@@ -46,6 +47,7 @@ export function makeUserStore({
   });
   return {
     createUser,
+    importUser,
     findUser,
     findUserByEmail,
     findOwner,
@@ -60,9 +62,29 @@ export function makeUserStore({
   };
 
   /** @throws {EmailTakenError} */
-  async function createUser({ email: given, password, accountId, role }: NewUser): Promise<User> {
+  async function createUser({ password, ...described }: NewUser): Promise<User> {
+    return addUser({ ...described, passwordHash: await hash(password) });
+  }
+
+  /**
+   * Creates a user with the password hash that another system made, unless somebody has the e-mail address. May be repeated after it
+   * ended half-way; `being_made` for as long as the address is claimed by somebody who may not be done yet.
+   */
+  async function importUser(imported: ImportedUser): Promise<'created' | 'existing' | 'taken' | 'being_made'> {
+    const owner = await findUserByEmail(imported.email); // first: a second run of an import writes nothing
+    if (owner) return owner.accountId === imported.accountId ? 'existing' : 'taken';
+    try {
+      await addUser({ ...imported, passwordHash: `${importedPrefix}${imported.passwordHash}` });
+      return 'created';
+    } catch (error) {
+      if (!(error instanceof EmailTakenError)) throw error;
+      return 'being_made';
+    }
+  }
+
+  /** @throws {EmailTakenError} */
+  async function addUser({ email: given, passwordHash, accountId, role }: ImportedUser): Promise<User> {
     const email = normaliseEmail(given);
-    const passwordHash = await hash(password);
     const moment = now();
     const [userId, credentialVersion] = [makeId(22), 1];
     await claimEmail({ email, userId, passwordHash, credentialVersion, createdAt: moment });
@@ -215,7 +237,6 @@ export function makeUserStore({
   }
 }
 
-/** A new user as an operator describes one. */
 /** A part of the list of users. */
 export interface UserPageRequest extends PageRequest {
   /** Those of this account only. The whole table is read for them. */
@@ -224,11 +245,17 @@ export interface UserPageRequest extends PageRequest {
   readonly onPage?: (read: number) => void;
 }
 
+/** A new user as an operator describes one. */
 interface NewUser {
   readonly email: string;
   readonly password: string;
   readonly accountId: string;
   readonly role: Role;
+}
+
+/** A new user with a password hash that another system made. */
+export interface ImportedUser extends Omit<NewUser, 'password'> {
+  readonly passwordHash: string;
 }
 
 /** A credential whose user has another e-mail address was left behind if it is older than any change takes; milliseconds. */

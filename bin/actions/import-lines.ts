@@ -1,0 +1,53 @@
+import type { Readable } from 'node:stream';
+
+/** A line of a file; without text where it was longer than allowed, or no UTF-8. */
+export interface NumberedLine {
+  /** From 1. */
+  readonly number: number;
+  readonly text: string | undefined;
+}
+
+/**
+ * Reads the lines of a file one by one, in memory for one line of the longest length, however long the file and its lines are. Lines of
+ * nothing but blanks are left out; a byte order mark is too.
+ *
+ * @param longest - the most bytes of a line.
+ */
+export async function* readLines(file: Readable, longest: number): AsyncGenerator<NumberedLine> {
+  let number = 0;
+  let parts: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of file as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
+      keep(chunk.subarray(start, end));
+      yield* finish();
+      start = end + 1;
+    }
+    keep(chunk.subarray(start));
+  }
+  yield* finish();
+
+  function keep(part: Buffer): void {
+    length += part.length;
+    if (length <= longest) parts.push(part);
+  }
+
+  function* finish(): Generator<NumberedLine> {
+    number += 1;
+    const text = length <= longest ? decode(Buffer.concat(parts), number === 1) : undefined;
+    parts = [];
+    length = 0;
+    if (text === undefined || text.trim() !== '') yield { number, text };
+  }
+}
+
+const lineFeed = 0x0a;
+
+function decode(bytes: Buffer, isFirst: boolean): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: !isFirst }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,180 @@
+import { createReadStream } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod';
+import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
+import { importedKinds, parseImportedHash } from '../../lambdas/auth/principals/imported-hash.ts';
+import { roles } from '../../lambdas/auth/principals/user.ts';
+import type { ImportedUser, UserStore } from '../../lambdas/auth/principals/user-store.ts';
+import { writes } from './audit.ts';
+import { longestEmail, parseEmailAddress } from './email-address.ts';
+import { type NumberedLine, readLines } from './import-lines.ts';
+import { CliError } from './operator.ts';
+import { openUsers } from './stores.ts';
+import type { Task } from './target.ts';
+
+/** Takes over users with the password hashes that they have. */
+export const actions = {
+  importUsers: writes('users import', importUsers, { after: ({ created }) => ({ count: created }) }),
+};
+
+/** The number of lines by what became of them. */
+export interface Imported {
+  /** Lines that hold anything. */
+  readonly lines: number;
+  readonly created: number;
+  /** Users that the same account has already: nothing of them was changed. */
+  readonly existing: number;
+  /** E-mail addresses of another account. */
+  readonly taken: number;
+  /** Lines that describe no user. */
+  readonly wrong: number;
+}
+
+/**
+ * Imports the users of a file, a JSON object on each line: `email`, `account`, `role`, `password_hash`. It may be repeated: users that are
+ * there stay as they are. Memory does not grow with the file.
+ *
+ * @throws {CliError} when the file cannot be read, or a line was not imported. Such lines are warned of by their numbers as they come.
+ */
+async function importUsers({ target, progress, warn }: Task, file: string): Promise<Imported> {
+  const { importUser } = openUsers(target);
+  return importLines({ lines: linesOf(file), importUser, progress, warn, pause: () => sleep(retryPause) });
+}
+
+/** Imports lines, some of them at once. @throws {CliError} when a line was not imported. */
+export async function importLines({
+  lines,
+  importUser,
+  progress,
+  warn,
+  pause,
+}: Pick<Task, 'progress' | 'warn'> & {
+  readonly lines: AsyncIterable<NumberedLine>;
+  readonly importUser: UserStore['importUser'];
+  /** Waits before a user whose making was begun elsewhere is tried again. */
+  readonly pause: () => Promise<void>;
+}): Promise<Imported> {
+  const counts = { lines: 0, created: 0, existing: 0, taken: 0, wrong: 0 };
+  // One line of an e-mail address at a time: the second of two is judged by what the first wrote.
+  const underWay = new Map<string, Promise<unknown>>();
+  const iterator = lines[Symbol.asyncIterator]();
+  const failures: unknown[] = [];
+
+  async function work(): Promise<void> {
+    while (failures.length === 0) {
+      const { done, value: line } = await iterator.next();
+      if (done === true) return;
+      await importLine(line);
+      counts.lines += 1;
+      if (counts.lines % linesPerProgress === 0) {
+        progress(`${counts.lines} lines read, ${counts.created} users created, ${counts.existing} there already`);
+      }
+    }
+  }
+
+  async function importLine({ number, text }: NumberedLine): Promise<void> {
+    const { user, problem } = parseUserLine(text);
+    if (user === undefined) {
+      counts.wrong += 1;
+      warn(`line ${number}: ${problem}`);
+      return;
+    }
+    const outcome = await inTurn(user);
+    counts[outcome] += 1;
+    if (outcome === 'taken') warn(`line ${number}: a user of another account has this e-mail address.`);
+  }
+
+  async function inTurn(user: ImportedUser): Promise<'created' | 'existing' | 'taken'> {
+    while (underWay.has(user.email)) await underWay.get(user.email);
+    const importing = importWhenFree(user);
+    underWay.set(user.email, importing);
+    try {
+      return await importing;
+    } finally {
+      underWay.delete(user.email);
+    }
+  }
+
+  /** A run that was killed leaves addresses that are claimed, without a user: they are free a minute after that. */
+  async function importWhenFree(user: ImportedUser): Promise<'created' | 'existing' | 'taken'> {
+    for (;;) {
+      const outcome = await importUser(user);
+      if (outcome !== 'being_made') return outcome;
+      await pause();
+    }
+  }
+
+  // The first failure ends the work of all: nothing is written after the command has ended.
+  await Promise.all(Array.from({ length: atOnce }, () => work().catch(error => failures.push(error))));
+  if (failures.length > 0) throw failures[0];
+  const failed = counts.taken + counts.wrong;
+  if (failed === 0) return counts;
+  throw new CliError(
+    `${failed} of ${counts.lines} lines were not imported: the warnings name them. Mend them and run it again: what is there stays as it is.`,
+    counts,
+  );
+}
+
+async function* linesOf(file: string): AsyncGenerator<NumberedLine> {
+  try {
+    yield* readLines(createReadStream(file), longestLine);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!/^E[A-Z]+$/.test(code)) throw error;
+    throw new CliError(`${file} cannot be read (${code}): it must be a file with a JSON object on each line.`);
+  }
+}
+
+/** Returns the user that a line describes, or its problem. A problem quotes nothing: a line holds a password hash. */
+export function parseUserLine(text: string | undefined): { readonly user?: ImportedUser; readonly problem?: string } {
+  if (text === undefined) return { problem: `it has over ${longestLine} bytes, or is not UTF-8.` };
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    return { problem: 'it is not JSON: each line is an object of its own.' };
+  }
+  const parsed = lineSchema.safeParse(content);
+  if (parsed.success) {
+    const { email, account: accountId, role, password_hash: passwordHash } = parsed.data;
+    return { user: { email, accountId, role, passwordHash } };
+  }
+  const [issue] = parsed.error.issues;
+  if (issue?.code === 'unrecognized_keys') {
+    return { problem: 'it has another field than "email", "account", "role" and "password_hash".' };
+  }
+  const field = fields.find(name => name === issue?.path[0]);
+  return { problem: field === undefined ? 'it is no JSON object.' : `"${field}" ${rules[field]}.` };
+}
+
+/** More than any line takes: an address, an account and a hash. In bytes. */
+const longestLine = 4_096;
+
+/** As many as keep the tables busy; each holds one line. */
+const atOnce = 64;
+
+const linesPerProgress = 100;
+
+/** Milliseconds. */
+const retryPause = 1_000;
+
+const fields = ['email', 'account', 'role', 'password_hash'] as const;
+
+const rules: Readonly<Record<(typeof fields)[number], string>> = {
+  email: `must be an e-mail address of at most ${longestEmail} bytes`,
+  account: 'must be an account id: 1 to 64 letters, digits, "_" or "-", and none that is reserved',
+  role: `must be ${roles.join(' or ')}`,
+  password_hash: `must be of one of these kinds: ${importedKinds}`,
+};
+
+const lineSchema = z.strictObject({
+  email: z.string().transform((value, context) => parseEmailAddress(value) ?? refuse(context)),
+  account: z.string().refine(value => isAccountId(value) && !isReservedAccount(value)),
+  role: z.enum(roles),
+  password_hash: z.string().refine(value => parseImportedHash(value) !== undefined),
+});
+
+function refuse(context: z.RefinementCtx): never {
+  context.addIssue({ code: 'custom' });
+  return z.NEVER;
+}

@@ -1,0 +1,98 @@
+import { createHash, pbkdf2Sync, scryptSync } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { hash as bcrypt } from 'bcryptjs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { passwordHashing } from '../../lambdas/auth/principals/password-hash.ts';
+import { unique } from '../../tools/support/accounts.ts';
+import { runOpsInProcess } from '../../tools/support/ops.ts';
+import { passwordGrant } from '../../tools/support/service-client.ts';
+import { createClient, createUser, getTokens, postToken } from '../support/e2e-accounts.ts';
+import { ops } from '../support/e2e-ops.ts';
+import { plant, run } from '../support/e2e-target.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'emissor-import-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const here = (...args: string[]) => runOpsInProcess(['--outputs', run.outputsFile, ...args]);
+
+async function fileOf(...lines: (object | string)[]): Promise<string> {
+  const file = path.join(folder, unique());
+  await writeFile(file, lines.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'));
+  return file;
+}
+
+const encode = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
+const salt = createHash('sha256').update('salt').digest().subarray(0, 16);
+const hashes: Readonly<Record<string, (password: string) => Promise<string>>> = {
+  argon2id: passwordHashing.hash,
+  bcrypt: password => bcrypt(password, 6),
+  scrypt: async password =>
+    `$scrypt$ln=10,r=8,p=1$${encode(salt)}$${encode(scryptSync(password, salt, 32, { N: 1_024 }))}`,
+  'PBKDF2 with SHA-512': async password =>
+    `$pbkdf2-sha512$i=1000$${encode(salt)}$${encode(pbkdf2Sync(password, salt, 1_000, 64, 'sha512'))}`,
+};
+
+describe('ops users import', () => {
+  it.each(Object.keys(hashes))('lets a user of another system in with their password, hashed by %s', async kind => {
+    const client = await createClient();
+    const user = { email: `${unique()}@example.com`, password: `pa ss+é ${unique()}` };
+    const password_hash = (await hashes[kind]?.(user.password)) ?? '';
+    plant(user.password);
+    plant(password_hash);
+    const file = await fileOf({ email: user.email.toUpperCase(), account: 'acme', role: 'admin', password_hash });
+    const imported = await here('users', 'import', file);
+    expect(imported).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/^Users created: 1. There already, and left as they are: 0.\n$/),
+    });
+
+    expect((await postToken(passwordGrant(client, { ...user, password: 'wrong' }))).status).toBe(400);
+    await getTokens(passwordGrant(client, user));
+    await getTokens(passwordGrant(client, user)); // by the hash that replaced it
+    expect(await ops(['users', 'show', user.email])).toMatchObject({ accountId: 'acme', role: 'admin' });
+    expect(await ops(['users', 'import', file])).toMatchObject({ created: 0, existing: 1 });
+    await getTokens(passwordGrant(client, user));
+  });
+
+  it('tells programs the counts, of what could not be imported too', async () => {
+    const taken = await createUser();
+    const line = { account: 'elsewhere', role: 'member', password_hash: await hashes.bcrypt?.('x') };
+    const file = await fileOf({ ...line, email: `${unique()}@example.com` }, '{', '', { ...line, email: taken.email });
+    const { code, stdout, stderr } = await here('--json', 'users', 'import', file);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    const told = stderr
+      .trim()
+      .split('\n')
+      .map(text => JSON.parse(text));
+    expect(told.slice(0, -1)).toEqual([
+      { warning: 'line 2: it is not JSON: each line is an object of its own.' },
+      { warning: 'line 4: a user of another account has this e-mail address.' },
+    ]);
+    expect(told.at(-1)).toMatchObject({
+      code: 'refused',
+      exitCode: 1,
+      lines: 3,
+      created: 1,
+      existing: 0,
+      taken: 1,
+      wrong: 1,
+    });
+  });
+
+  it('takes an empty file, and says which it cannot read', async () => {
+    expect(await ops(['users', 'import', await fileOf()])).toMatchObject({ lines: 0, created: 0 });
+    const missing = await here('users', 'import', path.join(folder, 'none'));
+    expect(missing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/cannot be read \(ENOENT\)/) });
+    expect(await here('users', 'import', folder)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/\(EISDIR\)/),
+    });
+    expect(await here('users', 'import')).toMatchObject({ code: 2 });
+  });
+});

@@ -1,0 +1,144 @@
+import { pbkdf2Sync } from 'node:crypto';
+import { hash as bcrypt } from 'bcryptjs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseImportedHash } from '../../../../lambdas/auth/principals/imported-hash.ts';
+import { passwordHashing, verifyPassword } from '../../../../lambdas/auth/principals/password-hash.ts';
+
+const password = 'pa ss+é';
+const [salt, tag] = ['MDEyMzQ1Njc4OWFiY2RlZg', 'C8AL1H1mP0dcugAmf50VJE/DcscRE3FJ6f8SqRBdJ0U'];
+
+describe('an imported hash', () => {
+  it.each([
+    // https://github.com/P-H-C/phc-winner-argon2#command-line-utility
+    ['argon2id', 'password', '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'],
+    [
+      "argon2id of PHP's password_hash",
+      password,
+      '$argon2id$v=19$m=1024,t=2,p=1$VHZRbHlFMmpTUjN2V1dubQ$PR3O1K6vP+YdFL2mLYh+rXKzia29kNlwxmI+IcS3ypE',
+    ],
+    [
+      "argon2i of PHP's password_hash",
+      password,
+      '$argon2i$v=19$m=1024,t=2,p=1$cWZpcXJzMWNxQ1pNN1ouVQ$onq1LiWx6aX5qRvJ7HdB9tl57p56hYYS5ewHMVbOkTg',
+    ],
+    [
+      'scrypt (RFC 7914 section 12)',
+      'pleaseletmein',
+      '$scrypt$ln=14,r=8,p=1$U29kaXVtQ2hsb3JpZGU$cCO9yzr9c0hGHAbNgf046/2o+7qQT44+qbVD9lRdofLVQylVYT8Pz2LUlwUkKpr55h6F3A1lHkDfzwF7RVdYhw',
+    ],
+    [
+      "scrypt of Python's hashlib",
+      password,
+      `$scrypt$ln=10,r=8,p=2$${salt}$H4ER1iy+ZQuYzFWqBP/tZerIKgICjSMsNQkFDx/KT+o`,
+    ],
+    [
+      "PBKDF2 of Python's hashlib",
+      password,
+      `$pbkdf2-sha256$i=1000$${salt}$bYP8XD7a26Xr0r5f6psNExZg/NgzStKc9ZU7omtefDY`,
+    ],
+    ['… with its length', password, `$pbkdf2-sha256$i=1000,l=32$${salt}$bYP8XD7a26Xr0r5f6psNExZg/NgzStKc9ZU7omtefDY`],
+    [
+      '… with SHA-512',
+      password,
+      `$pbkdf2-sha512$i=1000$${salt}$eC7Qa5h4K4DwTezTukYA/HxmEGskMO9sblBGqehZqXeEZ+6wjGExLyxm+/HE0IPwvqZkyWvu1RxcZ6A+f3aluQ`,
+    ],
+    ['bcrypt, $2a$', 'U*U', '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
+    ['bcrypt, $2b$', 'U*U', '$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
+    ["bcrypt of PHP's password_hash, $2y$", password, '$2y$04$0D/2C5u2toHWK2myshTQ7eU0hctD8TVRGPbLcnpBJEhz0yZbzSVh2'],
+  ])('%s matches its password and no other, and is to be replaced', async (_kind, right, text) => {
+    const stored = `imported${text}`;
+    expect(await verifyPassword(right, stored)).toBe(true);
+    expect(await verifyPassword(`${right} `, stored)).toBe(false);
+    expect(await verifyPassword('', stored)).toBe(false);
+    expect(passwordHashing.needsRehash(stored)).toBe(true);
+  });
+
+  it('of bcrypt is of the first 72 bytes', async () => {
+    const stored = 'imported$2y$04$4qq7WHpp51je5preRbVN1.MEYZbYRxGHEPNs6gj3fqhvJjrYytfQm';
+    expect(await verifyPassword('a'.repeat(72), stored)).toBe(true);
+    expect(await verifyPassword(`${'a'.repeat(72)}anything`, stored)).toBe(true);
+    expect(await verifyPassword('a'.repeat(71), stored)).toBe(false);
+  });
+
+  it('is tried with the password as it was typed, then in NFC', async () => {
+    const [typed, composed] = ['Cafe\u0301 con leche', 'Caf\u00e9 con leche'];
+    const ofTyped = `imported$pbkdf2-sha256$i=1000$${salt}$zIxG0EEbI85ApBc2kSU25l2jVWPpB/VGCRTmmYCeEbk`;
+    const ofComposed = `imported$pbkdf2-sha256$i=1000$${salt}$${tag}`;
+    expect(await verifyPassword(typed, ofTyped)).toBe(true);
+    expect(await verifyPassword(composed, ofTyped)).toBe(false);
+    expect(await verifyPassword(typed, ofComposed)).toBe(true);
+    expect(await verifyPassword(composed, ofComposed)).toBe(true);
+  });
+
+  it('with our own parameters is still one of another system', async () => {
+    expect(passwordHashing.needsRehash(`imported${await passwordHashing.hash('x')}`)).toBe(true);
+  });
+
+  const argon2 = (parameters: string) => `$argon2id$v=19$${parameters}$${salt}$${tag}`;
+  it.each([
+    ['argon2, most memory', argon2('m=65536,t=4,p=4'), true],
+    ['… more', argon2('m=65537,t=1,p=1'), false],
+    ['… most work', argon2('m=19456,t=13,p=1'), true],
+    ['… more', argon2('m=19456,t=14,p=1'), false],
+    ['… five lanes', argon2('m=19456,t=1,p=5'), false],
+    ['… less memory than its lanes need (RFC 9106 section 3.1)', argon2('m=31,t=1,p=4'), false],
+    ['… no pass', argon2('m=64,t=0,p=1'), false],
+    ['… of version 16', `$argon2id$m=64,t=1,p=1$${salt}$${tag}`, false],
+    ['argon2d', `$argon2d$v=19$m=64,t=1,p=1$${salt}$${tag}`, false],
+    ['scrypt of 64 MiB', `$scrypt$ln=16,r=8,p=1$${salt}$${tag}`, true],
+    ['… more, by its lanes', `$scrypt$ln=16,r=8,p=2$${salt}$${tag}`, false],
+    ['… without a round', `$scrypt$ln=0,r=8,p=1$${salt}$${tag}`, false],
+    ['PBKDF2 of a million rounds', `$pbkdf2-sha256$i=1000000$${salt}$${tag}`, true],
+    ['… one more', `$pbkdf2-sha256$i=1000001$${salt}$${tag}`, false],
+    ['… none', `$pbkdf2-sha256$i=0$${salt}$${tag}`, false],
+    ['… of a length that is not its own', `$pbkdf2-sha256$i=1,l=16$${salt}$${tag}`, false],
+    ['… with SHA-1', `$pbkdf2$i=1000$${salt}$${tag}`, false],
+    ['bcrypt of cost 13', `$2b$13$${'a'.repeat(53)}`, true],
+    ['… 14', `$2b$14$${'a'.repeat(53)}`, false],
+    ['… 3', `$2b$03$${'a'.repeat(53)}`, false],
+    ['… with the fault of 2011', `$2x$10$${'a'.repeat(53)}`, false],
+    ['… cut short', `$2b$10$${'a'.repeat(52)}`, false],
+    ['a salt that is too long', `$pbkdf2-sha256$i=1$${'A'.repeat(88)}$${tag}`, false],
+    ['a hash that is too short', `$pbkdf2-sha256$i=1$${salt}$AAAA`, false],
+    ['base64 with padding', `$pbkdf2-sha256$i=1$${salt}==$${tag}`, false],
+    ['MD5', '5f4dcc3b5aa765d61d8327deb882cf99', false],
+    ['a password', 'correct horse battery staple', false],
+    ['nothing', '', false],
+  ])('%s: %s', (_case, text, isTaken) => {
+    expect(parseImportedHash(text) !== undefined).toBe(isTaken);
+  });
+
+  it('of the greatest work can be verified', async () => {
+    for (const text of [argon2('m=65536,t=4,p=4'), `$scrypt$ln=16,r=8,p=1$${salt}$${tag}`]) {
+      expect(await parseImportedHash(text)?.matches('x')).toBe(false);
+    }
+  });
+
+  it('is told from any other text without an error', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.stringMatching(/^\$(argon2id|scrypt|2b|pbkdf2-sha256)\$.{0,60}$/),
+    );
+    fc.assert(fc.property(text, given => ['object', 'undefined'].includes(typeof parseImportedHash(given))));
+  });
+
+  it('matches exactly the password that was hashed, whatever it is', async () => {
+    const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 24 }).filter(given => !given.includes('\0'));
+    await fc.assert(
+      fc.asyncProperty(text, text, async (right, other) => {
+        const derived = pbkdf2Sync(right, 'sixteen bytes ok', 1, 32, 'sha256').toString('base64').replaceAll('=', '');
+        const stored = [
+          `imported$pbkdf2-sha256$i=1$${Buffer.from('sixteen bytes ok').toString('base64').replaceAll('=', '')}$${derived}`,
+          `imported${await bcrypt(right, 4)}`,
+        ];
+        const isSame = [other, other.normalize('NFC')].some(tried => Buffer.from(tried).equals(Buffer.from(right)));
+        for (const one of stored) {
+          expect(await verifyPassword(right, one)).toBe(true);
+          expect(await verifyPassword(other, one)).toBe(isSame);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,38 @@
+import { Readable } from 'node:stream';
+import { expect, it } from 'vitest';
+import { readLines } from '../../../../bin/actions/import-lines.ts';
+import { importLines } from '../../../../bin/actions/import-users.ts';
+
+/** The gate imports a million. */
+const size = Number(process.env.EMISSOR_IMPORT_LINES ?? 100_000);
+
+it('a file of any length is imported with at most 64 lines in hand', { timeout: 300_000 }, async () => {
+  let [given, finished, most] = [0, 0, 0];
+  const line = (number: number) =>
+    `{"email":"user${number}@example.com","account":"acme","role":"admin","password_hash":"$2b$10$${'a'.repeat(53)}"}\n`;
+  function* file() {
+    for (let at = 0; at < size; at += 100) {
+      yield Buffer.from(Array.from({ length: 100 }, (_, more) => line(at + more)).join(''));
+    }
+  }
+  async function* counted() {
+    for await (const next of readLines(Readable.from(file()), 4_096)) {
+      given += 1;
+      most = Math.max(most, given - finished);
+      yield next;
+    }
+  }
+  const counts = await importLines({
+    lines: counted(),
+    importUser: async () => {
+      await new Promise(setImmediate);
+      finished += 1;
+      return 'created';
+    },
+    progress: () => {},
+    warn: () => {},
+    pause: async () => {},
+  });
+  expect(counts).toMatchObject({ lines: size, created: size });
+  expect(most).toBeLessThanOrEqual(64);
+});
