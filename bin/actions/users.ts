@@ -102,7 +102,7 @@ async function unlockUser({ target }: Task, reference: string): Promise<User> {
  * Deletes a user with their password, sessions and address. It may be repeated after it ended half-way: the user goes
  * first, and the address leads to what is left.
  */
-async function deleteUser({ target, confirm }: Task, reference: string): Promise<DeletedUser> {
+async function deleteUser({ target, confirm, progress }: Task, reference: string): Promise<DeletedUser> {
   const [store, sessions] = [openUsers(target), openSessions(target)];
   const userId = await ownerOf(store, reference);
   const user = await store.findUser(userId);
@@ -113,12 +113,21 @@ async function deleteUser({ target, confirm }: Task, reference: string): Promise
   );
   await confirm(`This deletes user ${emails[0]} of ${target.label}, with their password and sessions.`);
   await store.deleteUser(userId);
-  await sessions.deleteSessions(userId);
+  await sessions.deleteSessions(userId, countDeleted(progress, 'sessions'));
   for (const email of emails) {
     await store.releaseEmail(userId, email);
     await unlock(target, email);
   }
   return { userId, email: emails[0] };
+}
+
+/** Returns what tells how many were deleted so far. */
+export function countDeleted(progress: Task['progress'], what: string): (count: number) => void {
+  let deleted = 0;
+  return function tellDeleted(count) {
+    deleted += count;
+    progress(`${deleted} ${what} deleted`);
+  };
 }
 
 /** Sets a password, which ends the user's sessions, and forgets their failed logins. */

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { ConfigurationError, knownStage } from '../../lib/stage-files.ts';
+import { addAccounts } from './accounts.ts';
 import { addAudit } from './audit.ts';
 import { addClients } from './clients.ts';
 import { addConsole } from './console.ts';
@@ -68,6 +69,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   addUsers(program, run);
   addSessions(program, run);
   addKeys(program, run);
+  addAccounts(program, run);
   addWebhooks(program, run);
   addPublish(program, run);
   addDeliveries(program, run);

@@ -63,6 +63,8 @@ describe('ops audit list', () => {
     const commands: readonly (readonly string[])[] = [
       ['users', 'create', '--email', email, '--account', 'acme', '--role', 'admin'],
       ['users', 'import', '/dev/null'],
+      ['accounts', 'export', 'nobody', '--out', '/dev/null'],
+      ['accounts', 'delete', 'nobody'],
       ['users', 'set-role', email, 'member'],
       ['users', 'set-password', email],
       ['users', 'unlock', email],

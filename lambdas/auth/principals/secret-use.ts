@@ -73,11 +73,13 @@ export async function readLastUses(
   table: string,
   { clientId, secrets }: Client,
 ): Promise<readonly (string | undefined)[]> {
-  const items = await batchGet(
-    dynamo,
-    secrets.map(secret => secretUseKey(table, clientId, secret)),
-  );
+  const items = await batchGet(dynamo, secretUseKeys(table, { clientId, secrets }));
   return items.map(item => item && secretUseSchema.parse(item).lastUsedOn);
+}
+
+/** Returns the keys of the notes on a client's secrets, in the order of its secrets. */
+export function secretUseKeys(table: string, { clientId, secrets }: Pick<Client, 'clientId' | 'secrets'>): ItemKey[] {
+  return secrets.map(secret => secretUseKey(table, clientId, secret));
 }
 
 function secretUseKey(table: string, clientId: string, { createdAt }: Pick<ClientSecret, 'createdAt'>) {

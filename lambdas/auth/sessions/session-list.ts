@@ -1,6 +1,7 @@
+import { batchDelete } from '../../platform/aws/batch-delete.ts';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import { BatchWriteCommand, type DynamoDBDocumentClient, QueryCommand } from '../../platform/aws/documents.ts';
-import { type Item, isPossibleKey } from '../../platform/aws/dynamo.ts';
+import { type DynamoDBDocumentClient, QueryCommand } from '../../platform/aws/documents.ts';
+import { type Item, type ItemKey, isPossibleKey } from '../../platform/aws/dynamo.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
 /** The owner of sessions: one user's, or those that began through one client. */
@@ -27,24 +28,23 @@ export function makeSessionList({
     return { sessions: parseAll(await batchGet(dynamo, keys)), next };
   }
 
-  /** Deletes all sessions of a user. @throws {Error} when DynamoDB leaves deletions unprocessed five times in a row. */
-  async function deleteSessions(userId: string): Promise<void> {
-    let after: string | undefined;
-    do {
-      const { items, next } = await query({ userId }, batchSize, after);
-      await deleteBatch(items.map(({ sessionId }) => ({ DeleteRequest: { Key: { userId, sessionId } } })));
-      after = next;
-    } while (after !== undefined);
+  /**
+   * Deletes all sessions of a user. It may be repeated after it ended half-way.
+   *
+   * @param onDeleted - is told how many more were deleted.
+   * @throws {Error} when DynamoDB leaves deletions undone five times in a row.
+   */
+  async function deleteSessions(userId: string, onDeleted?: (count: number) => void): Promise<void> {
+    await batchDelete(dynamo, keysOf(userId), onDeleted);
   }
 
-  async function deleteBatch(requests: Item[]): Promise<void> {
-    let pending = requests;
-    for (let tries = 0; pending.length > 0; tries++) {
-      if (tries === maxTries)
-        throw new Error('DynamoDB is busy: repeat the command to delete the rest of the sessions.');
-      const answer = await dynamo.send(new BatchWriteCommand({ RequestItems: { [table]: pending } }));
-      pending = answer.UnprocessedItems?.[table] ?? [];
-    }
+  async function* keysOf(userId: string): AsyncGenerator<ItemKey> {
+    let after: string | undefined;
+    do {
+      const { items, next } = await query({ userId }, deletionPage, after);
+      for (const { sessionId } of items) yield { table, key: { userId, sessionId } };
+      after = next;
+    } while (after !== undefined);
   }
 
   async function query(owner: SessionOwner, limit: number, after: string | undefined) {
@@ -82,7 +82,5 @@ function parseAll(items: readonly (Item | undefined)[]): Session[] {
 /** The index of table `Sessions`: partition `clientId`, range `sessionId`. It projects keys alone, so that no rotation writes to it. */
 const byClient = 'byClient';
 
-/** As many as one BatchWriteItem deletes. */
-const batchSize = 25;
-
-const maxTries = 5;
+/** Sessions that are read at a time to be deleted. */
+const deletionPage = 1_000;

@@ -28,13 +28,13 @@ export function makeRequestLimits({
     dynamo,
     now,
     limit: testLimit,
-    keyOf: accountId => headKey(table, `limit#tests#${accountId}`),
+    keyOf: accountId => headKey(table, testLimitId(accountId)),
   });
   const resends = makeFixedWindow({
     dynamo,
     now,
     limit: resendLimit,
-    keyOf: registration => headKey(table, `limit#resends#${registration}`),
+    keyOf: registration => headKey(table, resendLimitId(registration)),
   });
   return { countTest, countResend };
 
@@ -45,4 +45,17 @@ export function makeRequestLimits({
   function countResend(accountId: string, eventName: EventName): Promise<number | undefined> {
     return resends.countWithinLimit(`${accountId}#${eventName}`);
   }
+}
+
+/** Returns the ids of an account's counts. */
+export function limitIdsOf(accountId: string, eventNames: readonly EventName[]): readonly string[] {
+  return [testLimitId(accountId), ...eventNames.map(eventName => resendLimitId(`${accountId}#${eventName}`))];
+}
+
+function testLimitId(accountId: string): string {
+  return `limit#tests#${accountId}`;
+}
+
+function resendLimitId(registration: string): string {
+  return `limit#resends#${registration}`;
 }

@@ -1,6 +1,6 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
 import { type DynamoDBDocumentClient, PutCommand } from '../../platform/aws/documents.ts';
-import { conditionalWrite, type Item } from '../../platform/aws/dynamo.ts';
+import { conditionalWrite, type Item, type ItemKey } from '../../platform/aws/dynamo.ts';
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
@@ -11,7 +11,7 @@ import { type PastReplay, progressAt, type Replay } from './replay.ts';
 /*
  * Table `Deliveries`, item `replays#<accountId>#<eventName>`: a webhook's latest replay. It is one item, so that one
  * conditional write keeps replays of a webhook from running at the same time. Before the next replay begins, what is kept of
- * the last one is put into an item of its own, `replays#<accountId>#<eventName>#<replayId>`, and shown as long as the latest.
+ * the last one is put into an item of its own under the same id, `past#<replayId>`, and shown as long as the latest.
  *
  * While the replay is running its item is in index `due`, where the sweeper finds it every minute. A process claims the replay
  * before it works on it: `claim` grows (a fencing token), and what an earlier claimant saves is refused. Before deliveries are
@@ -25,6 +25,11 @@ import { type PastReplay, progressAt, type Replay } from './replay.ts';
 
 /** The prefix of the items' ids, by which the sweeper finds the task. */
 export const replaysPrefix = 'replays';
+
+/** Returns the id under which a webhook's replays stand. */
+export function replaysId({ accountId, eventName }: Pick<Replay, 'accountId' | 'eventName'>): string {
+  return `${replaysPrefix}#${accountId}#${eventName}`;
+}
 
 /** A replay of a webhook, and the webhook's latest replay. */
 export interface FoundReplay {
@@ -54,8 +59,8 @@ export function makeReplayReader({
 
   /** Finds one of a webhook's replays. */
   async function find(accountId: string, eventName: EventName, replayId: string): Promise<FoundReplay | undefined> {
-    const ids = [idOf(accountId, eventName), pastIdOf(accountId, eventName, replayId)];
-    const [latestItem, pastItem] = await readAlive(ids);
+    const id = idOf(accountId, eventName);
+    const [latestItem, pastItem] = await readAlive([headKey(table, id), pastKey(table, id, replayId)]);
     if (!latestItem) return undefined;
     const latest = replayFromItem(latestItem);
     if (latest.id === replayId) return { replay: latest, latest };
@@ -64,15 +69,12 @@ export function makeReplayReader({
 
   /** Reads by the item's id, as index `due` has it. */
   async function read(itemId: string): Promise<Replay | undefined> {
-    const [item] = await readAlive([itemId]);
+    const [item] = await readAlive([headKey(table, itemId)]);
     return item && replayFromItem(item);
   }
 
-  async function readAlive(ids: readonly string[]): Promise<(Item | undefined)[]> {
-    const items = await batchGet(
-      dynamo,
-      ids.map(id => headKey(table, id)),
-    );
+  async function readAlive(keys: readonly ItemKey[]): Promise<(Item | undefined)[]> {
+    const items = await batchGet(dynamo, keys);
     const isExpired = (item: Item | undefined) =>
       typeof item?.ttl === 'number' && item.ttl <= Math.floor(now() / 1_000);
     return items.map(item => (isExpired(item) ? undefined : item));
@@ -113,11 +115,11 @@ export function makeReplayStore({
   /** Puts what is kept of a replay into its own item. It can be repeated: a hidden replay stays hidden. */
   async function archive(latest: Replay): Promise<void> {
     const { id: replayId, ...past } = pastReplayOf(latest, now());
-    const id = pastIdOf(latest.accountId, latest.eventName, replayId);
+    const { key } = pastKey(table, idOf(latest.accountId, latest.eventName), replayId);
     const ttl = cleanUpAt(past.endedAt ?? now(), historyDays);
     const put = new PutCommand({
       TableName: table,
-      Item: { ...past, ...headKey(table, id).key, replayId, ttl },
+      Item: { ...past, ...key, replayId, ttl },
       ConditionExpression: 'attribute_not_exists(isHidden)',
     });
     await conditionalWrite(dynamo.send(put));
@@ -166,11 +168,15 @@ export function makeReplayStore({
 
   /** Hides a replay that has ended. False: it is running, or was replaced by another. */
   async function hide({ replay, latest: { id: latestId, accountId, eventName } }: FoundReplay): Promise<boolean> {
-    const id = replay.id === latestId ? idOf(accountId, eventName) : pastIdOf(accountId, eventName, replay.id);
-    const hidden = await updateItem(dynamo, headKey(table, id), {
-      set: { isHidden: true },
-      when: expression`replayId = ${replay.id} AND state <> ${'running'}`,
-    });
+    const id = idOf(accountId, eventName);
+    const hidden = await updateItem(
+      dynamo,
+      replay.id === latestId ? headKey(table, id) : pastKey(table, id, replay.id),
+      {
+        set: { isHidden: true },
+        when: expression`replayId = ${replay.id} AND state <> ${'running'}`,
+      },
+    );
     return hidden !== undefined;
   }
 
@@ -189,15 +195,15 @@ export function makeReplayStore({
 }
 
 function idOf(accountId: string, eventName: EventName): string {
-  return `${replaysPrefix}#${accountId}#${eventName}`;
+  return replaysId({ accountId, eventName });
 }
 
 function replayFromItem({ id: _, part, dueShard, dueAt, ttl, replayId, ...replay }: Item): Replay {
   return { ...replay, id: replayId } as unknown as Replay;
 }
 
-function pastIdOf(accountId: string, eventName: EventName, replayId: string): string {
-  return `${idOf(accountId, eventName)}#${replayId}`;
+function pastKey(table: string, id: string, replayId: string): ItemKey {
+  return { table, key: { id, part: `past#${replayId}` } };
 }
 
 /** A replay that is still running counts as cancelled when the next one begins. */

@@ -1,8 +1,8 @@
 import type { ItemKey } from '../../platform/aws/dynamo.ts';
 
 /**
- * The sort key of what table `Deliveries` holds under an id: a delivery's head, a replay, a count. Only a delivery has items
- * beside it, the answers of its receiver (`answer-item.ts`).
+ * The sort key of what table `Deliveries` holds under an id: a delivery's head, a replay, a count. Beside it
+ * stand a delivery's answers (`answer-item.ts`) and a webhook's past replays (`replay-store.ts`).
  */
 export const headPart = 'head';
 

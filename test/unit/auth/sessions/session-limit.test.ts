@@ -115,6 +115,7 @@ describe('the sessions of a user at one client', () => {
       [0.95, 1],
     ] as const) {
       drawn = draw;
+      await logIn(); // by another user: a process notes once a day that the client's secret is used
       user = await service.makeUser();
       const counted: number[] = [];
       await service.keyring.list('mac');

@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import type { AccountCounts } from '../actions/accounts.ts';
+import { notEmpty, ordinaryAccountId } from './option-values.ts';
+import type { Report } from './report.ts';
+import type { Run } from './run.ts';
+
+/** Adds `accounts`. */
+export function addAccounts(program: Command, run: Run): void {
+  const accounts = program
+    .command('accounts')
+    .description('all that is kept of an account: export, delete')
+    .addHelpText('after', examples);
+
+  const exportAll = run(actions, 'exportAccount', exported);
+  accounts
+    .command('export')
+    .description('write all that is kept of an account into a file; it shows bodies, and is audited')
+    .argument(...accountArgument)
+    .requiredOption(
+      '--out <file>',
+      'the file to write: a JSON object on each line; an earlier one is replaced',
+      notEmpty,
+    )
+    .addHelpText('after', examples)
+    .action((account: string, { out }: { readonly out: string }, command: Command) => exportAll(account, out, command));
+
+  accounts
+    .command('delete')
+    .description('delete all that is kept of an account, for good; it may be repeated')
+    .argument(...accountArgument)
+    .addHelpText('after', examples)
+    .action(run(actions, 'deleteAccount', deleted));
+}
+
+const examples = `
+An account's clients are those that log in its users only. Logs and the audit trail name accounts, users and clients by their ids,
+and end with their retention.
+
+Examples:
+  npm run ops -- accounts export acme --out acme.ndjson
+  npm run ops -- --stage prod accounts delete acme`;
+
+const accountArgument = ['<account>', 'the id of the account', ordinaryAccountId] as const;
+
+function actions() {
+  return import('../actions/accounts.ts');
+}
+
+function exported(counts: AccountCounts): Report {
+  return { json: counts, text: `Exported: ${told(counts)}.` };
+}
+
+function deleted(counts: AccountCounts): Report {
+  return { json: counts, text: `Deleted: ${told(counts)}.` };
+}
+
+function told(counts: AccountCounts): string {
+  return Object.entries(counts)
+    .map(([what, count]) => `${count} ${what}`)
+    .join(', ');
+}

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BatchWriteCommand, type DynamoDBDocumentClient } from './documents.ts';
+import type { Item, ItemKey } from './dynamo.ts';
+
+/**
+ * Deletes items of one table, whether or not they exist, several requests at once. It may be repeated: what was deleted stays so.
+ *
+ * @param onDeleted - is told how many more were deleted.
+ * @throws {Error} when DynamoDB leaves deletions undone five times in a row.
+ */
+export async function batchDelete(
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  keys: AsyncIterable<ItemKey> | Iterable<ItemKey>,
+  onDeleted: (count: number) => void = () => {},
+): Promise<void> {
+  const batches = inBatches(keys);
+  await Promise.all(Array.from({ length: atOnce }, work));
+
+  async function work(): Promise<void> {
+    for (let next = await batches.next(); !next.done; next = await batches.next()) {
+      await deleteBatch(dynamo, next.value);
+      onDeleted(next.value.length);
+    }
+  }
+}
+
+async function* inBatches(keys: AsyncIterable<ItemKey> | Iterable<ItemKey>): AsyncGenerator<readonly ItemKey[]> {
+  let batch: ItemKey[] = [];
+  for await (const key of keys) {
+    batch.push(key);
+    if (batch.length < batchSize) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function deleteBatch(dynamo: Pick<DynamoDBDocumentClient, 'send'>, keys: readonly ItemKey[]): Promise<void> {
+  let pending: Record<string, Item[]> = {};
+  for (const { table, key } of keys) {
+    const requests = pending[table] ?? [];
+    requests.push({ DeleteRequest: { Key: key } });
+    pending[table] = requests;
+  }
+  for (let tries = 0; Object.keys(pending).length > 0; tries++) {
+    if (tries === maxTries) throw new Error('DynamoDB is busy: repeat the command to delete the rest.');
+    if (tries > 0) await sleep(firstPause * 2 ** tries);
+    const answer = await dynamo.send(new BatchWriteCommand({ RequestItems: pending }));
+    pending = (answer.UnprocessedItems ?? {}) as Record<string, Item[]>;
+  }
+}
+
+/** As many as one BatchWriteItem deletes. */
+const batchSize = 25;
+
+/** Requests at once. */
+const atOnce = 16;
+
+const maxTries = 5;
+
+/** Milliseconds. */
+const firstPause = 50;
