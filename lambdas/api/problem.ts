@@ -121,7 +121,8 @@ type ExtrasParameter<Text extends string> =
 
 const reason = { code: z.string(), detail: z.string() };
 
-const finding = z.union([
+/** One thing that is wrong with a request: where, and what. */
+export const finding = z.union([
   /** `pointer`: JSON Pointer (RFC 6901) to the value in the body; empty for the body itself. */
   z.object({ pointer: z.string(), ...reason }),
   /** `parameter`: the name of the query parameter. */

@@ -46,8 +46,8 @@ const tokenOwner = {
   /** The session that the token belongs to. */
   sid: z.string(),
   iss: z.string(),
-  iat: z.number(),
-  exp: z.number(),
+  iat: z.int(),
+  exp: z.int(),
 };
 
 /** An access token that opens what its `scope` says. */
@@ -59,10 +59,10 @@ export const activeAccessToken = z.object({
 });
 
 /** A refresh token that works. */
-export const activeRefreshToken = z.object(tokenOwner);
+const activeRefreshToken = z.object(tokenOwner);
 
 /** The whole answer for a token that is expired, revoked, malformed or not the caller's to see (RFC 7662 section 2.2). */
-export const inactiveToken = z.object({ active: z.literal(false) });
+const inactiveToken = z.object({ active: z.literal(false) });
 
 export const introspection = z.union([activeAccessToken, activeRefreshToken, inactiveToken]);
 
@@ -85,21 +85,20 @@ export const serverMetadata = z.object({
 
 const keyUse = { kid: z.string(), use: z.literal('sig') };
 
-export const keySet = z.object({
-  keys: z.array(
-    z.discriminatedUnion('kty', [
-      z.object({
-        kty: z.literal('EC'),
-        crv: z.literal('P-256'),
-        x: z.string(),
-        y: z.string(),
-        alg: z.literal('ES256'),
-        ...keyUse,
-      }),
-      z.object({ kty: z.literal('RSA'), n: z.string(), e: z.string(), alg: z.literal('RS256'), ...keyUse }),
-    ]),
-  ),
-});
+/** The public half of a signing key. */
+export const publicKey = z.discriminatedUnion('kty', [
+  z.object({
+    kty: z.literal('EC'),
+    crv: z.literal('P-256'),
+    x: z.string(),
+    y: z.string(),
+    alg: z.literal('ES256'),
+    ...keyUse,
+  }),
+  z.object({ kty: z.literal('RSA'), n: z.string(), e: z.string(), alg: z.literal('RS256'), ...keyUse }),
+]);
+
+export const keySet = z.object({ keys: z.array(publicKey) });
 
 /** Of {base_url}, about {auth_url}: protected resource metadata (RFC 9728 section 2). */
 export const protectedResourceMetadata = z.object({

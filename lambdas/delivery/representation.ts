@@ -62,7 +62,8 @@ export const deliveryRecord = z.object({
   ultimo_status: z.nullable(z.int()),
 });
 
-const attemptRecord = z.object({
+/** An attempt of a delivery. */
+export const attemptRecord = z.object({
   numero: z.int().check(z.positive()),
   iniciada_em: time,
   duracao_ms: z.int().check(z.nonnegative()),

@@ -16,6 +16,9 @@ export const wireReasons = {
   operator: 'operador',
 } as const satisfies Record<NonNullable<SuspensionReason>, string>;
 
+/** A replaced signing secret that still signs. */
+export const replacedSecret = z.object({ valido_ate: z.iso.datetime() });
+
 /** A webhook in responses. It never holds the value of `autorizacao` or a secret. */
 export const webhookRecord = z.object({
   evento: eventNameSchema,
@@ -28,7 +31,7 @@ export const webhookRecord = z.object({
   /** Since when the attempts of the event go through the slow lane: it outlives the registration. */
   lento_desde: z.nullable(z.iso.datetime()),
   /** The replaced signing secrets that still sign, the latest first. */
-  segredos_anteriores: z.array(z.object({ valido_ate: z.iso.datetime() })),
+  segredos_anteriores: z.array(replacedSecret),
   criado_em: z.iso.datetime(),
   atualizado_em: z.iso.datetime(),
 });

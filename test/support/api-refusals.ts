@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { document, type Method } from './contract/document.ts';
+import { documents, type Method } from './contract/document.ts';
 
 /** The callers that are refused, by their access tokens. Their account has no webhooks. */
 export interface World {
@@ -37,7 +37,9 @@ export function describeApiRefusals(target: {
   });
   const as = (caller: keyof World['tokens']) => ({ authorization: `Bearer ${world.tokens[caller]}` });
 
-  const paths = Object.keys(document.paths).filter(path => target.paths?.includes(path) ?? path.startsWith('/v1/'));
+  const paths = Object.keys(documents.base.paths).filter(
+    path => target.paths?.includes(path) ?? path.startsWith('/v1/'),
+  );
   const operations = paths.flatMap(operationsOf);
 
   /** Sends a request, and reads the code of what must be a problem (RFC 9457), unless it is one of HEAD, which shows none. */
@@ -187,7 +189,7 @@ interface Operation {
 
 /** Returns the operations of a path, HEAD beside GET, in the order of `Allow`. */
 function operationsOf(pattern: string): Operation[] {
-  const methods = Object.entries(document.paths[pattern] ?? {}).filter(([name]) =>
+  const methods = Object.entries(documents.base.paths[pattern] ?? {}).filter(([name]) =>
     /^(?:get|post|put|delete)$/.test(name),
   );
   return methods.flatMap(([name, described]) => {

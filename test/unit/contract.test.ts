@@ -71,8 +71,10 @@ describe('the judgement of an answer', () => {
     [
       'a code of another operation',
       { ...refused, body: JSON.stringify({ ...problem, code: 'delivery_not_found' }) },
-      /\/code/,
+      /delivery_not_found/,
     ],
+    ['a status of the body', { ...refused, body: JSON.stringify({ ...problem, status: 410 }) }, /status 410/],
+    ['findings that', { ...refused, body: JSON.stringify({ ...problem, errors: [] }) }, /additional properties/],
     ['content where there is none', { ...shown, method: 'DELETE', status: 204 }, /content/],
     ['another status at an unknown path', { ...refused, path: '/v2', status: 403 }, /status 403/],
   ])('tells of %s that is not', (_what, exchange, fault) => {
@@ -85,7 +87,7 @@ describe('the judgement of an answer', () => {
     const exchange = { ...shown, host: 'auth', method: 'POST', status: 400, headers: new Headers(headers) } as const;
     const answer = (path: string) => judgeResponse({ ...exchange, path, body: JSON.stringify(body) });
     expect(answer('/oauth/v1/revoke')).toMatchObject({ met: { code: 'token_missing' }, faults: [] });
-    expect(answer('/oauth/v1/token').faults.join()).toMatch(/error_description/);
+    expect(answer('/oauth/v1/token').faults.join()).toMatch(/token is required/);
   });
 });
 

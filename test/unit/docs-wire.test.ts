@@ -77,7 +77,7 @@ describe('the words of the wire', () => {
 });
 
 it('all calls are those of the OpenAPI document, with their success and scope', () => {
-  const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/api/emissor.openapi.json'), 'utf8'));
+  const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/api/webhooks.openapi.json'), 'utf8'));
   const described = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations)
       .filter(([method]) => path.startsWith('/v1/webhooks') && methods.includes(method))

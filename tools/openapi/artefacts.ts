@@ -14,7 +14,8 @@ export const artefactsFolder = 'docs/api';
 /** Returns everything that describes the service to programs of others: file (its path from the root of the tree) -> content. */
 export function artefacts(): ReadonlyMap<string, string> {
   const documents: readonly Artefact[] = [
-    ['docs/api/emissor.openapi.json', openApiDocument(operations)],
+    ['docs/api/auth.openapi.json', openApiDocument(operations, 'auth')],
+    ['docs/api/webhooks.openapi.json', openApiDocument(operations, 'base')],
     ['docs/api/emissor.asyncapi.json', asyncApiDocument()],
     ...eventSchemaFiles(),
     ['docs/api/emissor.postman_collection.json', postmanCollection(operations)],

@@ -4,6 +4,7 @@ import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusa
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { deliverySchema, messageSchema } from './event-schemas.ts';
 import { deliveryHeaders } from './event-webhooks.ts';
+import { opened } from './plain-schemas.ts';
 
 /** Returns the AsyncAPI 3.0 document: how events come in, how they are delivered, and how publishers hear of those that are refused. */
 export function asyncApiDocument(): object {
@@ -199,6 +200,6 @@ function notice(schema: z.core.$ZodType, descriptions: Readonly<Record<string, s
       properties: { sender, reason },
       required: ['sender', 'reason'],
     },
-    payload: { type, properties: Object.fromEntries(described), required },
+    payload: opened({ type, properties: Object.fromEntries(described), required }),
   };
 }

@@ -13,15 +13,12 @@ const tokenBody: RequestBody = {
 
 const introspected = {
   active: true,
-  token_type: 'Bearer',
   scope: 'webhooks:read webhooks:manage',
   client_id: 'CLIENT_ID',
   sub: '4Gc8ZVbQ1m3kXcYwTn0LpA',
   account_id: 'acme',
   sid: '4Gc8ZVbQ1m3kXcYwTn0LpA-7Hq2',
-  jti: 'w1Xr5T0cVb9YzKk3NnQm2L',
   iss: 'https://auth.example.com',
-  aud: 'https://api.example.com',
   iat: 1795181090,
   exp: 1795181990,
 };
@@ -107,7 +104,16 @@ export const authDescriptions: Descriptions<typeof authRoutes, OAuthCase> = {
       description: 'What is known of the token.',
       schema: 'Introspection',
       examples: {
-        active: { value: introspected },
+        access: {
+          summary: 'An access token',
+          value: {
+            ...introspected,
+            token_type: 'Bearer',
+            aud: 'https://api.example.com',
+            jti: 'w1Xr5T0cVb9YzKk3NnQm2L',
+          },
+        },
+        refresh: { summary: 'A refresh token', value: introspected },
         inactive: { summary: 'A token that does not work, or is not yours to see', value: { active: false } },
       },
     },

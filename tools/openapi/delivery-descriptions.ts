@@ -5,7 +5,8 @@ import type { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { wireStates } from '../../lambdas/delivery/representation.ts';
 import { type Descriptions, eventParameter, objectFindings, type ProblemName, pathParameter } from './description.ts';
 import { delivery, deliveryDetail, replay } from './examples.ts';
-import { parameterSchema, type Schema } from './schemas.ts';
+import type { Schema } from './plain-schemas.ts';
+import { parameterSchema } from './schemas.ts';
 
 const deliveryParameter = pathParameter(
   'id',

@@ -9,7 +9,8 @@ import type { webhookProblems } from '../../lambdas/webhooks/problems.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { formSchemas } from './forms.ts';
 import type { HeaderNames } from './headers.ts';
-import type { FunctionSchemaName, Schema } from './schemas.ts';
+import type { Schema } from './plain-schemas.ts';
+import type { FunctionSchemaName } from './schemas.ts';
 
 /** The descriptions of all operations of a table of routes, and of no other. An operation that takes a body has one here. */
 export type Descriptions<Table extends RouteTable, Refusal extends string> = {
@@ -95,7 +96,13 @@ export interface PossibleFinding {
 }
 
 /** The name of a schema of the document. */
-export type SchemaName = FunctionSchemaName | keyof typeof formSchemas | `Event.${EventName}` | 'GatewayMessage';
+export type SchemaName =
+  | FunctionSchemaName
+  | keyof typeof formSchemas
+  | 'Event'
+  | `Event.${EventName}`
+  | 'GatewayMessage'
+  | 'OAuthOrGatewayError';
 
 /** Returns a reference to one of them. */
 export function ref(name: SchemaName): Schema {

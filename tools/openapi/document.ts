@@ -2,15 +2,17 @@ import { type Operation, type OwnResponse, ref } from './description.ts';
 import { deliveryHeaders, eventBodies, eventWebhooks } from './event-webhooks.ts';
 import { formSchemas } from './forms.ts';
 import type { HeaderNames } from './headers.ts';
-import { acceptLanguage, info, securitySchemes, servers, tags } from './introduction.ts';
+import { acceptLanguage, introductions } from './introduction.ts';
 import { oauthResponse, oauthResponses, uncached } from './oauth-responses.ts';
+import { opened, type Schema, union } from './plain-schemas.ts';
 import { problemResponse, problemResponses } from './problem-responses.ts';
 import { ownResponse, type Responses, sharedHeaders, shareResponses, withGateway } from './responses.ts';
 import { notes } from './schema-notes.ts';
-import { describedSchemas, type Schema } from './schemas.ts';
+import { describedSchemas } from './schemas.ts';
 
-/** Returns the OpenAPI document of both hosts, and of what receivers get. */
-export function openApiDocument(operations: readonly Operation[]): object {
+/** Returns the OpenAPI document of a host; that of {base_url} also has what receivers get. */
+export function openApiDocument(all: readonly Operation[], host: Host): object {
+  const operations = all.filter(operation => operation.host === host);
   const responses = Object.fromEntries(operations.map(operation => [operation.id, responsesOf(operation)]));
   const { shared, referring } = shareResponses(responses);
   const byPath = Map.groupBy(operations, ({ path }) => path);
@@ -20,26 +22,34 @@ export function openApiDocument(operations: readonly Operation[]): object {
       describePath(methods, operation => referring(responses[operation.id] ?? {})),
     ]),
   );
-  const notFound = {
-    auth: ownResponse(oauthResponse(404, ['no_such_path'])),
-    base: ownResponse(problemResponse(404, ['not_found'])),
-  };
+  const { info, servers, tags, securitySchemes } = introductions[host];
+  const { webhooks, parameters } = host === 'base' ? ofEvents() : { parameters: {} };
+  const body = { paths, webhooks, 'x-not-found': notFound(host) };
+  const described = { parameters, responses: shared };
+  const schemas = { ...describedSchemas(notes), ...eventBodies(), ...formSchemas, ...ofGateway() };
   return {
     openapi: '3.1.1',
     info,
-    servers: servers.base,
+    servers,
     tags,
-    paths,
-    webhooks: eventWebhooks(),
-    'x-not-found': notFound,
+    ...body,
     components: {
       securitySchemes,
-      parameters: { AcceptLanguage: acceptLanguage, ...deliveryHeaders },
-      headers: sharedHeaders(JSON.stringify({ paths, shared, notFound })),
-      responses: shared,
-      schemas: sorted({ ...describedSchemas(notes), ...eventBodies(), ...formSchemas, GatewayMessage: gatewayMessage }),
+      ...described,
+      headers: sharedHeaders(JSON.stringify([body, described])),
+      schemas: sorted(referredTo(schemas, JSON.stringify([body, described]))),
     },
   };
+}
+
+type Host = Operation['host'];
+
+function ofEvents() {
+  return { webhooks: eventWebhooks(), parameters: { AcceptLanguage: acceptLanguage, ...deliveryHeaders } };
+}
+
+function notFound(host: Host): object {
+  return ownResponse(host === 'auth' ? oauthResponse(404, ['no_such_path']) : problemResponse(404, ['not_found']));
 }
 
 /**
@@ -50,7 +60,6 @@ function describePath(operations: readonly Operation[], responses: (operation: O
   const [{ host = 'base' } = {}] = operations;
   const methods = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return {
-    servers: servers[host],
     ...Object.fromEntries(
       operations.map(operation => [
         operation.method.toLowerCase(),
@@ -104,7 +113,7 @@ function cachingOf(access: Operation['access']): HeaderNames {
   return access === 'client' ? uncached : { 'Cache-Control': 'NoStore' };
 }
 
-function methodNotAllowed(host: Operation['host'], allow: string): object {
+function methodNotAllowed(host: Host, allow: string): object {
   const { headers, ...response } = ownResponse(
     host === 'base'
       ? problemResponse(405, ['method_not_allowed'], { allow })
@@ -117,14 +126,35 @@ function methodNotAllowed(host: Operation['host'], allow: string): object {
   };
 }
 
-/** The schema of the messages that API Gateway answers by itself, before or after a function. */
+/** Returns the schemas of what API Gateway answers by itself, before or after a function. */
+function ofGateway(): Record<string, Schema> {
+  const { OAuthError = {} } = describedSchemas(notes);
+  return {
+    GatewayMessage: opened(gatewayMessage),
+    OAuthOrGatewayError: {
+      ...union([OAuthError, opened(gatewayMessage)]),
+      description: 'Why a request was refused: by the service, with `error`, or by the gateway, with `message`.',
+    },
+  };
+}
+
 const gatewayMessage = {
   type: 'object',
   description: 'An answer of the gateway itself, without `code`.',
   properties: { message: { type: ['string', 'null'], examples: ['Too Many Requests'] } },
   required: ['message'],
-  additionalProperties: false,
 };
+
+/** Returns the schemas that a text refers to, and those that they refer to. */
+function referredTo(schemas: Record<string, Schema>, text: string): Record<string, Schema> {
+  const [found, others] = [true, false].map(wanted =>
+    Object.fromEntries(
+      Object.entries(schemas).filter(([name]) => text.includes(`"#/components/schemas/${name}"`) === wanted),
+    ),
+  ) as [Record<string, Schema>, Record<string, Schema>];
+  if (Object.keys(found).length === 0) return {};
+  return { ...found, ...referredTo(others, JSON.stringify(found)) };
+}
 
 function sorted(schemas: Record<string, Schema>): Record<string, Schema> {
   return Object.fromEntries(Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1)));

@@ -66,13 +66,34 @@ export function deliverySchema(event: EventName): ObjectSchema {
   const schema = eventBodySchema(event);
   return {
     title: `${event}: body of the delivery`,
-    description: `${eventCatalogue[event].tells} What the registered URL gets by POST. In a test, whose webhook-id begins with teste_, the ids are 0.`,
+    description: `${eventCatalogue[event].tells} What the registered URL gets by POST; further fields may come. In a test, whose webhook-id begins with teste_, the ids are 0.`,
     ...converted(schema, Object.keys(schema.shape), {
       ...fieldDescriptions,
       ...describedFields(({ about, sample }) => `${about}; ${sample} in a test.`),
     }),
-    additionalProperties: false,
+    additionalProperties: true,
     examples: [exampleBody(event)],
+  };
+}
+
+/** Returns the schema of any delivery, today's or a later one: fields that only some events have are not required. */
+export function anyDeliverySchema() {
+  const schemas = EVENT_NAMES.map(deliverySchema);
+  const { pattern: _, ...link } = Object.assign({}, ...schemas.map(({ properties }) => properties.link));
+  const event = {
+    type: 'string',
+    description: `The name of the event. Today: ${EVENT_NAMES.map(name => `\`${name}\``).join(', ')}. Others may come.`,
+    'x-extensible-enum': EVENT_NAMES,
+  };
+  return {
+    title: 'Event',
+    description:
+      'What the registered URL gets by POST, whatever the event. Answer one that you do not know with 2xx, and drop it.',
+    type: 'object',
+    properties: { ...Object.assign({}, ...schemas.map(({ properties }) => properties)), event, link },
+    required: ['event'],
+    additionalProperties: true,
+    examples: [exampleBody('demanda.criada'), exampleBody('proposta.recebida')],
   };
 }
 

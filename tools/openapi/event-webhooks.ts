@@ -1,19 +1,25 @@
 import { sampleBody } from '../../lambdas/delivery/intake/event.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
-import { ref } from './description.ts';
-import { deliverySchema } from './event-schemas.ts';
-import type { Schema } from './schemas.ts';
+import { ref, type SchemaName } from './description.ts';
+import { anyDeliverySchema, deliverySchema, exampleBody } from './event-schemas.ts';
+import type { Schema } from './plain-schemas.ts';
 
-/** Returns what receivers get: one POST for each event, with its headers, and the answers that they may send. */
+/**
+ * Returns what receivers get, with its headers, and the answers that they may send: one POST for any event, and beside it one for
+ * each that there is today.
+ */
 export function eventWebhooks(): Record<string, object> {
-  return Object.fromEntries(EVENT_NAMES.map(eventName => [eventName, { post: deliveryOf(eventName) }]));
+  const samples = EVENT_NAMES.map(name => [name, { summary: `Event ${name}`, value: exampleBody(name) }]);
+  return {
+    event: { post: deliveryOf('deliver', 'Any event', 'Event', Object.fromEntries(samples)) },
+    ...Object.fromEntries(EVENT_NAMES.map(name => [name, { post: deliveryOfEvent(name) }])),
+  };
 }
 
 /** Returns the schemas of the bodies of all events, by their name under `components`. */
 export function eventBodies(): Record<string, Schema> {
-  return Object.fromEntries(
-    EVENT_NAMES.map(eventName => [`Event.${eventName}`, { ...deliverySchema(eventName), title: eventName }]),
-  );
+  const named = EVENT_NAMES.map(name => [`Event.${name}`, { ...deliverySchema(name), title: name }]);
+  return { Event: anyDeliverySchema(), ...Object.fromEntries(named) };
 }
 
 /** The headers of each delivery. `Authorization` is a security scheme, `Content-Type` stands with the body. */
@@ -54,12 +60,17 @@ function header(name: string, description: string, schema: Schema, example: stri
   return { name, in: 'header', required: true, description, schema, example };
 }
 
-function deliveryOf(eventName: EventName): object {
-  const value = JSON.parse(sampleBody(eventName, 'https://demandas.example.com'));
+function deliveryOfEvent(name: EventName): object {
+  const value = JSON.parse(sampleBody(name, 'https://demandas.example.com'));
+  const test = { summary: 'The sample that tests send', value };
+  return deliveryOf(`deliver.${name}`, `Event ${name}`, `Event.${name}`, { test });
+}
+
+function deliveryOf(operationId: string, summary: string, schema: SchemaName, examples: object): object {
   return {
-    operationId: `deliver.${eventName}`,
+    operationId,
     tags: ['Events'],
-    summary: `Event ${eventName}`,
+    summary,
     description:
       'A POST to the URL that is registered for the event. Verify its signature, store it, and answer within 15 seconds. It may come again, and no order is promised.',
     security: [{ receiverAuthorization: [] }, {}],
@@ -68,8 +79,8 @@ function deliveryOf(eventName: EventName): object {
       required: true,
       content: {
         'application/json': {
-          schema: ref(`Event.${eventName}`),
-          examples: { test: { summary: 'The sample that tests send', value } },
+          schema: ref(schema),
+          examples,
         },
       },
     },

@@ -17,7 +17,7 @@ export const headers = {
   Pragma: { description: 'For caches of HTTP/1.0.', schema: { type: 'string', const: 'no-cache' } },
   ContentLanguage: {
     description: 'The language of `title` and `detail`: the one that `Accept-Language` prefers.',
-    schema: { type: 'string', enum: ['en', 'pt-BR'] },
+    schema: { type: 'string', 'x-extensible-enum': ['en', 'pt-BR'] },
   },
   RetryAfter: {
     description: 'Seconds to wait before the next try.',

@@ -1,54 +1,80 @@
-/* What the document says of all operations: about the service, its hosts, and how callers authenticate. */
+/* What the documents say of all operations: about the service, the host, and how callers authenticate. */
 
-/** Title, version and description. */
-export const info = {
-  title: 'Emissor',
-  version: '1',
-  summary: 'Tokens, and webhooks of the marketplace.',
-  description: `Emissor issues OAuth 2.0 tokens and delivers events to the URLs that are registered for them.
+const license = { name: 'Apache 2.0', identifier: 'Apache-2.0' };
 
-There are two hosts: \`/oauth/v1\` and two documents under \`/.well-known\` are at the authorization server, \`/v1\` and the metadata of the API at the API; each path says which.
+const conventions = `HEAD is not listed: it works wherever GET does, and answers as GET does, without the content.
 
-HEAD is not listed: it works wherever GET does, and answers as GET does, without the content.
+Every path answers methods that it does not take with 405 and \`Allow\` (\`x-method-not-allowed\`); other paths are 404 (\`x-not-found\`). \`{"message"}\` comes from the gateway before the service: it throttles, and refuses what is too large.
 
-Refusals of the API are \`application/problem+json\` with a \`code\`; those of the authorization server have \`error\`. Where a response has both, \`{"message"}\` comes from the gateway before them: it throttles, and refuses what is too large. Every path answers methods that it does not take with 405 and \`Allow\` (\`x-method-not-allowed\`), and each host answers other paths with 404 (\`x-not-found\`).
+Answers and events may get further fields, and lists further values: \`x-extensible-enum\` has today's. Skip what you do not know. In schemas made of several forms \`x-forms\` says which fields come together.`;
+
+/** The introduction of each document: who it is about, where that is, and its groups of operations. */
+export const introductions = {
+  auth: {
+    info: {
+      title: 'Emissor: tokens',
+      version: '1',
+      summary: 'The authorization server, {auth_url}.',
+      description: `Emissor issues OAuth 2.0 tokens and delivers events to the URLs that are registered for them. This is its authorization server; \`webhooks.openapi.json\` is the API that takes the tokens.
+
+Refusals have \`error\` (RFC 6749).
+
+${conventions}`,
+      license,
+    },
+    servers: [serverOf('https://auth.emissor.example', 'The authorization server, {auth_url}')],
+    tags: [
+      { name: 'Tokens', description: 'Log in, refresh, log out.' },
+      { name: 'Discovery', description: 'Documents that libraries read.' },
+    ],
+    securitySchemes: {
+      clientBasic: {
+        type: 'http',
+        scheme: 'basic',
+        description:
+          'Client id and client secret. Or both in the form, as `client_id` and `client_secret`; never in both ways.',
+      },
+    },
+  },
+  base: {
+    info: {
+      title: 'Emissor: webhooks',
+      version: '1',
+      summary: 'Webhooks of the marketplace, {base_url}.',
+      description: `Emissor issues OAuth 2.0 tokens and delivers events to the URLs that are registered for them. This is its API; the tokens come from the authorization server, which \`auth.openapi.json\` describes.
+
+Refusals are \`application/problem+json\` with a \`code\`.
+
+${conventions}
 
 \`webhooks\` describes what receivers get.`,
-  license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
-};
-
-/** The groups of operations. */
-export const tags = [
-  { name: 'Tokens', description: 'Log in, refresh, log out.' },
-  { name: 'Webhooks', description: 'Register URLs for events.' },
-  { name: 'Deliveries', description: 'See what was sent, and send it again.' },
-  { name: 'Replays', description: 'Send the deliveries of a span of time again.' },
-  { name: 'Discovery', description: 'Documents that libraries read.' },
-  { name: 'Events', description: 'What receivers get.' },
-];
-
-/** The ways to authenticate. */
-export const securitySchemes = {
-  accessToken: {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'JWT',
-    description:
-      'An access token of the authorization server. An operation lists the scope that it needs; `webhooks:manage` includes `webhooks:read`. The user must be an admin of the account.',
+      license,
+    },
+    servers: [serverOf('https://api.emissor.example', 'The API, {base_url}')],
+    tags: [
+      { name: 'Webhooks', description: 'Register URLs for events.' },
+      { name: 'Deliveries', description: 'See what was sent, and send it again.' },
+      { name: 'Replays', description: 'Send the deliveries of a span of time again.' },
+      { name: 'Discovery', description: 'Documents that libraries read.' },
+      { name: 'Events', description: 'What receivers get.' },
+    ],
+    securitySchemes: {
+      accessToken: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description:
+          'An access token of the authorization server. An operation lists the scope that it needs; `webhooks:manage` includes `webhooks:read`. The user must be an admin of the account.',
+      },
+      receiverAuthorization: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'Authorization',
+        description: 'The `autorizacao` of the registration, if it has one.',
+      },
+    },
   },
-  clientBasic: {
-    type: 'http',
-    scheme: 'basic',
-    description:
-      'Client id and client secret. Or both in the form, as `client_id` and `client_secret`; never in both ways.',
-  },
-  receiverAuthorization: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Authorization',
-    description: 'The `autorizacao` of the registration, if it has one.',
-  },
-};
+} as const;
 
 /** The header that chooses the language of refusals. */
 export const acceptLanguage = {
@@ -59,14 +85,11 @@ export const acceptLanguage = {
   example: 'pt-BR, en;q=0.5',
 };
 
-/** The addresses of each host: an example, and those of a local run. Each stage has its own. */
-export const servers = {
-  auth: [
-    { url: 'https://auth.emissor.example', description: 'The authorization server, {auth_url}' },
-    { url: 'http://127.0.0.1:4000', description: 'The same in a local run (`npm start`)' },
-  ],
-  base: [
-    { url: 'https://api.emissor.example', description: 'The API, {base_url}' },
-    { url: 'http://127.0.0.1:4001', description: 'The same in a local run (`npm start`)' },
-  ],
-};
+/** Every stage has addresses of its own: the document's is a variable. */
+function serverOf(example: string, description: string) {
+  return {
+    url: '{url}',
+    description,
+    variables: { url: { default: example, description: 'Its address at your stage.' } },
+  };
+}

@@ -13,7 +13,6 @@ import {
   ref,
 } from './description.ts';
 import type { HeaderNames } from './headers.ts';
-import type { Schema } from './schemas.ts';
 
 /** Returns the responses for what an operation of {base_url} refuses, by status. */
 export function problemResponses(operation: BaseOperation): Record<string, OwnResponse> {
@@ -44,7 +43,7 @@ export function problemResponse(
   return {
     description: `${problemTitles[status].en}: ${codes.map(code => `\`${code}\``).join(', ')}.`,
     mediaType: 'application/problem+json',
-    schema: { allOf: [ref('Problem'), narrowed(status, codes, findings)] },
+    schema: ref(status === 422 ? 'ValidationProblem' : 'Problem'),
     examples: examplesOf(names, values, findings),
     headers,
     sometimes: Object.keys(headers).filter(name => own.some(has => !(name in has)) && !everywhere.includes(name)),
@@ -69,24 +68,6 @@ const headersOf: Partial<Record<ProblemName, HeaderNames>> = {
   contended: { 'Retry-After': 'RetryAfter' },
   busy: { 'Retry-After': 'RetryAfter' },
 };
-
-function narrowed(status: Status, codes: readonly string[], findings: readonly PossibleFinding[]): Schema {
-  const properties = { status: { const: status }, code: { enum: codes } };
-  if (status !== 422) return { properties };
-  const codesOfFindings = [...new Set(findings.map(({ finding }) => finding.code))];
-  const [{ place } = { place: { pointer: '' } }] = findings; // all of a body, or all of a query
-  const finding = {
-    ...Object.fromEntries(Object.keys(place).map(name => [name, { type: 'string' }])),
-    code: { type: 'string', enum: codesOfFindings },
-    detail: { type: 'string' },
-  };
-  const errors = {
-    type: 'array',
-    minItems: 1,
-    items: { type: 'object', properties: finding, required: Object.keys(finding), additionalProperties: false },
-  };
-  return { properties: { ...properties, errors }, required: ['errors'] };
-}
 
 function examplesOf(
   names: readonly ProblemName[],

@@ -1,6 +1,6 @@
 import { type Example, type OwnResponse, ref } from './description.ts';
 import { type HeaderNames, headers } from './headers.ts';
-import type { Schema } from './schemas.ts';
+import type { Schema } from './plain-schemas.ts';
 
 /** Responses by status. */
 export type Responses = Readonly<Record<string, ResponseObject>>;
@@ -124,7 +124,7 @@ function bothForms(
   if (!gateway || !same) return { ...own, ...(gateway && { [gatewayType]: gateway }) };
   return {
     [gatewayType]: {
-      schema: { oneOf: [same.schema, gateway.schema] },
+      schema: ref('OAuthOrGatewayError'), // the API's own refusals have a media type of their own
       examples: { ...same.examples, ...gateway.examples },
     },
   };

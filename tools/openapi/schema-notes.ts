@@ -31,6 +31,7 @@ const resultado = {
     '`entregue`: 2xx. `http`: another status. `tempo_esgotado`: no complete headers in time. `conexao`, `tls`, `dns`: not reached. `bloqueada`: the URL or an address of its host is not allowed. `lenta`: given up early, and repeated at once. `interno`: a fault of the service, not charged.',
 };
 const webhook = {
+  evento: { description: 'The event whose deliveries go there.' },
   url: { description: 'Where deliveries go.', format: 'uri' },
   autorizacao_definida: { description: 'Whether an `autorizacao` is registered.' },
   estado: { description: 'Whether events are sent (`ativo`), or held back (`suspenso`).' },
@@ -64,11 +65,21 @@ const range = {
     description: 'Up to this time of acceptance; the time itself is left out.',
   },
 };
+const problem = {
+  type: { description: 'The page that explains `code`, or `about:blank`.', format: 'uri' },
+  title: { description: 'What `status` means.' },
+  detail: { description: 'What is wrong, and how to correct it.' },
+  code: { description: 'The reason. Each operation lists its own by status; others may come.' },
+  requisicao: {
+    description: 'The id of the request, as in the header `apigw-requestid`: support finds the request by it.',
+    examples: ['AbCdEfGhIjKlMnO='],
+  },
+};
 
 /** The document's additions to the schemas of the functions: descriptions, and rules that zod cannot say. */
 export const notes = {
   EventName: { description: 'The name of an event.' },
-  NewWebhook: { properties: { url, autorizacao } },
+  WebhookRegistration: { properties: { url, autorizacao } },
   WebhookReplacement: {
     description: 'All of the new registration: an `autorizacao` that is left out is removed.',
     properties: { url, autorizacao },
@@ -79,9 +90,13 @@ export const notes = {
   ReplayRequest: {
     properties: { ...range, estado: { description: 'Which deliveries to send again.' } },
   },
+  ReplacedSecret: {
+    description: 'A signing secret that was replaced, and signs still.',
+    properties: { valido_ate: { description: 'Until when it signs.' } },
+  },
   Webhook: { description: 'A webhook. It never shows `autorizacao` or a secret.', properties: webhook },
   RegisteredWebhook: { description: 'A new webhook, with its signing secret.', properties: { ...webhook, segredo } },
-  NewSecret: { properties: { segredo } },
+  SigningSecret: { properties: { segredo } },
   Delivery: {
     description: 'A delivery, as lists show it.',
     properties: { ...delivery, tentativas: { description: 'How many attempts were made.' } },
@@ -93,18 +108,20 @@ export const notes = {
       corpo: { description: 'The body that is sent and signed, as text.' },
       tentativas: {
         description: 'The latest 30 attempts, oldest first.',
-        items: {
-          properties: {
-            numero: { description: 'Counts all attempts; the first is 1.' },
-            duracao_ms: { description: 'How long the attempt took, in milliseconds.' },
-            resultado,
-            status: { description: 'The status code of the answer, if there was one.' },
-            resposta: {
-              description:
-                'The first 1,024 bytes of the answer, as text; what was sent as `autorizacao` is replaced by `***`. Null without an answer, and 60 days after the attempt.',
-            },
-          },
-        },
+      },
+    },
+  },
+  Attempt: {
+    description: 'An attempt of a delivery: one POST, or what kept it from being made.',
+    properties: {
+      numero: { description: 'Counts all attempts; the first is 1.' },
+      iniciada_em: { description: 'When it was begun.' },
+      duracao_ms: { description: 'How long it took, in milliseconds.' },
+      resultado,
+      status: { description: 'The status code of the answer, if there was one.' },
+      resposta: {
+        description:
+          'The first 1,024 bytes of the answer, as text; what was sent as `autorizacao` is replaced by `***`. Null without an answer, and 60 days after the attempt.',
       },
     },
   },
@@ -117,6 +134,7 @@ export const notes = {
   AcceptedDelivery: { properties: { id: deliveryId } },
   Replay: {
     properties: {
+      estado: { description: 'Whether it runs (`em_andamento`), is over (`concluido`) or was ended (`cancelado`).' },
       id: { pattern: '^reenvio_[A-Za-z0-9]{22}$', examples: ['reenvio_0Unh6M0hDjFlJnzs0eQZsx'] },
       total: { description: 'How many deliveries it sends; `null` until they are counted.' },
       enviadas: { description: 'How many it has sent.' },
@@ -124,15 +142,19 @@ export const notes = {
   },
   Problem: {
     description: 'Why a request was refused (RFC 9457). `code` is for programs, `detail` for people.',
+    properties: problem,
+  },
+  ValidationProblem: {
+    description: 'Why a request was refused, with everything that is wrong with it.',
+    properties: { ...problem, errors: { description: 'Everything that is wrong.', minItems: 1 } },
+  },
+  Finding: {
+    description: 'One thing that is wrong with a request.',
     properties: {
-      type: { description: 'The page that explains `code`, or `about:blank`.', format: 'uri' },
-      title: { description: 'What `status` means.' },
-      detail: { description: 'What is wrong, and how to correct it.' },
-      requisicao: {
-        description: 'The id of the request, as in the header `apigw-requestid`: support finds the request by it.',
-        examples: ['AbCdEfGhIjKlMnO='],
-      },
-      errors: { description: 'With `validation_failed`: everything that is wrong.' },
+      pointer: { description: 'The place in the body, as a JSON Pointer (RFC 6901); empty for the body itself.' },
+      parameter: { description: 'Or the query parameter.' },
+      code: { description: 'The reason, for programs.' },
+      detail: { description: 'The reason, and how to correct it.' },
     },
   },
   TokenResponse: {
@@ -144,12 +166,22 @@ export const notes = {
     },
   },
   Revocation: { description: 'Nothing: RFC 7009 gives no content.' },
-  Introspection: { description: 'What is known of a token (RFC 7662).' },
+  Introspection: {
+    description: 'What is known of a token (RFC 7662): of one that does not work `active` alone.',
+    properties: { active: { description: 'Whether the token works.' } },
+  },
   ServerMetadata: { description: 'Authorization server metadata (RFC 8414).' },
+  PublicKey: {
+    description:
+      'A public key (RFC 7518 section 6): one of type `EC` has `crv`, `x` and `y`, one of type `RSA` has `n` and `e`.',
+  },
   KeySet: { description: 'The public keys that verify access tokens (RFC 7517).' },
   ProtectedResourceMetadata: { description: 'Protected resource metadata (RFC 9728).' },
   OAuthError: {
     description: 'Why a request was refused (RFC 6749 section 5.2).',
-    properties: { error_description: { description: 'What is wrong, in ASCII.' } },
+    properties: {
+      error: { description: 'The reason, for programs. Each operation lists its own by status; others may come.' },
+      error_description: { description: 'What is wrong, in ASCII.' },
+    },
   },
 } as const satisfies Partial<Record<FunctionSchemaName, SchemaNote>>;

@@ -1,19 +1,17 @@
 import * as z from 'zod';
-import { problemBody } from '../../lambdas/api/problem.ts';
+import { finding, problemBody } from '../../lambdas/api/problem.ts';
 import * as oauth from '../../lambdas/auth/answers.ts';
 import * as deliveries from '../../lambdas/delivery/api/answers.ts';
 import { replayRequest } from '../../lambdas/delivery/api/input.ts';
-import { deliveryDetail, deliveryRecord } from '../../lambdas/delivery/representation.ts';
+import { attemptRecord, deliveryDetail, deliveryRecord } from '../../lambdas/delivery/representation.ts';
 import * as webhooks from '../../lambdas/webhooks/answers.ts';
 import { registration, replacement, secretRotation } from '../../lambdas/webhooks/input.ts';
-import { webhookRecord } from '../../lambdas/webhooks/representation.ts';
+import { replacedSecret, webhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { eventNameSchema } from '../../lambdas/webhooks/webhook.ts';
-
-/** A JSON Schema, draft 2020-12. */
-export type Schema = Readonly<Record<string, unknown>>;
+import { opened, plain, type Schema } from './plain-schemas.ts';
 
 /** The names of the schemas of the functions. */
-export type FunctionSchemaName = keyof typeof requests | keyof typeof responses;
+export type FunctionSchemaName = keyof typeof requests | keyof typeof responses | 'Problem';
 
 /** Members to add to a schema; those of its properties by name. */
 export type SchemaNote = {
@@ -22,14 +20,18 @@ export type SchemaNote = {
   readonly [member: string]: unknown;
 };
 
-/** Returns the schemas of the functions, and what is noted of them. */
+/** Returns the schemas of the functions, and what is noted of them: those of requests are closed, those of answers open. */
 export function describedSchemas(
   notes: Readonly<Partial<Record<FunctionSchemaName, SchemaNote>>>,
 ): Record<string, Schema> {
-  const schemas = { ...converted(responses, 'output'), ...converted(requests, 'input') };
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, describe(schema, notes[name as FunctionSchemaName])]),
-  );
+  const described = (schemas: Record<string, Schema>) =>
+    Object.entries(schemas).map(
+      ([name, schema]) => [name, describe(plain(schema), notes[name as FunctionSchemaName])] as const,
+    );
+  return Object.fromEntries([
+    ...described(converted(requests, 'input')),
+    ...described(byStatus(converted(responses, 'output'))).map(([name, schema]) => [name, opened(schema)] as const),
+  ]);
 }
 
 /** Returns the schema of a parameter: as it is written, or, by `output`, as it is read. */
@@ -40,31 +42,31 @@ export function parameterSchema(schema: z.core.$ZodType, io: 'input' | 'output' 
 
 const requests = {
   EventName: eventNameSchema,
-  NewWebhook: registration,
+  WebhookRegistration: registration,
   WebhookReplacement: replacement,
   SecretRotation: secretRotation,
   ReplayRequest: replayRequest,
 };
 
 const responses = {
-  EventName: eventNameSchema,
   Webhook: webhookRecord,
+  ReplacedSecret: replacedSecret,
   WebhookList: webhooks.webhookList,
   RegisteredWebhook: webhooks.registeredWebhook,
-  NewSecret: webhooks.newSecret,
+  SigningSecret: webhooks.newSecret,
   Delivery: deliveryRecord,
   DeliveryDetail: deliveryDetail,
+  Attempt: attemptRecord,
   DeliveryPage: deliveries.deliveryPage,
   AcceptedDelivery: deliveries.acceptedDelivery,
   Replay: deliveries.replayRecord,
-  Problem: problemBody,
+  ValidationProblem: problemBody,
+  Finding: finding,
   TokenResponse: oauth.tokenResponse,
   Revocation: oauth.revocation,
   Introspection: oauth.introspection,
-  ActiveAccessToken: oauth.activeAccessToken,
-  ActiveRefreshToken: oauth.activeRefreshToken,
-  InactiveToken: oauth.inactiveToken,
   ServerMetadata: oauth.serverMetadata,
+  PublicKey: oauth.publicKey,
   KeySet: oauth.keySet,
   ProtectedResourceMetadata: oauth.protectedResourceMetadata,
   OAuthError: oauth.oauthErrorBody,
@@ -81,10 +83,27 @@ function converted(schemas: Record<string, z.core.$ZodType>, io: 'input' | 'outp
   );
 }
 
-/** Leaves out what says nothing to a reader: the calendar as a pattern, and the largest integers of JavaScript. */
+/** Tells the two bodies of a refusal apart: findings come with status 422, and with no other. */
+function byStatus({ ValidationProblem, ...schemas }: Record<string, Schema>): Record<string, Schema> {
+  const { properties, required } = ValidationProblem as { properties: Record<string, Schema>; required: string[] };
+  const { errors, ...others } = properties;
+  return {
+    ...schemas,
+    Problem: { ...ValidationProblem, properties: others },
+    ValidationProblem: { ...ValidationProblem, properties, required: [...required, 'errors'] },
+  };
+}
+
+/**
+ * Leaves out what says nothing to a reader: the calendar as a pattern, and the largest integers of JavaScript. Generators take an
+ * integer for one of 32 bits unless its format says otherwise.
+ */
 function simplify({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) {
+    delete jsonSchema.maximum;
+    jsonSchema.format = 'int64';
+  }
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 }
 

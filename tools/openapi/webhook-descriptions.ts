@@ -44,7 +44,7 @@ export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName
       'Registers a URL for an event. The answer shows the signing secret, this once. Where an operator has suspended the webhook of that event, the new one is suspended too.',
     body: {
       required: true,
-      schema: 'NewWebhook',
+      schema: 'WebhookRegistration',
       examples: {
         plain: { summary: 'Without `autorizacao`', value: { evento: webhook.evento, url: webhook.url } },
         autorizacao: {
@@ -116,7 +116,7 @@ export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName
     success: {
       status: 201,
       description: 'The new secret.',
-      schema: 'NewSecret',
+      schema: 'SigningSecret',
       examples: { example: { value: { segredo } } },
     },
     refusals: ['webhook_not_found', 'too_many_secrets', 'contended'],

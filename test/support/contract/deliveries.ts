@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { document, pointerTo } from './document.ts';
+import { documents, pointerTo } from './document.ts';
 import { faultsOf } from './validation.ts';
 
 /** A delivery as a receiver gets it. */
@@ -9,21 +9,23 @@ export interface Arrived {
   readonly body: string;
 }
 
+const { webhooks = {}, components } = documents.base;
+
 /** Judges a delivery by the document's `webhooks`: its headers and its body. Returns the event, and what is not described. */
 export function judgeDelivery({ method, headers, body }: Arrived): { event: string; faults: readonly string[] } {
   const content = parse(body);
   const event = String(Object(content).event);
-  const described = Object.hasOwn(document.webhooks, event) ? document.webhooks[event] : undefined;
+  const described = Object.hasOwn(webhooks, event) ? webhooks[event] : undefined;
   if (!described) return { event, faults: [`The event ${event} is not described.`] };
   const names = described.post.parameters.map(({ $ref }) => $ref.split('/').at(-1) ?? '');
   const parameters = names.flatMap(name => {
-    const parameter = document.components.parameters[name];
+    const parameter = components.parameters[name];
     return parameter
       ? [{ name: parameter.name.toLowerCase(), pointer: pointerTo('components', 'parameters', name, 'schema') }]
       : [];
   });
   const wrong = parameters.flatMap(({ name, pointer }) =>
-    faultsOf(headers[name], pointer).map(fault => `The header ${name} (${headers[name]}): ${fault}.`),
+    faultsOf(headers[name], 'base', pointer).map(fault => `The header ${name} (${headers[name]}): ${fault}.`),
   );
   const known = new Set([...parameters.map(({ name }) => name), ...ofEveryRequest]);
   const undescribed = Object.keys(headers).filter(name => !known.has(name));
@@ -36,6 +38,7 @@ export function judgeDelivery({ method, headers, body }: Arrived): { event: stri
       ...undescribed.map(name => `The header ${name} is not described.`),
       ...faultsOf(
         content,
+        'base',
         pointerTo('webhooks', event, 'post', 'requestBody', 'content', 'application/json', 'schema'),
       ),
     ],

@@ -1,29 +1,30 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { closed } from './closed.ts';
 
-/** The OpenAPI document, as it is committed. */
-export const document: OpenApiDocument = JSON.parse(
-  readFileSync(path.join(import.meta.dirname, '../../../docs/api/emissor.openapi.json'), 'utf8'),
-);
+/** The OpenAPI documents, as they are committed, but for their schemas of answers and events: those are closed. */
+export const documents: Readonly<Record<Host, OpenApiDocument>> = {
+  auth: read('auth.openapi.json'),
+  base: read('webhooks.openapi.json'),
+};
 
 /** The two hosts. */
 export type Host = 'auth' | 'base';
 
 /** The parts of the document that the contract test reads. */
 export interface OpenApiDocument {
-  readonly servers: readonly [{ readonly url: string }];
   readonly paths: Readonly<Record<string, PathItem>>;
-  readonly webhooks: Readonly<Record<string, { readonly post: { readonly parameters: readonly Reference[] } }>>;
+  /** Of {base_url} alone. */
+  readonly webhooks?: Readonly<Record<string, { readonly post: { readonly parameters: readonly Reference[] } }>>;
   readonly components: {
     readonly headers: Readonly<Record<string, HeaderObject>>;
     readonly responses: Readonly<Record<string, ResponseObject>>;
     readonly parameters: Readonly<Record<string, Parameter>>;
   };
-  readonly 'x-not-found': Readonly<Record<Host, ResponseObject>>;
+  readonly 'x-not-found': ResponseObject;
 }
 
 export type PathItem = Readonly<Record<string, Method>> & {
-  readonly servers: readonly [{ readonly url: string }];
   readonly 'x-method-not-allowed': ResponseObject;
 };
 
@@ -58,19 +59,19 @@ interface Reference {
   readonly $ref: string;
 }
 
-/** Returns the host of a path of the document. */
-export function hostOf({ servers }: PathItem): Host {
-  return servers[0].url === document.servers[0].url ? 'base' : 'auth';
+function read(file: string): OpenApiDocument {
+  return closed(JSON.parse(readFileSync(path.join(import.meta.dirname, '../../../docs/api', file), 'utf8')));
 }
 
 /** Returns the response or header that a part of the document is or refers to, and the JSON Pointer that leads there. */
 export function resolved<Part extends object>(
+  host: Host,
   kind: 'responses' | 'headers',
   part: Part | Reference,
   pointer: string,
 ): { part: Part; pointer: string } {
   if (!('$ref' in part)) return { part, pointer };
-  const target = document.components[kind][part.$ref.split('/').at(-1) ?? ''];
+  const target = documents[host].components[kind][part.$ref.split('/').at(-1) ?? ''];
   if (!target) throw new Error(`The document has no ${part.$ref}.`);
   return { part: target as object as Part, pointer: part.$ref };
 }

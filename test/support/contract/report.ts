@@ -12,7 +12,7 @@ export function reportContract(run: Run, project: TestProject): void {
   if (!summary) return;
   process.stdout.write(`\n${summary.text}\n`);
   if (run.processId === null || summary.missing.length === 0 || !isWhole(project)) return;
-  throw new Error(`docs/api/emissor.openapi.json describes what no end-to-end test met: ${summary.missing.join('; ')}`);
+  throw new Error(`docs/api/*.openapi.json describe what no end-to-end test met: ${summary.missing.join('; ')}`);
 }
 
 /** Returns whether all suites ran, with all their tests, and none failed. */

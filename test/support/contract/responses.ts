@@ -1,9 +1,9 @@
 import {
-  document,
+  documents,
   type HeaderObject,
   type Host,
-  hostOf,
   type Method,
+  type PathItem,
   pointerTo,
   type ResponseObject,
   resolved,
@@ -48,22 +48,30 @@ export function judgeResponse(exchange: Exchange): Judgement {
   const body = parse(exchange.body);
   return {
     met: { operation, status, code: codeOf(response, exchange, body) },
-    faults: [...headerFaults(response, pointer, exchange.headers), ...contentFaults(response, pointer, exchange, body)],
+    faults: [
+      ...headerFaults(response, pointer, exchange),
+      ...contentFaults(response, pointer, exchange, body),
+      ...codeFaults(response, exchange, body),
+    ],
   };
 }
 
 /** Returns every answer that the document describes for an operation; those to HEAD are those to GET, without the content. */
 export function allAnswers(): Answered[] {
-  return Object.values(document.paths).flatMap(item =>
-    Object.entries(item)
-      .filter((member): member is [string, Method] => typeof member[1] === 'object' && 'operationId' in member[1])
-      .flatMap(([method, { operationId: operation, responses }]) =>
-        Object.entries(responses).flatMap(([status, response]) => [
-          ...codesOf(resolved('responses', response, '').part).map(code => ({ operation, status, code })),
-          ...(method === 'get' ? [{ operation: headOf(operation), status, code: '' }] : []),
-        ]),
-      ),
-  );
+  return hosts.flatMap(host => Object.values(documents[host].paths).flatMap(item => answersOf(host, item)));
+}
+
+const hosts = ['auth', 'base'] as const;
+
+function answersOf(host: Host, item: PathItem): Answered[] {
+  return Object.entries(item)
+    .filter((member): member is [string, Method] => typeof member[1] === 'object' && 'operationId' in member[1])
+    .flatMap(([method, { operationId: operation, responses }]) =>
+      Object.entries(responses).flatMap(([status, response]) => [
+        ...codesOf(resolved(host, 'responses', response, '').part).map(code => ({ operation, status, code })),
+        ...(method === 'get' ? [{ operation: headOf(operation), status, code: '' }] : []),
+      ]),
+    );
 }
 
 interface Found {
@@ -73,11 +81,10 @@ interface Found {
 }
 
 function find({ host, method, path, status }: Exchange): Found {
-  const found = Object.entries(document.paths).find(
-    ([pattern, item]) => hostOf(item) === host && matches(pattern, path),
-  );
+  const { paths, 'x-not-found': notFound } = documents[host];
+  const found = Object.entries(paths).find(([pattern]) => matches(pattern, path));
   if (!found) {
-    const described = { response: document['x-not-found'][host], pointer: pointerTo('x-not-found', host) };
+    const described = { response: notFound, pointer: pointerTo('x-not-found') };
     return { operation: `unknown path (${host})`, described: status === 404 ? described : undefined };
   }
   const [pattern, item] = found;
@@ -90,7 +97,7 @@ function find({ host, method, path, status }: Exchange): Found {
   }
   const response = operation.responses[status];
   const pointer = pointerTo('paths', pattern, name, 'responses', String(status));
-  const described = response && resolved('responses', response, pointer);
+  const described = response && resolved(host, 'responses', response, pointer);
   return {
     operation: method === 'HEAD' ? headOf(operation.operationId) : operation.operationId,
     described: described && { response: described.part, pointer: described.pointer },
@@ -110,14 +117,15 @@ function matches(pattern: string, path: string): boolean {
   );
 }
 
-function headerFaults({ headers = {} }: ResponseObject, pointer: string, given: Headers): string[] {
+function headerFaults({ headers = {} }: ResponseObject, pointer: string, exchange: Exchange): string[] {
+  const { host, headers: given } = exchange;
   const described = Object.entries(headers).flatMap(([name, header]) => {
-    const { part, pointer: place } = resolved<HeaderObject>('headers', header, `${pointer}/headers/${name}`);
+    const { part, pointer: place } = resolved<HeaderObject>(host, 'headers', header, `${pointer}/headers/${name}`);
     const { required, schema } = part;
     const text = given.get(name);
     if (text === null) return required ? [`The header ${name} is missing.`] : [];
     const isNumber = 'type' in schema && schema.type === 'integer';
-    return faultsOf(isNumber ? Number(text) : text, `${place}/schema`).map(
+    return faultsOf(isNumber ? Number(text) : text, host, `${place}/schema`).map(
       fault => `The header ${name} (${text}): ${fault}.`,
     );
   });
@@ -134,14 +142,41 @@ function isOfTransport(name: string): boolean {
 function contentFaults(
   { content }: ResponseObject,
   pointer: string,
-  { method, headers, body: text }: Exchange,
+  { host, method, headers, body: text }: Exchange,
   body: unknown,
 ): string[] {
   if (method === 'HEAD' || !content)
     return text === '' ? [] : [`There is content, which ${method} is not described with.`];
   const type = headers.get('content-type') ?? '';
   if (!content[type]) return [`The content type "${type}" is not described.`];
-  return faultsOf(body, `${pointer}/content/${pointerTo(type).slice(2)}/schema`);
+  return faultsOf(body, host, `${pointer}/content/${pointerTo(type).slice(2)}/schema`);
+}
+
+/** A refusal has the status, the code and the findings of one of the response's examples. */
+function codeFaults({ content = {} }: ResponseObject, { method, status, headers }: Exchange, body: unknown): string[] {
+  const { code, error, error_description: description, status: told, errors = [] } = Object(body) as Refusal;
+  if (method === 'HEAD' || (code ?? error) === undefined) return [];
+  const { examples = {} } = content[headers.get('content-type') ?? ''] ?? {};
+  const known = Object.values(examples).map(({ value }) => value as Refusal);
+  const isKnown = known.some(
+    example => example.code === code && example.error === error && example.error_description === description,
+  );
+  const findings = new Set(known.flatMap(example => (example.errors ?? []).map(({ code: own }) => own)));
+  return [
+    ...(isKnown ? [] : [`The code ${code ?? error} (${description ?? ''}) is not described.`]),
+    ...(told === undefined || told === status ? [] : [`The body has the status ${told}.`]),
+    ...errors
+      .filter(({ code: own }) => !findings.has(own))
+      .map(({ code: own }) => `A finding ${own} is not described.`),
+  ];
+}
+
+interface Refusal {
+  readonly status?: number;
+  readonly code?: string;
+  readonly error?: string;
+  readonly error_description?: string;
+  readonly errors?: readonly { readonly code: string }[];
 }
 
 function codeOf({ content = {} }: ResponseObject, { headers }: Exchange, body: unknown): string {

@@ -14,10 +14,10 @@ observeFetch(origin => {
   return hosts?.get(origin);
 });
 
-afterEach(() => expect(takeFaults(), 'what docs/api/emissor.openapi.json does not describe').toEqual([]));
+afterEach(() => expect(takeFaults(), 'what docs/api/*.openapi.json do not describe').toEqual([]));
 afterAll(() => {
   writeMet(contractFile);
-  expect(takeFaults(), 'what docs/api/emissor.openapi.json does not describe').toEqual([]);
+  expect(takeFaults(), 'what docs/api/*.openapi.json do not describe').toEqual([]);
 });
 
 /** Reads the origins of the run; `undefined` until it has started. */

@@ -1,4 +1,5 @@
-import { document } from './document.ts';
+import { isEventName } from '../../../lambdas/webhooks/webhook.ts';
+import { documents } from './document.ts';
 import { readMet } from './observer.ts';
 import { type Answered, allAnswers } from './responses.ts';
 import { isBeyondTests } from './unmet.ts';
@@ -16,7 +17,7 @@ export function summarize(file: string): Summary | undefined {
   const met = readMet(file);
   if (met.length === 0) return undefined;
   const keys = new Set(met.map(({ answered }) => keyOf(answered)));
-  const events = Object.keys(document.webhooks);
+  const events = Object.keys(documents.base.webhooks ?? {}).filter(isEventName);
   const described = [
     ...allAnswers(),
     ...events.map(event => ({ operation: `deliver.${event}`, status: '', code: '' })),
