@@ -161,7 +161,7 @@ const notices = {
   refusedEvent: {
     name: 'refusedEvent',
     title: 'A refused event',
-    summary: 'A message was no event: whose it was, and what to mend.',
+    summary: 'A message was no event, or used an id again: whose it was, and what to mend.',
     ...notice(refusalNotice, {
       messageId: 'What SQS gave the publisher when it took the message.',
       id: "The publisher's own id of the event, cut to 128 characters; null where the message has none that is text.",

@@ -176,7 +176,7 @@ function optionalFields(): readonly string[] {
 function eventReasons() {
   return {
     notObject: detailOf([]),
-    notText: detailOf({}).replace('event: ', ''),
+    notText: detailOf({ event: 0 }).replace('event: ', ''),
     unknown: detailOf({ event: '' }).replace('event: ', ''),
   };
 }

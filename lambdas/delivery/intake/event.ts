@@ -55,6 +55,9 @@ export function parseEventMessage(text: string, messageId: string, demandsUrl: s
   }
   const eventName = 'event' in message ? message.event : undefined;
   const refused = refusedEvent(message, messageId);
+  if (eventName === undefined) {
+    return rejected('malformed', `event: ${missing}${envelopeHint(message)}`, refused);
+  }
   if (typeof eventName !== 'string') {
     return rejected('malformed', `event: must be a string${envelopeHint(message)}`, refused);
   }
@@ -64,14 +67,18 @@ export function parseEventMessage(text: string, messageId: string, demandsUrl: s
 
   const parsed = eventMessageSchemas[eventName].safeParse(message);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map(issue => `${issue.path.join('..')}: ${issue.message}`);
+    const problems = parsed.error.issues.map(({ path: [field = ''], message: problem }) => {
+      const isThere = Object.hasOwn(message, field);
+      return `${String(field)}: ${isThere ? problem : missing}`;
+    });
     return rejected('malformed', problems.join('; '), refused);
   }
-  const { id_conta: accountId, id = messageId } = parsed.data;
+  const { id_conta: accountId, id: publisherId } = parsed.data;
   return {
     outcome: 'event',
     event: {
-      deliveryId: deliveryIdOf(accountId, eventName, id),
+      deliveryId: deliveryIdOf(accountId, eventName, publisherId ?? messageId),
+      publisherId,
       accountId,
       eventName,
       body: eventBody(eventName, parsed.data, demandsUrl),
@@ -83,11 +90,16 @@ export function parseEventMessage(text: string, messageId: string, demandsUrl: s
 export interface BusinessEvent {
   /** `evt_…`: the same for every copy of the event, hence the delivery's id and the `webhook-id` header. */
   readonly deliveryId: string;
+  /** The publisher's own `id`, where it gave one. */
+  readonly publisherId: string | undefined;
   readonly accountId: string;
   readonly eventName: EventName;
   /** The request body: `event` and the event's fields in the order of the catalogue, nothing else. */
   readonly body: string;
 }
+
+/** As the publishers' packages say it. */
+const missing = 'is missing';
 
 function withoutLink(body: string): string {
   return JSON.stringify({ ...JSON.parse(body), link: undefined });

@@ -51,35 +51,44 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
       return onAttempt?.() ?? (() => undefined);
     };
     const inHand = { mayAttempt, onAttempt: beginAttempt };
-    await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt }, inHand).finally(leave);
+    const sender = record.attributes.SenderId || unknownSender;
+    await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt, sender }, inHand).finally(leave);
     return 'processed';
   };
 
   async function attemptEvent(
-    { deliveryId: id, accountId, eventName, body }: BusinessEvent,
-    { messageId, acceptedAt, scheduledAt }: { messageId: string; acceptedAt: number; scheduledAt: number },
+    event: BusinessEvent,
+    { messageId, acceptedAt, scheduledAt, sender }: Origin,
     inHand: MessageInHand,
   ): Promise<void> {
+    const { deliveryId: id, accountId, eventName, body } = event;
     const described = { messageId, deliveryId: id, account: accountId, event: eventName };
     const { delivery: known, webhook, slowness } = await findWebhookState(id, accountId, eventName);
-    if (known) return dropCopy(known, body, described);
+    if (known) return dropCopy(known, event, sender, described);
     if (!isFor(webhook, acceptedAt)) {
       count('EventWithoutWebhook');
       log.info('event.without_webhook', described);
       return;
     }
     const { webhookId } = webhook;
-    const event = { id, messageId, accountId, eventName, webhookId, body, createdAt: acceptedAt };
-    await processDelivery({ ...newDelivery(event), scheduledAt }, { webhook, slowness }, store.create, inHand);
+    const accepted = { id, messageId, accountId, eventName, webhookId, body, createdAt: acceptedAt };
+    await processDelivery({ ...newDelivery(accepted), scheduledAt }, { webhook, slowness }, store.create, inHand);
   }
 
-  function dropCopy({ body: knownBody, state }: Delivery, body: string, described: object): void {
+  function dropCopy(
+    { body: knownBody, state }: Delivery,
+    { body, publisherId }: BusinessEvent,
+    sender: string,
+    described: { readonly messageId: string },
+  ): void {
     if (haveSameContent(knownBody, body)) {
       count('DuplicateDropped');
       log.info('event.duplicate', { ...described, state });
     } else {
       count('ConflictingCopyDropped');
       log.warn('event.conflicting_copy', { ...described, state });
+      const { messageId } = described;
+      refusals.add({ messageId, id: noticedId(publisherId), sender, reason: 'id_reused', detail: idReused });
     }
   }
 }
@@ -103,6 +112,18 @@ interface FirstAttemptDependencies extends MeasuringTelemetry {
   readonly demandsUrl: string;
   readonly now: Clock;
 }
+
+/** Where a message comes from, and since when it waits. */
+interface Origin {
+  readonly messageId: string;
+  readonly acceptedAt: number;
+  readonly scheduledAt: number;
+  readonly sender: string;
+}
+
+/** The detail of a copy that was dropped, for its publisher. */
+const idReused =
+  'id: an earlier event of this account and name has it, with other fields; that one counts, this was dropped';
 
 /** SQS names the sender of every message; a subscription cannot filter by an empty text. */
 const unknownSender = 'unknown';

@@ -25,7 +25,7 @@ import { makeDescribeEvent, makeFirstAttempt } from './first-attempt.ts';
 /** Makes the processing of a lane's messages of its parts: of events in the first lane, of attempts in the others. */
 export function makeMessageProcessing(parts: MessageProcessingParts) {
   const { dynamo, sqs, tables, store, isolation, attempts, schedule, lane, now, random } = parts;
-  const deliveries = { dynamo, table: tables.deliveries, now };
+  const deliveries = { dynamo, table: tables.deliveries, now, random };
   const health = makeWebhookHealth({
     ...parts,
     store: makeWebhookHealthStore({ dynamo, table: tables.webhooks, now }),

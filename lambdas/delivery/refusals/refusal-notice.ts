@@ -2,12 +2,13 @@ import * as z from 'zod/mini';
 
 /*
  * The notices on the topic of refused events: one for each event that was refused and, where a sender has more of them in a
- * minute than are told one by one, one of how many were kept back. Publishers read them: the schemas are part of the
+ * minute than are told one by one, one of how many were kept back. A copy of an event that tells
+ * something else is dropped and told the same way, though it is no dead letter. Publishers read them: the schemas are part of the
  * interface. Of a refused message they hold the publisher's own `id` and nothing else.
  */
 
 /** The reason why an event was refused. */
-export const refusalReason = z.enum(['malformed', 'unknown_event']);
+export const refusalReason = z.enum(['malformed', 'unknown_event', 'id_reused']);
 
 /** A notice of one refused event. */
 export const refusalNotice = z.object({

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
-import { noticesPerMinute, pauseBetweenCounts } from '../limits.ts';
+import { noticesPerMinute, pauseBetweenCounts, refusalWindow } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { RefusalCounts, RefusedGroup } from './refusal-counts.ts';
 import { principalOf, type RefusalNotice } from './refusal-notice.ts';
@@ -13,12 +13,12 @@ export type RefusalNotices = ReturnType<typeof makeRefusalNotices>;
  * Makes the notices of one process, at best effort: no message waits for them, and none fails for them.
  *
  * Refused events of a group that come while a count is being stored are counted together by the next one. Once a group has had its
- * notices of the minute, its count is stored once a second at most, by the invocation that comes then: all processes write to one
- * item, and a flood must not take that partition's writes from deliveries.
+ * notices of the minute, its count is stored once a second, and at the end of each invocation: what is told later must not depend on
+ * this process, which may never run again. A count that cannot be stored is kept for the next try.
  */
 export function makeRefusalNotices(
   dependencies: {
-    readonly counts: Pick<RefusalCounts, 'add'>;
+    readonly counts: Pick<RefusalCounts, 'add' | 'addBeyond'>;
     readonly publish: PublishNotice;
     readonly now: Clock;
   } & DeliveryTelemetry,
@@ -34,25 +34,21 @@ export function makeRefusalNotices(
     const { reason } = notice;
     const principal = principalOf(notice.sender);
     const key = `${reason}#${principal}`;
-    const group = groups.get(key) ?? { principal, reason, refused: 0, notices: [], isStoring: false, storeAt: 0 };
+    const group = groups.get(key) ?? newGroup(principal, reason);
     groups.set(key, group);
     group.refused += 1;
     if (group.notices.length < noticesPerMinute) group.notices.push(notice);
-    if (isDue(group)) begin(store(group));
+    if (!group.isStoring && now() >= group.storeAt) begin(store(group));
   }
 
   /** Resolves when everything taken was told or counted, or has failed. Until then an invocation must not end. */
   async function settled(): Promise<void> {
+    while (underWay.size > 0) await Promise.all(underWay);
     for (const [key, group] of groups) {
-      if (!isDue(group)) continue;
-      if (group.refused > 0) begin(store(group));
-      else groups.delete(key);
+      if (group.refused > 0 && now() >= group.tryAgainAt) begin(store(group));
+      else if (group.refused === 0 && now() >= group.beyondUntil) groups.delete(key);
     }
     while (underWay.size > 0) await Promise.all(underWay);
-  }
-
-  function isDue({ isStoring, storeAt }: Group): boolean {
-    return !isStoring && now() >= storeAt;
   }
 
   function begin(work: Promise<void>): void {
@@ -62,28 +58,42 @@ export function makeRefusalNotices(
 
   /** Counts until nothing is left to count, or what is left has time. */
   async function store(group: Group): Promise<void> {
-    while (group.refused > 0 && isDue(group)) {
-      group.isStoring = true;
+    group.isStoring = true;
+    do {
       const { refused, notices } = group;
       Object.assign(group, { refused: 0, notices: [] });
-      const before = await countAndTell(group, refused, notices);
-      if (before === undefined || before + refused >= noticesPerMinute) group.storeAt = now() + pauseBetweenCounts;
-      group.isStoring = false;
-    }
+      await countAndTell(group, refused, notices);
+    } while (group.refused > 0 && now() >= group.storeAt);
+    group.isStoring = false;
   }
 
-  /** Returns how many were counted before; `undefined` where these could not be counted. */
-  async function countAndTell(group: Group, refused: number, notices: readonly RefusalNotice[]) {
+  async function countAndTell(group: Group, refused: number, notices: readonly RefusalNotice[]): Promise<void> {
     const { principal, reason } = group;
     try {
-      const before = await counts.add({ principal, reason }, refused);
-      const told = notices.slice(0, Math.max(0, noticesPerMinute - before));
-      for (const notice of told) begin(tell(notice)); // the next count does not wait for the topic
-      return before;
+      if (now() < group.beyondUntil) {
+        await counts.addBeyond({ principal, reason }, group.beyondUntil - refusalWindow, refused);
+        group.storeAt = now() + pauseBetweenCounts;
+      } else {
+        const endsAt = (Math.floor(now() / refusalWindow) + 1) * refusalWindow;
+        const before = await counts.add({ principal, reason }, refused);
+        const told = notices.slice(0, Math.max(0, noticesPerMinute - before));
+        for (const notice of told) begin(tell(notice)); // the next count does not wait for the topic
+        if (before + refused >= noticesPerMinute) {
+          Object.assign(group, { beyondUntil: endsAt, storeAt: now() + pauseBetweenCounts });
+        }
+      }
+      group.notCounted = 0;
     } catch (error) {
-      count('RefusalNotTold', refused);
+      count('RefusalNotTold', refused - group.notCounted);
       log.error('refusal.not_counted', { sender: principal, reason, refused, ...describeError(error) });
-      return undefined;
+      const tryAgainAt = now() + pauseBetweenCounts;
+      Object.assign(group, {
+        refused: group.refused + refused,
+        notices: [...notices, ...group.notices].slice(0, noticesPerMinute),
+        notCounted: refused,
+        storeAt: tryAgainAt,
+        tryAgainAt,
+      });
     }
   }
 
@@ -103,6 +113,17 @@ interface Group extends RefusedGroup {
   refused: number;
   notices: RefusalNotice[];
   isStoring: boolean;
-  /** No count is stored before: milliseconds since the epoch. */
+  /** While messages are at work no count is stored before. All times in milliseconds since the epoch. */
   storeAt: number;
+  /** The end of the minute in which it has had its notices. */
+  beyondUntil: number;
+  /** After a count that could not be stored: no try before. */
+  tryAgainAt: number;
+  /** Of `refused`, how many a try could not store, and were told of in metric and log. */
+  notCounted: number;
+}
+
+function newGroup(principal: string, reason: RefusedGroup['reason']): Group {
+  const times = { storeAt: 0, beyondUntil: 0, tryAgainAt: 0 };
+  return { principal, reason, refused: 0, notices: [], isStoring: false, ...times, notCounted: 0 };
 }

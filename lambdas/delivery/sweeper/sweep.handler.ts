@@ -73,7 +73,7 @@ const sweep = makeSweep({
     [replaysPrefix]: makeReplayTask({ replays, run, now }),
     [refusalsPrefix]: makeSuppressedRefusalsTask({
       ...telemetry,
-      counts: makeRefusalCounts(stored),
+      counts: makeRefusalCounts({ ...stored, random: Math.random }),
       publish: makePublishNotice(environment.REFUSED_EVENTS_TOPIC_ARN),
       now,
     }),

@@ -377,7 +377,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
   };
   // Each of these is a process of its own: what one remembers that died is lost with it.
   const admitIn = (lane: Lane) => makeAdmission({ limit: makeConcurrencyLimit(attemptsPerWebhook), lane });
-  const counts = makeRefusalCounts({ dynamo, table: 'Deliveries', now });
+  const counts = makeRefusalCounts({ dynamo, table: 'Deliveries', now, random: Math.random });
   const publishNotice: PublishNotice = notice =>
     call(async () => {
       if (topic.isDown) throw new Error('the topic is down');

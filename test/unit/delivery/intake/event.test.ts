@@ -87,18 +87,18 @@ describe('a message that a service wrapped in an envelope of its own', () => {
   const ruled = { version: '0', id: 'e', 'detail-type': 'demand', source: 'demands', account: '1', detail: event };
 
   it.each([
-    ['an SNS topic', notification, /^event: must be a string; .*SNS topic: switch on raw message delivery/],
+    ['an SNS topic', notification, /^event: is missing; .*SNS topic: switch on raw message delivery/],
     [
       'an SNS topic that wants its subscription confirmed',
       { ...notification, Type: 'SubscriptionConfirmation', Token: 't', SubscribeURL: 'https://sns' },
-      /^event: must be a string; an SNS topic asks to confirm .*: let the account of the events queue subscribe$/,
+      /^event: is missing; an SNS topic asks to confirm .*: let the account of the events queue subscribe$/,
     ],
     [
       'an EventBridge rule',
       ruled,
-      /^event: must be a string; .*EventBridge rule: .*InputPath \$\.detail, or an input transformer/,
+      /^event: is missing; .*EventBridge rule: .*InputPath \$\.detail, or an input transformer/,
     ],
-    ['nobody we know', { Message: 'x', detail: 'y' }, /^event: must be a string$/],
+    ['nobody we know', { Message: 'x', detail: 'y' }, /^event: is missing$/],
   ])('%s: is malformed, and is told what to do about it', (_service, message, detail) => {
     expect(rejectionOf(JSON.stringify(message))).toEqual({
       reason: 'malformed',

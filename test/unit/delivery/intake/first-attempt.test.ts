@@ -76,6 +76,17 @@ describe('a first attempt', () => {
     const [line = ''] = world.lines.filter(text => text.includes('event.conflicting_copy'));
     expect(line).toContain(id);
     expect(line).not.toContain('id_demanda');
+    expect(world.notices).toEqual([
+      {
+        messageId: 'message-3',
+        id: expect.any(String),
+        sender: expect.any(String),
+        reason: 'id_reused',
+        detail:
+          'id: an earlier event of this account and name has it, with other fields; that one counts, this was dropped',
+      },
+    ]);
+    expect(world.deadLetters).toEqual([]);
   });
 
   it('is made per account and event for the same id of the publisher', async () => {
