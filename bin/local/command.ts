@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startLocalCloud } from '@emissor/local-cloud';
 import { StartError } from '@emissor/local-cloud/errors';
 import { openTerminal, type Terminal } from '@emissor/local-cloud/terminal';
 import { judgeName } from '../../lambdas/platform/egress/host-name.ts';
+import { removeStageDocuments, writeStageDocuments } from '../../tools/openapi/stage-documents.ts';
 import { withAdvice } from './advice.ts';
 import { cloudRequest, root } from './cloud-request.ts';
 import { startLocalConsole } from './console.ts';
@@ -80,11 +81,14 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
   const request = cloudRequest(options, { terminal, signal, consoleUrl: pages.url });
   const cloud = await startLocalCloud(request);
   pages.show(cloud.outputs);
+  const folder = dirname(options.outputsFile);
+  writeStageDocuments(folder, { auth: cloud.outputs.AuthUrl, base: cloud.outputs.BaseUrl });
   const told = { outputsFile: options.outputsFile, consoleLink: pages.makeLink() };
   for (const line of greeting(cloud.outputs, told)) terminal.say(line);
   onEnter(() => terminal.say(`console    ${pages.makeLink()}`));
   if (!signal.aborted) await once(signal, 'abort');
   terminal.say('\nStopping: running requests may finish. Ctrl-C again stops at once.');
+  removeStageDocuments(folder);
   await Promise.all([cloud.stop(), pages.stop()]);
 }
 

@@ -15,7 +15,7 @@ export function greeting(
     `  receiver   ${ReceiverUrl}/deliveries   what https://receiver.example.com/… gets`,
     `  console    ${consoleLink}   opens once; npm run ops -- console, or Enter here: another link`,
     `  DynamoDB   ${DynamoDbEndpoint}`,
-    `  outputs    ${outputsFile}`,
+    `  outputs    ${outputsFile}   OpenAPI documents with these addresses beside it`,
     '',
     `Demo client and admin of account "${Demo.AccountId}":`,
     `  client_id      ${Demo.ClientId}`,

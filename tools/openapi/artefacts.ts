@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { asyncApiDocument } from './asyncapi.ts';
 import { localEnvironment, postmanCollection } from './collection.ts';
 import { compactJson } from './compact-json.ts';
@@ -7,6 +8,7 @@ import { openApiDocument } from './document.ts';
 import { eventSchemaFiles } from './event-schemas.ts';
 import { operations } from './operations.ts';
 import { publisherSources } from './publisher-sources.ts';
+import { writeStageDocuments } from './stage-documents.ts';
 
 /** The folder that holds what is generated, and nothing else. */
 export const artefactsFolder = 'docs/api';
@@ -28,10 +30,28 @@ export function artefacts(): ReadonlyMap<string, string> {
 /** A file and the JSON document in it. */
 type Artefact = readonly [file: string, document: object];
 
-if (import.meta.main) writeArtefacts(path.join(import.meta.dirname, '../..')); // `npm run openapi`
+const root = path.join(import.meta.dirname, '../..');
+
+if (import.meta.main) process.exitCode = run(process.argv.slice(2)); // `npm run openapi`
+
+/** Writes what is published; with `--auth` and `--base` the documents of a stage alone. Returns the exit code. */
+function run(words: readonly string[]): number {
+  const options = { auth: { type: 'string' }, base: { type: 'string' }, out: { type: 'string' } } as const;
+  const { auth, base, out = path.join(root, '.local') } = parseArgs({ args: [...words], options }).values;
+  if (words.length === 0) {
+    writeArtefacts();
+    return 0;
+  }
+  if (auth === undefined || base === undefined) {
+    console.error('npm run openapi -- --auth URL --base URL [--out DIR]: the addresses of a stage are missing.');
+    return 2;
+  }
+  for (const file of writeStageDocuments(path.resolve(out), { auth, base })) console.log(file);
+  return 0;
+}
 
 /** Writes them, and removes what no longer is one. */
-function writeArtefacts(root: string): void {
+function writeArtefacts(): void {
   const written = artefacts();
   for (const [file, content] of written) {
     mkdirSync(path.dirname(path.join(root, file)), { recursive: true });

@@ -5,6 +5,7 @@ import type { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { wireStates } from '../../lambdas/delivery/representation.ts';
 import { type Descriptions, eventParameter, objectFindings, type ProblemName, pathParameter } from './description.ts';
 import { delivery, deliveryDetail, replay } from './examples.ts';
+import { links } from './links.ts';
 import type { Schema } from './plain-schemas.ts';
 import { parameterSchema } from './schemas.ts';
 
@@ -36,6 +37,7 @@ export const deliveryDescriptions: Descriptions<typeof deliveryRoutes, ProblemNa
       description: 'The test is on its way.',
       schema: 'AcceptedDelivery',
       examples: { example: { value: { id: 'teste_0Unh6M0hDjFlJnzs0eQZsx' } } },
+      links: links.delivery,
     },
     refusals: ['webhook_not_found', 'suspended_by_operator', 'tests_used_up'],
   },
@@ -67,6 +69,7 @@ export const deliveryDescriptions: Descriptions<typeof deliveryRoutes, ProblemNa
       description: 'A page of deliveries.',
       schema: 'DeliveryPage',
       examples: { example: { value: { entregas: [delivery], proximo_cursor: null } } },
+      links: links.page,
     },
     refusals: ['webhook_not_found'],
     findings: [
@@ -107,6 +110,7 @@ export const deliveryDescriptions: Descriptions<typeof deliveryRoutes, ProblemNa
       description: 'It is on its way.',
       schema: 'AcceptedDelivery',
       examples: { example: { value: { id: delivery.id } } },
+      links: links.delivery,
     },
     refusals: [
       'webhook_not_found',
@@ -139,6 +143,7 @@ export const deliveryDescriptions: Descriptions<typeof deliveryRoutes, ProblemNa
       schema: 'Replay',
       examples: { example: { value: { ...replay, total: null, enviadas: 0 } } },
       headers: { Location: 'ReplayLocation' },
+      links: links.replay,
     },
     refusals: ['webhook_not_found', 'webhook_suspended', 'replay_in_progress'],
     findings: [

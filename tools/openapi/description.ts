@@ -9,6 +9,7 @@ import type { webhookProblems } from '../../lambdas/webhooks/problems.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { formSchemas } from './forms.ts';
 import type { HeaderNames } from './headers.ts';
+import type { Link } from './links.ts';
 import type { Schema } from './plain-schemas.ts';
 import type { FunctionSchemaName } from './schemas.ts';
 
@@ -66,6 +67,8 @@ interface Success {
   readonly examples?: Readonly<Record<string, Example>>;
   /** Beyond those for caches. */
   readonly headers?: HeaderNames;
+  /** The requests that it leads to. */
+  readonly links?: Readonly<Record<string, Link>>;
 }
 
 /** An example of a body. */
@@ -81,6 +84,7 @@ export interface OwnResponse {
   readonly schema?: Schema;
   readonly examples?: Readonly<Record<string, Example>>;
   readonly headers: HeaderNames;
+  readonly links?: Readonly<Record<string, Link>>;
   /** The headers that only some answers of that status have. */
   readonly sometimes?: readonly string[];
 }

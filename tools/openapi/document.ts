@@ -1,3 +1,4 @@
+import { codeSamples } from './code-samples.ts';
 import { type Operation, type OwnResponse, ref } from './description.ts';
 import { deliveryHeaders, eventBodies, eventWebhooks } from './event-webhooks.ts';
 import { formSchemas } from './forms.ts';
@@ -22,7 +23,7 @@ export function openApiDocument(all: readonly Operation[], host: Host): object {
       describePath(methods, operation => referring(responses[operation.id] ?? {})),
     ]),
   );
-  const { info, servers, tags, securitySchemes } = introductions[host];
+  const { info, externalDocs, servers, tags, securitySchemes } = introductions[host];
   const { webhooks, parameters } = host === 'base' ? ofEvents() : { parameters: {} };
   const body = { paths, webhooks, 'x-not-found': notFound(host) };
   const described = { parameters, responses: shared };
@@ -30,6 +31,7 @@ export function openApiDocument(all: readonly Operation[], host: Host): object {
   return {
     openapi: '3.1.1',
     info,
+    externalDocs,
     servers,
     tags,
     ...body,
@@ -70,7 +72,9 @@ function describePath(operations: readonly Operation[], responses: (operation: O
   };
 }
 
-function describe({ id, host, access, tag, summary, description, parameters = [], body }: Operation): object {
+function describe(operation: Operation): object {
+  const { id, host, access, tag, summary, description, parameters = [], body } = operation;
+  const samples = codeSamples(operation);
   const isOfAccount = host === 'base' && access !== 'public';
   const all = isOfAccount ? [...parameters, { $ref: '#/components/parameters/AcceptLanguage' }] : parameters;
   const mediaType = host === 'auth' ? 'application/x-www-form-urlencoded' : 'application/json';
@@ -87,22 +91,24 @@ function describe({ id, host, access, tag, summary, description, parameters = []
         content: { [mediaType]: { schema: ref(body.schema), examples: body.examples } },
       },
     }),
+    ...(samples.length > 0 && { 'x-codeSamples': samples }),
   };
 }
 
 /** A client authenticates by HTTP Basic, or with `client_id` and `client_secret` in the form, which OpenAPI has no scheme for. */
 function securityOf(access: Operation['access']): object[] {
   if (access === 'public') return [];
-  return access === 'client' ? [{ clientBasic: [] }, {}] : [{ accessToken: [access] }];
+  return access === 'client' ? [{ clientBasic: [] }, {}] : [{ login: [access] }, { accessToken: [] }];
 }
 
 function responsesOf(operation: Operation): Responses {
-  const { status, description, schema, examples, headers } = operation.success;
+  const { status, description, schema, examples, headers, links } = operation.success;
   const success: OwnResponse = {
     description,
     ...(schema && { schema: ref(schema) }),
     ...(examples && { examples }),
     headers: { ...cachingOf(operation.access), ...headers },
+    ...(links && { links }),
   };
   const refusals = operation.host === 'auth' ? oauthResponses(operation) : problemResponses(operation);
   return withGateway({ [status]: success, ...refusals });

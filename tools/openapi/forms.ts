@@ -26,7 +26,7 @@ const scope = {
 const token = { type: 'string', minLength: 1, description: 'An access token or a refresh token.' };
 const hint = { type: 'string', description: 'Not needed, and ignored: `access_token` or `refresh_token`.' };
 
-/** The schemas of the forms. Fields that they do not name are ignored; a field given twice is refused; empty ones are absent. */
+/** The schemas of the forms: closed, though the service ignores fields that they do not name (RFC 6749 section 3.2). A field given twice is refused; empty ones are absent. */
 export const formSchemas = {
   PasswordGrant: {
     type: 'object',
@@ -50,6 +50,7 @@ export const formSchemas = {
       scope,
     },
     required: ['grant_type', 'username', 'password'],
+    additionalProperties: false,
   },
   RefreshTokenGrant: {
     type: 'object',
@@ -61,6 +62,7 @@ export const formSchemas = {
       scope: { ...scope, description: 'Fewer scopes than were granted, if fewer are wanted.' },
     },
     required: ['grant_type', 'refresh_token'],
+    additionalProperties: false,
   },
   TokenRequest: {
     oneOf: [{ $ref: '#/components/schemas/PasswordGrant' }, { $ref: '#/components/schemas/RefreshTokenGrant' }],
@@ -76,6 +78,7 @@ export const formSchemas = {
     type: 'object',
     properties: { ...client, token, token_type_hint: hint },
     required: ['token'],
+    additionalProperties: false,
   },
 } as const;
 

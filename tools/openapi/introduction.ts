@@ -1,4 +1,10 @@
+import { exampleUrls } from './example-urls.ts';
+
 /* What the documents say of all operations: about the service, the host, and how callers authenticate. */
+
+/* Links to pages are relative to the folder of the published documents. */
+
+const contact = { name: 'Support', url: '../en/going-live.md#support' };
 
 const license = { name: 'Apache 2.0', identifier: 'Apache-2.0' };
 
@@ -20,11 +26,17 @@ export const introductions = {
 Refusals have \`error\` (RFC 6749).
 
 ${conventions}`,
+      contact,
       license,
     },
-    servers: [serverOf('https://auth.emissor.example', 'The authorization server, {auth_url}')],
+    externalDocs: docs('README.md', 'The pages for integrators.'),
+    servers: [serverOf(exampleUrls.auth, 'The authorization server, {auth_url}')],
     tags: [
-      { name: 'Tokens', description: 'Log in, refresh, log out.' },
+      {
+        name: 'Tokens',
+        description: 'Log in, refresh, log out.',
+        externalDocs: docs('tokens.md', 'Tokens and sessions.'),
+      },
       { name: 'Discovery', description: 'Documents that libraries read.' },
     ],
     securitySchemes: {
@@ -48,23 +60,48 @@ Refusals are \`application/problem+json\` with a \`code\`.
 ${conventions}
 
 \`webhooks\` describes what receivers get.`,
+      contact,
       license,
     },
-    servers: [serverOf('https://api.emissor.example', 'The API, {base_url}')],
+    externalDocs: docs('README.md', 'The pages for integrators.'),
+    servers: [serverOf(exampleUrls.base, 'The API, {base_url}')],
     tags: [
-      { name: 'Webhooks', description: 'Register URLs for events.' },
-      { name: 'Deliveries', description: 'See what was sent, and send it again.' },
-      { name: 'Replays', description: 'Send the deliveries of a span of time again.' },
+      { name: 'Webhooks', description: 'Register URLs for events.', externalDocs: docs('webhooks.md', 'Webhooks.') },
+      {
+        name: 'Deliveries',
+        description: 'See what was sent, and send it again.',
+        externalDocs: docs('deliveries.md', 'Deliveries.'),
+      },
+      {
+        name: 'Replays',
+        description: 'Send the deliveries of a span of time again.',
+        externalDocs: docs('deliveries.md#replay-a-span-of-time', 'Replays.'),
+      },
       { name: 'Discovery', description: 'Documents that libraries read.' },
-      { name: 'Events', description: 'What receivers get.' },
+      {
+        name: 'Events',
+        description: 'What receivers get.',
+        externalDocs: docs('receiving.md', 'Receive and verify.'),
+      },
     ],
     securitySchemes: {
+      login: {
+        type: 'oauth2',
+        description:
+          'Logs in by itself, for tests only: the tool then has the secret of the client and the password of the user. `webhooks:manage` includes `webhooks:read`. The user must be an admin of the account.',
+        flows: {
+          password: {
+            tokenUrl: `${exampleUrls.auth}/oauth/v1/token`,
+            refreshUrl: `${exampleUrls.auth}/oauth/v1/token`,
+            scopes: { 'webhooks:read': 'See webhooks and deliveries.', 'webhooks:manage': 'See and change them.' },
+          },
+        },
+      },
       accessToken: {
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description:
-          'An access token of the authorization server. An operation lists the scope that it needs; `webhooks:manage` includes `webhooks:read`. The user must be an admin of the account.',
+        description: 'An access token of the authorization server, with the scope that `login` lists.',
       },
       receiverAuthorization: {
         type: 'apiKey',
@@ -84,6 +121,11 @@ export const acceptLanguage = {
   schema: { type: 'string' },
   example: 'pt-BR, en;q=0.5',
 };
+
+/** A page for people. */
+function docs(page: string, description: string) {
+  return { url: `../en/${page}`, description };
+}
 
 /** Every stage has addresses of its own: the document's is a variable. */
 function serverOf(example: string, description: string) {

@@ -10,6 +10,7 @@ interface ResponseObject {
   readonly description: string;
   readonly headers?: Readonly<Record<string, object>>;
   readonly content?: Readonly<Record<string, MediaType>>;
+  readonly links?: object;
 }
 
 interface MediaType {
@@ -87,13 +88,14 @@ function responseOf(own: OwnResponse | undefined, message: string | undefined): 
     const described = headerReferences(everyAnswer, () => false);
     return { description: `The gateway: ${message}.`, headers: described, content: bothForms(undefined, gateway) };
   }
-  const { description, mediaType = gatewayType, schema, examples = {}, headers: names, sometimes = [] } = own;
+  const { description, mediaType = gatewayType, schema, examples = {}, headers: names, links, sometimes = [] } = own;
   const described = headerReferences({ ...names, ...everyAnswer }, name => !gateway && !sometimes.includes(name));
   const content = schema && { [mediaType]: { schema, ...(Object.keys(examples).length > 0 && { examples }) } };
   return {
     description: gateway ? `${description} Or the gateway: ${message}.` : description,
     headers: described,
     ...((content || gateway) && { content: bothForms(content, gateway) }),
+    ...(links && { links }),
   };
 }
 

@@ -10,6 +10,7 @@ import {
   type ProblemName,
 } from './description.ts';
 import { segredo, webhook } from './examples.ts';
+import { links } from './links.ts';
 
 const parameters = [eventParameter];
 
@@ -59,6 +60,7 @@ export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName
       schema: 'RegisteredWebhook',
       examples: { example: { value: { ...webhook, segredo } } },
       headers: { Location: 'WebhookLocation' },
+      links: links.webhook,
     },
     refusals: ['webhook_exists'],
     findings: [

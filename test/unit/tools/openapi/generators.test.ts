@@ -1,0 +1,95 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { artefacts } from '../../../../tools/openapi/artefacts.ts';
+import { writeStageDocuments } from '../../../../tools/openapi/stage-documents.ts';
+
+// The forms that generators of clients cannot read, and the promises that their clients rely on. The gate generates such clients.
+
+const documents = [...artefacts()]
+  .filter(([file]) => file.endsWith('.openapi.json'))
+  .map(([file, text]) => [file, JSON.parse(text)] as const);
+
+const requests = ['EventName', 'PresentedToken', 'ReplayRequest', 'SecretRotation', 'WebhookRegistration'];
+const isOfRequests = (name: string) => requests.includes(name) || /(?:Grant|Replacement|^TokenRequest)$/.test(name);
+
+describe.each(documents)('%s', (_file, document) => {
+  const schemas = Object.entries<Schema>(document.components.schemas);
+  const parts = partsOf(document.components.schemas);
+
+  it('has one server, which is a variable, and none for a path', () => {
+    expect(document.servers).toMatchObject([{ url: '{url}', variables: { url: {} } }]);
+    expect(Object.values<object>(document.paths).filter(item => 'servers' in item)).toEqual([]);
+  });
+
+  it('has no union with null, no constant boolean, and no answer that is a union', () => {
+    expect(parts.filter(part => part.type === 'null' || typeof part.const === 'boolean')).toEqual([]);
+    const unions = schemas.filter(([, schema]) => partsOf(schema).some(part => part.anyOf ?? part.oneOf ?? part.allOf));
+    expect(unions.map(([name]) => name).filter(name => !isOfRequests(name))).toEqual([]);
+  });
+
+  it('names every schema of a body, and none as a constructor', () => {
+    const bodies = partsOf([document.paths, document.components.responses]).flatMap(({ content = {} }) =>
+      Object.values(content).map(({ schema }) => schema),
+    );
+    expect(bodies.length).toBeGreaterThan(20);
+    expect(bodies.filter(schema => schema.$ref === undefined)).toEqual([]);
+    expect(schemas.map(([name]) => name).filter(name => name.startsWith('New'))).toEqual([]);
+  });
+
+  it('accepts any field and any value of a list in what is sent, and no other in what is taken', () => {
+    for (const [name, schema] of schemas) {
+      const objects = partsOf(schema).filter(({ properties }) => properties);
+      for (const part of objects) expect(part.additionalProperties, name).toBe(!isOfRequests(name));
+      if (isOfRequests(name)) continue;
+      const lists = partsOf(schema).filter(part => part.enum);
+      expect(lists, name).toEqual([]);
+    }
+  });
+});
+
+it('the documents of a stage have its addresses in place of the examples', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-stage-documents-'));
+  try {
+    const files = writeStageDocuments(folder, { auth: 'http://127.0.0.1:4000/', base: 'https://api.example.net/x' });
+    const [auth, webhooks] = files.map(file => JSON.parse(readFileSync(file, 'utf8')));
+    expect(auth.servers[0].variables.url.default).toBe('http://127.0.0.1:4000');
+    expect(webhooks.servers[0].variables.url.default).toBe('https://api.example.net/x');
+    const tokenUrl = 'http://127.0.0.1:4000/oauth/v1/token';
+    expect(webhooks.components.securitySchemes.login.flows.password).toMatchObject({ tokenUrl, refreshUrl: tokenUrl });
+    expect(JSON.stringify([auth, webhooks])).not.toContain('emissor.example');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it('the commands of the quick start stand beside their operations', () => {
+  const samples = documents.flatMap(([, { paths }]) =>
+    Object.values<Record<string, { operationId: string; 'x-codeSamples'?: [{ source: string }] }>>(paths)
+      .flatMap(item => Object.values(item))
+      .flatMap(({ operationId, 'x-codeSamples': own }) => (own ? [[operationId, own[0].source] as const] : [])),
+  );
+  expect(samples.map(([id]) => id).sort()).toEqual(['issueToken', 'listDeliveries', 'registerWebhook', 'sendTest']);
+  const page = readFileSync(path.join(import.meta.dirname, '../../../../docs/en/quick-start.md'), 'utf8');
+  for (const [, source] of samples) expect(page).toContain(source);
+});
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: unknown;
+  readonly const?: unknown;
+  readonly enum?: unknown;
+  readonly anyOf?: unknown;
+  readonly oneOf?: unknown;
+  readonly allOf?: unknown;
+  readonly properties?: unknown;
+  readonly additionalProperties?: boolean;
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
+/** Returns a part of a document, and all that is within it. */
+function partsOf(value: unknown): Schema[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [value, ...Object.values(value).flatMap(partsOf)];
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Operation } from './description.ts';
+
+/** Returns the command of the quick start that makes a request of an operation; a test runs that page. */
+export function codeSamples({ method, path: pattern }: Operation): readonly object[] {
+  const route = pattern.replace('{evento}', 'proposta.recebida');
+  const found = commands.find(command => methodOf(command) === method && pathOf(command) === route);
+  return found === undefined ? [] : [{ lang: 'Shell', label: 'curl', source: found }];
+}
+
+const page = readFileSync(path.join(import.meta.dirname, '../../docs/en/quick-start.md'), 'utf8');
+
+/** Each `curl` command of the page, without what keeps its answer in a variable. */
+const commands = [...page.matchAll(/^(?:ANSWER=\$\()?(curl (?:.*\\\n)*.*)$/gm)].map(([line, command = '']) =>
+  line.startsWith('ANSWER=') ? command.replace(/\)$/, '') : command,
+);
+
+function methodOf(command: string): string {
+  return /-X POST|\s-d\s/.test(command) ? 'POST' : 'GET';
+}
+
+function pathOf(command: string): string | undefined {
+  return /"\$(?:AUTH|BASE)_URL([^"?]*)/.exec(command)?.[1];
+}

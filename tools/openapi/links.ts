@@ -1,0 +1,55 @@
+import type { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
+import type { OperationId } from '../../lambdas/platform/route-table.ts';
+import type { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
+
+/** A request that an answer leads to. */
+export interface Link {
+  readonly operationId: OperationId<typeof webhookRoutes & typeof deliveryRoutes>;
+  readonly description: string;
+  /** Parameter -> runtime expression. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+const evento = '$request.path.evento';
+
+/** The links of answers: name -> link. */
+export const links = {
+  webhook: {
+    registered: {
+      operationId: 'getWebhook',
+      description: 'The webhook, at `Location`.',
+      parameters: { evento: '$response.body#/evento' },
+    },
+  },
+  delivery: {
+    delivery: {
+      operationId: 'getDelivery',
+      description: 'What became of it.',
+      parameters: { evento, id: '$response.body#/id' },
+    },
+  },
+  page: {
+    next: {
+      operationId: 'listDeliveries',
+      description: 'The next page, unless `proximo_cursor` is null.',
+      parameters: { evento, cursor: '$response.body#/proximo_cursor' },
+    },
+    first: {
+      operationId: 'getDelivery',
+      description: 'The first delivery of the page, where it has one.',
+      parameters: { evento, id: '$response.body#/entregas/0/id' },
+    },
+  },
+  replay: {
+    replay: {
+      operationId: 'getReplay',
+      description: 'The replay, at `Location`.',
+      parameters: { evento, id: '$response.body#/id' },
+    },
+    cancel: {
+      operationId: 'cancelReplay',
+      description: 'The end of the replay.',
+      parameters: { evento, id: '$response.body#/id' },
+    },
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Link>>>>;

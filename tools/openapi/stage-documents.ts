@@ -1,0 +1,44 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { exampleUrls } from './example-urls.ts';
+
+/** The addresses of a stage. */
+export interface StageUrls {
+  /** {auth_url} */
+  readonly auth: string;
+  /** {base_url} */
+  readonly base: string;
+}
+
+/**
+ * Writes the OpenAPI documents of a stage into a folder: the published ones with its addresses in place of the examples, so that
+ * tools log in there by themselves.
+ *
+ * @returns the files.
+ */
+export function writeStageDocuments(folder: string, urls: StageUrls): readonly string[] {
+  mkdirSync(folder, { recursive: true });
+  const pages = `${path.relative(folder, path.join(published, '../en')).split(path.sep).join('/')}/`;
+  return names.map(name => {
+    const text = readFileSync(path.join(published, name), 'utf8')
+      .replaceAll(exampleUrls.auth, withoutSlash(urls.auth))
+      .replaceAll(exampleUrls.base, withoutSlash(urls.base))
+      .replaceAll('"../en/', `"${pages}`);
+    const file = path.join(folder, name);
+    writeFileSync(file, text);
+    return file;
+  });
+}
+
+/** Removes them. */
+export function removeStageDocuments(folder: string): void {
+  for (const name of names) rmSync(path.join(folder, name), { force: true });
+}
+
+const published = path.join(import.meta.dirname, '../../docs/api');
+
+const names = ['auth.openapi.json', 'webhooks.openapi.json'];
+
+function withoutSlash(url: string): string {
+  return new URL(url).href.replace(/\/$/, '');
+}
