@@ -2,9 +2,8 @@ import { exampleUrls } from './example-urls.ts';
 
 /* What the documents say of all operations: about the service, the host, and how callers authenticate. */
 
-/* Links to pages are relative to the folder of the published documents. */
-
-const contact = { name: 'Support', url: '../en/going-live.md#support' };
+/** There is no address for all: and generators refuse a relative one here. */
+const contact = { name: 'Support, by the channel agreed in the contract' };
 
 const license = { name: 'Apache 2.0', identifier: 'Apache-2.0' };
 
@@ -122,7 +121,7 @@ export const acceptLanguage = {
   example: 'pt-BR, en;q=0.5',
 };
 
-/** A page for people. */
+/** A page for people; the link is relative to the folder of the published documents. */
 function docs(page: string, description: string) {
   return { url: `../en/${page}`, description };
 }
