@@ -1,0 +1,143 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Client, User } from '../../tools/support/accounts.ts';
+import { createClient, createUser } from '../support/e2e-accounts.ts';
+import { ops } from '../support/e2e-ops.ts';
+import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { readPage } from '../support/markdown-page.ts';
+import { type ClientRun, clientLanguages, makeTokenClient, type TokenClient } from '../support/token-client.ts';
+
+// The clients that integrators copy, as docs/pt/tokens.md prints them, against the run under test, through proxies that lose
+// answers and ask to wait. PHP has no threads: there, twenty calls are twenty processes. C# runs on Mono.
+
+describeWith(['engines'], 'the clients of docs/pt/tokens.md', () => {
+  let folder: string;
+  let auth: FaultProxy;
+  let base: FaultProxy;
+  beforeAll(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'emissor-token-clients-'));
+    [auth, base] = await Promise.all([startFaultProxy(authUrl), startFaultProxy(baseUrl)]);
+    return async () => {
+      await Promise.all([auth.stop(), base.stop()]);
+      rmSync(folder, { recursive: true, force: true });
+    };
+  });
+
+  it('are printed alike in both languages of the documents', () => {
+    const clientsOf = (page: string) =>
+      readPage(page).blocks.filter(({ heading }) => clientLanguages.some(language => language === heading));
+    expect(clientsOf('docs/en/tokens.md')).toEqual(clientsOf('docs/pt/tokens.md'));
+    expect(clientsOf('docs/pt/tokens.md')).toHaveLength(clientLanguages.length);
+  });
+
+  describe.each(clientLanguages)('%s', language => {
+    let program: TokenClient;
+    let client: Client;
+    let user: User;
+    let home: string;
+    beforeAll(() => {
+      program = makeTokenClient(language);
+    });
+    afterAll(() => program?.remove());
+
+    const file = () => path.join(home, 'tokens.json');
+    const stored = () => JSON.parse(readFileSync(file(), 'utf8')) as Record<string, unknown>;
+    const call = (times = 1, changes: Record<string, string> = {}): Promise<ClientRun> =>
+      program.run(home, times, {
+        AUTH_URL: auth.url,
+        BASE_URL: base.url,
+        CLIENT_ID: client.clientId,
+        CLIENT_SECRET: client.clientSecret,
+        USER_EMAIL: user.email,
+        USER_PASSWORD: user.password,
+        ...changes,
+      });
+    const grants = () => auth.passed.map(({ body }) => new URLSearchParams(body).get('grant_type'));
+    const sessions = () => ops<unknown[]>(['sessions', 'list', '--user', user.email]);
+    const ok = (times: number) => Array.from({ length: times }, () => 200);
+    /** Puts a token that opens nothing in place of the stored one. */
+    const spoil = () => writeFileSync(file(), JSON.stringify({ ...stored(), access_token: 'dead' }));
+
+    beforeEach(async () => {
+      auth.faultOf = () => undefined;
+      base.faultOf = () => undefined;
+      base.before = () => undefined;
+      home = mkdtempSync(path.join(folder, 'home-'));
+      [client, user] = await Promise.all([createClient(), createUser()]);
+      expect(await call()).toMatchObject({ code: 0, statuses: [200] });
+      auth.passed.length = 0;
+      base.passed.length = 0;
+    });
+
+    it('has under eighty lines, and stores its tokens for its user alone', () => {
+      expect(program.lines).toBeLessThan(80);
+      if (language !== 'C#') expect(statSync(file()).mode & 0o077).toBe(0);
+    });
+
+    it('makes one request for a new token, however many calls find theirs dead', async () => {
+      spoil();
+      // Whatever is used is stored by then.
+      const unstored: string[] = [];
+      base.before = authorization => {
+        const token = authorization?.replace('Bearer ', '');
+        if (token !== stored().access_token && token !== 'dead') unstored.push(String(token));
+      };
+      expect(await call(20)).toMatchObject({ code: 0, statuses: ok(20) });
+      expect(grants()).toEqual(['refresh_token']);
+      expect(unstored).toEqual([]);
+    });
+
+    it('repeats a refresh whose answer was lost, and keeps its session', async () => {
+      spoil();
+      let lost = 0;
+      auth.faultOf = () => (lost++ === 0 ? 'lose the answer' : undefined);
+      expect(await call()).toMatchObject({ code: 0, statuses: [200] });
+      expect(grants()).toEqual(['refresh_token', 'refresh_token']);
+      expect(auth.passed.map(({ status }) => status)).toEqual(['lost', 200]);
+      expect(await sessions()).toHaveLength(1);
+      spoil();
+      expect(await call()).toMatchObject({ statuses: [200] });
+      expect(grants()).not.toContain('password');
+    });
+
+    it('ends with one successor where two processes refresh at once', async () => {
+      spoil();
+      const runs = await Promise.all([call(3), call(3)]);
+      expect(runs.flatMap(({ statuses }) => statuses)).toEqual(ok(6));
+      spoil();
+      expect(await call()).toMatchObject({ statuses: [200] });
+      expect(grants()).not.toContain('password');
+      expect(await sessions()).toHaveLength(1);
+    });
+
+    it('waits as long as 429 asks for, at both hosts', async () => {
+      spoil();
+      let [atAuth, atBase] = [0, 0];
+      auth.faultOf = () => (atAuth++ === 0 ? 'ask to wait a second' : undefined);
+      base.faultOf = () => (atBase++ === 1 ? 'ask to wait a second' : undefined);
+      expect(await call()).toMatchObject({ code: 0, statuses: [200] });
+      for (const { passed } of [auth, base]) {
+        const at = passed.findIndex(({ status }) => status === 'limited');
+        expect((passed[at + 1]?.at ?? 0) - (passed[at]?.at ?? 0)).toBeGreaterThanOrEqual(990);
+      }
+    });
+
+    it('logs in again, once, when its session was ended', async () => {
+      await ops(['sessions', 'end', '--user', user.email]);
+      expect(await call(5)).toMatchObject({ code: 0, statuses: ok(5) });
+      expect(grants()).toEqual(['refresh_token', 'password']);
+    });
+
+    it('does not try a wrong password again, and shows no secret', async () => {
+      rmSync(file());
+      const { code, output } = await call(1, { USER_PASSWORD: 'canary-password' });
+      expect(code).not.toBe(0);
+      expect(output).toContain('invalid_grant');
+      expect(grants()).toEqual(['password']);
+      for (const secret of ['canary-password', client.clientSecret]) expect(output).not.toContain(secret);
+    });
+  });
+});

@@ -1,0 +1,85 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request that passed the proxy. */
+export interface PassedRequest {
+  readonly path: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly body: string;
+  readonly authorization: string | undefined;
+  readonly status: number | 'lost' | 'limited';
+}
+
+/** The faults that the proxy has for a request, by its number among those of its host, from 1. */
+export type Fault = 'lose the answer' | 'ask to wait a second' | undefined;
+
+/** A proxy before one of the run's hosts, which loses answers and asks to wait. */
+export interface FaultProxy {
+  readonly url: string;
+  readonly passed: PassedRequest[];
+  /** Decides what becomes of a request. */
+  faultOf: (number: number) => Fault;
+  /** Is called before a request is passed on. */
+  before: (authorization: string | undefined) => void;
+  stop(): Promise<void>;
+}
+
+/** Starts a proxy on a free port of this machine. */
+export async function startFaultProxy(target: string): Promise<FaultProxy> {
+  let number = 0;
+  const passed: PassedRequest[] = [];
+  const server = createServer(async (asked, answer) => {
+    number += 1;
+    const fault = proxy.faultOf(number);
+    const body = await readBody(asked);
+    const noted = { path: asked.url ?? '', at: Date.now(), body, authorization: asked.headers.authorization };
+    proxy.before(asked.headers.authorization);
+    if (fault === 'ask to wait a second') {
+      passed.push({ ...noted, status: 'limited' });
+      answer.writeHead(429, { 'retry-after': '1', 'content-type': 'application/json' });
+      answer.end('{"error":"temporarily_unavailable"}');
+      return;
+    }
+    const { status, headers, text } = await passOn(target, asked, body);
+    passed.push({ ...noted, status: fault === 'lose the answer' ? 'lost' : status });
+    if (fault === 'lose the answer') asked.socket.destroy();
+    else endWith(answer, status, headers, text);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const proxy: FaultProxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    passed,
+    faultOf: () => undefined,
+    before: () => undefined,
+    stop: () =>
+      new Promise(resolve => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return proxy;
+}
+
+function endWith(answer: ServerResponse, status: number, headers: IncomingMessage['headers'], text: string): void {
+  const { 'transfer-encoding': _, connection: __, ...kept } = headers;
+  answer.writeHead(status, { ...kept, 'content-length': Buffer.byteLength(text) });
+  answer.end(text);
+}
+
+function passOn(target: string, { method, url = '/', headers }: IncomingMessage, body: string) {
+  return new Promise<{ status: number; headers: IncomingMessage['headers']; text: string }>((resolve, reject) => {
+    const { host: _, ...kept } = headers;
+    const sent = request(new URL(url, target), { method, headers: kept }, async response => {
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, text: await readBody(response) });
+    });
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}
+
+async function readBody(message: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of message) parts.push(part);
+  return Buffer.concat(parts).toString('utf8');
+}

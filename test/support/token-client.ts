@@ -1,0 +1,194 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { readPage } from './markdown-page.ts';
+
+/** A client of the token endpoint as `docs/pt/tokens.md` prints it, compiled where that is needed. */
+export interface TokenClient {
+  /** Lines of code, without blank lines and comments. */
+  readonly lines: number;
+  /**
+   * Calls `GET /v1/webhooks` that many times at once, in a folder in which the client stores its tokens.
+   * Returns the statuses, and all that it wrote.
+   */
+  run(folder: string, times: number, environment: Readonly<Record<string, string>>): Promise<ClientRun>;
+  remove(): void;
+}
+
+/** What a run of a client wrote, and how it ended. */
+export interface ClientRun {
+  readonly code: number | null;
+  readonly statuses: readonly number[];
+  readonly output: string;
+}
+
+/** The languages of the clients, as the page's headings name them. */
+export const clientLanguages = ['Node.js', 'Python', 'PHP', 'Go', 'Java', 'C#'] as const;
+
+/** The name of such a language. */
+export type ClientLanguage = (typeof clientLanguages)[number];
+
+/** Writes a client of the page to a folder of its own, with a program that calls it, and compiles it where that is needed. */
+export function makeTokenClient(language: ClientLanguage): TokenClient {
+  const { fence, file, driver, source, prepare, command, isOneCallEach } = programs[language];
+  const block = readPage('docs/pt/tokens.md').blocks.find(one => one.heading === language && one.language === fence);
+  if (!block) throw new Error(`docs/pt/tokens.md has no client in ${language}.`);
+  const home = mkdtempSync(path.join(tmpdir(), 'emissor-client-'));
+  writeFileSync(path.join(home, file), source?.(block.text) ?? block.text);
+  writeFileSync(path.join(home, driver.file), driver.text);
+  if (prepare) execFileSync(prepare[0], prepare.slice(1), { cwd: home, env: { ...process.env, GO111MODULE: 'off' } });
+  const lines = block.text.split('\n').filter(line => !/^\s*((\/\/|\/?\*|#(?!\[)|""").*)?$/.test(line)).length;
+  return { lines, run, remove: () => rmSync(home, { recursive: true, force: true }) };
+
+  async function run(folder: string, times: number, environment: Readonly<Record<string, string>>): Promise<ClientRun> {
+    mkdirSync(folder, { recursive: true });
+    const [program = '', ...args] = command(home);
+    const calls = isOneCallEach ? Array.from({ length: times }, () => 1) : [times];
+    const runs = await Promise.all(calls.map(count => runOnce(program, [...args, String(count)], folder, environment)));
+    const output = runs.map(one => one.output).join('');
+    const statuses = [...output.matchAll(/^status (\d+)\r?$/gm)].map(([, status]) => Number(status));
+    return { code: runs.find(({ code }) => code !== 0)?.code ?? 0, statuses, output };
+  }
+}
+
+function runOnce(program: string, args: string[], cwd: string, environment: Readonly<Record<string, string>>) {
+  return new Promise<Pick<ClientRun, 'code' | 'output'>>((resolve, reject) => {
+    const child = spawn(program, args, { cwd, env: { ...process.env, ...environment } });
+    let output = '';
+    child.stdout.on('data', chunk => (output += chunk));
+    child.stderr.on('data', chunk => (output += chunk));
+    child.once('error', error =>
+      reject(new Error(`${program} is needed (CONTRIBUTING.md, test/clients): ${error.message}`)),
+    );
+    child.once('close', code => resolve({ code, output }));
+  });
+}
+
+interface Program {
+  readonly fence: string;
+  readonly file: string;
+  readonly driver: { readonly file: string; readonly text: string };
+  readonly source?: (text: string) => string;
+  readonly prepare?: readonly [program: string, ...args: string[]];
+  readonly command: (home: string) => readonly string[];
+  /** A process of it makes one call: PHP has no threads. */
+  readonly isOneCallEach?: boolean;
+}
+
+const programs: Readonly<Record<ClientLanguage, Program>> = {
+  'Node.js': {
+    fence: 'js',
+    file: 'emissor.mjs',
+    driver: {
+      file: 'main.mjs',
+      text: `import { call } from './emissor.mjs';
+const times = Array.from({ length: Number(process.argv[2]) });
+await Promise.all(times.map(async () => console.log('status', (await call('GET', '/v1/webhooks')).status)));`,
+    },
+    command: home => [process.execPath, path.join(home, 'main.mjs')],
+  },
+  Python: {
+    fence: 'python',
+    file: 'emissor.py',
+    driver: {
+      file: 'main.py',
+      text: `import os, sys, threading, emissor
+failures = []
+def work():
+    try:
+        print('status %d\\n' % emissor.call('GET', '/v1/webhooks')[0], end='', flush=True)
+    except Exception as error:
+        failures.append(error)
+threads = [threading.Thread(target=work) for _ in range(int(sys.argv[1]))]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+if failures: raise failures[0]`,
+    },
+    command: home => ['python3', path.join(home, 'main.py')],
+  },
+  PHP: {
+    fence: 'php',
+    file: 'emissor.php',
+    driver: {
+      file: 'main.php',
+      text: `<?php
+require __DIR__ . '/emissor.php';
+echo 'status ', call('GET', '/v1/webhooks')['status'], "\\n";`,
+    },
+    command: home => ['php', path.join(home, 'main.php')],
+    isOneCallEach: true,
+  },
+  Go: {
+    fence: 'go',
+    file: 'emissor.go',
+    source: text => text.replace('package emissor', 'package main'),
+    driver: {
+      file: 'main.go',
+      text: `package main
+import ("fmt"; "os"; "strconv"; "sync")
+func main() {
+	times, _ := strconv.Atoi(os.Args[1])
+	var group sync.WaitGroup
+	for range times {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			status, _, err := Call("GET", "/v1/webhooks", "")
+			if err != nil { fmt.Println(err); os.Exit(1) }
+			fmt.Printf("status %d\\n", status)
+		}()
+	}
+	group.Wait()
+}`,
+    },
+    prepare: ['go', 'build', '-o', 'client', 'emissor.go', 'main.go'],
+    command: home => [path.join(home, 'client')],
+  },
+  Java: {
+    fence: 'java',
+    file: 'Emissor.java',
+    driver: {
+      file: 'Main.java',
+      text: `import java.util.concurrent.*;
+public class Main {
+    public static void main(String[] args) throws Exception {
+        var pool = Executors.newCachedThreadPool();
+        var calls = new java.util.ArrayList<Future<?>>();
+        for (int at = 0; at < Integer.parseInt(args[0]); at++)
+            calls.add(pool.submit(() -> { System.out.println("status " + Emissor.call("GET", "/v1/webhooks", null).statusCode()); return null; }));
+        pool.shutdown();
+        for (var call : calls) call.get();
+    }
+}`,
+    },
+    prepare: ['javac', '-Werror', 'Emissor.java', 'Main.java'],
+    command: home => ['java', '-cp', home, 'Main'],
+  },
+  'C#': {
+    fence: 'csharp',
+    file: 'Emissor.cs',
+    driver: {
+      file: 'Main.cs',
+      text: `using System; using System.Linq; using System.Threading.Tasks;
+static class Program
+{
+    static void Main(string[] args)
+    {
+        Task.WhenAll(Enumerable.Range(0, int.Parse(args[0])).Select(_ => Task.Run(async () =>
+            Console.WriteLine("status " + (int)(await Emissor.Call("GET", "/v1/webhooks")).StatusCode)))).GetAwaiter().GetResult();
+    }
+}`,
+    },
+    prepare: [
+      'mcs',
+      '-langversion:7',
+      '-warnaserror',
+      '-r:System.Net.Http.dll',
+      '-out:Client.exe',
+      'Emissor.cs',
+      'Main.cs',
+    ],
+    command: home => ['mono', path.join(home, 'Client.exe')],
+  },
+};
