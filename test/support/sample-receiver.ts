@@ -24,7 +24,7 @@ export interface SampleReceiver {
 }
 
 /** The languages of the receivers, as the page's headings name them. */
-export const sampleLanguages = ['PHP', 'Java', 'C#', 'Python', 'Node.js'] as const;
+export const sampleLanguages = ['PHP', 'Java', 'C#', 'Python', 'Node.js', 'Go'] as const;
 
 /** The name of such a language. */
 export type SampleLanguage = (typeof sampleLanguages)[number];
@@ -36,6 +36,8 @@ export async function makeSampleReceiver(language: SampleLanguage): Promise<Samp
   const { file, command, code } = sampleOf(readPage('docs/pt/recebimento.md'), language);
   const withPort = (text: string) => text.replaceAll('8080', String(port));
   writeFileSync(path.join(folder, file), withPort(code));
+  if (language === 'Go')
+    execFileSync('go', ['build', file], { cwd: folder, env: { ...process.env, GO111MODULE: 'off' } });
   if (language === 'C#') execFileSync('mcs', ['-langversion:7', '-warnaserror', file, standIn], { cwd: folder });
   let child: ChildProcess | undefined;
   let written = '';
@@ -80,6 +82,8 @@ function sampleOf(page: Page, language: SampleLanguage): { file: string; command
   if (run?.language !== 'bash' || code === undefined) throw new Error(`${page.path} has no receiver in ${language}.`);
   // There is no .NET SDK to be had from Debian: Mono compiles and runs the same code, with a stand-in for ASP.NET Core.
   if (language === 'C#') return { file: 'Receiver.cs', command: 'mono Receiver.exe', code: code.text };
+  // Its own process: to end `go run` leaves what it runs.
+  if (language === 'Go') return { file: 'receiver.go', command: './receiver', code: code.text };
   return { file: run.text.split(' ').at(-1) ?? '', command: run.text, code: code.text };
 }
 
