@@ -72,6 +72,18 @@ export default defineConfig({
           sequence: { groupOrder: 3 },
         },
       },
+      // The OpenAPI documents in the generators of others, and against those of the release before: `.ci/run` runs it.
+      {
+        test: {
+          name: 'generators',
+          include: ['test/generators/*.test.ts'],
+          globalSetup: ['test/support/e2e-run.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 3 },
+        },
+      },
       // The pages in a browser, Debian's Chromium: `.ci/run` runs it.
       {
         test: {

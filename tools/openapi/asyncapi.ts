@@ -118,13 +118,10 @@ const headers = {
     'content-type': { type: 'string', const: 'application/json' },
     authorization: { type: 'string', description: 'The autorizacao of the registration, where it has one.' },
     ...Object.fromEntries(
-      Object.values(deliveryHeaders).map(({ name, description, schema }) => [
-        name.toLowerCase(),
-        { description, ...schema },
-      ]),
+      deliveryHeaders.map(({ name, description, schema }) => [name.toLowerCase(), { description, ...schema }]),
     ),
   },
-  required: ['content-type', ...Object.values(deliveryHeaders).map(({ name }) => name.toLowerCase())],
+  required: ['content-type', ...deliveryHeaders.map(({ name }) => name.toLowerCase())],
 };
 
 /** Returns every event as it comes in and as it is delivered. */

@@ -1,11 +1,11 @@
 import { codeSamples } from './code-samples.ts';
 import { type Operation, type OwnResponse, ref } from './description.ts';
-import { deliveryHeaders, eventBodies, eventWebhooks } from './event-webhooks.ts';
+import { eventBodies, eventWebhooks } from './event-webhooks.ts';
 import { formSchemas } from './forms.ts';
 import type { HeaderNames } from './headers.ts';
 import { acceptLanguage, introductions } from './introduction.ts';
 import { oauthResponse, oauthResponses, uncached } from './oauth-responses.ts';
-import { opened, type Schema, union } from './plain-schemas.ts';
+import { opened, orNull, type Schema, union } from './plain-schemas.ts';
 import { problemResponse, problemResponses } from './problem-responses.ts';
 import { ownResponse, type Responses, sharedHeaders, shareResponses, withGateway } from './responses.ts';
 import { notes } from './schema-notes.ts';
@@ -47,7 +47,7 @@ export function openApiDocument(all: readonly Operation[], host: Host): object {
 type Host = Operation['host'];
 
 function ofEvents() {
-  return { webhooks: eventWebhooks(), parameters: { AcceptLanguage: acceptLanguage, ...deliveryHeaders } };
+  return { webhooks: eventWebhooks(), parameters: { AcceptLanguage: acceptLanguage } };
 }
 
 function notFound(host: Host): object {
@@ -147,7 +147,7 @@ function ofGateway(): Record<string, Schema> {
 const gatewayMessage = {
   type: 'object',
   description: 'An answer of the gateway itself, without `code`.',
-  properties: { message: { type: ['string', 'null'], examples: ['Too Many Requests'] } },
+  properties: { message: { ...orNull('string'), examples: ['Too Many Requests'] } },
   required: ['message'],
 };
 

@@ -9,6 +9,7 @@ import {
   exampleValues,
 } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
+import { furtherFields } from './plain-schemas.ts';
 
 /** A JSON Schema (draft 2020-12) of an object, made of the keywords that the events need. */
 export interface ObjectSchema {
@@ -17,7 +18,7 @@ export interface ObjectSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, FieldSchema>>;
   readonly required: readonly string[];
-  readonly additionalProperties: boolean;
+  readonly additionalProperties: true | typeof furtherFields;
   readonly examples: readonly object[];
 }
 
@@ -71,7 +72,7 @@ export function deliverySchema(event: EventName): ObjectSchema {
       ...fieldDescriptions,
       ...describedFields(({ about, sample }) => `${about}; ${sample} in a test.`),
     }),
-    additionalProperties: true,
+    additionalProperties: furtherFields,
     examples: [exampleBody(event)],
   };
 }
@@ -92,7 +93,7 @@ export function anyDeliverySchema() {
     type: 'object',
     properties: { ...Object.assign({}, ...schemas.map(({ properties }) => properties)), event, link },
     required: ['event'],
-    additionalProperties: true,
+    additionalProperties: furtherFields,
     examples: [exampleBody('demanda.criada'), exampleBody('proposta.recebida')],
   };
 }

@@ -23,38 +23,33 @@ export function eventBodies(): Record<string, Schema> {
 }
 
 /** The headers of each delivery. `Authorization` is a security scheme, `Content-Type` stands with the body. */
-export const deliveryHeaders = {
-  WebhookId: header(
+export const deliveryHeaders = [
+  header(
     'webhook-id',
     'The id of the event. It is the same in each repetition: keep it, and drop what you have had already. That of a test begins with `teste_`.',
     { type: 'string', pattern: '^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$' },
     'evt_9X_mdX4siXAultLQKJ__GcYg8ys',
   ),
-  WebhookTimestamp: header(
+  header(
     'webhook-timestamp',
     'When the attempt was begun, in seconds since the epoch. Refuse what is more than five minutes away.',
     { type: 'string', pattern: '^[0-9]{10}$' },
     '1795181091',
   ),
-  WebhookSignature: header(
+  header(
     'webhook-signature',
     'One signature for each secret that signs, separated by spaces: `v1,` and the base64 of HMAC-SHA-256 over `webhook-id.webhook-timestamp.body` (Standard Webhooks).',
     { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=(?: v1,[A-Za-z0-9+/]{43}=){0,4}$' },
     'v1,rsgB5n9tLejWj3To5KZ8xB1HrRJt1PU/tYqg7L1E0Ko=',
   ),
-  AcceptEncoding: header(
+  header(
     'Accept-Encoding',
     'Answers are to be sent as they are, not compressed.',
     { type: 'string', const: 'identity' },
     'identity',
   ),
-  UserAgent: header(
-    'User-Agent',
-    'The version of the service.',
-    { type: 'string', pattern: '^Emissor/' },
-    'Emissor/0.2.0',
-  ),
-};
+  header('User-Agent', 'The version of the service.', { type: 'string', pattern: '^Emissor/' }, 'Emissor/0.2.0'),
+];
 
 function header(name: string, description: string, schema: Schema, example: string) {
   return { name, in: 'header', required: true, description, schema, example };
@@ -69,12 +64,14 @@ function deliveryOfEvent(name: EventName): object {
 function deliveryOf(operationId: string, summary: string, schema: SchemaName, examples: object): object {
   return {
     operationId,
+    // Otherwise generators make a client that sends deliveries; that in Python does not compile. The bodies are made in any case.
+    'x-internal': true,
     tags: ['Events'],
     summary,
     description:
       'A POST to the URL that is registered for the event. Verify its signature, store it, and answer within 15 seconds. It may come again, and no order is promised.',
     security: [{ receiverAuthorization: [] }, {}],
-    parameters: Object.keys(deliveryHeaders).map(name => ({ $ref: `#/components/parameters/${name}` })),
+    parameters: deliveryHeaders,
     requestBody: {
       required: true,
       content: {

@@ -1,6 +1,7 @@
 import { passwordRule, usernameRule } from '../../lambdas/auth/grants/password.ts';
 import { refreshTokenRule } from '../../lambdas/auth/grants/refresh-token.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
+import { union } from './plain-schemas.ts';
 
 /*
  * The forms of {auth_url}. Their functions read them field by field (`lambdas/auth/form-request.ts`), without a schema. JSON
@@ -18,7 +19,8 @@ const client = {
 
 const scope = {
   type: 'string',
-  description: 'The scopes to ask for, separated by single spaces. Without it, all that the user and the client have.',
+  description:
+    'The scopes to ask for, separated by single spaces. Without it, all that the user and the client have, or all that were granted.',
   pattern: `^(?:${scopes.join('|')})(?: (?:${scopes.join('|')}))*$`,
   examples: [scopes.join(' ')],
 };
@@ -26,53 +28,47 @@ const scope = {
 const token = { type: 'string', minLength: 1, description: 'An access token or a refresh token.' };
 const hint = { type: 'string', description: 'Not needed, and ignored: `access_token` or `refresh_token`.' };
 
+const passwordGrant = {
+  type: 'object',
+  properties: {
+    grant_type: { type: 'string', const: 'password' },
+    ...client,
+    username: {
+      type: 'string',
+      minLength: 1,
+      maxLength: usernameRule.maxBytes,
+      description: `The user's e-mail address, ${bytes(usernameRule.maxBytes)} at most.`,
+    },
+    password: {
+      type: 'string',
+      minLength: 1,
+      maxLength: passwordRule.maxBytes,
+      format: 'password',
+      description: `${bytes(passwordRule.maxBytes)} at most.`,
+    },
+    scope,
+  },
+  required: ['grant_type', 'username', 'password'],
+};
+
+const refreshTokenGrant = {
+  type: 'object',
+  properties: {
+    grant_type: { type: 'string', const: 'refresh_token' },
+    ...client,
+    refresh_token: { type: 'string', minLength: 1, maxLength: refreshTokenRule.maxBytes },
+    scope,
+  },
+  required: ['grant_type', 'refresh_token'],
+};
+
 /** The schemas of the forms: closed, though the service ignores fields that they do not name (RFC 6749 section 3.2). A field given twice is refused; empty ones are absent. */
 export const formSchemas = {
-  PasswordGrant: {
-    type: 'object',
-    description: 'Logs a user in (RFC 6749 section 4.3).',
-    properties: {
-      grant_type: { type: 'string', const: 'password' },
-      ...client,
-      username: {
-        type: 'string',
-        minLength: 1,
-        maxLength: usernameRule.maxBytes,
-        description: `The user's e-mail address, ${bytes(usernameRule.maxBytes)} at most.`,
-      },
-      password: {
-        type: 'string',
-        minLength: 1,
-        maxLength: passwordRule.maxBytes,
-        format: 'password',
-        description: `${bytes(passwordRule.maxBytes)} at most.`,
-      },
-      scope,
-    },
-    required: ['grant_type', 'username', 'password'],
-    additionalProperties: false,
-  },
-  RefreshTokenGrant: {
-    type: 'object',
-    description: 'Exchanges a refresh token (RFC 6749 section 6).',
-    properties: {
-      grant_type: { type: 'string', const: 'refresh_token' },
-      ...client,
-      refresh_token: { type: 'string', minLength: 1, maxLength: refreshTokenRule.maxBytes },
-      scope: { ...scope, description: 'Fewer scopes than were granted, if fewer are wanted.' },
-    },
-    required: ['grant_type', 'refresh_token'],
-    additionalProperties: false,
-  },
   TokenRequest: {
-    oneOf: [{ $ref: '#/components/schemas/PasswordGrant' }, { $ref: '#/components/schemas/RefreshTokenGrant' }],
-    discriminator: {
-      propertyName: 'grant_type',
-      mapping: {
-        password: '#/components/schemas/PasswordGrant',
-        refresh_token: '#/components/schemas/RefreshTokenGrant',
-      },
-    },
+    ...union([passwordGrant, refreshTokenGrant]),
+    description:
+      'Logs a user in (RFC 6749 section 4.3), with `username` and `password`; or exchanges a refresh token (section 6).',
+    additionalProperties: false,
   },
   PresentedToken: {
     type: 'object',

@@ -7,8 +7,10 @@ export function plain(schema: Schema): Schema {
   const variants = anyOf ?? oneOf;
   if (variants) return { ...rest, ...merged(variants.map(plain)) };
   const others = Object.entries(properties ?? {}).map(([name, property]) => [name, plain(property)]);
+  const { type } = rest;
   return {
     ...rest,
+    ...(Array.isArray(type) && type.length === 2 && type[1] === 'null' && orNull(type[0])),
     ...(properties && { properties: Object.fromEntries(others) }),
     ...(items && { items: plain(items) }),
   };
@@ -26,10 +28,13 @@ export function opened(schema: Schema): Schema {
   return {
     ...rest,
     ...(texts.length > 0 && { description: told(rest.description, texts), 'x-extensible-enum': texts }),
-    ...(properties && { properties: Object.fromEntries(inner), additionalProperties: true }),
+    ...(properties && { properties: Object.fromEntries(inner), additionalProperties: furtherFields }),
     ...(items && { items: opened(items) }),
   };
 }
+
+/** Any field beside those that are named. With `true`, openapi-generator before 7.18 took the schemas for closed. */
+export const furtherFields = { description: 'Further fields may come.' } as const;
 
 /** Returns one schema of objects for several: a field is required where all require it. */
 export function union(schemas: readonly Schema[]): Schema {
@@ -40,7 +45,7 @@ export function union(schemas: readonly Schema[]): Schema {
     type: 'object',
     properties: Object.fromEntries(properties),
     required: names.filter(name => forms.every(({ required = [] }) => required.includes(name))),
-    additionalProperties: true,
+    additionalProperties: furtherFields,
     'x-forms': forms.map(({ properties: own, required = [] }) => ({
       required,
       optional: Object.keys(own).filter(name => !required.includes(name)),
@@ -66,6 +71,11 @@ interface ObjectForm extends Schema {
   readonly required?: readonly string[];
 }
 
+/** Returns the type that also takes null; openapi-generator before 7.18 reads the extension alone in a schema with further fields. */
+export function orNull(type: unknown): Schema {
+  return { type: [type, 'null'], 'x-nullable': true };
+}
+
 function fieldOf({ properties }: ObjectForm, name: string): readonly Schema[] {
   const field = properties[name];
   return field ? [field] : [];
@@ -75,18 +85,18 @@ function merged(variants: readonly Schema[]): Schema {
   const others = variants.filter(({ type }) => type !== 'null');
   const [only = {}] = others;
   if (others.length > 1) return union(others);
-  return others.length === variants.length ? only : { ...only, type: [only.type, 'null'] };
+  return others.length === variants.length ? only : { ...only, ...orNull(only.type) };
 }
 
-/** Returns what several schemas of one field have in common: its type, and all values where each lists its own. */
-function common([first = {}, ...others]: readonly Schema[]): Schema {
-  const values = [first, ...others].map(schema => (schema as Nested).enum ?? [(schema as Nested).const]);
-  if (values.flat().includes(undefined) || first.type === 'boolean') return { type: first.type, ...withFormat(first) };
-  return { type: first.type, enum: [...new Set(values.flat())] };
-}
-
-function withFormat({ format }: Schema): Schema {
-  return format === undefined ? {} : { format };
+/** Returns what several schemas of one field have in common, and all values where each lists its own. */
+function common(schemas: readonly Schema[]): Schema {
+  const [first = {}, ...others] = schemas;
+  const same = Object.entries(first).filter(([name, member]) =>
+    others.every(other => JSON.stringify(other[name]) === JSON.stringify(member)),
+  );
+  const { const: _, enum: __, ...rest } = Object.fromEntries(same) as Nested;
+  const values = schemas.flatMap(schema => (schema as Nested).enum ?? [(schema as Nested).const]);
+  return values.includes(undefined) || first.type === 'boolean' ? rest : { ...rest, enum: [...new Set(values)] };
 }
 
 function told(description: string | undefined, values: readonly string[]): string {

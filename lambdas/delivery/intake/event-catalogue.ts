@@ -81,11 +81,11 @@ const proposal = ['id_proposta', 'id_demanda'] as const;
 
 const linkToProposal: Link = {
   build: (demandsUrl, { id_demanda, id_proposta }) => `${demandsUrl}/propostas/${id_demanda}/${id_proposta}`,
-  schema: z.string().check(z.regex(/\/propostas\/[0-9]+\/[0-9]+$/), z.meta({ format: 'uri' })),
+  schema: z.string().check(z.regex(/^.+\/propostas\/[0-9]+\/[0-9]+$/), z.meta({ format: 'uri' })),
 };
 const linkToDemand: Link = {
   build: (demandsUrl, { id_demanda }) => `${demandsUrl}/propostas/${id_demanda}`,
-  schema: z.string().check(z.regex(/\/propostas\/[0-9]+$/), z.meta({ format: 'uri' })),
+  schema: z.string().check(z.regex(/^.+\/propostas\/[0-9]+$/), z.meta({ format: 'uri' })),
 };
 
 interface Link {

@@ -13,7 +13,7 @@ function ownRules(schema: OpenSchema): object {
   const { additionalProperties, 'x-extensible-enum': values, 'x-forms': forms } = schema;
   const isNullable = Array.isArray(schema.type) && schema.type.includes('null');
   return {
-    ...(additionalProperties === true && { additionalProperties: false }),
+    ...(typeof additionalProperties === 'object' && { additionalProperties: false }),
     ...(values && { enum: isNullable ? [...values, null] : values }),
     ...(forms && { anyOf: forms.map(onlyForm) }),
   };

@@ -9,7 +9,7 @@ export interface Arrived {
   readonly body: string;
 }
 
-const { webhooks = {}, components } = documents.base;
+const { webhooks = {} } = documents.base;
 
 /** Judges a delivery by the document's `webhooks`: its headers and its body. Returns the event, and what is not described. */
 export function judgeDelivery({ method, headers, body }: Arrived): { event: string; faults: readonly string[] } {
@@ -17,13 +17,10 @@ export function judgeDelivery({ method, headers, body }: Arrived): { event: stri
   const event = String(Object(content).event);
   const described = Object.hasOwn(webhooks, event) ? webhooks[event] : undefined;
   if (!described) return { event, faults: [`The event ${event} is not described.`] };
-  const names = described.post.parameters.map(({ $ref }) => $ref.split('/').at(-1) ?? '');
-  const parameters = names.flatMap(name => {
-    const parameter = components.parameters[name];
-    return parameter
-      ? [{ name: parameter.name.toLowerCase(), pointer: pointerTo('components', 'parameters', name, 'schema') }]
-      : [];
-  });
+  const parameters = described.post.parameters.map(({ name }, at) => ({
+    name: name.toLowerCase(),
+    pointer: pointerTo('webhooks', event, 'post', 'parameters', String(at), 'schema'),
+  }));
   const wrong = parameters.flatMap(({ name, pointer }) =>
     faultsOf(headers[name], 'base', pointer).map(fault => `The header ${name} (${headers[name]}): ${fault}.`),
   );

@@ -15,7 +15,7 @@ export type Host = 'auth' | 'base';
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, PathItem>>;
   /** Of {base_url} alone. */
-  readonly webhooks?: Readonly<Record<string, { readonly post: { readonly parameters: readonly Reference[] } }>>;
+  readonly webhooks?: Readonly<Record<string, { readonly post: { readonly parameters: readonly Parameter[] } }>>;
   readonly components: {
     readonly headers: Readonly<Record<string, HeaderObject>>;
     readonly responses: Readonly<Record<string, ResponseObject>>;

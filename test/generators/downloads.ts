@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { command, say } from './commands.ts';
+
+/* Programs of others, in exact versions. They are no dependencies of the tree, and are kept in the user's cache directory. */
+
+/** The versions of openapi-generator that clients are made with: the newest, and one a year old, since many pin it. */
+export const generatorVersions = { newest: '7.25.0', 'a year old': '7.15.0' } as const;
+
+/** The versions of the programs that npm brings. */
+export const npmVersions = { 'openapi-typescript': '7.13.0', 'openapi-fetch': '0.17.0', typescript: '5.9.3' } as const;
+
+/** The version of oasdiff. */
+const oasdiffVersion = '1.18.5';
+
+/** Returns the file of openapi-generator's command line, from Maven Central. @throws where it is not the known one. */
+export async function generatorJar(version: keyof typeof jarHashes): Promise<string> {
+  const name = `openapi-generator-cli-${version}.jar`;
+  const file = path.join(cache, name);
+  if (!existsSync(file)) {
+    say(`${name} comes from Maven Central …`);
+    const response = await fetch(
+      `https://repo1.maven.org/maven2/org/openapitools/openapi-generator-cli/${version}/${name}`,
+    );
+    if (!response.ok) throw new Error(`Maven Central answers ${response.status} to ${name}.`);
+    keep(file, Buffer.from(await response.arrayBuffer()));
+  }
+  const hash = createHash('sha256').update(readFileSync(file)).digest('hex');
+  if (hash !== jarHashes[version]) throw new Error(`${file} is not the known one: its SHA-256 is ${hash}.`);
+  return file;
+}
+
+/** Returns the folder of the packages of npm: the types' generator, the client that uses them, and a compiler. */
+export async function npmPackages(): Promise<string> {
+  const packages = Object.entries(npmVersions).map(([name, version]) => `${name}@${version}`);
+  const folder = path.join(cache, packages.join('-'));
+  if (existsSync(folder)) return folder;
+  say(`${packages.join(', ')} come from npm …`);
+  const draft = mkdtempSync(path.join(cache, 'draft-'));
+  await command(['npm', 'install', '--prefix', draft, '--save-exact', '--no-audit', '--no-fund', ...packages]);
+  renameSync(draft, folder);
+  return folder;
+}
+
+/** Returns the file of oasdiff, built from Go's module proxy, which verifies it by its checksum database. */
+export async function oasdiff(): Promise<string> {
+  const folder = path.join(cache, `oasdiff-${oasdiffVersion}`);
+  const file = path.join(folder, 'oasdiff');
+  if (existsSync(file)) return file;
+  say(`oasdiff ${oasdiffVersion} is built …`);
+  await command(['go', 'install', `github.com/oasdiff/oasdiff@v${oasdiffVersion}`], { env: { GOBIN: folder } });
+  return file;
+}
+
+const jarHashes = {
+  '7.25.0': '41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae',
+  '7.15.0': '4da1a7cdb78c3a43b1eab0648891135e8c3547d2eedba0dd69daf377f865f366',
+} as const;
+
+const cache = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'emissor/generators');
+mkdirSync(cache, { recursive: true });
+
+/** Another run may be at the same file: it appears when it is complete. */
+function keep(file: string, content: Buffer): void {
+  const draft = path.join(mkdtempSync(path.join(cache, 'draft-')), 'file');
+  writeFileSync(draft, content);
+  renameSync(draft, file);
+}

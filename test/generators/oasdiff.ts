@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { command } from './commands.ts';
+import { oasdiff } from './downloads.ts';
+import type { Document } from './previous-documents.ts';
+
+/**
+ * Returns the changes from one document to another that break clients, as oasdiff finds them: its rule, and what it says.
+ *
+ * @param unjudged - rules that are left out.
+ */
+export async function breakingChanges(
+  before: Document,
+  after: Document,
+  unjudged: readonly string[] = [],
+): Promise<string[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-oasdiff-'));
+  try {
+    const [old = '', current = ''] = [before, after].map((document, at) => {
+      const file = path.join(folder, `${at}.json`);
+      writeFileSync(file, JSON.stringify(withEventsAsAnswers(document)));
+      return file;
+    });
+    const found: readonly Change[] = JSON.parse(
+      await command([await oasdiff(), 'breaking', '--format', 'json', old, current]),
+    );
+    const wrong = found.filter(({ id, level }) => level === error && !unjudged.includes(id));
+    return wrong.map(({ id, text, operation, path: at }) => `${id}: ${operation} ${at}: ${text}`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+interface Change {
+  readonly id: string;
+  readonly text: string;
+  readonly level: number;
+  readonly operation: string;
+  readonly path: string;
+}
+
+/** The level of what breaks for certain. */
+const error = 3;
+
+/** Deliveries are requests of ours: their fields are to be judged as those of answers, which we send, too. */
+function withEventsAsAnswers({ paths, webhooks = {}, ...rest }: Document): object {
+  const events = Object.entries(webhooks).map(([name, { post }]) => {
+    const answer = { description: 'The body of the delivery.', content: post?.requestBody?.content };
+    return [`/events/${name}`, { get: { operationId: `event.${name}`, responses: { 200: answer } } }];
+  });
+  return { ...rest, paths: { ...paths, ...Object.fromEntries(events) } };
+}

@@ -1,0 +1,4 @@
+import { describeClients } from './clients.ts';
+import { generatorVersions } from './downloads.ts';
+
+describeClients(generatorVersions['a year old']);
