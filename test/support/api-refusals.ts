@@ -198,7 +198,7 @@ function operationsOf(pattern: string): Operation[] {
     const operation = {
       method,
       path: exampleOf(pattern),
-      scope: security.flatMap(({ accessToken = [] }) => accessToken)[0],
+      scope: security.flatMap(({ login = [] }) => login)[0],
       takesBody: requestBody !== undefined,
       isBodyRequired: requestBody?.required === true,
       mayHaveBody: method !== 'GET',
