@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 
 /** A request that passed the proxy. */
-export interface PassedRequest {
+interface PassedRequest {
   readonly path: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -12,7 +12,7 @@ export interface PassedRequest {
 }
 
 /** The faults that the proxy has for a request, by its number among those of its host, from 1. */
-export type Fault = 'lose the answer' | 'ask to wait a second' | undefined;
+type Fault = 'lose the answer' | 'ask to wait a second' | undefined;
 
 /** A proxy before one of the run's hosts, which loses answers and asks to wait. */
 export interface FaultProxy {
