@@ -50,7 +50,7 @@ describe('ops says what is wrong in one line', () => {
     [
       'an event without its proposal',
       proposal,
-      /: proposta\.recebida cannot be published so: --proposal must be a whole/,
+      /: proposta\.recebida cannot be published so: --proposal is missing\.$/m,
     ],
     ['an empty client id', ['clients', 'disable', ''], /client-id.*must not be empty/],
     ['an empty user', ['users', 'disable', ''], /user.*must not be empty/],
