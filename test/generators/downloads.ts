@@ -3,14 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFile
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { command, say } from './commands.ts';
+import { npmVersions } from './versions.ts';
 
 /* Programs of others, in exact versions. They are no dependencies of the tree, and are kept in the user's cache directory. */
-
-/** The versions of openapi-generator that clients are made with: the newest, and one a year old, since many pin it. */
-export const generatorVersions = { newest: '7.25.0', 'a year old': '7.15.0' } as const;
-
-/** The versions of the programs that npm brings. */
-export const npmVersions = { 'openapi-typescript': '7.13.0', 'openapi-fetch': '0.17.0', typescript: '5.9.3' } as const;
 
 /** The version of oasdiff. */
 const oasdiffVersion = '1.18.5';
@@ -38,7 +33,7 @@ export async function npmPackages(): Promise<string> {
   const folder = path.join(cache, packages.join('-'));
   if (existsSync(folder)) return folder;
   say(`${packages.join(', ')} come from npm …`);
-  const draft = mkdtempSync(path.join(cache, 'draft-'));
+  const draft = draftFolder();
   await command(['npm', 'install', '--prefix', draft, '--save-exact', '--no-audit', '--no-fund', ...packages]);
   renameSync(draft, folder);
   return folder;
@@ -60,11 +55,15 @@ const jarHashes = {
 } as const;
 
 const cache = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'emissor/generators');
-mkdirSync(cache, { recursive: true });
 
 /** Another run may be at the same file: it appears when it is complete. */
 function keep(file: string, content: Buffer): void {
-  const draft = path.join(mkdtempSync(path.join(cache, 'draft-')), 'file');
+  const draft = path.join(draftFolder(), 'file');
   writeFileSync(draft, content);
   renameSync(draft, file);
+}
+
+function draftFolder(): string {
+  mkdirSync(cache, { recursive: true });
+  return mkdtempSync(path.join(cache, 'draft-'));
 }

@@ -5,8 +5,9 @@ import { it } from 'vitest';
 import { describeWith } from '../support/e2e-target.ts';
 import { expectToServe } from './clients.ts';
 import { command } from './commands.ts';
-import { npmPackages, npmVersions } from './downloads.ts';
+import { npmPackages } from './downloads.ts';
 import { compileTypeScript, documentFile, documentNames } from './languages.ts';
+import { npmVersions } from './versions.ts';
 
 describeWith(['names'], `openapi-typescript ${npmVersions['openapi-typescript']}`, () => {
   it('its types, with openapi-fetch, work today and with what is added later', async () => {

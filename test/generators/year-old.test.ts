@@ -1,4 +1,4 @@
 import { describeClients } from './clients.ts';
-import { generatorVersions } from './downloads.ts';
+import { generatorVersions } from './versions.ts';
 
 describeClients(generatorVersions['a year old']);

@@ -15,6 +15,7 @@ const pages = [
   ['erros', 'errors'],
   ['entregas', 'deliveries'],
   ['painel', 'panel'],
+  ['clientes-gerados', 'generated-clients'],
   ['producao', 'going-live'],
 ] as const;
 
