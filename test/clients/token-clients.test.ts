@@ -72,7 +72,7 @@ describeWith(['engines'], 'the clients of docs/pt/tokens.md', () => {
       base.passed.length = 0;
     });
 
-    it('has under eighty lines, and stores its tokens for its user alone', () => {
+    it('has under eighty lines of code, and stores its tokens for its user alone', () => {
       expect(program.lines).toBeLessThan(80);
       if (language !== 'C#') expect(statSync(file()).mode & 0o077).toBe(0);
     });
@@ -90,17 +90,26 @@ describeWith(['engines'], 'the clients of docs/pt/tokens.md', () => {
       expect(unstored).toEqual([]);
     });
 
-    it('repeats a refresh whose answer was lost, and keeps its session', async () => {
+    it('repeats a refresh whose answer was lost or cut off, and keeps its session', async () => {
       spoil();
-      let lost = 0;
-      auth.faultOf = () => (lost++ === 0 ? 'lose the answer' : undefined);
+      const faults = ['lose the answer', 'cut the answer'] as const;
+      let number = 0;
+      auth.faultOf = () => faults[number++];
       expect(await call()).toMatchObject({ code: 0, statuses: [200] });
-      expect(grants()).toEqual(['refresh_token', 'refresh_token']);
-      expect(auth.passed.map(({ status }) => status)).toEqual(['lost', 200]);
+      expect(grants()).toEqual(['refresh_token', 'refresh_token', 'refresh_token']);
+      expect(auth.passed.map(({ status }) => status)).toEqual(['lost', 'cut', 200]);
       expect(await sessions()).toHaveLength(1);
       spoil();
       expect(await call()).toMatchObject({ statuses: [200] });
       expect(grants()).not.toContain('password');
+    });
+
+    it('repeats a refresh that failed, once for all calls that wait for it', async () => {
+      spoil();
+      let number = 0;
+      auth.faultOf = () => (number++ === 0 ? 'fail' : undefined);
+      expect(await call(10)).toMatchObject({ code: 0, statuses: ok(10) });
+      expect(auth.passed.map(({ status }) => status)).toEqual(['failed', 200]);
     });
 
     it('ends with one successor where two processes refresh at once', async () => {
@@ -131,11 +140,14 @@ describeWith(['engines'], 'the clients of docs/pt/tokens.md', () => {
       expect(grants()).toEqual(['refresh_token', 'password']);
     });
 
-    it('does not try a wrong password again, and shows no secret', async () => {
+    it('tries a wrong password once, however many calls there are, and shows no secret', async () => {
       rmSync(file());
-      const { code, output } = await call(1, { USER_PASSWORD: 'canary-password' });
+      const { code, output } = await call(10, { USER_PASSWORD: 'canary-password' });
       expect(code).not.toBe(0);
-      expect(output).toContain('invalid_grant');
+      expect(output).toMatch(/invalid_grant|was refused/);
+      const later = await call(1, { USER_PASSWORD: 'canary-password' });
+      expect(later.code).not.toBe(0);
+      expect(later.output).toContain('was refused');
       expect(grants()).toEqual(['password']);
       for (const secret of ['canary-password', client.clientSecret]) expect(output).not.toContain(secret);
     });

@@ -8,11 +8,11 @@ interface PassedRequest {
   readonly at: number;
   readonly body: string;
   readonly authorization: string | undefined;
-  readonly status: number | 'lost' | 'limited';
+  readonly status: number | 'lost' | 'cut' | 'failed' | 'limited';
 }
 
 /** The faults that the proxy has for a request, by its number among those of its host, from 1. */
-type Fault = 'lose the answer' | 'ask to wait a second' | undefined;
+type Fault = 'lose the answer' | 'cut the answer' | 'fail' | 'ask to wait a second' | undefined;
 
 /** A proxy before one of the run's hosts, which loses answers and asks to wait. */
 export interface FaultProxy {
@@ -41,10 +41,24 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       answer.end('{"error":"temporarily_unavailable"}');
       return;
     }
+    if (fault === 'fail') {
+      passed.push({ ...noted, status: 'failed' });
+      answer.writeHead(500, { 'content-type': 'application/json' });
+      answer.end('{"error":"server_error"}');
+      return;
+    }
     const { status, headers, text } = await passOn(target, asked, body);
-    passed.push({ ...noted, status: fault === 'lose the answer' ? 'lost' : status });
-    if (fault === 'lose the answer') asked.socket.destroy();
-    else endWith(answer, status, headers, text);
+    if (fault === undefined) {
+      passed.push({ ...noted, status });
+      endWith(answer, status, headers, text);
+      return;
+    }
+    passed.push({ ...noted, status: fault === 'lose the answer' ? 'lost' : 'cut' });
+    if (fault === 'cut the answer') {
+      answer.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+      await new Promise<void>(resolve => answer.write(text.slice(0, text.length / 2), () => resolve()));
+    }
+    asked.socket.destroy();
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const proxy: FaultProxy = {

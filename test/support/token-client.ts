@@ -6,7 +6,7 @@ import { readPage } from './markdown-page.ts';
 
 /** A client of the token endpoint as `docs/pt/tokens.md` prints it, compiled where that is needed. */
 export interface TokenClient {
-  /** Lines of code, without blank lines and comments. */
+  /** Lines of code: without imports, blank lines and comments. */
   readonly lines: number;
   /**
    * Calls `GET /v1/webhooks` that many times at once, in a folder in which the client stores its tokens.
@@ -38,7 +38,8 @@ export function makeTokenClient(language: ClientLanguage): TokenClient {
   writeFileSync(path.join(home, file), source?.(block.text) ?? block.text);
   writeFileSync(path.join(home, driver.file), driver.text);
   if (prepare) execFileSync(prepare[0], prepare.slice(1), { cwd: home, env: { ...process.env, GO111MODULE: 'off' } });
-  const lines = block.text.split('\n').filter(line => !/^\s*((\/\/|\/?\*|#(?!\[)|""").*)?$/.test(line)).length;
+  const isCode = (line: string) => !isComment.test(line) && !isImport.test(line);
+  const lines = block.text.split('\n').filter(isCode).length;
   return { lines, run, remove: () => rmSync(home, { recursive: true, force: true }) };
 
   async function run(folder: string, times: number, environment: Readonly<Record<string, string>>): Promise<ClientRun> {
@@ -64,6 +65,9 @@ function runOnce(program: string, args: string[], cwd: string, environment: Read
     child.once('close', code => resolve({ code, output }));
   });
 }
+
+const isComment = /^\s*((\/\/|\/?\*|#(?!\[)|""").*)?$/;
+const isImport = /^(import|from|using|package|\)|<\?php|\t"[a-z/]+"$)/;
 
 interface Program {
   readonly fence: string;
