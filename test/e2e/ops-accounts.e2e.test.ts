@@ -13,7 +13,7 @@ import { ops } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
 import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { describeWith, output, outputs, run } from '../support/e2e-target.ts';
+import { describeWith, outputs, run } from '../support/e2e-target.ts';
 import { callApi, openSession, register } from '../support/e2e-webhooks.ts';
 
 const evento = 'demanda.criada';
@@ -21,7 +21,7 @@ const here = (...args: string[]) => runOpsInProcess(['--outputs', run.outputsFil
 
 /** Returns what the tables hold in which a text occurs. */
 async function itemsWith(text: string): Promise<readonly string[]> {
-  const client = dynamoClientOf({ Region: output('Region'), ...outputs });
+  const client = dynamoClientOf(outputs);
   const found: string[] = [];
   for (const [name, TableName] of Object.entries(outputs)) {
     if (!name.endsWith('Table')) continue;
