@@ -8,6 +8,7 @@ import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
 import { QueryCommand, type QueryCommandOutput } from '../../lambdas/platform/aws/documents.ts';
 import type { Item, ItemKey } from '../../lambdas/platform/aws/dynamo.ts';
+import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { slownessId } from '../../lambdas/webhooks/slow-since.ts';
 import { EVENT_NAMES, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 import { connectDynamo, openClients, openUsers } from './stores.ts';
@@ -125,18 +126,6 @@ export function openAccountData(target: Target, account: string) {
       from = page.LastEvaluatedKey;
     } while (from);
   }
-}
-
-/** Gathers what comes one by one. */
-export async function* inBatches<Value>(values: AsyncIterable<Value>, size: number): AsyncGenerator<readonly Value[]> {
-  let batch: Value[] = [];
-  for await (const value of values) {
-    batch.push(value);
-    if (batch.length < size) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }
 
 const readsAtOnce = 32;

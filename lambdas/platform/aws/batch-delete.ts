@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inBatches } from '../in-batches.ts';
 import { BatchWriteCommand, type DynamoDBDocumentClient } from './documents.ts';
 import type { Item, ItemKey } from './dynamo.ts';
 
@@ -13,7 +14,7 @@ export async function batchDelete(
   keys: AsyncIterable<ItemKey> | Iterable<ItemKey>,
   onDeleted: (count: number) => void = () => {},
 ): Promise<void> {
-  const batches = inBatches(keys);
+  const batches = inBatches(keys, batchSize);
   await Promise.all(Array.from({ length: atOnce }, work));
 
   async function work(): Promise<void> {
@@ -22,17 +23,6 @@ export async function batchDelete(
       onDeleted(next.value.length);
     }
   }
-}
-
-async function* inBatches(keys: AsyncIterable<ItemKey> | Iterable<ItemKey>): AsyncGenerator<readonly ItemKey[]> {
-  let batch: ItemKey[] = [];
-  for await (const key of keys) {
-    batch.push(key);
-    if (batch.length < batchSize) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }
 
 async function deleteBatch(dynamo: Pick<DynamoDBDocumentClient, 'send'>, keys: readonly ItemKey[]): Promise<void> {

@@ -1,0 +1,14 @@
+/** Gathers what comes one by one. The last batch may have fewer than the others. */
+export async function* inBatches<Value>(
+  values: AsyncIterable<Value> | Iterable<Value>,
+  size: number,
+): AsyncGenerator<readonly Value[]> {
+  let batch: Value[] = [];
+  for await (const value of values) {
+    batch.push(value);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

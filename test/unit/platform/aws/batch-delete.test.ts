@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { batchDelete } from '../../../../lambdas/platform/aws/batch-delete.ts';
+import type { Item, ItemKey } from '../../../../lambdas/platform/aws/dynamo.ts';
+
+type Requests = Record<string, { readonly DeleteRequest: { readonly Key: Item } }[]>;
+
+/** A store that leaves the deletions undone that `skips` chooses, by how often it was asked for one. */
+function storeOf(skips: (id: unknown, time: number) => boolean = () => false) {
+  const deleted: unknown[] = [];
+  const sizes: number[] = [];
+  const asked = new Map<unknown, number>();
+  const send = async ({ input }: { input: { RequestItems: Requests } }) => {
+    const UnprocessedItems: Requests = {};
+    sizes.push(Object.values(input.RequestItems).flat().length);
+    for (const [table, requests] of Object.entries(input.RequestItems)) {
+      for (const request of requests) {
+        const { id } = request.DeleteRequest.Key;
+        const time = asked.get(id) ?? 0;
+        asked.set(id, time + 1);
+        if (skips(id, time)) UnprocessedItems[table] = [...(UnprocessedItems[table] ?? []), request];
+        else deleted.push(`${table} ${id}`);
+      }
+    }
+    return { UnprocessedItems };
+  };
+  return { dynamo: { send } as never, deleted, sizes };
+}
+
+const keys = (count: number): ItemKey[] =>
+  Array.from({ length: count }, (_, id) => ({ table: id % 3 === 0 ? 'Users' : 'Sessions', key: { id } }));
+
+it('deletes all items of several tables, each once, 25 a request, and tells how many', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(700), async count => {
+      const { dynamo, deleted, sizes } = storeOf();
+      let told = 0;
+      await batchDelete(dynamo, keys(count), more => {
+        told += more;
+      });
+      expect(deleted.toSorted()).toEqual(
+        keys(count)
+          .map(({ table, key }) => `${table} ${key.id}`)
+          .toSorted(),
+      );
+      expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(25);
+      expect(told).toBe(count);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+it('asks again for what the store left undone', async () => {
+  const { dynamo, deleted } = storeOf((id, time) => Number(id) % 7 === 0 && time === 0);
+  await batchDelete(dynamo, keys(60));
+  expect(new Set(deleted).size).toBe(60);
+});
