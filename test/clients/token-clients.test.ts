@@ -134,6 +134,17 @@ describeWith(['engines'], 'the clients of docs/pt/tokens.md', () => {
       }
     });
 
+    it('keeps its tokens when somebody before the service answers in its place', async () => {
+      spoil();
+      const before = stored();
+      auth.faultOf = () => 'forbid as a gateway does';
+      expect(await call()).not.toMatchObject({ statuses: [200] });
+      expect(stored()).toEqual(before);
+      auth.faultOf = () => undefined;
+      expect(await call()).toMatchObject({ code: 0, statuses: [200] });
+      expect(grants()).not.toContain('password');
+    });
+
     it('logs in again, once, when its session was ended', async () => {
       await ops(['sessions', 'end', '--user', user.email]);
       expect(await call(5)).toMatchObject({ code: 0, statuses: ok(5) });

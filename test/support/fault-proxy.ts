@@ -8,11 +8,17 @@ interface PassedRequest {
   readonly at: number;
   readonly body: string;
   readonly authorization: string | undefined;
-  readonly status: number | 'lost' | 'cut' | 'failed' | 'limited';
+  readonly status: number | 'lost' | 'cut' | 'failed' | 'limited' | 'forbidden';
 }
 
 /** The faults that the proxy has for a request, by its number among those of its host, from 1. */
-type Fault = 'lose the answer' | 'cut the answer' | 'fail' | 'ask to wait a second' | undefined;
+type Fault =
+  | 'lose the answer'
+  | 'cut the answer'
+  | 'fail'
+  | 'ask to wait a second'
+  | 'forbid as a gateway does'
+  | undefined;
 
 /** A proxy before one of the run's hosts, which loses answers and asks to wait. */
 export interface FaultProxy {
@@ -39,6 +45,12 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       passed.push({ ...noted, status: 'limited' });
       answer.writeHead(429, { 'retry-after': '1', 'content-type': 'application/json' });
       answer.end('{"error":"temporarily_unavailable"}');
+      return;
+    }
+    if (fault === 'forbid as a gateway does') {
+      passed.push({ ...noted, status: 'forbidden' });
+      answer.writeHead(403, { 'content-type': 'application/json' });
+      answer.end('{"message":"Forbidden"}');
       return;
     }
     if (fault === 'fail') {
