@@ -8,6 +8,7 @@ import { AlarmMails } from './constructs/alarm-mails.ts';
 import { DataKey } from './constructs/data-key.ts';
 import { HttpEndpoint } from './constructs/http-endpoint.ts';
 import { Keyring } from './constructs/keyring.ts';
+import { makeRollbackNumber } from './constructs/rollback-number.ts';
 import { keysOnlyIndex, Table, type TableProps, text } from './constructs/table.ts';
 import { retentionOf, type StageProps } from './stage-props.ts';
 
@@ -115,6 +116,7 @@ export class DataStack extends Stack {
     const accessLogs = [this.auth, this.base].map(({ accessLogs: { logGroupName } }) => logGroupName);
     new CfnOutput(this, 'AccessLogGroups', { value: accessLogs.join(',') });
     new CfnOutput(this, 'AuditLogGroup', { value: auditTrail.logGroupName });
+    makeRollbackNumber(this, configuration);
   }
 
   /** Adds the outputs for the DNS record of a domain: a CNAME to the target, or an alias of the target in its hosted zone. */

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type App, CfnOutput, DefaultStackSynthesizer } from 'aws-cdk-lib';
+import { type App, CfnOutput, type CfnResource, DefaultStackSynthesizer, Lazy } from 'aws-cdk-lib';
 import { AuthStack } from './auth-stack.ts';
 import { hasSmokeStack, type StageConfiguration } from './config.ts';
+import { NodeFunction } from './constructs/node-function.ts';
+import { deleteOldVersions } from './constructs/old-versions.ts';
 import { DataStack } from './data-stack.ts';
 import { DeliveryStack } from './delivery-stack.ts';
 import { addSavedQueries } from './saved-queries.ts';
@@ -47,9 +50,26 @@ export function addStage(app: App, configuration: StageConfiguration): void {
   // `ops status` compares them: a deployment that failed half-way leaves two versions.
   for (const stack of [data, auth, webhooks, delivery, ...smoke])
     new CfnOutput(stack, 'ServiceVersion', { value: version });
+  const functions = app.node.findAll().filter(child => child instanceof NodeFunction);
+  // A deployment that publishes any version updates every stack with functions: `ops rollback` tells by that what it published.
+  for (const stack of [auth, webhooks, delivery, ...smoke])
+    new CfnOutput(stack, 'Release', { value: releaseOf(functions) });
+  for (const stack of [auth, webhooks, delivery, ...smoke]) deleteOldVersions(stack, configuration);
   addSavedQueries(auth, 'auth', configuration);
   addSavedQueries(webhooks, 'webhooks', configuration);
   addSavedQueries(delivery, 'delivery', configuration);
+}
+
+/** Returns a text that changes with the code or the settings of any function. */
+function releaseOf(functions: readonly NodeFunction<Record<string, string>>[]): string {
+  return Lazy.uncachedString({
+    produce: () => {
+      const versions = functions.map(({ currentVersion, stack }) =>
+        stack.resolve((currentVersion.node.defaultChild as CfnResource).logicalId),
+      );
+      return createHash('sha256').update(versions.join()).digest('hex').slice(0, 16);
+    },
+  });
 }
 
 /** The stack holds nothing, and a stage gets it when it pleases: one that failed to come about must be deleted first. */

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { type Clock, systemClock } from './clock.ts';
+import { makeDeleteOldVersions, type OldVersionsRequest } from './old-versions.ts';
 
 /** The request of CloudFormation about a trigger, as far as it is read. */
 export interface TriggerRequest {
@@ -89,5 +90,14 @@ async function readStackStatus(stackId: string): Promise<string> {
   return Stacks[0]?.StackStatus ?? '';
 }
 
+const runTrigger = makeDeploymentTrigger({ readStackStatus, invoke: invokeVersion, pause, now: systemClock });
+const deleteOldVersions = makeDeleteOldVersions({ readStackStatus, lambda: new LambdaClient(), warn: console.warn });
+
 /** CloudFormation calls it through the CDK's own entry, which answers with what it returns or throws. */
-export const handler = makeDeploymentTrigger({ readStackStatus, invoke: invokeVersion, pause, now: systemClock });
+export function handler(request: TriggerRequest | OldVersionsRequest): Promise<void> {
+  return isTrigger(request) ? runTrigger(request) : deleteOldVersions(request);
+}
+
+function isTrigger(request: TriggerRequest | OldVersionsRequest): request is TriggerRequest {
+  return 'HandlerArn' in request.ResourceProperties;
+}

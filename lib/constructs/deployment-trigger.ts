@@ -50,8 +50,8 @@ export class DeploymentTrigger extends Construct {
   }
 }
 
-/** Returns the function that all triggers of a stack share. */
-function triggerProvider(stack: Stack, configuration: StageConfiguration): CustomResourceProvider {
+/** Returns the function that CloudFormation calls for all triggers of a stack, and to delete old versions. */
+export function triggerProvider(stack: Stack, configuration: StageConfiguration): CustomResourceProvider {
   const known = stack.node.tryFindChild(`${providerId}CustomResourceProvider`);
   if (known instanceof CustomResourceProvider) return known;
   const codeDirectory = mkdtempSync(join(tmpdir(), 'emissor-trigger-'));
@@ -61,7 +61,7 @@ function triggerProvider(stack: Stack, configuration: StageConfiguration): Custo
       codeDirectory,
       runtime: CustomResourceProviderRuntime.NODEJS_24_X,
       timeout: Duration.minutes(10),
-      description: `Emissor ${configuration.stage}: tries a new version before it is called`,
+      description: `Emissor ${configuration.stage}: tries new versions, and deletes old ones`,
     });
     provider.addToRolePolicy({ Effect: 'Allow', Action: ['cloudformation:DescribeStacks'], Resource: [Aws.STACK_ID] });
     keepLogs(stack, provider, configuration);

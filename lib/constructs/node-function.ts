@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { AssetHashType, DockerImage, type Duration, Stack } from 'aws-cdk-lib';
+import { AssetHashType, DockerImage, type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -7,6 +7,7 @@ import type { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 import { metricsNamespace, retentionOf } from '../stage-props.ts';
 import { bundleHandler } from './bundle.ts';
+import { rollbackNumber } from './rollback-number.ts';
 import type { TableAccess } from './table.ts';
 
 /** The properties of a function. */
@@ -40,7 +41,8 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
   readonly variables: Readonly<Record<string, string>>;
   /**
    * The alias that everything calls which calls this function: it leads to the version of the latest deployment that succeeded.
-   * A version is published when the template of the function changes, not when only a value does that it refers to.
+   * A version is published when the template of the function changes, not when only a value does that it refers to; and of every
+   * function by the deployment after a roll-back.
    */
   readonly live: lambda.Alias;
 
@@ -55,6 +57,7 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
     const tables = Object.entries<TableAccess>(props.tables);
     const tableNames = Object.fromEntries(tables.map(([variable, { table }]) => [variable, table.tableName]));
     const variables = { ...tableNames, ...props.environment };
+    const rollbacks = rollbackNumber(scope, props.configuration);
     super(scope, id, {
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
@@ -68,7 +71,12 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
       environment: {
         LOG_LEVEL: 'INFO',
         POWERTOOLS_METRICS_NAMESPACE: metricsNamespace(props.configuration),
+        ROLLBACK_NUMBER: rollbacks, // Lambda publishes no version of a function that did not change
         ...variables,
+      },
+      currentVersionOptions: {
+        description: `after roll-back ${rollbacks}`, // CloudFormation publishes a version anew where this changes
+        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, // to go back to it; all go with their function
       },
       timeout: props.timeout,
       memorySize: props.memorySize,

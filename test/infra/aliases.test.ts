@@ -84,3 +84,77 @@ describe('what calls a function', () => {
       expect(versions.has(Properties.HandlerArn.Ref), id).toBe(true);
   });
 });
+
+describe('the deployment after a roll-back', () => {
+  const number = { Ref: 'RollbackNumber' };
+  const withFunctions = templates.filter(template => resourcesOf(template, 'AWS::Lambda::Alias').length > 0);
+
+  it('reads the number of roll-backs from Parameter Store, where the command line raises it', () => {
+    const [[, stored] = []] = ofType('AWS::SSM::Parameter');
+    expect(stored?.Properties).toMatchObject({ Name: '/emissor/dev/rollback-number', Value: '0' });
+    for (const template of withFunctions) {
+      expect(template.toJSON().Parameters.RollbackNumber).toMatchObject({
+        Type: 'AWS::SSM::Parameter::Value<String>',
+        Default: stored?.Properties.Name,
+      });
+    }
+    expect(withFunctions).toHaveLength(4);
+  });
+
+  // CloudFormation publishes a version anew where its description changes, and Lambda only of a function that changed.
+  it('publishes a new version of every function, whatever else changed', () => {
+    for (const [id, { Properties }] of functions)
+      expect(Properties.Environment.Variables.ROLLBACK_NUMBER, id).toEqual(number);
+    expect(versions.size).toBe(functions.length);
+    for (const [id, { Properties }] of versions) {
+      expect(Properties.Description, id).toEqual({ 'Fn::Join': ['', ['after roll-back ', number]] });
+    }
+  });
+});
+
+describe('old versions', () => {
+  it('are retained, but for those that a failed deployment published', () => {
+    for (const [id, { DeletionPolicy, UpdateReplacePolicy }] of versions) {
+      expect([DeletionPolicy, UpdateReplacePolicy], id).toEqual(['RetainExceptOnCreate', 'Retain']);
+    }
+  });
+
+  it('are deleted once every alias of their stack leads to its new version, each by a role that may delete no function', () => {
+    const cleaned = ofType('Custom::OldVersions').flatMap(([, { Properties, DependsOn }]) => {
+      const published = Properties.Published.map(({ Ref }: { Ref: string }) => Ref);
+      const leading = aliases.filter(([id]) => DependsOn?.includes(id));
+      expect(leading.map(([, { Properties }]) => Properties.FunctionVersion['Fn::GetAtt'][0]).sort()).toEqual(
+        published.sort(),
+      );
+      return published;
+    });
+    expect(cleaned.sort()).toEqual([...versions.keys()].sort());
+    const statements = ofType('AWS::IAM::Role').flatMap(([, { Properties }]) =>
+      (Properties.Policies ?? []).flatMap(
+        ({ PolicyDocument }: { PolicyDocument: { Statement: object[] } }) => PolicyDocument.Statement,
+      ),
+    ) as { Action: string[]; Resource: { 'Fn::Join'?: [string, unknown[]] }[] }[];
+    const deleting = statements.filter(({ Action }) => Action.includes('lambda:DeleteFunction'));
+    expect(deleting).toHaveLength(4);
+    for (const { Action, Resource } of deleting) {
+      expect(Action).toEqual(['lambda:DeleteFunction']);
+      for (const resource of Resource) expect(resource['Fn::Join']?.[1].at(-1)).toBe(':*');
+    }
+  });
+});
+
+describe('the output Release', () => {
+  const releases = (overrides = {}) =>
+    new Set(
+      Object.values(stageTemplates('dev', overrides)).flatMap(
+        template => template.toJSON().Outputs?.Release?.Value ?? [],
+      ),
+    );
+
+  it('is that of all stacks with functions, and another one where any function changed', () => {
+    const [before, ...others] = releases();
+    expect([before, others]).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/), []]);
+    expect([...releases({ slowRate: 7 })]).not.toContain(before);
+    expect([...releases({ owner: 'payments' })]).toEqual([before]);
+  });
+});

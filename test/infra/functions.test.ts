@@ -131,7 +131,8 @@ describe('schedules and triggers', () => {
       { Effect: 'Allow', Action: ['cloudformation:DescribeStacks'], Resource: [{ Ref: 'AWS::StackId' }] },
     ]);
     expect(statements.flatMap(({ Action }) => Action).sort()).toEqual([
-      ...['cloudformation:DescribeStacks', 'lambda:InvokeFunction', 'lambda:InvokeFunction'],
+      ...['cloudformation:DescribeStacks', 'lambda:DeleteFunction', 'lambda:InvokeFunction', 'lambda:InvokeFunction'],
+      ...['lambda:ListAliases', 'lambda:ListVersionsByFunction'],
       ...['logs:CreateLogStream', 'logs:PutLogEvents'],
     ]);
   });

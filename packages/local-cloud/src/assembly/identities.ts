@@ -126,6 +126,7 @@ function makeAttributes({ queueUrl, apiEndpoint }: Addresses): Record<string, At
       Ref: query => givenName(query, 'LogGroupName', 512),
       Arn: query => arn('logs', `log-group:${givenName(query, 'LogGroupName', 512)}:*`),
     },
+    'Custom::ReleaseEnd': { Release: () => '' },
   };
 }
 

@@ -51,11 +51,16 @@ export function makeResolver(stacks: readonly Stack[], environment: Environment)
     if (name in pseudo) return pseudo[name];
     const parameter = stack.template.Parameters[name];
     if (!parameter) return attribute(stack, name, 'Ref');
-    if (parameter.Default === undefined || parameter.Type.startsWith('AWS::SSM::')) {
-      throw new StartError(`${stack.name} has a parameter without a value of its own: ${name}.`);
-    }
-    return parameter.Default;
+    const value = parameter.Type.startsWith('AWS::SSM::') ? storedValue(parameter.Default) : parameter.Default;
+    if (value === undefined) throw new StartError(`${stack.name} has a parameter without a value of its own: ${name}.`);
+    return value;
   };
+
+  /** Returns the value of a parameter of Parameter Store that one of the stacks makes. */
+  const storedValue = (name: unknown): unknown =>
+    stacks
+      .flatMap(({ template }) => Object.values(template.Resources))
+      .find(({ Type, Properties }) => Type === 'AWS::SSM::Parameter' && Properties.Name === name)?.Properties.Value;
 
   const list = (node: unknown, stack: Stack, intrinsic: string): Arguments => {
     const resolved = resolve(node, stack);

@@ -21,7 +21,9 @@ export const inertTypes: Readonly<Record<string, string>> = {
   'AWS::Logs::MetricFilter': 'nothing collects metrics locally',
   'AWS::Logs::QueryDefinition': 'queries are saved for people at a console',
   'AWS::SNS::TopicPolicy': 'only the policies of functions are enforced locally',
+  'AWS::SSM::Parameter': 'its value is known from the template',
   'AWS::SQS::QueuePolicy': 'only the policies of functions are enforced locally',
+  'Custom::OldVersions': 'there is one version of each function locally',
 };
 
 /** A type that the local cloud runs. */

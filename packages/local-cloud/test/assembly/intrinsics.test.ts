@@ -16,6 +16,7 @@ const data = stack('App-Data', {
   Parameters: {
     Size: { Type: 'Number', Default: 3 },
     Secret: { Type: 'AWS::SSM::Parameter::Value<String>', Default: 'x' },
+    Stored: { Type: 'AWS::SSM::Parameter::Value<String>', Default: '/app/number' },
   },
   Resources: {
     Clients: { Type: 'AWS::DynamoDB::GlobalTable', Properties: {} },
@@ -31,6 +32,7 @@ const data = stack('App-Data', {
     Logs: { Type: 'AWS::Logs::LogGroup', Properties: {} },
     Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: {} },
     Topic: { Type: 'AWS::SNS::Topic', Properties: {} },
+    Number: { Type: 'AWS::SSM::Parameter', Properties: { Name: '/app/number', Value: '7' } },
   },
   Outputs: { TableArn: { Value: { 'Fn::GetAtt': ['Clients', 'Arn'] }, Export: { Name: 'App-Data:TableArn' } } },
 });
@@ -64,6 +66,7 @@ describe('references and attributes', () => {
     [{ 'Fn::GetAtt': ['Logs', 'Arn'] }, 'arn:aws:logs:us-east-1:000000000000:log-group:App-Data-Logs:*'],
     [{ Ref: 'Topic' }, 'arn:aws:sns:us-east-1:000000000000:App-Data-Topic'],
     [{ Ref: 'Size' }, 3],
+    [{ Ref: 'Stored' }, '7'],
     [{ Ref: 'AWS::Region' }, 'us-east-1'],
     [{ Ref: 'AWS::AccountId' }, '000000000000'],
     [{ Ref: 'AWS::Partition' }, 'aws'],
