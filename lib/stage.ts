@@ -5,7 +5,7 @@ import { type App, CfnOutput, type CfnResource, DefaultStackSynthesizer, Lazy } 
 import { AuthStack } from './auth-stack.ts';
 import { hasSmokeStack, type StageConfiguration } from './config.ts';
 import { NodeFunction } from './constructs/node-function.ts';
-import { deleteOldVersions } from './constructs/old-versions.ts';
+import { endRelease } from './constructs/release-end.ts';
 import { DataStack } from './data-stack.ts';
 import { DeliveryStack } from './delivery-stack.ts';
 import { addSavedQueries } from './saved-queries.ts';
@@ -52,9 +52,7 @@ export function addStage(app: App, configuration: StageConfiguration): void {
     new CfnOutput(stack, 'ServiceVersion', { value: version });
   const functions = app.node.findAll().filter(child => child instanceof NodeFunction);
   // A deployment that publishes any version updates every stack with functions: `ops rollback` tells by that what it published.
-  for (const stack of [auth, webhooks, delivery, ...smoke])
-    new CfnOutput(stack, 'Release', { value: releaseOf(functions) });
-  for (const stack of [auth, webhooks, delivery, ...smoke]) deleteOldVersions(stack, configuration);
+  for (const stack of [auth, webhooks, delivery, ...smoke]) endRelease(stack, configuration, releaseOf(functions));
   addSavedQueries(auth, 'auth', configuration);
   addSavedQueries(webhooks, 'webhooks', configuration);
   addSavedQueries(delivery, 'delivery', configuration);

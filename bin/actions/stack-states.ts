@@ -25,8 +25,7 @@ export function adviceOn(
   const about = `stack ${stackName} is in state ${state}`;
   const openUp = cloudFormation('update-termination-protection --no-enable-termination-protection');
 
-  const isChanging = state.endsWith('_IN_PROGRESS') && state !== 'REVIEW_IN_PROGRESS';
-  if (isLeftOver(stack, configuration) && state !== 'DELETE_FAILED' && !isChanging) {
+  if (isLeftOver(stack, configuration) && state !== 'DELETE_FAILED' && !isChanging(stack)) {
     const commands = [
       `npm run ops -- --stage ${stage} smoke remove`,
       ...(found.EnableTerminationProtection ? [openUp] : []),
@@ -71,6 +70,12 @@ export function adviceOn(
     return { text: `${about}: it was prepared and never made. The next deployment goes on with it.`, blocks: false };
   }
   return { text: `${about}: a deployment is under way. Wait until it has ended.`, blocks: true };
+}
+
+/** Returns whether CloudFormation is at work on a stack. */
+export function isChanging({ found }: DeployedStack): boolean {
+  const state = found?.StackStatus ?? '';
+  return state.endsWith('_IN_PROGRESS') && state !== 'REVIEW_IN_PROGRESS';
 }
 
 /** Returns whether a stack has ever been deployed. One whose first deployment failed holds nothing. */

@@ -7,8 +7,11 @@ import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { readAges, readAlarms } from './cloudwatch.ts';
+import { ownStacks } from './latest-deployment.ts';
+import { readLiveFunctions } from './live-functions.ts';
 import { describeError, type Part, type ShowProgress } from './operator.ts';
 import { readDepth } from './queues.ts';
+import { findRolledBack, type RolledBack } from './rollback-record.ts';
 import type { DeployedStack } from './stage-stacks.ts';
 import { readDeliveries } from './status-deliveries.ts';
 import { openKeyring, openWebhooks, rotationSettings } from './stores.ts';
@@ -33,8 +36,9 @@ export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
 export async function readFacts(target: Target, progress: ShowProgress) {
   progress('Reading queues, alarms, webhooks, deliveries and keys');
   const { deployed } = target;
-  const [tables, queues, alarms, webhooks, deliveries, keys] = await Promise.all([
+  const [tables, rolledBack, queues, alarms, webhooks, deliveries, keys] = await Promise.all([
     attempt(() => readTables(target)),
+    attempt(() => readRolledBack(target)),
     attempt(() => readQueues(target)),
     attempt(() => readAlarms(target)),
     attempt(() => readWebhooks(target)),
@@ -53,6 +57,7 @@ export async function readFacts(target: Target, progress: ShowProgress) {
     checkout: packageJson.version,
     stacks: deployed ? deployed.stacks.map(viewStack) : null,
     tables: tables.part,
+    rolledBack: rolledBack.part,
     queues: queues.part,
     alarms: alarms.part,
     webhooks: webhooks.part,
@@ -91,6 +96,12 @@ async function readTables(target: Target) {
       return { name, deletionProtection: Table?.DeletionProtectionEnabled ?? false };
     }),
   );
+}
+
+/** Reads which functions are rolled back. On this machine each has one version. */
+async function readRolledBack({ deployed }: Target): Promise<readonly RolledBack[]> {
+  if (!deployed) return [];
+  return findRolledBack(await readLiveFunctions(deployed.region, ownStacks(deployed)));
 }
 
 async function readQueues(target: Target) {

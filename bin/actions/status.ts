@@ -1,6 +1,7 @@
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import { reads } from './audit.ts';
 import { isUnread } from './operator.ts';
+import type { RolledBack } from './rollback-record.ts';
 import { adviceOn } from './stack-states.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from './stage-stacks.ts';
 import { type Facts, readFacts } from './status-facts.ts';
@@ -29,6 +30,7 @@ export function findProblems(facts: Facts, deployed: StageStacks | undefined, no
   return [
     ...(deployed ? [...missingStacks(deployed), ...stackStates(deployed), ...versions(facts, deployed)] : []),
     ...(deployed ? protection(facts, deployed) : []),
+    ...rollbacks(facts),
     ...alarms(facts),
     ...deliveries(facts),
     ...backlog(facts),
@@ -85,6 +87,29 @@ function protection(facts: Facts, { configuration }: StageStacks): readonly stri
     ? `the file stages/${stage}.ts asks for it: npx cdk deploy --all -c stage=${stage}`
     : `once the first deployment is complete, set protection to true in stages/${stage}.ts and deploy again`;
   return [`${list(open)} can be deleted by mistake: nothing protects them. ${capital(next)}.`];
+}
+
+function rollbacks({ rolledBack, stage }: Pick<Facts, 'rolledBack' | 'stage'>): readonly string[] {
+  if (isUnread(rolledBack)) return [];
+  const told = (state: RolledBack['state']) =>
+    list(
+      rolledBack
+        .filter(found => found.state === state)
+        .map(({ function: name, from, to }) => `${name} (${from} to ${to})`),
+    );
+  const [back, returned] = [told('rolled back'), told('returned')];
+  return [
+    ...(returned === ''
+      ? []
+      : [
+          `the versions that were taken back are in use again, since a deployment failed after the roll-back and was undone, of ${returned}: ${opsOf(stage)} rollback takes them back again.`,
+        ]),
+    ...(back === ''
+      ? []
+      : [
+          `rolled back: ${back}. Correct what was wrong, and deploy: that leads every function to a new version (docs/runbook.md, "A bad version was deployed").`,
+        ]),
+  ];
 }
 
 function alarms({ alarms }: Pick<Facts, 'alarms'>): readonly string[] {

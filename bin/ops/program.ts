@@ -10,6 +10,7 @@ import { addEvents } from './events.ts';
 import { addKeys } from './keys.ts';
 import { addPublish } from './publish.ts';
 import { addRequests } from './requests.ts';
+import { addRollback } from './rollback.ts';
 import { CommandFailed, makeRun } from './run.ts';
 import { addSessions } from './sessions.ts';
 import { addSmoke } from './smoke.ts';
@@ -78,6 +79,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   addDlq(program, run);
   addStatus(program, run);
   addSmoke(program, run, streams);
+  addRollback(program, run);
   addConsole(program, run, streams);
   addAudit(program, run);
   return program;

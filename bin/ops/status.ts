@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { isUnread, type Part } from '../actions/operator.ts';
+import type { RolledBack } from '../actions/rollback-record.ts';
 import type { Status } from '../actions/status.ts';
 import type { DeliveriesView } from '../actions/status-deliveries.ts';
 import type { KeysView, QueueView, StackView, WebhooksView } from '../actions/status-facts.ts';
@@ -11,7 +12,7 @@ export function addStatus(program: Command, run: Run): void {
   program
     .command('status')
     .description(
-      'what is deployed, and how it does: stacks, protection, queues, alarms, failing webhooks, failed and stuck deliveries, keys',
+      'what is deployed, and how it does: stacks, protection, roll-backs, queues, alarms, failing webhooks, failed and stuck deliveries, keys',
     )
     .addHelpText('after', examples)
     .action(run(() => import('../actions/status.ts'), 'readStatus', reportStatus));
@@ -52,6 +53,9 @@ function reportParts(status: Status): readonly string[] {
             return `${isProtected} of ${tables.length} protected from deletion`;
           }),
         ]
+      : []),
+    ...(status.stacks
+      ? [section('Roll-backs', status.rolledBack, found => rolledBackShape.table(found, 'no function is rolled back'))]
       : []),
     section('Queues', status.queues, queues => queueShape.table(queues, 'none')),
     section('Alarms', status.alarms, ({ total, isCutOff, ringing }) => {
@@ -100,6 +104,14 @@ const stackShape = makeShape<StackView>([
   { heading: 'version', value: ({ version }) => version },
   { heading: 'updated', value: ({ updatedAt }) => updatedAt },
   { heading: 'protected', value: ({ terminationProtection }) => (terminationProtection ? 'yes' : 'no') },
+]);
+
+const rolledBackShape = makeShape<RolledBack>([
+  { heading: 'function', value: ({ function: name }) => name },
+  { heading: 'state', value: ({ state }) => state },
+  { heading: 'from', value: ({ from }) => from },
+  { heading: 'to', value: ({ to }) => to },
+  { heading: 'since', value: ({ at }) => at },
 ]);
 
 const queueShape = makeShape<QueueView>([

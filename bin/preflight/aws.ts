@@ -1,4 +1,6 @@
 import type { StageConfiguration } from '../../lib/config.ts';
+import { readLiveFunctions } from '../actions/live-functions.ts';
+import { findRolledBack, type RolledBack } from '../actions/rollback-record.ts';
 import type { DeployedStack } from '../actions/stage-stacks.ts';
 import { describeStacks } from '../actions/stage-stacks.ts';
 import type { Template } from './synthesis.ts';
@@ -7,6 +9,8 @@ import type { Template } from './synthesis.ts';
 export interface Aws {
   readonly caller: () => Promise<{ readonly account: string; readonly arn: string }>;
   readonly stacks: () => Promise<readonly DeployedStack[]>;
+  /** The functions of stacks that are rolled back. */
+  readonly rolledBack: (stacks: readonly DeployedStack[]) => Promise<readonly RolledBack[]>;
   /** The template that a stack was last deployed with. */
   readonly deployedTemplate: (stackName: string) => Promise<Template>;
   /** The value of a parameter of the Parameter Store; `undefined` where there is none. */
@@ -54,6 +58,8 @@ export function connectAws(configuration: StageConfiguration, region: string): A
     },
 
     stacks: async () => (await describeStacks(configuration, region)).stacks,
+
+    rolledBack: async stacks => findRolledBack(await readLiveFunctions(region, stacks)),
 
     deployedTemplate: async stackName => {
       const { CloudFormationClient, GetTemplateCommand } = await import('@aws-sdk/client-cloudformation');

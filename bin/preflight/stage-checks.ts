@@ -1,3 +1,4 @@
+import { ownStacks } from '../actions/latest-deployment.ts';
 import { adviceOn, isDeployed } from '../actions/stack-states.ts';
 import { type DeployedStack, isLeftOver, stackNameOf } from '../actions/stage-stacks.ts';
 import type { Check, Subject } from './checks.ts';
@@ -7,6 +8,11 @@ import { resourcesOf, type Template } from './synthesis.ts';
 /** The checks of all that is already there of the stage, and must not be hurt. */
 export const stageChecks: readonly Check[] = [
   { name: 'stacks', needs: ['cloudformation:DescribeStacks'], check: checkStates },
+  {
+    name: 'roll-backs',
+    needs: ['cloudformation:DescribeStacks', 'cloudformation:ListStackResources', 'lambda:GetAlias'],
+    check: checkRollbacks,
+  },
   { name: 'protection', needs: ['cloudformation:DescribeStacks'], check: checkProtection },
   { name: 'owner', needs: ['cloudformation:DescribeStacks'], check: checkOwner },
   { name: 'other Regions', needs: ['iam:ListRoles'], check: checkOtherRegions },
@@ -39,6 +45,19 @@ async function checkStates(subject: Subject): Promise<Finding> {
       ? 'none yet: this is the first deployment'
       : `${present} of ${own.length} are there and can be updated`;
   return ok([what, ...advice.map(({ text }) => text)].join('; '));
+}
+
+/** A roll-back is for a while: what it took back comes again with the next deployment, unless somebody mended it. */
+async function checkRollbacks(subject: Subject): Promise<Finding> {
+  const { configuration, stacks, aws } = subject;
+  const found = await aws.rolledBack(ownStacks({ configuration, stacks: await stacks() }));
+  if (found.length === 0) return ok('no function is rolled back');
+  const told = found.map(({ function: name, from, to, at, state }) =>
+    state === 'returned' ? `${name} (at ${from} again)` : `${name} (from ${from} to ${to} at ${at})`,
+  );
+  return ok(
+    `the stage is rolled back: ${told.join(', ')}. This deployment publishes a new version of every function and leads all to it: what was wrong must be mended in it`,
+  );
 }
 
 /** A protected stack whose first deployment fails can neither be updated nor deleted, nor can its tables. */

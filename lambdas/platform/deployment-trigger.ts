@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { type Clock, systemClock } from './clock.ts';
-import { makeDeleteOldVersions, type OldVersionsRequest } from './old-versions.ts';
+import { makeEndRelease, type ReleaseEndRequest } from './release-end.ts';
 
 /** The request of CloudFormation about a trigger, as far as it is read. */
 export interface TriggerRequest {
@@ -91,13 +91,13 @@ async function readStackStatus(stackId: string): Promise<string> {
 }
 
 const runTrigger = makeDeploymentTrigger({ readStackStatus, invoke: invokeVersion, pause, now: systemClock });
-const deleteOldVersions = makeDeleteOldVersions({ readStackStatus, lambda: new LambdaClient(), warn: console.warn });
+const endRelease = makeEndRelease({ readStackStatus, lambda: new LambdaClient(), warn: console.warn });
 
 /** CloudFormation calls it through the CDK's own entry, which answers with what it returns or throws. */
-export function handler(request: TriggerRequest | OldVersionsRequest): Promise<void> {
-  return isTrigger(request) ? runTrigger(request) : deleteOldVersions(request);
+export function handler(request: TriggerRequest | ReleaseEndRequest): Promise<object | void> {
+  return isTrigger(request) ? runTrigger(request) : endRelease(request);
 }
 
-function isTrigger(request: TriggerRequest | OldVersionsRequest): request is TriggerRequest {
+function isTrigger(request: TriggerRequest | ReleaseEndRequest): request is TriggerRequest {
   return 'HandlerArn' in request.ResourceProperties;
 }

@@ -218,6 +218,42 @@ step('dev: a token function of which no version can be invoked leaves no stuck s
   return `${rolledBack}, then ${await nextDeployment('a second repair')}`;
 });
 
+step('dev: a bad version is taken back by one command, and the next deployment leads all functions on', async () => {
+  const before = await liveVersions();
+  const undo = copy.edit('lambdas/auth/endpoints/discovery.ts', "'public, max-age=300'", "'public, max-age=1'");
+  succeeded(await deploy('dev'));
+  undo();
+  const cacheControl = async () =>
+    (await fetch(`${outputsOf('dev').AuthUrl}/.well-known/jwks.json`)).headers.get('cache-control');
+  expect(await cacheControl()).toBe('public, max-age=1');
+  const bad = await liveVersions();
+
+  expect((await copy.program('ops', ['--stage', 'dev', 'rollback'])).output).toContain('add --yes');
+  expect(await liveVersions()).toEqual(bad);
+  const began = Date.now();
+  const { moved } = await ops<{ moved: { function: string; from: number; to: number }[] }>('dev', [
+    'rollback',
+    '--yes',
+  ]);
+  const seconds = ((Date.now() - began) / 1_000).toFixed(1);
+  expect(moved).toMatchObject([{ function: 'Discovery', from: bad.get('Discovery'), to: before.get('Discovery') }]);
+  expect(await cacheControl()).toBe('public, max-age=300');
+  expect(await ops('dev', ['rollback', '--yes'])).toMatchObject({ moved: [], already: ['Discovery'] });
+  const status = await copy.program('ops', ['--stage', 'dev', 'status']);
+  expect(status.output).toMatch(/rolled back: Discovery \(\d+ to \d+\)/);
+  expect((await preflight('dev')).findings.get('roll-backs')).toContain('Discovery');
+  const [line] = await ops<{ command: string; outcome: string }[]>('dev', ['audit', 'list', '--limit', '2']);
+  expect(line).toMatchObject({ command: 'rollback', outcome: 'done' });
+
+  const back = await liveVersions();
+  await nextDeployment('a mended one'); // changes the token function alone
+  for (const [name, version] of await liveVersions()) {
+    expect([name, version > Math.max(back.get(name) ?? 0, bad.get(name) ?? 0)]).toEqual([name, true]);
+  }
+  expect((await copy.program('ops', ['--stage', 'dev', 'status'])).output).not.toContain('rolled back:');
+  return `${moved.map(({ function: name, from, to }) => `${name} ${from} to ${to}`).join(', ')} in ${seconds} s, the start of the command with it`;
+});
+
 step('prod: smoke', async () => {
   emulator.mapHost(new URL(outputsOf('prod').SmokeReceiverUrl).hostname);
   const { output } = succeeded(await copy.program('ops', ['--stage', 'prod', 'smoke']));
@@ -299,6 +335,27 @@ async function nextDeployment(mark: string): Promise<string | undefined> {
   const state = (await statesOf('dev')).get('Emissor-dev-Auth');
   expect(state).toBe('UPDATE_COMPLETE');
   return state;
+}
+
+/** Returns the versions that the aliases of the functions of `dev` lead to, by the names in the code. */
+async function liveVersions(): Promise<ReadonlyMap<string, number>> {
+  const lambda = new LambdaClient(emulator.settings);
+  const resources = await Promise.all(stacksOf('dev').map(emulator.inventory.resources));
+  const aliases = resources.flat().flatMap(({ ResourceType, LogicalResourceId = '', PhysicalResourceId = '' }) => {
+    const [, name] = /^(\w+)Live[0-9A-F]{8}$/.exec(LogicalResourceId) ?? [];
+    return ResourceType === 'AWS::Lambda::Alias' && name
+      ? [{ name, FunctionName: PhysicalResourceId.split(':').at(-2) }]
+      : [];
+  });
+  expect(aliases.length).toBeGreaterThan(8);
+  return new Map(
+    await Promise.all(
+      aliases.map(async ({ name, FunctionName }) => {
+        const { FunctionVersion } = await lambda.send(new GetAliasCommand({ FunctionName, Name: 'live' }));
+        return [name, Number(FunctionVersion)] as const;
+      }),
+    ),
+  );
 }
 
 async function tokenFunction(): Promise<string | undefined> {

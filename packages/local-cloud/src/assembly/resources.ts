@@ -23,7 +23,7 @@ export const inertTypes: Readonly<Record<string, string>> = {
   'AWS::SNS::TopicPolicy': 'only the policies of functions are enforced locally',
   'AWS::SSM::Parameter': 'its value is known from the template',
   'AWS::SQS::QueuePolicy': 'only the policies of functions are enforced locally',
-  'Custom::OldVersions': 'there is one version of each function locally',
+  'Custom::ReleaseEnd': 'there is one version of each function locally',
 };
 
 /** A type that the local cloud runs. */

@@ -44,6 +44,7 @@ const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}): Omit<Sta
     terminationProtection: found?.EnableTerminationProtection ?? false,
   })),
   tables: [],
+  rolledBack: [],
   queues: [],
   alarms: { total: 28, isCutOff: false, ringing: [] },
   webhooks: { read: 0, isCutOff: false, suspended: [], failing: [] },

@@ -55,6 +55,7 @@ const makeWorld = ({ values = {}, stacks = {}, next = {}, deployed = {}, aws = {
       const name = stackName.split('-').at(-1) as StackName;
       return deployed[name] ?? (name === 'Auth' ? template('Token') : {});
     },
+    rolledBack: async () => [],
     parameter: async () => '30',
     concurrency: async () => ({ quota: 1_000, unreserved: 1_000 }),
     refusalOf: async () => undefined,

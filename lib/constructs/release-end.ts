@@ -1,13 +1,16 @@
-import { CustomResource, Duration, type Stack } from 'aws-cdk-lib';
+import { CfnOutput, CustomResource, Duration, type Stack } from 'aws-cdk-lib';
 import type { StageConfiguration } from '../config.ts';
 import { triggerProvider } from './deployment-trigger.ts';
 import { NodeFunction } from './node-function.ts';
 
 /**
- * Deletes old versions of a stack's functions at the end of each deployment that published one: the newest three stay, and what an
- * alias leads to. CloudFormation deletes none itself, so that there is one to go back to.
+ * Ends each deployment that published a version of any function of the stage, in one of its stacks. The stack's output `Release` then
+ * tells the release and which functions of the stack got a version by it: `ops rollback` takes these back. Of old versions the newest
+ * three stay, and what an alias leads to. CloudFormation deletes none itself, so that there is one to go back to.
+ *
+ * @param release - changes with any function of the stage.
  */
-export function deleteOldVersions(stack: Stack, configuration: StageConfiguration): void {
+export function endRelease(stack: Stack, configuration: StageConfiguration, release: string): void {
   const functions = stack.node.findAll().filter(child => child instanceof NodeFunction);
   if (functions.length === 0) return;
   const provider = triggerProvider(stack, configuration);
@@ -21,11 +24,12 @@ export function deleteOldVersions(stack: Stack, configuration: StageConfiguratio
     Action: ['lambda:DeleteFunction'],
     Resource: functions.map(({ functionArn }) => `${functionArn}:*`), // a version, never the function: its ARN has no qualifier
   });
-  const resource = new CustomResource(stack, 'OldVersions', {
-    resourceType: 'Custom::OldVersions',
+  const resource = new CustomResource(stack, 'ReleaseEnd', {
+    resourceType: 'Custom::ReleaseEnd',
     serviceToken: provider.serviceToken,
     serviceTimeout: Duration.minutes(12), // or CloudFormation waits an hour for a function that does not answer
-    properties: { Published: functions.map(({ currentVersion }) => currentVersion.functionArn) },
+    properties: { Release: release, Versions: functions.map(({ currentVersion }) => currentVersion.functionArn) },
   });
   resource.node.addDependency(...functions.map(({ live }) => live));
+  new CfnOutput(stack, 'Release', { value: resource.getAttString('Release') });
 }

@@ -1,12 +1,12 @@
 import { DeleteFunctionCommand, ListAliasesCommand, ListVersionsByFunctionCommand } from '@aws-sdk/client-lambda';
 import { expect, it } from 'vitest';
-import { makeDeleteOldVersions, type OldVersionsRequest } from '../../../lambdas/platform/old-versions.ts';
+import { makeEndRelease, type ReleaseEndRequest } from '../../../lambdas/platform/release-end.ts';
 
 const arn = 'arn:aws:lambda:sa-east-1:111122223333:function:token';
-const request = (RequestType: OldVersionsRequest['RequestType'] = 'Update'): OldVersionsRequest => ({
+const request = (RequestType: ReleaseEndRequest['RequestType'] = 'Update'): ReleaseEndRequest => ({
   RequestType,
   StackId: 'the stack',
-  ResourceProperties: { Published: [`${arn}:7`] },
+  ResourceProperties: { Release: 'r2', Versions: [`${arn}:7`] },
 });
 
 /** A function whose versions and aliases come in pages of two and one. */
@@ -34,11 +34,11 @@ function cleanerOf({
     }
     if (!(command instanceof DeleteFunctionCommand)) throw new Error('unexpected');
     if (fails) throw Object.assign(new Error('not authorized'), { name: 'AccessDeniedException' });
-    expect(command.input.FunctionName).toBe(arn);
+    expect(command.input.FunctionName).toBe('token');
     deleted.push(command.input.Qualifier ?? 'the function itself');
     return {};
   };
-  const run = makeDeleteOldVersions({
+  const run = makeEndRelease({
     readStackStatus: async () => status,
     lambda: { send } as never,
     warn: text => warnings.push(text),
@@ -77,5 +77,18 @@ it.each([
 it('fails no deployment: it says what stays', async () => {
   const { run, warnings } = cleanerOf({ fails: true });
   await run(request());
-  expect(warnings).toEqual([`old versions of ${arn} were not deleted: AccessDeniedException: not authorized`]);
+  expect(warnings).toEqual(['old versions of token were not deleted: AccessDeniedException: not authorized']);
+});
+
+it('tells the release, and which functions got a version by it', async () => {
+  const { run } = cleanerOf({});
+  const after = { Release: 'r2', Versions: [`${arn}:7`, `${arn}-two:3`] };
+  const before = { Release: 'r1', Versions: [`${arn}:6`, `${arn}-two:3`] };
+  const told = async (ResourceProperties: typeof after, OldResourceProperties?: typeof before) => {
+    const stack = { StackId: 'the stack', RequestType: 'Update' as const, ResourceProperties };
+    return (await run({ ...stack, ...(OldResourceProperties && { OldResourceProperties }) })).Data.Release;
+  };
+  expect(await told(after, before)).toBe('r2 token');
+  expect(await told(after)).toBe('r2 token,token-two');
+  expect(await told({ ...after, Versions: before.Versions }, before)).toBe('r2 ');
 });

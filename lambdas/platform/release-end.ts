@@ -5,16 +5,28 @@ import {
   ListVersionsByFunctionCommand,
 } from '@aws-sdk/client-lambda';
 
-/** The request of CloudFormation to delete old versions, as far as it is read. */
-export interface OldVersionsRequest {
+/** The request of CloudFormation at the end of a release in a stack, as far as it is read. */
+export interface ReleaseEndRequest {
   readonly RequestType: 'Create' | 'Update' | 'Delete';
   readonly StackId: string;
-  /** The ARNs of the versions that the stack leads its aliases to. */
-  readonly ResourceProperties: { readonly Published: readonly string[] };
+  readonly ResourceProperties: ReleaseEndProperties;
+  /** Those of the release before; none at the first one. */
+  readonly OldResourceProperties?: ReleaseEndProperties;
 }
 
-/** The effects of deleting old versions. */
-export interface OldVersionsEffects {
+/** A release, and the ARNs of the versions that the stack's aliases lead to. */
+interface ReleaseEndProperties {
+  readonly Release: string;
+  readonly Versions: readonly string[];
+}
+
+/** The answer to CloudFormation: the release, a space, and the names of the functions that it published. */
+interface ReleaseEndAnswer {
+  readonly Data: { readonly Release: string };
+}
+
+/** The effects of ending a release. */
+export interface ReleaseEndEffects {
   /** The state of a stack, such as `UPDATE_IN_PROGRESS`. */
   readonly readStackStatus: (stackId: string) => Promise<string>;
   readonly lambda: Pick<LambdaClient, 'send'>;
@@ -22,22 +34,29 @@ export interface OldVersionsEffects {
 }
 
 /**
- * Makes what deletes all but the newest three versions of each function, and never one that an alias leads to. It fails no
- * deployment: what it could not delete it says in its log, and the next one tries again.
+ * Makes what ends a release in a stack: it tells which functions got a version by it, and deletes all but the newest three versions of
+ * each, and never one that an alias leads to. It fails no deployment: what it could not delete it says in its log, and the next one
+ * tries again.
  */
-export function makeDeleteOldVersions({ readStackStatus, lambda, warn }: OldVersionsEffects) {
-  return async function deleteOldVersions(request: OldVersionsRequest): Promise<void> {
-    const { RequestType, StackId, ResourceProperties } = request;
-    if (RequestType === 'Delete') return;
+export function makeEndRelease({ readStackStatus, lambda, warn }: ReleaseEndEffects) {
+  return async function endRelease(request: ReleaseEndRequest): Promise<ReleaseEndAnswer> {
+    const { RequestType, StackId, ResourceProperties, OldResourceProperties } = request;
+    const { Release, Versions } = ResourceProperties;
+    const published = Versions.filter(version => !OldResourceProperties?.Versions.includes(version));
+    if (RequestType !== 'Delete') await deleteOldVersions(StackId, Versions);
+    return { Data: { Release: `${Release} ${published.map(nameIn).join(',')}` } };
+  };
+
+  async function deleteOldVersions(stackId: string, inUse: readonly string[]): Promise<void> {
     try {
-      if ((await readStackStatus(StackId)).includes('ROLLBACK')) return;
+      if ((await readStackStatus(stackId)).includes('ROLLBACK')) return;
     } catch (error) {
       warn(`no version was deleted: ${String(error)}`);
       return;
     }
     await Promise.all(
-      ResourceProperties.Published.map(async version => {
-        const functionName = version.split(':').slice(0, -1).join(':');
+      inUse.map(async version => {
+        const functionName = nameIn(version);
         try {
           await clear(functionName);
         } catch (error) {
@@ -45,7 +64,7 @@ export function makeDeleteOldVersions({ readStackStatus, lambda, warn }: OldVers
         }
       }),
     );
-  };
+  }
 
   async function clear(FunctionName: string): Promise<void> {
     const [versions, used] = await Promise.all([listVersions(FunctionName), listUsed(FunctionName)]);
@@ -82,6 +101,11 @@ export function makeDeleteOldVersions({ readStackStatus, lambda, warn }: OldVers
     } while (Marker);
     return found;
   }
+}
+
+/** Returns the name of the function in the ARN of a version. */
+function nameIn(version: string): string {
+  return version.split(':').at(-2) ?? '';
 }
 
 /** The version that serves, and two to go back to. */

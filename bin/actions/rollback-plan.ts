@@ -1,0 +1,77 @@
+import type { LiveFunction } from './live-functions.ts';
+
+/** A version that Lambda keeps of a function. */
+export interface Version {
+  readonly version: number;
+  /** Milliseconds since the epoch. */
+  readonly publishedAt: number;
+}
+
+/** A function, the versions that Lambda keeps of it, and whether the latest deployment published the one that it leads to. */
+export interface Candidate extends LiveFunction {
+  readonly versions: readonly Version[];
+  readonly isOfLatest: boolean;
+}
+
+/** The way back of one function. */
+export interface Move<Of extends Candidate = Candidate> {
+  readonly function: Of;
+  readonly from: Version;
+  readonly to: Version;
+  /** All versions that were taken back by now, the newest first. */
+  readonly takenBack: readonly number[];
+}
+
+/** What a roll-back would do. */
+export interface Plan<Of extends Candidate = Candidate> {
+  readonly moves: readonly Move<Of>[];
+  /** Functions that are rolled back already. */
+  readonly already: readonly Of[];
+  /** Functions without a version to go back to. */
+  readonly stuck: readonly Of[];
+}
+
+/** The choice of a roll-back. */
+export interface Choice {
+  /** Names of functions; none stands for those whose version the latest deployment published. */
+  readonly names: readonly string[];
+  /** Whether functions that are rolled back go one more version back. */
+  readonly again: boolean;
+}
+
+/**
+ * Plans a roll-back. Each function goes to the version before the one that it leads to, past those that were taken back before. What
+ * is rolled back stays where it is, so that the command may be repeated, unless it is to go back again.
+ */
+export function planRollback<Of extends Candidate>(functions: readonly Of[], { names, again }: Choice): Plan<Of> {
+  const moves: Move<Of>[] = [];
+  const already: Of[] = [];
+  const stuck: Of[] = [];
+  for (const one of functions) {
+    const { name, version, sharing, record, isOfLatest } = one;
+    const isRolledBack = record?.to === version && sharing.length === 0;
+    const hasReturned = record?.from.includes(version) === true;
+    const isMeant = isOfLatest || isRolledBack || hasReturned || sharing.length > 0;
+    if (names.length > 0 ? !names.includes(name) : !isMeant) continue;
+    if (isRolledBack && !again) {
+      already.push(one);
+      continue;
+    }
+    const move = wayBack(one);
+    if (move) moves.push(move);
+    else stuck.push(one);
+  }
+  return { moves, already, stuck };
+}
+
+/** Returns the way from the newest version that gets requests; `undefined` where no version is left before it. */
+function wayBack<Of extends Candidate>(one: Of): Move<Of> | undefined {
+  const { version, sharing, record, versions } = one;
+  const from = Math.max(version, ...sharing);
+  const takenBack = [...new Set([from, ...(record?.from ?? [])])].sort((a, b) => b - a);
+  const [to] = versions
+    .filter(kept => kept.version < from && !takenBack.includes(kept.version))
+    .sort((a, b) => b.version - a.version);
+  const publishedAt = versions.find(kept => kept.version === from)?.publishedAt ?? Number.NaN;
+  return to && { function: one, from: { version: from, publishedAt }, to, takenBack };
+}
