@@ -84,6 +84,7 @@ export class AuthStack extends Stack {
         REFRESH_ABSOLUTE_SECONDS: seconds(configuration.refreshAbsoluteLifetime),
         IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
         CLIENT_FAILURE_LIMIT: String(configuration.clientFailureLimit),
+        OTHER_PASSWORD_HASHES: 'imported',
       },
     });
   }

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
+import { tokenEnvironment } from '../../lambdas/auth/environment.ts';
 import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
 import { importedKinds, parseImportedHash } from '../../lambdas/auth/principals/imported-hash.ts';
 import { roles } from '../../lambdas/auth/principals/user.ts';
@@ -8,7 +9,9 @@ import type { ImportedUser, UserStore } from '../../lambdas/auth/principals/user
 import { writes } from './audit.ts';
 import { longestEmail, parseEmailAddress } from './email-address.ts';
 import { type NumberedLine, readLines } from './import-lines.ts';
+import { readWayBack } from './kept-versions.ts';
 import { CliError } from './operator.ts';
+import type { StageStacks } from './stage-stacks.ts';
 import { openUsers } from './stores.ts';
 import type { Task } from './target.ts';
 
@@ -34,11 +37,22 @@ export interface Imported {
  * Imports the users of a file, a JSON object on each line: `email`, `account`, `role`, `password_hash`. It may be repeated: users that are
  * there stay as they are. Memory does not grow with the file.
  *
- * @throws {CliError} when the file cannot be read, or a line was not imported. Such lines are warned of by their numbers as they come.
+ * @throws {CliError} when a roll-back would lead to code that cannot judge these hashes, when the file cannot be read, or a line was not
+ * imported. Such lines are warned of by their numbers as they come.
  */
 async function importUsers({ target, progress, warn }: Task, file: string): Promise<Imported> {
+  if (target.deployed) await refuseUnjudged(target.deployed);
   const { importUser } = openUsers(target);
   return importLines({ lines: linesOf(file), importUser, progress, warn, pause: () => sleep(retryPause) });
+}
+
+/** After a roll-back to a version that knows no imported hash, these users could not log in. The first version has none before it. */
+export async function refuseUnjudged(deployed: StageStacks, readWay: typeof readWayBack = readWayBack): Promise<void> {
+  const back = await readWay(deployed, 'Token');
+  if (!back || otherHashes.safeParse(back.environment.OTHER_PASSWORD_HASHES).success) return;
+  throw new CliError(
+    `a roll-back would lead the token function to version ${back.version}, which cannot judge imported hashes: deploy a second time with this release or a later one (a change of any setting publishes a version), then import.`,
+  );
 }
 
 /** Imports lines, some of them at once. @throws {CliError} when a line was not imported. */
@@ -146,6 +160,8 @@ export function parseUserLine(text: string | undefined): { readonly user?: Impor
   const field = fields.find(name => name === issue?.path[0]);
   return { problem: field === undefined ? 'it is no JSON object.' : `"${field}" ${rules[field]}.` };
 }
+
+const otherHashes = tokenEnvironment.shape.OTHER_PASSWORD_HASHES;
 
 /** More than any line takes: an address, an account and a hash. In bytes. */
 const longestLine = 4_096;

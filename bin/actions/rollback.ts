@@ -1,15 +1,16 @@
 import { IAMClient } from '@aws-sdk/client-iam';
-import { LambdaClient, paginateListVersionsByFunction } from '@aws-sdk/client-lambda';
+import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { moveAll, raiseNumber } from './alias-moves.ts';
 import { writes } from './audit.ts';
 import type { Subject } from './audit-log.ts';
-import { ownStacks, publishedByLatest, refuseWhileDeploying } from './latest-deployment.ts';
-import { type LiveFunction, listFunctions, readLiveFunctions } from './live-functions.ts';
-import { readMissingGrants, type Wants } from './missing-grants.ts';
+import { type Deployed, readCandidates } from './kept-versions.ts';
+import { ownStacks, refuseWhileDeploying } from './latest-deployment.ts';
+import { type LiveFunction, listFunctions } from './live-functions.ts';
+import { readMissingGrants } from './missing-grants.ts';
 import { CliError, type Part } from './operator.ts';
-import { type Candidate, type Choice, type Move, planRollback, type Version } from './rollback-plan.ts';
+import { type Choice, type Move, planRollback, type Version } from './rollback-plan.ts';
 import type { StageStacks } from './stage-stacks.ts';
 import { requireOutput, type Target, type Task } from './target.ts';
 
@@ -100,36 +101,6 @@ function refuseUnknown(names: readonly string[], known: readonly LiveFunction[])
 function noVersion(names: readonly string[]): string {
   const which = names.join(', ');
   return `${which} ${names.length === 1 ? 'has' : 'have'} no version to go back to: it would be the first, was deleted, or was rolled back itself. Deploy the earlier commit.`;
-}
-
-/** A function with the settings of its versions. */
-interface Deployed extends Candidate {
-  readonly wants: ReadonlyMap<number, Wants>;
-}
-
-async function readCandidates(lambda: LambdaClient, deployed: StageStacks): Promise<readonly Deployed[]> {
-  const stacks = ownStacks(deployed);
-  const functions = await readLiveFunctions(deployed.region, stacks);
-  const published = publishedByLatest(stacks);
-  return Promise.all(
-    functions.map(async one => {
-      const { versions, wants } = await readVersions(lambda, one.functionName, deployed.region);
-      return { ...one, versions, wants, isOfLatest: published.has(one.functionName) };
-    }),
-  );
-}
-
-async function readVersions(client: LambdaClient, FunctionName: string, region: string) {
-  const versions: Version[] = [];
-  const wants = new Map<number, Wants>();
-  for await (const { Versions = [] } of paginateListVersionsByFunction({ client }, { FunctionName })) {
-    for (const { Version = '', LastModified = '', Role = '', Environment } of Versions) {
-      if (!/^\d+$/.test(Version)) continue;
-      versions.push({ version: Number(Version), publishedAt: Date.parse(LastModified) });
-      wants.set(Number(Version), { roleArn: Role, region, environment: Environment?.Variables ?? {} });
-    }
-  }
-  return { versions, wants };
 }
 
 async function viewMove(iam: IAMClient, { function: one, from, to }: Move<Deployed>): Promise<MoveView> {

@@ -152,6 +152,7 @@ function environmentOf(outputs: LocalOutputs) {
       REFRESH_ABSOLUTE_SECONDS: String(90 * 86_400),
       IP_FAILURE_LIMIT: '100000',
       CLIENT_FAILURE_LIMIT: '100000',
+      OTHER_PASSWORD_HASHES: 'imported',
     } satisfies TokenEnvironment,
   };
 }

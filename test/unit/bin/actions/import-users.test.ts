@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type NumberedLine, readLines } from '../../../../bin/actions/import-lines.ts';
-import { importLines, parseUserLine } from '../../../../bin/actions/import-users.ts';
+import { importLines, parseUserLine, refuseUnjudged } from '../../../../bin/actions/import-users.ts';
 import { type Credential, parseCredential } from '../../../../lambdas/auth/principals/user.ts';
 import { makeUserStore, type UserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { GetCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
@@ -99,6 +99,22 @@ describe('a line', () => {
     expect(parsed.user).toBeUndefined();
     expect(parsed.problem).toMatch(problem);
     expect(parsed.problem).not.toMatch(/canary|N9qo/);
+  });
+});
+
+describe('an import into a stage', () => {
+  const refuse = (back: Awaited<ReturnType<NonNullable<Parameters<typeof refuseUnjudged>[1]>>>) =>
+    refuseUnjudged({} as never, async () => back);
+
+  it('is refused where a roll-back would lead to code that cannot judge the hashes', async () => {
+    await expect(refuse({ version: 4, environment: {} })).rejects.toThrow(
+      /version 4, which cannot judge imported hashes/,
+    );
+  });
+
+  it('goes on where it could, and where there is nothing to go back to', async () => {
+    await expect(refuse({ version: 4, environment: { OTHER_PASSWORD_HASHES: 'imported' } })).resolves.toBeUndefined();
+    await expect(refuse(undefined)).resolves.toBeUndefined();
   });
 });
 
