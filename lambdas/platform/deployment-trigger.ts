@@ -94,8 +94,10 @@ const runTrigger = makeDeploymentTrigger({ readStackStatus, invoke: invokeVersio
 const endRelease = makeEndRelease({ readStackStatus, lambda: new LambdaClient(), warn: console.warn });
 
 /** CloudFormation calls it through the CDK's own entry, which answers with what it returns or throws. */
-export function handler(request: TriggerRequest | ReleaseEndRequest): Promise<object | void> {
-  return isTrigger(request) ? runTrigger(request) : endRelease(request);
+export async function handler(request: TriggerRequest | ReleaseEndRequest): Promise<object | undefined> {
+  if (!isTrigger(request)) return endRelease(request);
+  await runTrigger(request);
+  return undefined;
 }
 
 function isTrigger(request: TriggerRequest | ReleaseEndRequest): request is TriggerRequest {
