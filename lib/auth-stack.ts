@@ -77,8 +77,8 @@ export class AuthStack extends Stack {
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['signing', 'mac'] }),
       },
       environment: {
-        ISSUER: data.auth.url,
-        AUDIENCE: data.base.url,
+        ISSUER: data.auth.urls[0],
+        AUDIENCE: data.base.urls[0],
         ACCESS_TOKEN_SECONDS: seconds(configuration.accessTokenLifetime),
         REFRESH_IDLE_SECONDS: seconds(configuration.refreshIdleLifetime),
         REFRESH_ABSOLUTE_SECONDS: seconds(configuration.refreshAbsoluteLifetime),
@@ -128,8 +128,8 @@ export class AuthStack extends Stack {
   #tokenReaderEnvironment() {
     const { configuration, data } = this.#props;
     return {
-      ISSUER: data.auth.url,
-      AUDIENCE: data.base.url,
+      ISSUERS: data.auth.urls.join(),
+      AUDIENCES: data.base.urls.join(),
       IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
     };
   }
@@ -142,7 +142,7 @@ export class AuthStack extends Stack {
       timeout: Duration.seconds(5),
       memorySize: 512,
       tables: { KEYRING_TABLE: data.keyring.mayUse({ list: ['signing'] }) },
-      environment: { ISSUER: data.auth.url },
+      environment: { ISSUERS: data.auth.urls.join() },
     });
   }
 

@@ -134,6 +134,8 @@ const tagValue = z
   .string('must be text')
   .regex(/^[\p{L}\p{N} _.:/=+@-]{1,256}$/u, 'must be 1 to 256 letters, digits, spaces or _.:/=+-@');
 
+const domainRole = z.enum(['prepared', 'primary', 'only'], 'must be prepared, primary or only');
+
 const certificateArn = z
   .string('must be the ARN of an ACM certificate')
   .regex(/^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of an ACM certificate');
@@ -186,9 +188,18 @@ const schema = z
     /** Custom domain of {auth_url}, with its certificate. Without one, API Gateway's own host is used. */
     authDomain: hostName.optional(),
     authCertificateArn: certificateArn.optional(),
-    /** Custom domain of {base_url}, with its certificate. */
+    /**
+     * What the domain is for: a stage that is in use changes its domain in steps, so that nobody is refused (docs/runbook.md,
+     * "A custom domain"). `prepared`: it answers, and API Gateway's host still names {auth_url}. `primary`: it names {auth_url}, and
+     * API Gateway's host still answers. `only`: API Gateway's host is off.
+     */
+    authDomainRole: domainRole,
+    /** Custom domain of {base_url}, with its certificate and its role. */
     baseDomain: hostName.optional(),
     baseCertificateArn: certificateArn.optional(),
+    baseDomainRole: domainRole,
+    /** The day, such as 2027-12-01, until which the host that named {auth_url} or {base_url} before answers, as integrators were told. */
+    formerHostsUntil: z.iso.date('must be a day, such as 2027-12-01').optional(),
 
     /** Lifetime of an access token: a day at most. */
     accessTokenLifetime: duration('1s', '24h'),
@@ -398,6 +409,8 @@ const defaults: StageFile = {
   publisherTopics: [],
   publisherRules: [],
   noticeAccounts: [],
+  authDomainRole: 'only',
+  baseDomainRole: 'only',
   accountConcurrency: 10,
   accessTokenLifetime: '900s',
   refreshIdleLifetime: '14d',

@@ -4,9 +4,10 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
+import type { StageConfiguration } from './config.ts';
 import { AlarmMails } from './constructs/alarm-mails.ts';
 import { DataKey } from './constructs/data-key.ts';
-import { HttpEndpoint } from './constructs/http-endpoint.ts';
+import { HttpEndpoint, type OwnDomain } from './constructs/http-endpoint.ts';
 import { Keyring } from './constructs/keyring.ts';
 import { makeRollbackNumber } from './constructs/rollback-number.ts';
 import { keysOnlyIndex, Table, type TableProps, text } from './constructs/table.ts';
@@ -88,22 +89,20 @@ export class DataStack extends Stack {
       for (const address of configuration.alarmRecipients) topic.addSubscription(new EmailSubscription(address));
     new AlarmMails(this, 'AlarmMails', { configuration, topics: { page: this.pages, ticket: this.operations } });
 
-    const endpoint = (area: string, name: string, domainName?: string, certificateArn?: string): HttpEndpoint =>
-      new HttpEndpoint(this, name, {
-        configuration,
-        area,
-        domain: domainName && certificateArn ? { name: domainName, certificateArn } : undefined,
-      });
-    this.auth = endpoint('auth', 'AuthEndpoint', configuration.authDomain, configuration.authCertificateArn);
-    this.base = endpoint('webhooks', 'BaseEndpoint', configuration.baseDomain, configuration.baseCertificateArn);
+    const endpoint = (area: string, name: string, domain: OwnDomain | undefined): HttpEndpoint =>
+      new HttpEndpoint(this, name, { configuration, area, domain });
+    this.auth = endpoint('auth', 'AuthEndpoint', domainOf(configuration, 'auth'));
+    this.base = endpoint('webhooks', 'BaseEndpoint', domainOf(configuration, 'base'));
 
     for (const { node, tableName } of this.node.children.filter(child => child instanceof Table)) {
       new CfnOutput(this, `${node.id}Table`, { value: tableName });
     }
-    new CfnOutput(this, 'AuthUrl', { value: this.auth.url });
-    new CfnOutput(this, 'BaseUrl', { value: this.base.url });
-    this.#addDomainTargets('Auth', this.auth);
-    this.#addDomainTargets('Base', this.base);
+    new CfnOutput(this, 'AuthUrl', { value: this.auth.urls[0] });
+    new CfnOutput(this, 'BaseUrl', { value: this.base.urls[0] });
+    this.#addDomainOutputs('Auth', this.auth);
+    this.#addDomainOutputs('Base', this.base);
+    const { formerHostsUntil } = configuration;
+    if (formerHostsUntil) new CfnOutput(this, 'FormerHostsUntil', { value: formerHostsUntil });
     new CfnOutput(this, 'OperationsTopicArn', { value: this.operations.topicArn });
     new CfnOutput(this, 'PagesTopicArn', { value: this.pages.topicArn });
     new CfnOutput(this, 'KeyArn', { value: key.keyArn });
@@ -119,10 +118,21 @@ export class DataStack extends Stack {
     makeRollbackNumber(this, configuration);
   }
 
-  /** Adds the outputs for the DNS record of a domain: a CNAME to the target, or an alias of the target in its hosted zone. */
-  #addDomainTargets(name: string, { ownDomain }: HttpEndpoint): void {
+  /**
+   * Adds the outputs of a domain: those for its DNS record, a CNAME to the target or an alias of the target in its hosted zone, and the
+   * URL that is good beside the one that names the API.
+   */
+  #addDomainOutputs(name: string, { ownDomain, urls }: HttpEndpoint): void {
     if (!ownDomain) return;
+    if (urls[1]) new CfnOutput(this, `${name}OtherUrl`, { value: urls[1] });
     new CfnOutput(this, `${name}DomainTarget`, { value: ownDomain.regionalDomainName });
     new CfnOutput(this, `${name}DomainHostedZoneId`, { value: ownDomain.regionalHostedZoneId });
   }
+}
+
+/** Returns the custom domain of {auth_url} or {base_url}. */
+function domainOf(configuration: StageConfiguration, area: 'auth' | 'base'): OwnDomain | undefined {
+  const name = configuration[`${area}Domain`];
+  const certificateArn = configuration[`${area}CertificateArn`];
+  return name && certificateArn ? { name, certificateArn, role: configuration[`${area}DomainRole`] } : undefined;
 }

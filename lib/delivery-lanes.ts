@@ -133,7 +133,7 @@ function addConsumer(
       GIVE_UP: configuration.giveUp,
       SLOW_RATE: String(configuration.slowRate),
       HISTORY_DAYS: historyDays,
-      OWN_HOSTS: `${data.auth.host},${data.base.host}`,
+      OWN_HOSTS: [...data.auth.hosts, ...data.base.hosts].join(),
       SERVICE_VERSION: serviceVersion,
     },
     recursiveLoop,

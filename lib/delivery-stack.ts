@@ -149,8 +149,8 @@ export class DeliveryStack extends Stack {
       },
       environment: {
         RETRY_QUEUE_URL: retry.queueUrl,
-        ISSUER: data.auth.url,
-        AUDIENCE: data.base.url,
+        ISSUERS: data.auth.urls.join(),
+        AUDIENCES: data.base.urls.join(),
         DEMANDS_URL: configuration.demandsUrl,
         HISTORY_DAYS: this.#historyDays,
         TEST_LIMIT: String(configuration.testLimit),

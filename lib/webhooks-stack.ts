@@ -35,9 +35,9 @@ export class WebhooksStack extends Stack {
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'sealing'], unwrap: ['sealing'] }),
       },
       environment: {
-        ISSUER: data.auth.url,
-        AUDIENCE: data.base.url,
-        OWN_HOSTS: `${data.auth.host},${data.base.host}`,
+        ISSUERS: data.auth.urls.join(),
+        AUDIENCES: data.base.urls.join(),
+        OWN_HOSTS: [...data.auth.hosts, ...data.base.hosts].join(),
         DOCS_URL: configuration.docsUrl ?? '',
       },
     });

@@ -7,6 +7,7 @@ import { accountChecks } from './account-checks.ts';
 import { approvalCheck } from './approval.ts';
 import type { Aws } from './aws.ts';
 import type { Check, Subject } from './checks.ts';
+import { domainCheck } from './domain-checks.ts';
 import { type Finding, ok, problem, unknown } from './finding.ts';
 import { stageChecks } from './stage-checks.ts';
 import type { Synthesis } from './synthesis.ts';
@@ -29,15 +30,21 @@ export interface PreflightWorld {
   /** The Region that the SDK would use. @throws where there is none. */
   readonly defaultRegion: () => Promise<string>;
   readonly connect: (configuration: StageConfiguration, region: string) => Aws;
+  readonly readJson: Subject['readJson'];
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
 /** The checks that need an account and a synthesised stage, in their order. */
-export const checks: readonly Check[] = [...accountChecks, ...stageChecks, approvalCheck];
+export const checks: readonly Check[] = [...accountChecks, ...stageChecks, domainCheck, approvalCheck];
 
 /** Checks a stage before its deployment. It only reads. */
-export async function checkStage(stage: StageName, world: PreflightWorld, progress: ShowProgress): Promise<Preflight> {
+export async function checkStage(
+  stage: StageName,
+  world: PreflightWorld,
+  progress: ShowProgress,
+  { yes = false }: Partial<Pick<Subject, 'yes'>> = {},
+): Promise<Preflight> {
   const findings: (Finding & { readonly check: string })[] = [];
   const add = (check: string, finding: Finding): boolean => {
     findings.push({ check, ...finding });
@@ -64,7 +71,16 @@ export async function checkStage(stage: StageName, world: PreflightWorld, progre
   const { aws, region, account } = caller;
   if (!add('account', judgeAccount(configuration, account))) return result(account, region);
 
-  const subject = makeSubject({ configuration, synthesis, account, region, aws, now: world.now() });
+  const subject = makeSubject({
+    configuration,
+    synthesis,
+    account,
+    region,
+    aws,
+    readJson: world.readJson,
+    now: world.now(),
+    yes,
+  });
   for (const { name, needs, check } of checks) {
     progress(`Checking: ${name}`);
     add(name, await attempt(() => check(subject), needs));

@@ -10,6 +10,7 @@ import { type StackName, stackNameOf, stackNamesOf } from '../actions/stage-stac
 /** A CloudFormation template, as far as the checks look into it. */
 export interface Template {
   readonly Resources?: Readonly<Record<string, Resource>>;
+  readonly Outputs?: Readonly<Record<string, { readonly Value: unknown }>>;
 }
 
 /** A resource of a template. */

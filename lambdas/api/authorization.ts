@@ -1,4 +1,5 @@
 import type { BearerAuthentication, Principal } from '../auth/sessions/bearer.ts';
+import type { HttpRequest } from '../platform/http.ts';
 import { apiProblem, apiProblems } from './problems.ts';
 
 /** The scope that an endpoint requires of the token; managing includes reading. */
@@ -7,8 +8,8 @@ export type RequiredScope = 'webhooks:read' | 'webhooks:manage';
 /** The protection of the endpoints. */
 export interface BearerProtection {
   readonly authenticate: BearerAuthentication;
-  /** The URL of the protected resource metadata (RFC 9728), which challenges name. */
-  readonly resourceMetadata: string;
+  /** Returns the URL of the protected resource metadata (RFC 9728) at the host of a request, which challenges name. */
+  readonly resourceMetadata: (request: HttpRequest) => string;
 }
 
 /**
@@ -19,11 +20,11 @@ export interface BearerProtection {
  */
 export async function authorize(
   { authenticate, resourceMetadata }: BearerProtection,
-  authorization: string | undefined,
+  request: HttpRequest,
   required: RequiredScope,
 ): Promise<Principal> {
-  const bearer = await authenticate(authorization);
-  const metadata = `resource_metadata="${resourceMetadata}"`; // RFC 9728 section 5.1
+  const bearer = await authenticate(request.headers.authorization);
+  const metadata = `resource_metadata="${resourceMetadata(request)}"`; // RFC 9728 section 5.1
   if (bearer.outcome === 'missing') {
     throw apiProblem('token_missing', { headers: { 'www-authenticate': `${realm}, ${metadata}` } });
   }

@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import type { protectedResourceMetadata } from '../auth/answers.ts';
 import { scopes } from '../auth/principals/scope.ts';
+import { calledUrl, type OwnUrls } from '../platform/own-urls.ts';
 import { jsonResponse, type PublicHandler } from './route.ts';
 import { apiRoutes } from './routes.ts';
 
@@ -9,17 +10,19 @@ export function resourceMetadataUrl(baseUrl: string): string {
   return `${baseUrl}${apiRoutes.ProtectedResource.path}`;
 }
 
-/** Makes the function that answers with that metadata, which names the issuer of tokens for {base_url} (RFC 9728 section 2). */
-export function makeProtectedResource({ audience, issuer }: { audience: string; issuer: string }): PublicHandler {
-  const document: z.output<typeof protectedResourceMetadata> = {
-    resource: audience,
-    authorization_servers: [issuer],
-    scopes_supported: [...scopes],
-    bearer_methods_supported: ['header'],
-  };
-  const headers = { 'cache-control': 'public, max-age=3600' };
-  const response = jsonResponse<typeof protectedResourceMetadata>(200, document, headers);
-  return function protectedResource() {
-    return response;
+/**
+ * Makes the function that answers with that metadata, which names the issuer of tokens for {base_url} (RFC 9728 section 2). While the
+ * stage changes its domain, each host's metadata name that host, and the issuer that changes with it.
+ */
+export function makeProtectedResource({ audiences, issuers }: { audiences: OwnUrls; issuers: OwnUrls }): PublicHandler {
+  return function protectedResource(request) {
+    const resource = calledUrl(request, audiences);
+    const document: z.output<typeof protectedResourceMetadata> = {
+      resource,
+      authorization_servers: [issuers[audiences.indexOf(resource)] ?? issuers[0]],
+      scopes_supported: [...scopes],
+      bearer_methods_supported: ['header'],
+    };
+    return jsonResponse<typeof protectedResourceMetadata>(200, document, { 'cache-control': 'public, max-age=3600' });
   };
 }

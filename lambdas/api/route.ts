@@ -16,7 +16,7 @@ export interface RequestContext {
 export type RouteHandler = (context: RequestContext) => Promise<HttpResponse>;
 
 /** Answers an endpoint that anybody may call. */
-export type PublicHandler = () => HttpResponse;
+export type PublicHandler = (request: HttpRequest) => HttpResponse;
 
 /** The functions that answer the operations of a table, by operation id. */
 export type Handlers<Table extends RouteTable> = {

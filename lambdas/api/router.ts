@@ -48,8 +48,8 @@ export function makeApi(
       route = findRoute(resources, request);
       const { resource, path } = route;
       const endpoint = findEndpoint(resource, request);
-      if (endpoint.access === 'public') return endpoint.respond();
-      caller = await authorize(dependencies, request.headers.authorization, endpoint.access);
+      if (endpoint.access === 'public') return endpoint.respond(request);
+      caller = await authorize(dependencies, request, endpoint.access);
       if (!endpoint.takesBody) assertBodySize(bodyBytes(request));
       const response = await endpoint.handle({ caller, request, path });
       log.info('webhook.answered', { ...logFields(), status: response.statusCode });

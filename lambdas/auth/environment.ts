@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { text, wholeNumber } from '../platform/environment.ts';
+import { ownUrls, text, wholeNumber } from '../platform/environment.ts';
 
 /** The environment of the token function; durations in seconds, limits per minute. */
 export const tokenEnvironment = z.object({
@@ -24,7 +24,7 @@ export const tokenEnvironment = z.object({
 export type TokenEnvironment = z.input<typeof tokenEnvironment>;
 
 /** The environment of the discovery function. */
-export const discoveryEnvironment = z.object({ KEYRING_TABLE: text, ISSUER: text });
+export const discoveryEnvironment = z.object({ KEYRING_TABLE: text, ISSUERS: ownUrls });
 
 /** As infrastructure sets it. */
 export type DiscoveryEnvironment = z.input<typeof discoveryEnvironment>;
@@ -48,8 +48,8 @@ export const revokeEnvironment = z.object({
   SESSIONS_TABLE: text,
   LOCKOUTS_TABLE: text,
   KEYRING_TABLE: text,
-  ISSUER: text,
-  AUDIENCE: text,
+  ISSUERS: ownUrls,
+  AUDIENCES: ownUrls,
   IP_FAILURE_LIMIT: wholeNumber,
 });
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { list, optionalText, text, wholeNumber } from '../platform/environment.ts';
+import { list, optionalText, ownUrls, text, wholeNumber } from '../platform/environment.ts';
 import { lanes } from './lane-routing.ts';
 
 /** The waits between attempts: milliseconds, separated by commas. n waits make n + 1 attempts. */
@@ -76,9 +76,9 @@ export const deliveriesApiEnvironment = z.object({
   DELIVERIES_TABLE: text,
   RETRY_QUEUE_URL: text,
   /** {auth_url}, as access tokens name it in `iss`. */
-  ISSUER: text,
+  ISSUERS: ownUrls,
   /** {base_url}, as access tokens name it in `aud`. */
-  AUDIENCE: text,
+  AUDIENCES: ownUrls,
   /** The public address of demands that the links of sample events begin with. */
   DEMANDS_URL: demandsUrl,
   /** The time that a delivery is kept after its final state, and a replay after its end, in days. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { OwnUrls } from './own-urls.ts';
 
 const missing = 'must be set';
 
@@ -26,6 +27,12 @@ export const list = z.pipe(
       .map(item => item.trim())
       .filter(item => item !== ''),
   ),
+);
+
+/** An environment variable that holds the URLs of one of our APIs, with commas between them. */
+export const ownUrls = z.pipe(
+  list.check(z.minLength(1, missing)),
+  z.transform(urls => urls as readonly string[] as OwnUrls),
 );
 
 /**

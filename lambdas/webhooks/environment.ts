@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { list, optionalText, text } from '../platform/environment.ts';
+import { list, optionalText, ownUrls, text } from '../platform/environment.ts';
 
 /** The environment of the function WebhooksApi. */
 export const webhooksApiEnvironment = z.object({
@@ -10,9 +10,9 @@ export const webhooksApiEnvironment = z.object({
   SESSIONS_TABLE: text,
   KEYRING_TABLE: text,
   /** {auth_url}, as access tokens name it in `iss`. */
-  ISSUER: text,
+  ISSUERS: ownUrls,
   /** {base_url}, as access tokens name it in `aud`. */
-  AUDIENCE: text,
+  AUDIENCES: ownUrls,
   /** Host names of the service's own APIs, which are never delivered to. */
   OWN_HOSTS: list,
   /** The page that explains the codes of refusals. */

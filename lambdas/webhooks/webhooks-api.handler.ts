@@ -11,6 +11,7 @@ import { readEnvironment } from '../platform/environment.ts';
 import { randomId } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
 import { makeHttpHandler } from '../platform/lambda-handler.ts';
+import { calledUrl } from '../platform/own-urls.ts';
 import { makeSealing } from '../platform/sealing.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
 import { webhooksApiEnvironment } from './environment.ts';
@@ -38,7 +39,7 @@ export const handler = makeHttpHandler(
   makeApi({
     log: telemetry.log,
     docsUrl: environment.DOCS_URL,
-    resourceMetadata: resourceMetadataUrl(environment.AUDIENCE),
+    resourceMetadata: request => resourceMetadataUrl(calledUrl(request, environment.AUDIENCES)),
     authenticate: makeBearerAuthentication({
       dynamo,
       keyring,
@@ -47,15 +48,15 @@ export const handler = makeHttpHandler(
         users: environment.USERS_TABLE,
         sessions: environment.SESSIONS_TABLE,
       },
-      issuer: environment.ISSUER,
-      audience: environment.AUDIENCE,
+      issuers: environment.ISSUERS,
+      audiences: environment.AUDIENCES,
       now: systemClock,
     }),
     resources: [
       ...resourcesOf(apiRoutes, {
         getProtectedResourceMetadata: makeProtectedResource({
-          audience: environment.AUDIENCE,
-          issuer: environment.ISSUER,
+          audiences: environment.AUDIENCES,
+          issuers: environment.ISSUERS,
         }),
       }),
       ...resourcesOf(

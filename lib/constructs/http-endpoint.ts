@@ -12,13 +12,21 @@ import { limitsOf } from '../throttling.ts';
 import type { NodeFunction } from './node-function.ts';
 import { RouteThrottle } from './route-throttle.ts';
 
+/** A custom domain of an endpoint. */
+export interface OwnDomain {
+  readonly name: string;
+  readonly certificateArn: string;
+  /** Whether it names the API, and whether API Gateway's own host answers beside it. */
+  readonly role: StageConfiguration['authDomainRole'];
+}
+
 /** The properties of a public endpoint. */
 export interface HttpEndpointProps {
   readonly configuration: StageConfiguration;
   /** The area that it is the endpoint of: its API and its access logs are named after it. */
   readonly area: string;
-  /** Own host name and the ARN of its certificate. @default - API Gateway's own host */
-  readonly domain?: { readonly name: string; readonly certificateArn: string } | undefined;
+  /** Own host name, the ARN of its certificate, and its role. @default - API Gateway's own host */
+  readonly domain?: OwnDomain | undefined;
 }
 
 /**
@@ -27,10 +35,10 @@ export interface HttpEndpointProps {
  */
 export class HttpEndpoint extends Construct {
   readonly api: apigateway.HttpApi;
-  /** `https://host`, without a trailing slash. */
-  readonly url: string;
-  /** The only host name under which the API answers. */
-  readonly host: string;
+  /** `https://host`, without a trailing slash: the one that names the API, and the one that answers too. */
+  readonly urls: readonly [string, ...string[]];
+  /** The host names under which the API answers, in the same order. */
+  readonly hosts: readonly string[];
   /** A line for each request. */
   readonly accessLogs: logs.LogGroup;
   /** The API's own host name, where it has one. */
@@ -57,8 +65,10 @@ export class HttpEndpoint extends Construct {
       : undefined;
     this.api = new apigateway.HttpApi(this, 'Api', {
       apiName: `Emissor ${configuration.stage} ${area}`,
+      // So that a change of the role changes a resource: tools may take a template in which only outputs change for unchanged.
+      ...(props.domain ? { description: `${props.domain.name} is its ${props.domain.role} domain` } : {}),
       createDefaultStage: false,
-      disableExecuteApiEndpoint: this.ownDomain !== undefined,
+      disableExecuteApiEndpoint: props.domain?.role === 'only',
     });
     const stage = new apigateway.HttpStage(this, 'Stage', {
       httpApi: this.api,
@@ -76,8 +86,10 @@ export class HttpEndpoint extends Construct {
     // The other stacks import it where there is no domain. AWS would refuse to switch a domain on if that dropped the export.
     const { attrApiEndpoint } = this.api.node.defaultChild as apigateway.CfnApi;
     Stack.of(this).exportValue(attrApiEndpoint);
-    this.url = props.domain ? `https://${props.domain.name}` : attrApiEndpoint;
-    this.host = props.domain?.name ?? Fn.select(2, Fn.split('/', attrApiEndpoint));
+    const gateway = { url: attrApiEndpoint, host: Fn.select(2, Fn.split('/', attrApiEndpoint)) };
+    const [named, ...others] = hostsOf(gateway, props.domain);
+    this.urls = [named.url, ...others.map(({ url }) => url)];
+    this.hosts = [named, ...others].map(({ host }) => host);
   }
 
   /** The throttle class of every route so far. */
@@ -132,6 +144,19 @@ export class HttpEndpoint extends Construct {
   }
 }
 
+/** A host under which an API answers. */
+interface Host {
+  readonly url: string;
+  readonly host: string;
+}
+
+/** Returns the hosts under which an API answers. The first names it. */
+function hostsOf(gateway: Host, domain: OwnDomain | undefined): readonly [Host, ...Host[]] {
+  if (!domain) return [gateway];
+  const own = { url: `https://${domain.name}`, host: domain.name };
+  return { prepared: [gateway, own] as const, primary: [own, gateway] as const, only: [own] as const }[domain.role];
+}
+
 type AnyFunction = NodeFunction<Record<string, string>>;
 
 /**
@@ -168,6 +193,7 @@ function countThrottled(accessLogs: logs.LogGroup, configuration: StageConfigura
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: '$context.requestId',
+    host: '$context.domainName',
     time: '$context.requestTime',
     sourceIp: '$context.identity.sourceIp',
     method: '$context.httpMethod',

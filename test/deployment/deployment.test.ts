@@ -1,8 +1,12 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { get } from 'node:http';
 import path from 'node:path';
+import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { ACMClient, RequestCertificateCommand } from '@aws-sdk/client-acm';
 import {
   DeleteFunctionCommand,
   GetAliasCommand,
@@ -19,6 +23,7 @@ import { runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
 import { bringEvents } from './event-sources.ts';
 import { infidelities, recordedResources } from './infidelities.ts';
 import { judgePolicies } from './probes.ts';
+import { type Hosts, makeSteadyCalls } from './steady-calls.ts';
 import { commandLimit, makeSteps } from './steps.ts';
 import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
 import './localhost-names.ts';
@@ -178,14 +183,14 @@ for (const stage of ['dev', 'prod']) {
     const [client, user] = await createAccounts(stage);
     const before = await emulator.inventory.identities();
     const undo = copy.edit('lambdas/auth/endpoints/discovery.ts', "'public, max-age=300'", "'public, max-age=299'");
-    copy.configure(stage, { accessTokenLifetime: '600s' });
+    copy.configure(stage, { accessTokenLifetime: '30s' });
     succeeded(await deploy(stage));
     undo();
     expect(await emulator.inventory.identities()).toEqual(before);
     const keySet = await fetch(`${outputsOf(stage).AuthUrl}/.well-known/jwks.json`);
     expect(keySet.headers.get('cache-control')).toBe('public, max-age=299');
     const tokens = await makeServiceClient(outputsOf(stage)).getTokens(passwordGrant(client, user));
-    expect(tokens.expires_in).toBe(600);
+    expect(tokens.expires_in).toBe(30);
     return 'the same tables, keys, queues, logs and APIs; who was there logs in';
   });
 }
@@ -278,6 +283,60 @@ step('dev: the scheduled smoke test', async () => {
   expect(FunctionError, Payload?.transformToString()).toBeUndefined();
   return undefined;
 });
+
+step(
+  'dev: custom domains are switched on, made the only ones and switched off, and no caller is refused',
+  async () => {
+    const gateway = hostsOf('dev');
+    const own = { auth: 'auth.domain.example.com', base: 'base.domain.example.com' };
+    const [client, user] = await createAccounts('dev', 'domain');
+    const acm = new ACMClient(emulator.settings);
+    const request = new RequestCertificateCommand({ DomainName: '*.domain.example.com', ValidationMethod: 'DNS' });
+    const { CertificateArn: certificate } = await acm.send(request);
+    const configure = (role: string) =>
+      copy.configure('dev', {
+        ...{ authDomain: own.auth, authCertificateArn: certificate, authDomainRole: role },
+        ...{ baseDomain: own.base, baseCertificateArn: certificate, baseDomainRole: role },
+      });
+    const check = async () => (await preflight('dev', '--yes')).findings.get('custom domains') ?? '';
+    const take = async (role: string) => {
+      configure(role);
+      expect(await check()).toContain(`to ${role};`);
+      succeeded(await deploy('dev'));
+    };
+
+    configure('only');
+    expect(await check()).toContain('goes from none to only at once');
+    const calls = makeSteadyCalls(Number(new URL(emulator.endpoint).port), { ...client, ...user });
+    calls.begin(gateway);
+    await take('prepared');
+    expect(hostsOf('dev')).toEqual(gateway);
+    configure('primary');
+    expect(await check()).toMatch(/auth\.domain\.example\.com.* is not answered/); // no DNS record yet
+    for (const name of Object.values(own)) emulator.mapHost(name);
+    calls.begin(own);
+    await take('primary');
+    expect(hostsOf('dev')).toEqual(own);
+    expect(await metadataAt(gateway)).toEqual([`http://${gateway.auth}`, `http://${gateway.base}`]);
+    expect(await metadataAt(own)).toEqual([`https://${own.auth}`, `https://${own.base}`]);
+
+    calls.end(gateway);
+    configure('only');
+    await until('no token names the host that goes', async () =>
+      (await check()).includes('access tokens') ? 'unknown' : 'yes',
+    );
+    await take('only');
+    await take('primary');
+    calls.begin(gateway);
+    await take('prepared');
+    expect(hostsOf('dev')).toEqual(gateway);
+    const { calls: count, failures } = await calls.stop();
+    expect(failures).toEqual([]);
+    expect(count).toBeGreaterThan(500);
+    return `${count} calls of old and new hosts in five deployments, all answered with 200`;
+  },
+  900_000,
+);
 
 step('prod: destroy leaves what must outlive it, and dev as it was', async () => {
   await ops('prod', ['smoke', 'remove', '--yes']);
@@ -416,9 +475,34 @@ function countOf(names: ReadonlyMap<string, unknown>): string {
   return `${names.size} tables, queues, log groups, keys, topics and functions`;
 }
 
+/** Returns the hosts of the URLs that name a stage. */
+function hostsOf(stage: string): Hosts {
+  const { AuthUrl, BaseUrl } = outputsOf(stage);
+  return { auth: new URL(AuthUrl).host, base: new URL(BaseUrl).host };
+}
+
+/** Returns the issuer and the resource that the metadata at these hosts name. */
+async function metadataAt({ auth, base }: Hosts): Promise<readonly unknown[]> {
+  const { port } = new URL(emulator.endpoint);
+  const read = async (host: string, path: string) => {
+    const [answer] = await once(get({ host: '127.0.0.1', port, path, headers: { host } }), 'response');
+    return json(answer) as Promise<Record<string, unknown>>;
+  };
+  const [server, resource] = await Promise.all([
+    read(auth, '/.well-known/oauth-authorization-server'),
+    read(base, '/.well-known/oauth-protected-resource'),
+  ]);
+  return [server.issuer, resource.resource];
+}
+
 /** Returns the findings of preflight: its exit code, its texts by check, and the checks that found a problem. */
-async function preflight(stage: string) {
-  const { code, output } = await copy.program('preflight', ['--stage', stage, '--json']);
+async function preflight(stage: string, ...words: string[]) {
+  const { code, output } = await copy.program(
+    'preflight',
+    ['--stage', stage, '--json', ...words],
+    '',
+    emulator.internetEnvironment,
+  );
   const { findings } = JSON.parse(output) as { findings: { check: string; state: string; text: string }[] };
   return {
     code,
@@ -474,11 +558,11 @@ async function lint(templates: readonly string[]): Promise<void> {
 }
 
 /** Makes a client and a user by the operator's command line. */
-async function createAccounts(stage: string) {
-  const email = 'release@test.example.com';
+async function createAccounts(stage: string, name = 'release') {
+  const email = `${name}@test.example.com`;
   const password = 'uma senha que ninguém mais usa';
-  const client = ['clients', 'create', '--name', 'release', '--grant', 'password', '--grant', 'refresh_token'];
-  const user = ['users', 'create', '--email', email, '--account', 'release', '--role', 'admin'];
+  const client = ['clients', 'create', '--name', name, '--grant', 'password', '--grant', 'refresh_token'];
+  const user = ['users', 'create', '--email', email, '--account', name, '--role', 'admin'];
   return [
     await ops<{ clientId: string; clientSecret: string }>(stage, client),
     { ...(await ops<{ userId: string }>(stage, user, `${password}\n`)), email, password },

@@ -12,15 +12,18 @@ export interface WorkCopy {
   /** Runs the CDK's command line, the one in `node_modules`. */
   cdk(...words: readonly string[]): Promise<CommandResult>;
   /** Runs a program of `bin/`, as the npm script of its name does. */
-  program(name: string, words: readonly string[], input?: string): Promise<CommandResult>;
+  program(name: string, words: readonly string[], input?: string, more?: Variables): Promise<CommandResult>;
 }
+
+/** Environment variables. */
+type Variables = Readonly<Record<string, string>>;
 
 /**
  * Copies what git knows of this tree, with the changes that are not committed, and links `node_modules`.
  *
  * @param environment - what every command gets: an emulator's addresses and credentials.
  */
-export function makeWorkCopy(folder: string, environment: Readonly<Record<string, string>>, limit: number): WorkCopy {
+export function makeWorkCopy(folder: string, environment: Variables, limit: number): WorkCopy {
   const directory = path.join(folder, 'tree');
   const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
   for (const file of list.toString('utf8').split('\0').filter(Boolean)) {
@@ -41,13 +44,20 @@ export function makeWorkCopy(folder: string, environment: Readonly<Record<string
     return () => writeFileSync(where, before);
   };
 
-  const run = (words: readonly string[], input?: string) =>
-    runNode({ words, directory, environment, limit, ...(input === undefined ? {} : { input }) });
+  const run = (words: readonly string[], input?: string, more?: Variables) =>
+    runNode({
+      words,
+      directory,
+      environment: { ...environment, ...more },
+      limit,
+      ...(input === undefined ? {} : { input }),
+    });
 
   return {
     edit,
     cdk: (...words) => run(['node_modules/aws-cdk/bin/cdk', '--no-notices', ...words]),
-    program: (name, words, input) => run(['--require', './bin/node-version.cjs', `bin/${name}.ts`, ...words], input),
+    program: (name, words, ...rest) =>
+      run(['--require', './bin/node-version.cjs', `bin/${name}.ts`, ...words], ...rest),
     configure: (stage, values) => {
       const file = path.join(directory, 'stages', `${stage}.ts`);
       let content = readFileSync(file, 'utf8');

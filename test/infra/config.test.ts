@@ -186,6 +186,13 @@ describe('the stage configuration', () => {
       { authDomain: 'auth.emissor.com.br' },
       /authCertificateArn must be given together with authDomain/,
     ],
+    ['a role of a domain', 'dev', { authDomainRole: 'secondary' }, /authDomainRole must be prepared, primary or only/],
+    [
+      'a day that is none',
+      'dev',
+      { formerHostsUntil: '2027-02-30' },
+      /formerHostsUntil must be a day, such as 2027-12-01/,
+    ],
     [
       'a certificate of another Region',
       'prod',

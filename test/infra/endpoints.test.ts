@@ -90,13 +90,54 @@ describe('the endpoints', () => {
     expect(names('dev')).toEqual(['Emissor dev auth', 'Emissor dev webhooks']);
   });
 
-  it('disable the gateway’s host when they have a custom domain', () => {
-    const own = stageTemplates('prod', {
+  describe.each([
+    ['prepared', { urls: ['gateway', 'own'], isGatewayOff: false }],
+    ['primary', { urls: ['own', 'gateway'], isGatewayOff: false }],
+    ['only', { urls: ['own'], isGatewayOff: true }],
+  ] as const)('with a custom domain that is %s', (authDomainRole, { urls, isGatewayOff }) => {
+    const { Data, Auth, Webhooks, Delivery } = stageTemplates('prod', {
       authDomain: 'auth.emissor.com.br',
       authCertificateArn: 'arn:aws:acm:sa-east-1:111122223333:certificate/a',
+      authDomainRole,
     });
-    own.Data.hasResourceProperties('AWS::ApiGatewayV2::DomainName', { DomainName: 'auth.emissor.com.br' });
-    own.Data.hasOutput('AuthUrl', { Value: 'https://auth.emissor.com.br' });
-    own.Data.hasResourceProperties('AWS::ApiGatewayV2::Api', { DisableExecuteApiEndpoint: true });
+    const gateway = /Emissor-prod-Data:\w*AuthEndpoint\w*ApiEndpoint\w*/;
+    const own = /https:\/\/auth\.emissor\.com\.br/;
+    const environments = [Auth, Webhooks, Delivery].flatMap(template =>
+      resourcesOf(template, 'AWS::Lambda::Function').map(
+        ([, { Properties }]) => Properties.Environment?.Variables ?? {},
+      ),
+    );
+
+    it('have both, and say which one names them', () => {
+      Data.hasResourceProperties('AWS::ApiGatewayV2::DomainName', { DomainName: 'auth.emissor.com.br' });
+      const apis = resourcesOf(Data, 'AWS::ApiGatewayV2::Api').map(([, { Properties }]) => Properties);
+      expect(apis.map(({ DisableExecuteApiEndpoint }) => DisableExecuteApiEndpoint)).toEqual([isGatewayOff, false]);
+      const value = Data.toJSON().Outputs.AuthUrl.Value;
+      if (urls[0] === 'own') expect(value).toBe('https://auth.emissor.com.br');
+      else expect(value).toMatchObject({ 'Fn::GetAtt': [expect.stringMatching(/^AuthEndpointApi/), 'ApiEndpoint'] });
+    });
+
+    it('sign with the one, and accept tokens of all that answer', () => {
+      const texts = (name: string) =>
+        environments.flatMap(variables => (name in variables ? [JSON.stringify(variables[name])] : []));
+      expect(texts('ISSUER')).toHaveLength(1);
+      expect(texts('ISSUERS')).toHaveLength(5);
+      for (const text of texts('ISSUER')) expect(text).toMatch(urls[0] === 'own' ? own : gateway);
+      for (const text of texts('ISSUERS')) {
+        const found = [...text.matchAll(new RegExp(`${gateway.source}|${own.source}`, 'g'))].map(([match]) =>
+          own.test(match) ? 'own' : 'gateway',
+        );
+        expect(found).toEqual(urls);
+      }
+    });
+
+    it('are never delivered to under any name that answers', () => {
+      const texts = environments.flatMap(({ OWN_HOSTS }) => (OWN_HOSTS ? [JSON.stringify(OWN_HOSTS)] : []));
+      expect(texts).toHaveLength(4);
+      for (const text of texts) {
+        expect(text).toContain('auth.emissor.com.br');
+        expect(gateway.test(text)).toBe(!isGatewayOff);
+      }
+    });
   });
 });

@@ -20,6 +20,14 @@ const combinations: readonly [string, Record<string, unknown>][] = [
   ['a domain for auth', authDomain],
   ['a domain for the API', baseDomain],
   ['domains for both', { ...authDomain, ...baseDomain }],
+  [
+    'domains that are prepared',
+    { ...authDomain, ...baseDomain, authDomainRole: 'prepared', baseDomainRole: 'prepared' },
+  ],
+  [
+    'domains beside the gateway’s hosts',
+    { ...authDomain, ...baseDomain, authDomainRole: 'primary', baseDomainRole: 'primary' },
+  ],
   ['all that can be switched on', { ...authDomain, ...baseDomain, ...everything }],
   ['all but domains', everything],
 ];

@@ -156,7 +156,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
       dynamo,
       clientAuthentication,
       verifyRefreshToken: makeRefreshTokenVerification(keyring),
-      verifyAccessToken: makeAccessTokenVerification({ keyring, issuer, audience, now }),
+      verifyAccessToken: makeAccessTokenVerification({ keyring, issuers: [issuer], audiences: [audience], now }),
     });
   const world = { dynamo, tables, issuer, audience, log, count, now };
   const endpoints: Record<Endpoint, (request: HttpRequest) => Promise<HttpResponse>> = {

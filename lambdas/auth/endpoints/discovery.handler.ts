@@ -14,5 +14,5 @@ const keyring = makeKeyring({ dynamo: makeDynamo(), table: environment.KEYRING_T
 /** GET /.well-known/*, and every path that no other route of {auth_url} takes. */
 export const handler = makeHttpHandler(
   telemetry,
-  makeDiscovery({ keyring, issuer: environment.ISSUER, log: telemetry.log }),
+  makeDiscovery({ keyring, issuers: environment.ISSUERS, log: telemetry.log }),
 );

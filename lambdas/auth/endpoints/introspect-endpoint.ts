@@ -16,7 +16,7 @@ import type { PresentedToken, ReadPresentedToken } from './presented-token.ts';
 
 /** Makes the token introspection endpoint (RFC 7662), for access tokens and refresh tokens alike. */
 export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
-  const { readPresentedToken, readActiveSession, dynamo, tables, issuer, audience, log, count, now } = parts;
+  const { readPresentedToken, readActiveSession, dynamo, tables, issuer, log, count, now } = parts;
   return makeOAuthEndpoint({ endpoint: 'introspect', log, count, answer: introspectToken });
 
   async function introspectToken(request: HttpRequest, auditContext: AuditContext): Promise<Introspection> {
@@ -70,8 +70,6 @@ export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
       token_type: 'Bearer',
       ...(scope === '' ? {} : { scope }),
       ...others,
-      iss: issuer,
-      aud: audience,
     };
   }
 }
@@ -82,7 +80,6 @@ interface IntrospectEndpointParts extends EndpointParts {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly tables: SessionTables;
   readonly issuer: string;
-  readonly audience: string;
   readonly now: Clock;
 }
 

@@ -19,7 +19,7 @@ const environment = readEnvironment(introspectEnvironment);
 const telemetry = makeTelemetry('introspect');
 const dynamo = makeDynamo();
 const now = systemClock;
-const { ISSUER: issuer, AUDIENCE: audience, LOCKOUTS_TABLE: lockouts, IP_FAILURE_LIMIT: limit } = environment;
+const { ISSUERS: issuers, AUDIENCES: audiences, LOCKOUTS_TABLE: lockouts, IP_FAILURE_LIMIT: limit } = environment;
 const tables = {
   clients: environment.CLIENTS_TABLE,
   users: environment.USERS_TABLE,
@@ -37,7 +37,7 @@ const readPresentedToken = makePresentedTokenReader({
     now,
   }),
   verifyRefreshToken: makeRefreshTokenVerification(keyring),
-  verifyAccessToken: makeAccessTokenVerification({ keyring, issuer, audience, now }),
+  verifyAccessToken: makeAccessTokenVerification({ keyring, issuers, audiences, now }),
 });
 
 /** POST {auth_url}/oauth/v1/introspect. */
@@ -49,8 +49,7 @@ export const handler = makeHttpHandler(
     readActiveSession: makeActiveSessionReader({ dynamo, tables, now }),
     dynamo,
     tables,
-    issuer,
-    audience,
+    issuer: issuers[0],
     now,
   }),
 );

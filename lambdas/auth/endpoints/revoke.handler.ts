@@ -19,7 +19,7 @@ const environment = readEnvironment(revokeEnvironment);
 const telemetry = makeTelemetry('revoke');
 const dynamo = makeDynamo();
 const now = systemClock;
-const { ISSUER: issuer, AUDIENCE: audience, LOCKOUTS_TABLE: lockouts, IP_FAILURE_LIMIT: limit } = environment;
+const { ISSUERS: issuers, AUDIENCES: audiences, LOCKOUTS_TABLE: lockouts, IP_FAILURE_LIMIT: limit } = environment;
 const keyring = makeKeyring({ dynamo, kms: makeKms(), table: environment.KEYRING_TABLE, now });
 keyring.openEarly('mac');
 
@@ -32,7 +32,7 @@ const readPresentedToken = makePresentedTokenReader({
     now,
   }),
   verifyRefreshToken: makeRefreshTokenVerification(keyring),
-  verifyAccessToken: makeAccessTokenVerification({ keyring, issuer, audience, now }),
+  verifyAccessToken: makeAccessTokenVerification({ keyring, issuers, audiences, now }),
 });
 
 /** POST {auth_url}/oauth/v1/revoke. */

@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { Keyring } from '../../platform/keyring.ts';
+import type { OwnUrls } from '../../platform/own-urls.ts';
 
 /** The claims of an access token (RFC 9068 section 2.2). `iat` and `exp` are in seconds since the epoch. */
 export type AccessTokenClaims = z.output<typeof claimsSchema>;
@@ -14,12 +15,6 @@ export type AccessTokenSubject = Pick<AccessTokenClaims, 'sub' | 'client_id' | '
   readonly scope: string;
 };
 
-/** The issuer and the one audience of access tokens. */
-interface AccessTokenRealm {
-  readonly issuer: string;
-  readonly audience: string;
-}
-
 /** Makes the minting of access tokens, signed with the active signing key. */
 export function makeAccessTokenMint({
   keyring,
@@ -28,7 +23,9 @@ export function makeAccessTokenMint({
   lifetimeSeconds,
   now,
   makeId,
-}: AccessTokenRealm & {
+}: {
+  readonly issuer: string;
+  readonly audience: string;
   /** Must be able to open signing keys. */
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
   readonly lifetimeSeconds: number;
@@ -56,7 +53,11 @@ export function makeAccessTokenMint({
 export type VerifyAccessToken = ReturnType<typeof makeAccessTokenVerification>;
 
 /** The dependencies of verification. */
-export interface AccessTokenVerificationDependencies extends AccessTokenRealm {
+export interface AccessTokenVerificationDependencies {
+  /** {auth_url}. A second one, while the stage changes its domain, is as good as the first; so with the audiences. */
+  readonly issuers: OwnUrls;
+  /** {base_url}. */
+  readonly audiences: OwnUrls;
   /** Lists signing keys only. */
   readonly keyring: Pick<Keyring, 'find'>;
   readonly now: Clock;
@@ -73,7 +74,7 @@ export interface VerificationOptions {
  * `undefined`, and does not look at the session: see active-session.ts.
  */
 export function makeAccessTokenVerification(dependencies: AccessTokenVerificationDependencies) {
-  const { keyring, issuer, audience, now } = dependencies;
+  const { keyring, issuers, audiences, now } = dependencies;
   const publicKeys = new Map<string, KeyObject>();
 
   return async function verifyAccessToken(
@@ -87,8 +88,8 @@ export function makeAccessTokenVerification(dependencies: AccessTokenVerificatio
       const { payload } = await jwtVerify(token, publicKey(key.keyId, key.publicKey), {
         algorithms: [key.algorithm],
         typ: tokenType,
-        issuer,
-        audience,
+        issuer: [...issuers],
+        audience: [...audiences],
         currentDate: new Date(now()),
         ...(mayBeExpired ? { clockTolerance: Number.MAX_SAFE_INTEGER } : {}),
       });
@@ -113,6 +114,8 @@ export function makeAccessTokenVerification(dependencies: AccessTokenVerificatio
 const name = z.string().check(z.minLength(1));
 
 const claimsSchema = z.object({
+  iss: name,
+  aud: name,
   sub: name,
   client_id: name,
   account_id: name,

@@ -8,6 +8,7 @@ import { readEnvironment } from '../../platform/environment.ts';
 import { randomId } from '../../platform/identifiers.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
 import { makeHttpHandler } from '../../platform/lambda-handler.ts';
+import { calledUrl } from '../../platform/own-urls.ts';
 import { makeWebhookStore } from '../../webhooks/webhook-store.ts';
 import { deliveriesApiEnvironment } from '../environment.ts';
 import { makeAttemptQueue, makeSqs } from '../queues.ts';
@@ -60,7 +61,7 @@ export const handler = makeHttpHandler(
   makeApi({
     log: telemetry.log,
     docsUrl: environment.DOCS_URL,
-    resourceMetadata: resourceMetadataUrl(environment.AUDIENCE),
+    resourceMetadata: request => resourceMetadataUrl(calledUrl(request, environment.AUDIENCES)),
     authenticate: makeBearerAuthentication({
       dynamo,
       keyring: makeKeyring({ dynamo, table: environment.KEYRING_TABLE, now }),
@@ -69,8 +70,8 @@ export const handler = makeHttpHandler(
         users: environment.USERS_TABLE,
         sessions: environment.SESSIONS_TABLE,
       },
-      issuer: environment.ISSUER,
-      audience: environment.AUDIENCE,
+      issuers: environment.ISSUERS,
+      audiences: environment.AUDIENCES,
       now,
     }),
     resources: resourcesOf(deliveryRoutes, {

@@ -416,7 +416,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
   const api = makeApi({
     log: telemetry.log,
     docsUrl: undefined,
-    resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
+    resourceMetadata: () => 'https://base.example/.well-known/oauth-protected-resource',
     authenticate,
     resources: resourcesOf(deliveryRoutes, {
       sendTest: makeSendTest({ ...shared, webhooks, limits, demandsUrl: 'https://demandas.com.br', makeId: randomId }),

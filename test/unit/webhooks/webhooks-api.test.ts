@@ -90,7 +90,7 @@ const apiOver = (
 ) =>
   makeApi({
     authenticate,
-    resourceMetadata: 'https://base.example/.well-known/oauth-protected-resource',
+    resourceMetadata: () => 'https://base.example/.well-known/oauth-protected-resource',
     docsUrl,
     log: written,
     resources: resourcesOf(

@@ -116,8 +116,8 @@ describe('no input causes a 500:', () => {
   it('no Authorization header at {base_url}', async () => {
     const authenticate = makeBearerAuthentication({
       keyring: service.keyring,
-      issuer,
-      audience,
+      issuers: [issuer],
+      audiences: [audience],
       dynamo: service.database.dynamo,
       tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
       now: service.clock.now,
@@ -132,7 +132,7 @@ describe('no input causes a 500:', () => {
 
   it('no path and no method at the rest of {auth_url}', async () => {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined } as never;
-    const discover = makeDiscovery({ keyring: service.keyring, issuer, log });
+    const discover = makeDiscovery({ keyring: service.keyring, issuers: [issuer], log });
     await fc.assert(
       fc.asyncProperty(text, fc.constantFrom('GET', 'HEAD', 'POST', 'OPTIONS', ''), async (path, method) => {
         expect((await discover(httpRequest({ path: `/${path}`, method }))).statusCode).toBe(404);

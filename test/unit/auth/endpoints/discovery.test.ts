@@ -3,6 +3,7 @@ import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeDiscovery } from '../../../../lambdas/auth/endpoints/discovery.ts';
 import type { Keyring } from '../../../../lambdas/platform/keyring.ts';
+import type { OwnUrls } from '../../../../lambdas/platform/own-urls.ts';
 import { type AuthService, issuer, startAuthService } from '../../../support/auth-service.ts';
 import { httpRequest } from '../../../support/http-request.ts';
 
@@ -13,14 +14,23 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined } as never;
-const ask = async (path: string, method = 'GET', keyring: Pick<Keyring, 'list'> = service.keyring) => {
+const ask = async (
+  path: string,
+  method = 'GET',
+  { keyring = service.keyring, issuers = [issuer], headers: sent = {} }: Partial<World> = {},
+) => {
   const {
     statusCode,
     headers,
     body = '',
-  } = await makeDiscovery({ keyring, issuer, log })(httpRequest({ path, method }));
+  } = await makeDiscovery({ keyring, issuers, log })(httpRequest({ path, method, headers: sent }));
   return { status: statusCode, headers, text: body, json: body === '' ? undefined : JSON.parse(body) };
 };
+interface World {
+  readonly keyring: Pick<Keyring, 'list'>;
+  readonly issuers: OwnUrls;
+  readonly headers: Record<string, string>;
+}
 const documents = ['/.well-known/jwks.json', '/.well-known/oauth-authorization-server'];
 
 describe('discovery', () => {
@@ -38,6 +48,17 @@ describe('discovery', () => {
       response_types_supported: [],
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
     });
+  });
+
+  it.each([
+    ['the host that names the stage', { host: 'auth.example.com' }, issuer],
+    ['the other host', { host: 'Former-Auth.example.com' }, 'https://former-auth.example.com'],
+    ['a host that is not ours', { host: 'attacker.example' }, issuer],
+    ['no host', {}, issuer],
+  ])('names %s as issuer while the stage changes its domain (RFC 8414 3.3)', async (_, headers, named) => {
+    const issuers = [issuer, 'https://former-auth.example.com'] as const;
+    const { json } = await ask('/.well-known/oauth-authorization-server', 'GET', { issuers, headers });
+    expect(json).toMatchObject({ issuer: named, token_endpoint: `${named}/oauth/v1/token` });
   });
 
   it('publishes the public keys of access tokens, the next one too (RFC 7517)', async () => {
@@ -81,7 +102,7 @@ describe('discovery', () => {
     ['Error', 500, 'server_error'],
   ])('answers %s of the store with %i', async (name, status, error) => {
     const keyring = { list: () => Promise.reject(Object.assign(new Error('inside'), { name })) };
-    const answer = await ask('/.well-known/jwks.json', 'GET', keyring);
+    const answer = await ask('/.well-known/jwks.json', 'GET', { keyring });
     expect(answer).toMatchObject({ status, json: { error } });
     expect(answer.text).not.toContain('inside');
   });

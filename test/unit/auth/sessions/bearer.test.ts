@@ -6,6 +6,9 @@ import { type BearerAuthentication, makeBearerAuthentication } from '../../../..
 import { makeKeyring } from '../../../../lambdas/platform/keyring.ts';
 import { type AuthService, audience, issuer, startAuthService } from '../../../support/auth-service.ts';
 
+/** The issuer and the audience that the stage had before it changed its domain. */
+const former = { issuer: 'https://former-auth.example.com', audience: 'https://former-base.example.com' };
+
 describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algorithm => {
   let service: AuthService;
   let authenticate: BearerAuthentication;
@@ -18,8 +21,8 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     const { now } = service.clock;
     authenticate = makeBearerAuthentication({
       keyring: makeKeyring({ dynamo, table: 'Keyring', now }), // without KMS: it only lists keys
-      issuer,
-      audience,
+      issuers: [issuer, former.issuer],
+      audiences: [audience, former.audience],
       dynamo,
       tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
       now,
@@ -45,6 +48,16 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
   const encode = (value: unknown) =>
     Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
   const sessionId = () => decode(1).sid as string;
+  const resigned = async (header: object, claims: object = {}, own = false) => {
+    const keys = await service.keyring.list('signing');
+    const real = keys.find(({ keyId }) => keyId === decode(0).kid);
+    const foreign =
+      algorithm === 'ES256'
+        ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+        : generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    const key = own && real ? await service.keyring.open(real) : foreign;
+    return new SignJWT({ ...decode(1), ...claims }).setProtectedHeader({ ...decode(0), ...header }).sign(key);
+  };
 
   it('gives the principal, in one uncached round trip', async () => {
     await authenticate(`Bearer ${token}`);
@@ -116,18 +129,15 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     expect(await outcome()).toBe('authenticated');
   });
 
-  describe('refuses forgeries (RFC 8725):', () => {
-    const resigned = async (header: object, claims: object = {}, own = false) => {
-      const keys = await service.keyring.list('signing');
-      const real = keys.find(({ keyId }) => keyId === decode(0).kid);
-      const foreign =
-        algorithm === 'ES256'
-          ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-          : generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
-      const key = own && real ? await service.keyring.open(real) : foreign;
-      return new SignJWT({ ...decode(1), ...claims }).setProtectedHeader({ ...decode(0), ...header }).sign(key);
-    };
+  it.each([
+    ['the former issuer and audience', { iss: former.issuer, aud: former.audience }],
+    ['the former issuer', { iss: former.issuer }],
+    ['the former audience', { aud: former.audience }],
+  ])('accepts tokens of %s while the stage changes its domain', async (_, claims) => {
+    expect(await outcome(await resigned({}, claims, true))).toBe('authenticated');
+  });
 
+  describe('refuses forgeries (RFC 8725):', () => {
     it('signed by another key', async () => {
       expect(await outcome(await resigned({}))).toBe('invalid');
       expect(await outcome(await resigned({}, {}, true))).toBe('authenticated'); // the forging itself works

@@ -22,8 +22,8 @@ const refresh = (token: string) => call('token', { grant_type: 'refresh_token', 
 const bearer = async (token: string): Promise<string> => {
   const authenticate = makeBearerAuthentication({
     keyring: service.keyring,
-    issuer,
-    audience,
+    issuers: [issuer],
+    audiences: [audience],
     dynamo: service.database.dynamo,
     tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
     now: service.clock.now,

@@ -24,11 +24,19 @@ interface Case {
   readonly next?: Partial<Record<StackName, Template>>;
   readonly deployed?: Partial<Record<StackName, Template>>;
   readonly aws?: Partial<Aws>;
+  readonly readJson?: PreflightWorld['readJson'];
 }
 
 const refused = (name: string) => () => Promise.reject(Object.assign(new Error('User is not authorized'), { name }));
 
-const makeWorld = ({ values = {}, stacks = {}, next = {}, deployed = {}, aws = {} }: Case): PreflightWorld => ({
+const makeWorld = ({
+  values = {},
+  stacks = {},
+  next = {},
+  deployed = {},
+  aws = {},
+  readJson,
+}: Case): PreflightWorld => ({
   configure: stage => stageConfiguration(stage, { account, region, ...values }),
   synthesise: async () => ({
     templates: { Data: {}, Auth: template('Token'), Webhooks: {}, Delivery: {}, ...next },
@@ -66,6 +74,7 @@ const makeWorld = ({ values = {}, stacks = {}, next = {}, deployed = {}, aws = {
     subscriptions: async () => [],
     ...aws,
   }),
+  readJson: readJson ?? (() => Promise.reject(new Error('getaddrinfo ENOTFOUND'))),
   now: () => now,
 });
 
@@ -322,6 +331,7 @@ describe('certificates', () => {
   const issued: Certificate = { status: 'ISSUED', names: ['auth.acme.com'], notAfter: now + 200 * day };
   const with_ = (changes: Partial<Certificate> | undefined): Case => ({
     values,
+    stacks: none,
     aws: { certificate: async () => changes && { ...issued, ...changes } },
   });
 
@@ -338,6 +348,150 @@ describe('certificates', () => {
     ['for its name', {}],
     ['for a wildcard', { names: ['*.acme.com'] }],
   ])('takes one %s', (_case, changes) => expectOk('certificates', with_(changes), /^auth\.acme\.com until 2027-06-10/));
+});
+
+describe('custom domains', () => {
+  const arn = `arn:aws:acm:${region}:${account}:certificate/1`;
+  const certificate = async () => ({ status: 'ISSUED', names: ['*.acme.com'], notAfter: now + 200 * day });
+  const roles = ['none', 'prepared', 'primary', 'only'] as const;
+  type Role = (typeof roles)[number];
+  const endpoint = (role: Role, area = 'Auth', name = 'auth.acme.com'): Template => ({
+    Resources: {
+      [`${area}EndpointApi0B1C`]: {
+        Type: 'AWS::ApiGatewayV2::Api',
+        Properties: { DisableExecuteApiEndpoint: role === 'only' },
+      },
+      ...(role === 'none'
+        ? {}
+        : {
+            [`${area}EndpointDomain2D3E`]: { Type: 'AWS::ApiGatewayV2::DomainName', Properties: { DomainName: name } },
+          }),
+    },
+    Outputs: {
+      [`${area}Url`]: {
+        Value:
+          role === 'none' || role === 'prepared'
+            ? { 'Fn::GetAtt': [`${area}EndpointApi0B1C`, 'ApiEndpoint'] }
+            : `https://${name}`,
+      },
+    },
+  });
+  const values = (role: Role, more: Record<string, unknown> = {}): Record<string, unknown> =>
+    role === 'none' ? more : { authDomain: 'auth.acme.com', authCertificateArn: arn, authDomainRole: role, ...more };
+  const readJson = async (url: string) => ({ issuer: new URL(url).origin, resource: new URL(url).origin });
+  const inAYear = { formerHostsUntil: '2027-11-23' };
+  const quiet = new Date(now - 900_001);
+  const told = (day_?: string): Case['stacks'] => {
+    const Outputs = day_ === undefined ? [] : [{ OutputKey: 'FormerHostsUntil', OutputValue: day_ }];
+    return Object.fromEntries(stackNames.map(name => [name, { LastUpdatedTime: quiet, Outputs }]));
+  };
+  const change = (from: Role, to: Role, more: Case & { notice?: Record<string, unknown> } = {}): Case => ({
+    values: values(to, more.notice),
+    deployed: { Data: endpoint(from) },
+    stacks: told('2026-11-21'),
+    readJson,
+    ...more,
+    aws: { certificate },
+  });
+
+  it.each(
+    roles.flatMap((from, at) => roles.flatMap((to, at_) => (Math.abs(at - at_) === 1 ? [[from, to] as const] : []))),
+  )('go from %s to %s in one deployment', (from, to) =>
+    expectOk(
+      'custom domains',
+      change(from, to, { notice: inAYear }),
+      new RegExp(`from ${from} to ${to}; .base_url. has none`),
+    ),
+  );
+
+  it.each([
+    ['none', 'primary', 'prepared'],
+    ['none', 'only', 'prepared'],
+    ['prepared', 'only', 'primary'],
+    ['only', 'prepared', 'primary'],
+    ['only', 'none', 'primary'],
+    ['primary', 'none', 'prepared'],
+  ] as const)('do not go from %s to %s at once, but to %s first', (from, to, next) =>
+    expectProblem(
+      'custom domains',
+      change(from, to, { notice: inAYear }),
+      new RegExp(`from ${from} to ${to} at once: .*-> write .*authDomainRole: '${next}' into stages/dev\\.ts`),
+    ),
+  );
+
+  it('of a stage that is not there may be the only ones from the start', () =>
+    expectOk('custom domains', { ...change('none', 'only'), stacks: none }, /not there yet/));
+
+  it('stay as they are', () =>
+    expectOk('custom domains', change('only', 'only'), /auth\.acme\.com is the only domain/));
+
+  it('are not renamed in one step', () =>
+    expectProblem(
+      'custom domains',
+      change('only', 'only', { values: values('only', { authDomain: 'login.acme.com' }) }),
+      /auth\.acme\.com is to become login\.acme\.com.*take auth\.acme\.com off first/,
+    ));
+
+  it.each<[string, NonNullable<Case['readJson']>, RegExp]>([
+    [
+      'nothing answers',
+      () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ENOTFOUND') })),
+      /ENOTFOUND/,
+    ],
+    ['another service answers', async () => ({ issuer: 'https://acme.com' }), /not answered by this stage/],
+    ['null answers', async () => null, /not answered by this stage/],
+  ])('name nothing where %s there', (_case, read, message) =>
+    expectProblem(
+      'custom domains',
+      change('prepared', 'primary', { notice: inAYear, readJson: read }),
+      new RegExp(`${message.source}.*-> let the DNS record of auth\\.acme\\.com lead to the output AuthDomainTarget`),
+    ),
+  );
+
+  it.each([
+    ['prepared', 'primary', {}, /no day is told .*formerHostsUntil: '2027-11-23' at the earliest.*--yes/],
+    ['prepared', 'primary', { formerHostsUntil: '2027-11-01' }, /until 2027-11-01 only/],
+    ['primary', 'prepared', {}, /no day is told/],
+  ] as const)('from %s to %s with %j need a notice of a year', (from, to, notice, message) =>
+    expectProblem('custom domains', change(from, to, { notice }), message),
+  );
+
+  it.each([
+    ['primary', 'only', told('2027-01-01'), /was told to answer until 2027-01-01 -> wait/],
+    ['primary', 'only', told(), /integrators were told no day -> write the day/],
+    ['prepared', 'none', told('2027-01-01'), /was told to answer until 2027-01-01 -> wait/],
+  ] as const)('from %s to %s wait for the day that was told', (from, to, stacks, message) =>
+    expectProblem('custom domains', change(from, to, { stacks }), message),
+  );
+
+  it('that were prepared and given up need no day', () =>
+    expectOk('custom domains', change('prepared', 'none', { stacks: told() }), /from prepared to none/));
+
+  it.each([
+    ['prepared', 'primary'],
+    ['primary', 'only'],
+  ] as const)('go from %s to %s with --yes where there are no integrators', async (from, to) => {
+    const world = makeWorld(change(from, to, { stacks: told() }));
+    expect((await run(world, '--stage', 'dev')).code).toBe(1);
+    expect(await run(world, '--stage', 'dev', '--yes')).toMatchObject({ code: 0 });
+  });
+
+  it('wait until no token names the host that goes, --yes or not', async () => {
+    const stacks = { ...told('2026-11-21'), Auth: { LastUpdatedTime: new Date(now - 899_000) } };
+    const { stdout } = await run(makeWorld(change('primary', 'only', { stacks })), '--stage', 'dev', '--yes');
+    expect(stdout).toMatch(/PROBLEM {2}custom domains: access tokens .* until 2026-11-22T00:00:01\.000Z/);
+  });
+
+  it('of {base_url} are checked, too', () =>
+    expectProblem(
+      'custom domains',
+      {
+        ...change('none', 'none'),
+        values: { baseDomain: 'api.acme.com', baseCertificateArn: arn },
+        deployed: { Data: endpoint('none', 'Base') },
+      },
+      /baseDomain api\.acme\.com goes from none to only at once/,
+    ));
 });
 
 describe('the runtime', () => {
