@@ -25,6 +25,7 @@ export interface Subject {
   readonly messages?: readonly string[] | undefined;
   /** Names of functions, with the versions that they were led from and to. */
   readonly functions?: readonly string[] | undefined;
+  readonly table?: string | undefined;
   /** The kind of keys, or the reason of dead letters, where a command works on all of them. */
   readonly all?: string | undefined;
   /** The number of things that were changed. */

@@ -15,7 +15,7 @@ import { CommandFailed, makeRun } from './run.ts';
 import { addSessions } from './sessions.ts';
 import { addSmoke } from './smoke.ts';
 import { addStatus } from './status.ts';
-
+import { addTables } from './tables.ts';
 import type { Streams } from './terminal.ts';
 import { addUsers } from './users.ts';
 import { addWebhooks } from './webhooks.ts';
@@ -80,6 +80,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   addStatus(program, run);
   addSmoke(program, run, streams);
   addRollback(program, run);
+  addTables(program, run);
   addConsole(program, run, streams);
   addAudit(program, run);
   return program;

@@ -16,6 +16,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import { expect } from 'vitest';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
+import { blocksOf, readPage } from '../support/markdown-page.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
 import { type CommandResult, cleanEnvironment } from './command.ts';
 import { account, type Emulator, pythonRequirements, region, startEmulator } from './emulator.ts';
@@ -257,6 +258,36 @@ step('dev: a bad version is taken back by one command, and the next deployment l
   }
   expect((await copy.program('ops', ['--stage', 'dev', 'status'])).output).not.toContain('rolled back:');
   return `${moved.map(({ function: name, from, to }) => `${name} ${from} to ${to}`).join(', ')} in ${seconds} s, the start of the command with it`;
+});
+
+step('dev: users who were lost come back from a restored table, by the commands of the runbook', async () => {
+  const [client, user] = await createAccounts('dev', 'lost');
+  const kinds = ['users', 'credentials'];
+  const [block = ''] = blocksOf(readPage('docs/runbook.md'), 'Restoring');
+  const [restore, wait, compare, copyBack, remove, ...none] = block.split('\n');
+  expect(none).toEqual([]);
+  const run = async (command = '', kind: string) => {
+    const outputs = outputsOf('dev') as Record<string, string>;
+    const table = outputs[`${kind.charAt(0).toUpperCase()}${kind.slice(1)}Table`] ?? '';
+    const words = command.replaceAll('TABLE', table).replace('prod', 'dev').replace(' users ', ` ${kind} `).split(' ');
+    if (words[0] === 'aws') return aws(words.slice(1));
+    expect(words.slice(0, 4)).toEqual(['npm', 'run', 'ops', '--']);
+    return succeeded(await copy.program('ops', [...words.slice(4), '--yes'])).output;
+  };
+
+  for (const kind of kinds) {
+    await run(restore, kind);
+    await run(wait, kind);
+  }
+  await ops('dev', ['users', 'delete', user.email, '--yes']);
+  for (const kind of kinds) {
+    expect(await run(compare, kind)).toMatch(/ 0 were changed since, 1 are missing, and 0 /);
+    expect(await run(copyBack, kind)).toMatch(/^Copied 1\./m);
+    await run(remove, kind);
+  }
+  const tokens = await makeServiceClient(outputsOf('dev')).getTokens(passwordGrant(client, user));
+  expect(tokens.token_type).toBe('Bearer');
+  return undefined;
 });
 
 step('prod: smoke', async () => {
@@ -536,6 +567,13 @@ async function until(what: string, ask: () => Promise<string>): Promise<string> 
     if (answer !== 'unknown') return answer;
   }
   throw new Error(`${what}: nothing in a minute.`);
+}
+
+/** Runs the command line of AWS on the emulator. @throws with its output, when it fails. */
+async function aws(words: readonly string[]): Promise<string> {
+  const env = { ...cleanEnvironment(), ...emulator.environment, AWS_DEFAULT_REGION: region, AWS_PAGER: '' };
+  const { stdout } = await promisify(execFile)(python, ['-m', 'awscli', ...words], { env, timeout: commandLimit });
+  return stdout;
 }
 
 /** Returns the templates of an assembly, of which there are some. */

@@ -11,7 +11,7 @@ import { cleanEnvironment } from './command.ts';
 import { type ClientSettings, type Inventory, makeInventory } from './inventory.ts';
 
 /** The packages of PyPI that the deployment tests need. Without `cryptography`, MiniStack's KMS cannot make pairs of data keys. */
-export const pythonRequirements = ['ministack==1.5.33', 'cryptography', 'cfn-lint==1.58.0'] as const;
+export const pythonRequirements = ['ministack==1.5.33', 'cryptography', 'cfn-lint==1.58.0', 'awscli==1.46.3'] as const;
 
 /** MiniStack, an emulator of AWS that knows nothing of this product. */
 export interface Emulator {

@@ -89,6 +89,8 @@ describe('ops audit list', () => {
       ['dlq', 'show', messageId],
       ['dlq', 'redrive'],
       ['dlq', 'discard', messageId],
+      ['rollback'],
+      ['tables', 'copy', 'users', 'nothing'],
       ['smoke', '--timeout', '5'],
       ['smoke', 'rotate-credentials'],
       ['smoke', 'remove'],

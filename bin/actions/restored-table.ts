@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from 'node:util';
+import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
+import {
+  type DynamoDBDocumentClient,
+  PutCommand,
+  ScanCommand,
+  type ScanCommandOutput,
+} from '../../lambdas/platform/aws/documents.ts';
+import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
+import { inBatches } from '../../lambdas/platform/in-batches.ts';
+
+/** A table of the stage, and another that AWS restored an earlier moment of it into. */
+export interface RestoredTable {
+  /** The name of the stage's table. */
+  readonly table: string;
+  /** The name of the other one. */
+  readonly restored: string;
+  /** The attributes of the key that both have. */
+  readonly keyNames: readonly string[];
+}
+
+/** The items of the restored table, by what the stage's table has in their place. */
+export interface Comparison {
+  /** All of them. */
+  readonly restored: number;
+  /** The same item. */
+  readonly same: number;
+  /** An item that was changed since. */
+  readonly changed: number;
+  /** Nothing. */
+  readonly missing: number;
+  /** Nothing, and their time has passed: they are gone for good. */
+  readonly expired: number;
+}
+
+/**
+ * Reads the restored table and looks for each of its items in the stage's. Memory is bounded by what is read at once.
+ *
+ * @param onMissing - is given each item that is missing and not expired.
+ * @param now - seconds since the epoch.
+ */
+export async function compareTables(
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  { table, restored, keyNames }: RestoredTable,
+  {
+    now,
+    onMissing = async () => {},
+    onProgress = () => {},
+  }: {
+    readonly now: number;
+    readonly onMissing?: (item: Item) => Promise<void>;
+    readonly onProgress?: (comparison: Comparison) => void;
+  },
+): Promise<Comparison> {
+  const counts = { restored: 0, same: 0, changed: 0, missing: 0, expired: 0 };
+  const batches = inBatches(scan(dynamo, restored), batchSize);
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return counts;
+
+  async function work(): Promise<void> {
+    for (let next = await batches.next(); !next.done; next = await batches.next()) {
+      await compareBatch(next.value);
+      onProgress(counts);
+    }
+  }
+
+  async function compareBatch(items: readonly Item[]): Promise<void> {
+    const keyOf = (item: Item) => Object.fromEntries(keyNames.map(name => [name, item[name]]));
+    const present = await batchGet(
+      dynamo,
+      items.map(item => ({ table, key: keyOf(item) })),
+    );
+    await Promise.all(items.map((item, at) => judge(item, present[at])));
+  }
+
+  async function judge(item: Item, present: Item | undefined): Promise<void> {
+    const isExpired = typeof item.ttl === 'number' && item.ttl <= now;
+    const verdict = present
+      ? isDeepStrictEqual(item, present)
+        ? 'same'
+        : 'changed'
+      : isExpired
+        ? 'expired'
+        : 'missing';
+    counts.restored += 1;
+    counts[verdict] += 1;
+    if (verdict === 'missing') await onMissing(item);
+  }
+}
+
+/** Puts an item into a table, unless it has one under that key by now. Returns whether it did. */
+export async function putMissing(
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  { table, keyNames }: Pick<RestoredTable, 'table' | 'keyNames'>,
+  item: Item,
+): Promise<boolean> {
+  try {
+    await dynamo.send(
+      new PutCommand({
+        TableName: table,
+        Item: item,
+        ConditionExpression: 'attribute_not_exists(#key)',
+        ExpressionAttributeNames: { '#key': keyNames[0] ?? '' },
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ConditionalCheckFailedException') return false;
+    throw error;
+  }
+}
+
+async function* scan(dynamo: Pick<DynamoDBDocumentClient, 'send'>, table: string): AsyncGenerator<Item> {
+  let from: Item | undefined;
+  do {
+    const page: ScanCommandOutput = await dynamo.send(new ScanCommand({ TableName: table, ExclusiveStartKey: from }));
+    yield* page.Items ?? [];
+    from = page.LastEvaluatedKey;
+  } while (from);
+}
+
+/** A BatchGetItem returns 16 MB at most, and an item has 400 kB at most. */
+const batchSize = 40;
+
+/** Batches at once. */
+const atOnce = 4;

@@ -1,0 +1,76 @@
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { reads, writes } from './audit.ts';
+import { CliError } from './operator.ts';
+import { type Comparison, compareTables, putMissing, type RestoredTable } from './restored-table.ts';
+import { connectDynamo } from './stores.ts';
+import { connectionSettings, requireOutput, type Target, type Task } from './target.ts';
+
+/** What operators may do with a table that AWS restored. */
+export const actions = {
+  compareTables: reads(compare),
+  copyMissing: writes('tables copy', copyMissing, {
+    before: (_task, table) => ({ table }),
+    after: ({ copied }) => ({ count: copied }),
+  }),
+};
+
+/** Compares a restored table with the stage's. @throws {CliError} where one is missing, or both have different keys. */
+async function compare({ target, progress }: Task, table: string, restored: string): Promise<Comparison> {
+  const both = await findTables(target, table, restored);
+  return compareTables(connectDynamo(target), both, {
+    now: nowInSeconds(),
+    onProgress: ({ restored: read }) => progress(`${read} items compared`),
+  });
+}
+
+/**
+ * Copies what is missing in the stage's table from a restored one. It overwrites nothing, and may be repeated.
+ *
+ * @throws {CliError} where a table is missing, both have different keys, or the operator does not agree.
+ */
+async function copyMissing(
+  { target, progress, confirm }: Task,
+  table: string,
+  restored: string,
+): Promise<Comparison & { readonly copied: number }> {
+  const both = await findTables(target, table, restored);
+  await confirm(
+    `This copies every item of ${restored} that ${both.table} does not have, what was deleted on purpose since then too.`,
+  );
+  const dynamo = connectDynamo(target);
+  let copied = 0;
+  const comparison = await compareTables(dynamo, both, {
+    now: nowInSeconds(),
+    onMissing: async item => {
+      if (await putMissing(dynamo, both, item)) copied += 1;
+    },
+    onProgress: ({ restored: read }) => progress(`${read} items compared, ${copied} copied`),
+  });
+  return { ...comparison, copied };
+}
+
+async function findTables(target: Target, name: string, restored: string): Promise<RestoredTable> {
+  const table = requireOutput(target, `${name.charAt(0).toUpperCase()}${name.slice(1)}Table`);
+  if (restored === table) throw new CliError(`${restored} is the stage's own table: name the one that was restored.`);
+  const [own = [], other] = await Promise.all([keyNamesOf(target, table), keyNamesOf(target, restored)]);
+  if (other === undefined) throw new CliError(`there is no table ${restored}.`);
+  if (own.join() !== other.join()) {
+    throw new CliError(`${restored} has the key ${other.join(', ')}, and ${table} has ${own.join(', ')}.`);
+  }
+  return { table, restored, keyNames: own };
+}
+
+async function keyNamesOf(target: Target, table: string): Promise<readonly string[] | undefined> {
+  const client = new DynamoDBClient(connectionSettings(target, target.outputs.DynamoDbEndpoint));
+  try {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: table }));
+    return Table?.KeySchema?.map(({ AttributeName = '' }) => AttributeName);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined;
+    throw error;
+  }
+}
+
+function nowInSeconds(): number {
+  return Math.floor(Date.now() / 1_000);
+}

@@ -1,0 +1,107 @@
+import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compareTables, putMissing } from '../../../../bin/actions/restored-table.ts';
+import { batchDelete } from '../../../../lambdas/platform/aws/batch-delete.ts';
+import { PutCommand, ScanCommand } from '../../../../lambdas/platform/aws/documents.ts';
+import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { tableDefinition } from '../../../support/tables.ts';
+
+const both = { table: 'Sessions', restored: 'Sessions-restored', keyNames: ['userId', 'sessionId'] };
+const now = 1_000;
+
+let database: Database;
+beforeAll(async () => {
+  database = await startDatabase('Sessions');
+  await (database.dynamo as unknown as DynamoDBClient).send(
+    new CreateTableCommand({
+      TableName: both.restored,
+      BillingMode: 'PAY_PER_REQUEST',
+      ...tableDefinition('Sessions'),
+    }),
+  );
+});
+afterAll(() => database.stop());
+
+const itemsOf = async (table: string): Promise<Item[]> =>
+  (await database.dynamo.send(new ScanCommand({ TableName: table }))).Items ?? [];
+const keyOf = ({ userId, sessionId }: Item) => `${userId} ${sessionId}`;
+
+/** Makes a table hold these items and no others. */
+const fill = async (table: string, items: readonly Item[]): Promise<void> => {
+  const present = await itemsOf(table);
+  await batchDelete(
+    database.dynamo,
+    present.map(({ userId, sessionId }) => ({ table, key: { userId, sessionId } })),
+  );
+  for (const Item of items) await database.dynamo.send(new PutCommand({ TableName: table, Item }));
+};
+
+const copy = async () => {
+  let copied = 0;
+  const comparison = await compareTables(database.dynamo, both, {
+    now,
+    onMissing: async item => {
+      if (await putMissing(database.dynamo, both, item)) copied += 1;
+    },
+  });
+  return { ...comparison, copied };
+};
+
+describe('a table that was restored beside', () => {
+  it('gives back what is missing, and nothing else, whatever both hold', async () => {
+    const fate = fc.constantFrom('same', 'changed', 'missing', 'expired', 'new' as const);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fate, { maxLength: 130 }), async fates => {
+        const made = fates.map((of, at) => ({
+          of,
+          item: { userId: `user${at % 7}`, sessionId: `session${at}`, data: new Uint8Array([at % 256]), of },
+        }));
+        const earlier = made.flatMap<Item>(({ of, item }) =>
+          of === 'new' ? [] : [of === 'expired' ? { ...item, ttl: now } : { ...item, ttl: now + 1 }],
+        );
+        const present = made.flatMap<Item>(({ of, item }) =>
+          of === 'same'
+            ? [{ ...item, ttl: now + 1 }]
+            : of === 'changed' || of === 'new'
+              ? [{ ...item, later: true }]
+              : [],
+        );
+        await fill(both.restored, earlier);
+        await fill(both.table, present);
+        const count = (wanted: string) => fates.filter(of => of === wanted).length;
+        const counts = {
+          restored: earlier.length,
+          same: count('same'),
+          changed: count('changed'),
+          missing: count('missing'),
+          expired: count('expired'),
+        };
+        expect(await compareTables(database.dynamo, both, { now })).toEqual(counts);
+        expect(await itemsOf(both.table)).toHaveLength(present.length);
+
+        expect(await copy()).toEqual({ ...counts, copied: counts.missing });
+        const wanted = [...present, ...earlier.filter(({ of }) => of === 'missing')];
+        const byKey = (one: Item, other: Item) => (keyOf(one) < keyOf(other) ? -1 : 1);
+        expect((await itemsOf(both.table)).toSorted(byKey)).toEqual(wanted.toSorted(byKey));
+        expect(await copy()).toMatchObject({ missing: 0, copied: 0 });
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it('overwrites no item that was written meanwhile', async () => {
+    const item = { userId: 'user', sessionId: 'session', counter: 1 };
+    await fill(both.restored, [item]);
+    await fill(both.table, []);
+    await compareTables(database.dynamo, both, {
+      now,
+      onMissing: async missing => {
+        await database.dynamo.send(new PutCommand({ TableName: both.table, Item: { ...item, counter: 2 } }));
+        expect(await putMissing(database.dynamo, both, missing)).toBe(false);
+      },
+    });
+    expect(await itemsOf(both.table)).toEqual([{ ...item, counter: 2 }]);
+  });
+});
