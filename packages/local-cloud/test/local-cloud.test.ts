@@ -110,7 +110,9 @@ describe('a run', () => {
       ClientsTable: 'App-local-Data-Clients',
     });
     expect(JSON.parse(readFileSync(outputsFile, 'utf8'))).toEqual(outputs);
-    expect(written.some(line => line.includes('auth/token') && line.includes('triggered'))).toBe(true);
+    await vi.waitFor(() =>
+      expect(written.some(line => line.includes('auth/token') && line.includes('triggered'))).toBe(true),
+    );
     expect(await get(`${outputs.AuthUrl}/token`)).toEqual([200, { routeKey: 'ANY /token', issuer: outputs.AuthUrl }]);
     expect(await get(`${outputs.BaseUrl}/anything`)).toEqual([200, { routeKey: '$default', issuer: outputs.AuthUrl }]);
 
