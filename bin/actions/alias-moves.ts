@@ -1,9 +1,9 @@
 import { type LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda';
 import { GetParameterCommand, PutParameterCommand, type SSMClient } from '@aws-sdk/client-ssm';
+import { writeRecord } from '../../lambdas/platform/rollback-record.ts';
 import { liveAlias } from './live-functions.ts';
 import { CliError, describeError } from './operator.ts';
 import type { Move } from './rollback-plan.ts';
-import { writeRecord } from './rollback-record.ts';
 
 /** Raises the number of roll-backs, so that the next deployment publishes a version of every function. */
 export async function raiseNumber(ssm: Pick<SSMClient, 'send'>, Name: string): Promise<void> {
@@ -17,7 +17,11 @@ export async function raiseNumber(ssm: Pick<SSMClient, 'send'>, Name: string): P
  *
  * @throws {CliError} that tells which of them were not led there.
  */
-export async function moveAll(lambda: Pick<LambdaClient, 'send'>, moves: readonly Move[], now: number): Promise<void> {
+export async function moveAll(
+  lambda: Pick<LambdaClient, 'send'>,
+  moves: readonly Move[],
+  { again, now }: { readonly again: boolean; readonly now: number },
+): Promise<void> {
   const results = await Promise.allSettled(
     moves.map(({ function: { functionName, revisionId }, to, takenBack }) =>
       lambda.send(
@@ -36,7 +40,10 @@ export async function moveAll(lambda: Pick<LambdaClient, 'send'>, moves: readonl
     result.status === 'rejected' ? [{ name: moves[index]?.function.name, reason: result.reason as unknown }] : [],
   );
   if (failed.length === 0) return;
+  const names = failed.map(({ name }) => name).join(' ');
+  // With --again, the same command would take those that moved one more version back.
+  const next = again ? `Go on with "rollback --again ${names}".` : 'The same command goes on with them.';
   throw new CliError(
-    `${failed.length} of ${moves.length} functions were not led back: ${failed.map(({ name, reason }) => `${name} (${describeError(reason, 'AWS does not answer')})`).join(', ')}. The same command goes on with them.`,
+    `${failed.length} of ${moves.length} functions were not led back: ${failed.map(({ name, reason }) => `${name} (${describeError(reason, 'AWS does not answer')})`).join(', ')}. ${next}`,
   );
 }

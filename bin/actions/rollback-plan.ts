@@ -18,7 +18,7 @@ export interface Move<Of extends Candidate = Candidate> {
   readonly function: Of;
   readonly from: Version;
   readonly to: Version;
-  /** All versions that were taken back by now, the newest first. */
+  /** The versions that were taken back by now and are still there, the newest first: the record has room for some forty. */
   readonly takenBack: readonly number[];
 }
 
@@ -68,7 +68,8 @@ export function planRollback<Of extends Candidate>(functions: readonly Of[], { n
 function wayBack<Of extends Candidate>(one: Of): Move<Of> | undefined {
   const { version, sharing, record, versions } = one;
   const from = Math.max(version, ...sharing);
-  const takenBack = [...new Set([from, ...(record?.from ?? [])])].sort((a, b) => b - a);
+  const earlier = record?.from.filter(taken => versions.some(kept => kept.version === taken)) ?? [];
+  const takenBack = [...new Set([from, ...earlier])].sort((a, b) => b - a);
   const [to] = versions
     .filter(kept => kept.version < from && !takenBack.includes(kept.version))
     .sort((a, b) => b.version - a.version);

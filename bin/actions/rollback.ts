@@ -79,7 +79,7 @@ async function rollBack(task: Task, names: readonly string[], { again = false }:
   progress('Leading the functions back');
   // First: a number too many publishes versions in vain, and one too few would leave functions behind at the next deployment.
   await raiseNumber(new SSMClient(settings), parameter);
-  await moveAll(lambda, moves, Date.now());
+  await moveAll(lambda, moves, { again, now: Date.now() });
   return outcome;
 }
 

@@ -11,7 +11,7 @@ import { ownStacks } from './latest-deployment.ts';
 import { readLiveFunctions } from './live-functions.ts';
 import { describeError, type Part, type ShowProgress } from './operator.ts';
 import { readDepth } from './queues.ts';
-import { findRolledBack, type RolledBack } from './rollback-record.ts';
+import { findRolledBack, type RolledBack } from './rolled-back.ts';
 import type { DeployedStack } from './stage-stacks.ts';
 import { readDeliveries } from './status-deliveries.ts';
 import { openKeyring, openWebhooks, rotationSettings } from './stores.ts';

@@ -1,7 +1,7 @@
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import { reads } from './audit.ts';
 import { isUnread } from './operator.ts';
-import type { RolledBack } from './rollback-record.ts';
+import type { RolledBack } from './rolled-back.ts';
 import { adviceOn } from './stack-states.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from './stage-stacks.ts';
 import { type Facts, readFacts } from './status-facts.ts';

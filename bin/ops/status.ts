@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { isUnread, type Part } from '../actions/operator.ts';
-import type { RolledBack } from '../actions/rollback-record.ts';
+import type { RolledBack } from '../actions/rolled-back.ts';
 import type { Status } from '../actions/status.ts';
 import type { DeliveriesView } from '../actions/status-deliveries.ts';
 import type { KeysView, QueueView, StackView, WebhooksView } from '../actions/status-facts.ts';

@@ -1,6 +1,6 @@
 import type { StageConfiguration } from '../../lib/config.ts';
 import { readLiveFunctions } from '../actions/live-functions.ts';
-import { findRolledBack, type RolledBack } from '../actions/rollback-record.ts';
+import { findRolledBack, type RolledBack } from '../actions/rolled-back.ts';
 import type { DeployedStack } from '../actions/stage-stacks.ts';
 import { describeStacks } from '../actions/stage-stacks.ts';
 import type { Template } from './synthesis.ts';
@@ -13,6 +13,8 @@ export interface Aws {
   readonly rolledBack: (stacks: readonly DeployedStack[]) => Promise<readonly RolledBack[]>;
   /** The template that a stack was last deployed with. */
   readonly deployedTemplate: (stackName: string) => Promise<Template>;
+  /** The time of the latest event of a stack, in milliseconds since the epoch: the end of its last deployment. */
+  readonly lastEvent: (stackName: string) => Promise<number>;
   /** The value of a parameter of the Parameter Store; `undefined` where there is none. */
   readonly parameter: (name: string) => Promise<string | undefined>;
   /** Lambda's concurrent executions: the quota, and how much of it no function has reserved. */
@@ -66,6 +68,13 @@ export function connectAws(configuration: StageConfiguration, region: string): A
       const command = new GetTemplateCommand({ StackName: stackName, TemplateStage: 'Original' });
       const { TemplateBody = '' } = await new CloudFormationClient(settings).send(command);
       return JSON.parse(TemplateBody) as Template;
+    },
+
+    lastEvent: async stackName => {
+      const { CloudFormationClient, DescribeStackEventsCommand } = await import('@aws-sdk/client-cloudformation');
+      const command = new DescribeStackEventsCommand({ StackName: stackName });
+      const { StackEvents: [latest] = [] } = await new CloudFormationClient(settings).send(command);
+      return latest?.Timestamp?.getTime() ?? 0;
     },
 
     parameter: async name => {

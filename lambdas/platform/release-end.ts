@@ -4,6 +4,7 @@ import {
   ListAliasesCommand,
   ListVersionsByFunctionCommand,
 } from '@aws-sdk/client-lambda';
+import { readRecord } from './rollback-record.ts';
 
 /** The request of CloudFormation at the end of a release in a stack, as far as it is read. */
 export interface ReleaseEndRequest {
@@ -34,20 +35,25 @@ export interface ReleaseEndEffects {
 }
 
 /**
- * Makes what ends a release in a stack: it tells which functions got a version by it, and deletes all but the newest three versions of
- * each, and never one that an alias leads to. It fails no deployment: what it could not delete it says in its log, and the next one
- * tries again.
+ * Makes what ends a release in a stack: it tells which functions got a version by it, and deletes old versions of each. The newest three
+ * stay, the newest three that nobody took back, what an alias leads to, what it was led back to, and what it led to before this
+ * deployment, which may still fail. It fails no deployment: what it could not delete it says in its log, and the next one tries again.
  */
 export function makeEndRelease({ readStackStatus, lambda, warn }: ReleaseEndEffects) {
   return async function endRelease(request: ReleaseEndRequest): Promise<ReleaseEndAnswer> {
     const { RequestType, StackId, ResourceProperties, OldResourceProperties } = request;
     const { Release, Versions } = ResourceProperties;
     const published = Versions.filter(version => !OldResourceProperties?.Versions.includes(version));
-    if (RequestType !== 'Delete') await deleteOldVersions(StackId, Versions);
+    const before = new Set(OldResourceProperties?.Versions);
+    if (RequestType !== 'Delete') await deleteOldVersions(StackId, Versions, before);
     return { Data: { Release: `${Release} ${published.map(nameIn).join(',')}` } };
   };
 
-  async function deleteOldVersions(stackId: string, inUse: readonly string[]): Promise<void> {
+  async function deleteOldVersions(
+    stackId: string,
+    inUse: readonly string[],
+    before: ReadonlySet<string>,
+  ): Promise<void> {
     try {
       if ((await readStackStatus(stackId)).includes('ROLLBACK')) return;
     } catch (error) {
@@ -58,7 +64,7 @@ export function makeEndRelease({ readStackStatus, lambda, warn }: ReleaseEndEffe
       inUse.map(async version => {
         const functionName = nameIn(version);
         try {
-          await clear(functionName);
+          await clear(functionName, number => before.has(`${version.slice(0, version.lastIndexOf(':'))}:${number}`));
         } catch (error) {
           warn(`old versions of ${functionName} were not deleted: ${String(error)}`);
         }
@@ -66,11 +72,13 @@ export function makeEndRelease({ readStackStatus, lambda, warn }: ReleaseEndEffe
     );
   }
 
-  async function clear(FunctionName: string): Promise<void> {
-    const [versions, used] = await Promise.all([listVersions(FunctionName), listUsed(FunctionName)]);
-    const old = versions.toSorted((one, other) => other - one).slice(keptVersions);
-    for (const version of old) {
-      if (used.has(version)) continue;
+  async function clear(FunctionName: string, wasBefore: (version: number) => boolean): Promise<void> {
+    const [versions, { used, takenBack }] = await Promise.all([listVersions(FunctionName), readAliases(FunctionName)]);
+    const newest = versions.toSorted((one, other) => other - one);
+    const good = newest.filter(version => !takenBack.has(version));
+    const kept = new Set([...newest.slice(0, keptVersions), ...good.slice(0, keptVersions), ...used]);
+    for (const version of newest) {
+      if (kept.has(version) || wasBefore(version)) continue;
       await lambda.send(new DeleteFunctionCommand({ FunctionName, Qualifier: String(version) }));
     }
   }
@@ -87,19 +95,22 @@ export function makeEndRelease({ readStackStatus, lambda, warn }: ReleaseEndEffe
     return found;
   }
 
-  /** Returns the versions that aliases lead to, with a part of the requests or with all. */
-  async function listUsed(FunctionName: string): Promise<ReadonlySet<number>> {
-    const found = new Set<number>();
+  /** Returns the versions that aliases lead to, with a part of the requests or with all, or were led back to; and those taken back. */
+  async function readAliases(FunctionName: string) {
+    const used = new Set<number>();
+    const takenBack = new Set<number>();
     let Marker: string | undefined;
     do {
       const page = await lambda.send(new ListAliasesCommand({ FunctionName, Marker }));
-      for (const { FunctionVersion, RoutingConfig } of page.Aliases ?? []) {
+      for (const { FunctionVersion, RoutingConfig, Description } of page.Aliases ?? []) {
         const weights = Object.keys(RoutingConfig?.AdditionalVersionWeights ?? {});
-        for (const version of [FunctionVersion, ...weights]) found.add(Number(version));
+        const record = readRecord(Description);
+        for (const version of [FunctionVersion, ...weights, record?.to ?? FunctionVersion]) used.add(Number(version));
+        for (const version of record?.from ?? []) takenBack.add(version);
       }
       Marker = page.NextMarker;
     } while (Marker);
-    return found;
+    return { used, takenBack };
   }
 }
 

@@ -1,4 +1,4 @@
-import { CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
+import { CfnOutput, CfnParameter, Fn, Stack } from 'aws-cdk-lib';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
@@ -17,7 +17,10 @@ export function makeRollbackNumber(stack: Stack, configuration: StageConfigurati
   new CfnOutput(stack, 'RollbackNumberParameter', { value: parameterName });
 }
 
-/** Returns the number as templates have it: CloudFormation reads it at each deployment, also where no template changed. */
+/**
+ * Returns the number as templates have it: CloudFormation reads it at each deployment, also where no template changed. The tags of the
+ * stage are part of it, since CloudFormation writes the parameter's first value again where they change.
+ */
 export function rollbackNumber(scope: Construct, configuration: StageConfiguration): string {
   const stack = Stack.of(scope);
   const known = stack.node.tryFindChild(id) as CfnParameter | undefined;
@@ -28,7 +31,9 @@ export function rollbackNumber(scope: Construct, configuration: StageConfigurati
       default: nameFor(configuration),
       description: 'How often the stage was rolled back',
     });
-  return parameter.valueAsString;
+  const { owner, costCenter } = configuration;
+  const tags = [owner, costCenter].filter(tag => tag !== undefined);
+  return tags.length === 0 ? parameter.valueAsString : Fn.join(' ', [parameter.valueAsString, ...tags]);
 }
 
 const id = 'RollbackNumber';

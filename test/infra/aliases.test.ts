@@ -152,7 +152,8 @@ describe('the end of a release', () => {
     expect(before).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/)]);
     expect(releases({ slowRate: 7 })).not.toEqual(before);
     expect(releases({ slowRate: 7 })).toHaveLength(1);
-    expect(releases({ owner: 'payments' })).toEqual(before);
+    // CloudFormation then writes the number of roll-backs anew, as the template has it: 0.
+    expect(releases({ owner: 'payments' })).not.toEqual(before);
     for (const template of withFunctions) {
       expect(template.toJSON().Outputs.Release.Value).toEqual({ 'Fn::GetAtt': ['ReleaseEnd', 'Release'] });
     }

@@ -1,4 +1,9 @@
-import { DeleteFunctionCommand, ListAliasesCommand, ListVersionsByFunctionCommand } from '@aws-sdk/client-lambda';
+import {
+  type AliasConfiguration,
+  DeleteFunctionCommand,
+  ListAliasesCommand,
+  ListVersionsByFunctionCommand,
+} from '@aws-sdk/client-lambda';
 import { expect, it } from 'vitest';
 import { makeEndRelease, type ReleaseEndRequest } from '../../../lambdas/platform/release-end.ts';
 
@@ -13,7 +18,7 @@ const request = (RequestType: ReleaseEndRequest['RequestType'] = 'Update'): Rele
 function cleanerOf({
   status = 'UPDATE_IN_PROGRESS',
   versions = [7, 6, 5, 4, 3],
-  aliases = [{ FunctionVersion: '7' }],
+  aliases = [{ FunctionVersion: '7' }] as readonly AliasConfiguration[],
   fails = false,
 }) {
   const deleted: string[] = [];
@@ -63,6 +68,28 @@ it('keeps what an alias leads to, with all requests or a part of them', async ()
   const { run, deleted } = cleanerOf({ versions: [7, 6, 5, 4, 3, 2], aliases: [weighted, { FunctionVersion: '3' }] });
   await run(request());
   expect(deleted).toEqual(['2']);
+});
+
+it.each([
+  ['after two bad releases', [7, 6, 5, 4, 3, 2, 1], 'rolled back from 6, 5 to 4 at 2026-11-22T00:00:00Z', ['2', '1']],
+  ['after many', [9, 8, 7, 6, 5, 4, 3, 2], 'rolled back from 8, 7, 6, 5 to 4 at 2026-11-22T00:00:00Z', ['6', '5', '2']],
+  [
+    'that it was led back to, long ago',
+    [9, 8, 7, 6, 3, 2],
+    'rolled back from 5 to 3 at 2026-11-22T00:00:00Z',
+    ['6', '2'],
+  ],
+] as const)('keeps three versions that nobody took back, %s', async (_case, versions, Description, gone) => {
+  const live = { FunctionVersion: String(versions[0]), Description };
+  const { run, deleted } = cleanerOf({ versions: [...versions], aliases: [live] });
+  await run(request());
+  expect(deleted).toEqual(gone);
+});
+
+it('keeps what the alias led to before this deployment, which may still fail', async () => {
+  const { run, deleted } = cleanerOf({});
+  await run({ ...request(), OldResourceProperties: { Release: 'r1', Versions: [`${arn}:3`] } });
+  expect(deleted).toEqual(['4']);
 });
 
 it.each([

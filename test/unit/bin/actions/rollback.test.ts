@@ -5,8 +5,9 @@ import { moveAll, raiseNumber } from '../../../../bin/actions/alias-moves.ts';
 import { publishedByLatest, refuseWhileDeploying } from '../../../../bin/actions/latest-deployment.ts';
 import { readMissingGrants } from '../../../../bin/actions/missing-grants.ts';
 import { type Candidate, planRollback } from '../../../../bin/actions/rollback-plan.ts';
-import { findRolledBack, readRecord, writeRecord } from '../../../../bin/actions/rollback-record.ts';
+import { findRolledBack } from '../../../../bin/actions/rolled-back.ts';
 import type { DeployedStack } from '../../../../bin/actions/stage-stacks.ts';
+import { readRecord, writeRecord } from '../../../../lambdas/platform/rollback-record.ts';
 
 const moment = Date.parse('2026-11-20T12:00:00.000Z');
 const candidate = (name: string, changes: Partial<Candidate> = {}): Candidate => ({
@@ -151,7 +152,7 @@ describe('the moves of a roll-back', () => {
   it('lead the alias back, take its weights, and are recorded, by one call under the revision that was read', async () => {
     const sent: object[] = [];
     const lambda = { send: async (command: { input: object }) => void sent.push(command.input) };
-    await moveAll(lambda as never, move ? [move] : [], moment);
+    await moveAll(lambda as never, move ? [move] : [], { again: false, now: moment });
     expect(sent).toEqual([
       {
         FunctionName: 'Emissor-dev-Token',
@@ -173,7 +174,7 @@ describe('the moves of a roll-back', () => {
         if (input.FunctionName.endsWith('Token')) throw new Error('somebody else');
       },
     };
-    await expect(moveAll(lambda as never, moves, moment)).rejects.toThrow(
+    await expect(moveAll(lambda as never, moves, { again: false, now: moment })).rejects.toThrow(
       /^1 of 2 functions were not led back: Token .*same command/,
     );
     expect(calls).toBe(2);
