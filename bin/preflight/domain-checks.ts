@@ -1,8 +1,10 @@
 import type { StageConfiguration } from '../../lib/config.ts';
+import { ownStacks } from '../actions/latest-deployment.ts';
 import { isDeployed } from '../actions/stack-states.ts';
+import type { DeployedStack } from '../actions/stage-stacks.ts';
 import type { Check, Subject } from './checks.ts';
 import { type Finding, ok, problem } from './finding.ts';
-import { resourcesOf, type Template } from './synthesis.ts';
+import { type Resource, resourcesOf, type Template } from './synthesis.ts';
 
 /**
  * The check of custom domains. A stage that is in use changes its domain in steps, each of which leaves every URL and every token
@@ -10,7 +12,13 @@ import { resourcesOf, type Template } from './synthesis.ts';
  */
 export const domainCheck: Check = {
   name: 'custom domains',
-  needs: ['cloudformation:DescribeStacks', 'cloudformation:GetTemplate'],
+  needs: [
+    'cloudformation:DescribeStacks',
+    'cloudformation:GetTemplate',
+    'cloudformation:DescribeStackEvents',
+    'cloudformation:ListStackResources',
+    'lambda:GetAlias',
+  ],
   check: checkDomains,
 };
 
@@ -18,12 +26,89 @@ async function checkDomains(subject: Subject): Promise<Finding> {
   const data = (await subject.stacks()).find(({ name }) => name === 'Data');
   if (!data || !isDeployed(data)) return ok('the stage is not there yet: nobody calls it under another name');
   const template = (await subject.deployedTemplates()).get('Data') ?? {};
-  const findings = await Promise.all(
-    areas.map(area =>
-      checkArea(subject, area, deployedDomain(template, area), nextDomain(subject.configuration, area)),
-    ),
+  const changes = areas.map(area => ({
+    area,
+    from: deployedDomain(template, area),
+    to: nextDomain(subject.configuration, area),
+  }));
+  const findings = await Promise.all(changes.map(({ area, from, to }) => checkArea(subject, area, from, to)));
+  const refused = findings.find(({ state }) => state !== 'ok') ?? judgeTold(subject, outputsOf(data), changes);
+  if (refused) return refused;
+  const steps = changes.filter(({ from, to }) => from.role !== to.role);
+  const unsettled = steps.length === 0 ? undefined : await judgeFunctions(subject, steps);
+  return unsettled ?? ok(findings.map(({ text }) => text).join('; '));
+}
+
+/** The domain of an API as it is deployed, and as it is to be. */
+interface Change {
+  readonly area: Area;
+  readonly from: Domain;
+  readonly to: Domain;
+}
+
+/** Every function must have come as far as the APIs: one that did not would refuse the tokens of the next step. */
+async function judgeFunctions(subject: Subject, changes: readonly Change[]): Promise<Finding | undefined> {
+  const { configuration, aws } = subject;
+  const rolledBack = await aws.rolledBack(ownStacks({ configuration, stacks: await subject.stacks() }));
+  if (rolledBack.length > 0) {
+    return problem(
+      `${rolledBack.map(({ function: name }) => name).join(', ')} ${rolledBack.length === 1 ? 'is' : 'are'} rolled back, to a version that may know other hosts`,
+      'deploy what is deployed now once more, corrected, before a domain takes its next step',
+    );
+  }
+  const templates = await subject.deployedTemplates();
+  for (const { area, from, to } of changes) {
+    for (const [stack, template] of templates) {
+      for (const [id, { Properties }] of resourcesOf(template, 'AWS::Lambda::Function')) {
+        const value = variablesOf(Properties)[variables[area]];
+        const role = value === undefined ? from.role : roleIn(value, from.name ?? to.name ?? '');
+        if (role === from.role) continue;
+        return problem(
+          `the step before was not deployed to its end: for ${id} of stack ${stack} ${from.name ?? to.name} is ${role}, and for API Gateway ${from.role}`,
+          `deploy that step again, to its end: ${runbook}`,
+        );
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The variables in which functions get the hosts, the one that names the stage first. */
+const variables = { auth: 'ISSUERS', base: 'AUDIENCES' } as const;
+
+function variablesOf(properties: Resource['Properties']): Readonly<Record<string, unknown>> {
+  const environment = properties?.Environment as { readonly Variables?: Readonly<Record<string, unknown>> } | undefined;
+  return environment?.Variables ?? {};
+}
+
+/** Returns the role of a domain in a list of hosts, of which API Gateway's own is a reference to the API. */
+function roleIn(value: unknown, name: string): Domain['role'] {
+  const text = JSON.stringify(value);
+  const [own, gateway] = [text.indexOf(`https://${name}`), text.indexOf('ApiEndpoint')];
+  if (own < 0) return 'none';
+  if (gateway < 0) return 'only';
+  return own < gateway ? 'primary' : 'prepared';
+}
+
+/** What integrators were told holds: the day may come later, and not earlier. */
+function judgeTold(
+  { configuration, now, yes }: Subject,
+  { FormerHostsUntil: told }: Readonly<Record<string, string>>,
+  changes: readonly Change[],
+): Finding | undefined {
+  const { stage, formerHostsUntil = '' } = configuration;
+  const hasFormer = changes.some(({ to }) => to.role === 'primary' || to.role === 'prepared');
+  if (yes || !told || !hasFormer || formerHostsUntil >= told || Date.parse(told) <= now) return undefined;
+  return problem(
+    `integrators were told that the former hosts answer until ${told}, and stages/${stage}.ts says ${formerHostsUntil || 'no day'}`,
+    `write formerHostsUntil: '${told}' into it, or a later day. ${withoutIntegrators}`,
   );
-  return findings.find(({ state }) => state !== 'ok') ?? ok(findings.map(({ text }) => text).join('; '));
+}
+
+function outputsOf({ found }: DeployedStack): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    (found?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
+  );
 }
 
 type Area = (typeof areas)[number];
@@ -104,8 +189,8 @@ function judgeNotice({ configuration, now, yes }: Subject, url: string): Finding
 async function judgeEnd(subject: Subject, url: string, to: Domain): Promise<Finding | undefined> {
   const { configuration, now, yes } = subject;
   const stacks = await subject.stacks();
-  const outputs = stacks.find(({ name }) => name === 'Data')?.found?.Outputs ?? [];
-  const told = outputs.find(({ OutputKey }) => OutputKey === 'FormerHostsUntil')?.OutputValue;
+  const data = stacks.find(({ name }) => name === 'Data');
+  const told = data && outputsOf(data).FormerHostsUntil;
   // A domain that was prepared and given up was told to nobody.
   const isTold = told !== undefined || to.role === 'only';
   if (!yes && isTold && !(told && Date.parse(told) <= now)) {
@@ -116,9 +201,8 @@ async function judgeEnd(subject: Subject, url: string, to: Domain): Promise<Find
       `${told ? 'wait' : 'write the day into the change log and into formerHostsUntil, deploy, and wait for it'}. ${withoutIntegrators}`,
     );
   }
-  const issued = Math.max(
-    ...stacks.map(({ found }) => (found?.LastUpdatedTime ?? found?.CreationTime)?.getTime() ?? 0),
-  );
+  const ends = stacks.filter(isDeployed).map(({ stackName }) => subject.aws.lastEvent(stackName));
+  const issued = Math.max(0, ...(await Promise.all(ends)));
   const end = issued + configuration.accessTokenLifetime;
   if (now >= end) return undefined;
   return problem(

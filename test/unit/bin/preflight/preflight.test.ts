@@ -64,6 +64,7 @@ const makeWorld = ({
       return deployed[name] ?? (name === 'Auth' ? template('Token') : {});
     },
     rolledBack: async () => [],
+    lastEvent: async () => 0,
     parameter: async () => '30',
     concurrency: async () => ({ quota: 1_000, unreserved: 1_000 }),
     refusalOf: async () => undefined,
@@ -380,10 +381,9 @@ describe('custom domains', () => {
     role === 'none' ? more : { authDomain: 'auth.acme.com', authCertificateArn: arn, authDomainRole: role, ...more };
   const readJson = async (url: string) => ({ issuer: new URL(url).origin, resource: new URL(url).origin });
   const inAYear = { formerHostsUntil: '2027-11-23' };
-  const quiet = new Date(now - 900_001);
   const told = (day_?: string): Case['stacks'] => {
     const Outputs = day_ === undefined ? [] : [{ OutputKey: 'FormerHostsUntil', OutputValue: day_ }];
-    return Object.fromEntries(stackNames.map(name => [name, { LastUpdatedTime: quiet, Outputs }]));
+    return Object.fromEntries(stackNames.map(name => [name, { Outputs }]));
   };
   const change = (from: Role, to: Role, more: Case & { notice?: Record<string, unknown> } = {}): Case => ({
     values: values(to, more.notice),
@@ -391,7 +391,7 @@ describe('custom domains', () => {
     stacks: told('2026-11-21'),
     readJson,
     ...more,
-    aws: { certificate },
+    aws: { certificate, lastEvent: async () => now - 900_001, ...more.aws },
   });
 
   it.each(
@@ -477,10 +477,57 @@ describe('custom domains', () => {
   });
 
   it('wait until no token names the host that goes, --yes or not', async () => {
-    const stacks = { ...told('2026-11-21'), Auth: { LastUpdatedTime: new Date(now - 899_000) } };
-    const { stdout } = await run(makeWorld(change('primary', 'only', { stacks })), '--stage', 'dev', '--yes');
+    const lastEvent = async (stackName: string) => now - (stackName.endsWith('-Auth') ? 899_000 : 9_000_000);
+    const { stdout } = await run(
+      makeWorld(change('primary', 'only', { aws: { lastEvent } })),
+      '--stage',
+      'dev',
+      '--yes',
+    );
     expect(stdout).toMatch(/PROBLEM {2}custom domains: access tokens .* until 2026-11-22T00:00:01\.000Z/);
   });
+
+  const functionWith = (ISSUERS: unknown): Template => template('Revoke', { Environment: { Variables: { ISSUERS } } });
+  const gateway = { 'Fn::ImportValue': 'Emissor-dev-Data:ExportsOutputFnGetAttAuthEndpointApiEndpoint' };
+  const list = (...urls: unknown[]) => ({ 'Fn::Join': ['', urls] });
+  const hostsOf: Record<Role, unknown> = {
+    none: gateway,
+    prepared: list(gateway, ',https://auth.acme.com'),
+    primary: list('https://auth.acme.com,', gateway),
+    only: 'https://auth.acme.com',
+  };
+
+  it.each(roles.flatMap(from => roles.map(at => [from, at] as const)))(
+    'go on from %s where the functions are at %s, only if that is the same',
+    async (from, at) => {
+      const to = from === 'none' ? 'prepared' : from === 'only' ? 'primary' : from === 'prepared' ? 'primary' : 'only';
+      const deployed = { Data: endpoint(from), Webhooks: functionWith(hostsOf[at]) };
+      const { state, said } = await finding('custom domains', { ...change(from, to, { notice: inAYear }), deployed });
+      expect(state).toBe(from === at ? 'ok' : 'problem');
+      if (from !== at)
+        expect(said).toMatch(
+          new RegExp(`for Revoke of stack Webhooks auth.acme.com is ${at}, and for API Gateway ${from}`),
+        );
+    },
+  );
+
+  it('do not go on while a function is rolled back', () => {
+    const rolledBack: Aws['rolledBack'] = async () => [
+      { function: 'Token', from: 5, to: 4, at: '2026-11-21T00:00:00Z', state: 'rolled back' },
+    ];
+    return expectProblem('custom domains', change('none', 'prepared', { aws: { rolledBack } }), /Token is rolled back/);
+  });
+
+  it.each([
+    ['earlier', { formerHostsUntil: '2027-06-01' }],
+    ['taken out', {}],
+  ])('keep the day that integrators were told: it is %s', (_case, notice) =>
+    expectProblem(
+      'custom domains',
+      change('primary', 'primary', { notice, stacks: told('2027-12-01') }),
+      /were told that the former hosts answer until 2027-12-01/,
+    ),
+  );
 
   it('of {base_url} are checked, too', () =>
     expectProblem(
