@@ -14,12 +14,19 @@ export function resourceMetadataUrl(baseUrl: string): string {
  * Makes the function that answers with that metadata, which names the issuer of tokens for {base_url} (RFC 9728 section 2). While the
  * stage changes its domain, each host's metadata name that host, and the issuer that changes with it.
  */
-export function makeProtectedResource({ audiences, issuers }: { audiences: OwnUrls; issuers: OwnUrls }): PublicHandler {
+export function makeProtectedResource({
+  audiences,
+  authorizationServers,
+}: {
+  readonly audiences: OwnUrls;
+  /** The issuer for each of them. */
+  readonly authorizationServers: OwnUrls;
+}): PublicHandler {
   return function protectedResource(request) {
     const resource = calledUrl(request, audiences);
     const document: z.output<typeof protectedResourceMetadata> = {
       resource,
-      authorization_servers: [issuers[audiences.indexOf(resource)] ?? issuers[0]],
+      authorization_servers: [authorizationServers[audiences.indexOf(resource)] ?? authorizationServers[0]],
       scopes_supported: [...scopes],
       bearer_methods_supported: ['header'],
     };

@@ -13,6 +13,8 @@ export const webhooksApiEnvironment = z.object({
   ISSUERS: ownUrls,
   /** {base_url}, as access tokens name it in `aud`. */
   AUDIENCES: ownUrls,
+  /** The {auth_url} that the metadata of each {base_url} name. */
+  AUTHORIZATION_SERVERS: ownUrls,
   /** Host names of the service's own APIs, which are never delivered to. */
   OWN_HOSTS: list,
   /** The page that explains the codes of refusals. */

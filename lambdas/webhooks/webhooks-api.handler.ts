@@ -56,7 +56,7 @@ export const handler = makeHttpHandler(
       ...resourcesOf(apiRoutes, {
         getProtectedResourceMetadata: makeProtectedResource({
           audiences: environment.AUDIENCES,
-          issuers: environment.ISSUERS,
+          authorizationServers: environment.AUTHORIZATION_SERVERS,
         }),
       }),
       ...resourcesOf(

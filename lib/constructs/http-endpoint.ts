@@ -37,6 +37,8 @@ export class HttpEndpoint extends Construct {
   readonly api: apigateway.HttpApi;
   /** `https://host`, without a trailing slash: the one that names the API, and the one that answers too. */
   readonly urls: readonly [string, ...string[]];
+  /** The role of the API's own host name; `undefined` where it has none. */
+  readonly role: OwnDomain['role'] | undefined;
   /** The host names under which the API answers, in the same order. */
   readonly hosts: readonly string[];
   /** A line for each request. */
@@ -90,6 +92,7 @@ export class HttpEndpoint extends Construct {
     const [named, ...others] = hostsOf(gateway, props.domain);
     this.urls = [named.url, ...others.map(({ url }) => url)];
     this.hosts = [named, ...others].map(({ host }) => host);
+    this.role = props.domain?.role;
   }
 
   /** The throttle class of every route so far. */

@@ -90,6 +90,25 @@ describe('the endpoints', () => {
     expect(names('dev')).toEqual(['Emissor dev auth', 'Emissor dev webhooks']);
   });
 
+  it.each([
+    ['prepared', 'prepared', ['gateway', 'own']],
+    ['primary', 'primary', ['own', 'gateway']],
+    ['prepared', 'primary', ['gateway', 'gateway']],
+    ['primary', 'prepared', ['own', 'own']],
+  ])('at {base_url} name the issuer of the same kind where both domains go together: %s, %s', (auth, base, kinds) => {
+    const authCertificateArn = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
+    const { Webhooks } = stageTemplates('prod', {
+      ...{ authDomain: 'auth.emissor.com.br', authCertificateArn, authDomainRole: auth },
+      ...{ baseDomain: 'api.emissor.com.br', baseCertificateArn: authCertificateArn, baseDomainRole: base },
+    });
+    const [servers] = resourcesOf(Webhooks, 'AWS::Lambda::Function').flatMap(([, { Properties }]) => {
+      const { AUTHORIZATION_SERVERS: value } = Properties.Environment?.Variables ?? {};
+      return value ? [JSON.stringify(value)] : [];
+    });
+    const found = [...(servers ?? '').matchAll(/AuthEndpoint\w*ApiEndpoint|https:\/\/auth\.emissor\.com\.br/g)];
+    expect(found.map(([match]) => (match.startsWith('https') ? 'own' : 'gateway'))).toEqual(kinds);
+  });
+
   describe.each([
     ['prepared', { urls: ['gateway', 'own'], isGatewayOff: false }],
     ['primary', { urls: ['own', 'gateway'], isGatewayOff: false }],
@@ -129,6 +148,13 @@ describe('the endpoints', () => {
         );
         expect(found).toEqual(urls);
       }
+    });
+
+    it('name the one issuer at {base_url}, whose host is the only one it has', () => {
+      const [servers, ...others] = environments.flatMap(({ AUTHORIZATION_SERVERS: value }) => (value ? [value] : []));
+      expect(others).toEqual([]);
+      expect(JSON.stringify(servers)).toMatch(urls[0] === 'own' ? own : gateway);
+      expect(own.test(JSON.stringify(servers)) && gateway.test(JSON.stringify(servers))).toBe(false);
     });
 
     it('are never delivered to under any name that answers', () => {

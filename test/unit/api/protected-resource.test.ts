@@ -6,28 +6,35 @@ import { httpRequest } from '../../support/http-request.ts';
 const gateway = { auth: 'https://a1.example.com', base: 'https://b1.example.com' };
 const own = { auth: 'https://auth.example.com', base: 'https://base.example.com' };
 
-it.each<[string, { issuers: OwnUrls; audiences: OwnUrls }, string | undefined, { resource: string; issuer: string }]>([
+it.each<
+  [
+    string,
+    { authorizationServers: OwnUrls; audiences: OwnUrls },
+    string | undefined,
+    { resource: string; issuer: string },
+  ]
+>([
   [
     'one host for all',
-    { issuers: [own.auth], audiences: [own.base] },
+    { authorizationServers: [own.auth], audiences: [own.base] },
     undefined,
     { resource: own.base, issuer: own.auth },
   ],
   [
     'the host that names the stage',
-    { issuers: [own.auth, gateway.auth], audiences: [own.base, gateway.base] },
+    { authorizationServers: [own.auth, gateway.auth], audiences: [own.base, gateway.base] },
     'base.example.com',
     { resource: own.base, issuer: own.auth },
   ],
   [
     'the former host, with its issuer',
-    { issuers: [own.auth, gateway.auth], audiences: [own.base, gateway.base] },
+    { authorizationServers: [own.auth, gateway.auth], audiences: [own.base, gateway.base] },
     'b1.example.com',
     { resource: gateway.base, issuer: gateway.auth },
   ],
   [
     'the former host, where the issuer stays',
-    { issuers: [own.auth], audiences: [own.base, gateway.base] },
+    { authorizationServers: [own.auth, own.auth], audiences: [own.base, gateway.base] },
     'b1.example.com',
     { resource: gateway.base, issuer: own.auth },
   ],
