@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import {
@@ -6,7 +7,7 @@ import {
   ScanCommand,
   type ScanCommandOutput,
 } from '../../lambdas/platform/aws/documents.ts';
-import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
+import { type Item, type ItemKey, UnprocessedKeysError } from '../../lambdas/platform/aws/dynamo.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 
 /** A table of the stage, and another that AWS restored an earlier moment of it into. */
@@ -54,22 +55,28 @@ export async function compareTables(
 ): Promise<Comparison> {
   const counts = { restored: 0, same: 0, changed: 0, missing: 0, expired: 0 };
   const batches = inBatches(scan(dynamo, restored), batchSize);
-  await Promise.all(Array.from({ length: atOnce }, work));
+  let isStopped = false;
+  // When one fails, the others end what they have in hand, and nothing is written after that.
+  const results = await Promise.allSettled(Array.from({ length: atOnce }, work));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
   return counts;
 
   async function work(): Promise<void> {
-    for (let next = await batches.next(); !next.done; next = await batches.next()) {
-      await compareBatch(next.value);
-      onProgress(counts);
+    try {
+      for (let next = await batches.next(); !next.done && !isStopped; next = await batches.next()) {
+        await compareBatch(next.value);
+        onProgress(counts);
+      }
+    } catch (error) {
+      isStopped = true;
+      throw error;
     }
   }
 
   async function compareBatch(items: readonly Item[]): Promise<void> {
     const keyOf = (item: Item) => Object.fromEntries(keyNames.map(name => [name, item[name]]));
-    const present = await batchGet(
-      dynamo,
-      items.map(item => ({ table, key: keyOf(item) })),
-    );
+    const keys = items.map(item => ({ table, key: keyOf(item) }));
+    const present = await readPatiently(dynamo, keys);
     await Promise.all(items.map((item, at) => judge(item, present[at])));
   }
 
@@ -110,6 +117,18 @@ export async function putMissing(
   }
 }
 
+/** Items of one scan lie side by side, and one partition gives only so many at once. */
+async function readPatiently(dynamo: Pick<DynamoDBDocumentClient, 'send'>, keys: readonly ItemKey[]) {
+  for (let pause = firstPause; ; pause *= 2) {
+    try {
+      return await batchGet(dynamo, keys);
+    } catch (error) {
+      if (!(error instanceof UnprocessedKeysError) || pause > longestPause) throw error;
+      await sleep(pause);
+    }
+  }
+}
+
 async function* scan(dynamo: Pick<DynamoDBDocumentClient, 'send'>, table: string): AsyncGenerator<Item> {
   let from: Item | undefined;
   do {
@@ -124,3 +143,7 @@ const batchSize = 40;
 
 /** Batches at once. */
 const atOnce = 4;
+
+/** Milliseconds. */
+const firstPause = 100;
+const longestPause = 10_000;

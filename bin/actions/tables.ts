@@ -1,4 +1,5 @@
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { reads, writes } from './audit.ts';
 import { CliError } from './operator.ts';
 import { type Comparison, compareTables, putMissing, type RestoredTable } from './restored-table.ts';
@@ -24,12 +25,13 @@ async function compare({ target, progress }: Task, table: string, restored: stri
 }
 
 /**
- * Copies what is missing in the stage's table from a restored one. It overwrites nothing, and may be repeated.
+ * Copies what is missing in the stage's table from a restored one. It overwrites nothing, and may be repeated. Of the keyring it copies
+ * sealing keys only.
  *
  * @throws {CliError} where a table is missing, both have different keys, or the operator does not agree.
  */
 async function copyMissing(
-  { target, progress, confirm }: Task,
+  { target, progress, confirm, warn }: Task,
   table: string,
   restored: string,
 ): Promise<Comparison & { readonly copied: number }> {
@@ -42,11 +44,19 @@ async function copyMissing(
   const comparison = await compareTables(dynamo, both, {
     now: nowInSeconds(),
     onMissing: async item => {
-      if (await putMissing(dynamo, both, item)) copied += 1;
+      if (mayReturn(table, item) && (await putMissing(dynamo, both, item))) copied += 1;
     },
     onProgress: ({ restored: read }) => progress(`${read} items compared, ${copied} copied`),
+  }).catch((error: unknown) => {
+    if (copied > 0) warn(`${copied} items were copied before it failed: repeat the command for the others`);
+    throw error;
   });
   return { ...comparison, copied };
+}
+
+/** Returns whether an item may come back. A key that signs or authenticates may be missing because it was revoked. */
+function mayReturn(table: string, { kind }: Item): boolean {
+  return table !== 'keyring' || kind === 'sealing';
 }
 
 async function findTables(target: Target, name: string, restored: string): Promise<RestoredTable> {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareTables, putMissing } from '../../../../bin/actions/restored-table.ts';
 import { batchDelete } from '../../../../lambdas/platform/aws/batch-delete.ts';
-import { PutCommand, ScanCommand } from '../../../../lambdas/platform/aws/documents.ts';
+import { BatchGetCommand, PutCommand, ScanCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { tableDefinition } from '../../../support/tables.ts';
@@ -89,6 +89,42 @@ describe('a table that was restored beside', () => {
       }),
       { numRuns: 12 },
     );
+  });
+
+  it('writes nothing more once it has failed', async () => {
+    await fill(both.table, []);
+    await fill(
+      both.restored,
+      Array.from({ length: 600 }, (_, at) => ({ userId: 'user', sessionId: `session${at}` })),
+    );
+    let asked = 0;
+    const failing = compareTables(database.dynamo, both, {
+      now,
+      onMissing: async () => {
+        asked += 1;
+        if (asked === 50) throw new Error('no permission');
+      },
+    });
+    await expect(failing).rejects.toThrow('no permission');
+    const then = asked;
+    await new Promise(resolve => setTimeout(resolve, 50));
+    expect(asked).toBe(then);
+    expect(asked).toBeLessThan(300);
+  });
+
+  it('waits for a partition that gives only so many items at once', async () => {
+    await fill(both.restored, [{ userId: 'user', sessionId: 'session' }]);
+    await fill(both.table, []);
+    let refused = 0;
+    const busy = {
+      send: async (command: object) => {
+        if (!(command instanceof BatchGetCommand) || refused === 3) return database.dynamo.send(command as never);
+        refused += 1;
+        return { UnprocessedKeys: command.input.RequestItems };
+      },
+    };
+    expect(await compareTables(busy as never, both, { now })).toMatchObject({ missing: 1 });
+    expect(refused).toBe(3);
   });
 
   it('overwrites no item that was written meanwhile', async () => {
