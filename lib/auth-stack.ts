@@ -32,14 +32,14 @@ export class AuthStack extends Stack {
     const { configuration, data } = props;
     this.#props = props;
 
+    const { rotateKeys, firstKeys } = this.#addRotateKeys();
     const token = this.#addToken();
-    // The function itself hashes: whether `crypto.argon2` works depends on Lambda's image, and on nothing that a check in another
-    // function, or at the first login, would tell in time.
-    new DeploymentTrigger(this, 'PasswordHashing', { configuration, handler: token });
+    // The function checks itself: whether `crypto.argon2` works depends on Lambda's image, and whether it may use its keys and tables
+    // on its own role. Nothing that another function does, or the first login, would tell in time.
+    new DeploymentTrigger(this, 'PasswordHashing', { configuration, handler: token }).node.addDependency(firstKeys);
     const revoke = this.#addRevoke();
     const introspect = this.#addIntrospect();
     const discovery = this.#addDiscovery();
-    const rotateKeys = this.#addRotateKeys();
     new Alarms(this, 'Alarms', {
       configuration,
       rows: authAlarms(configuration, data),
@@ -168,8 +168,8 @@ export class AuthStack extends Stack {
       schedule: events.Schedule.rate(Duration.days(1)),
       targets: [new targets.LambdaFunction(rotateKeys.live)],
     });
-    new DeploymentTrigger(this, 'FirstKeys', { configuration, handler: rotateKeys });
-    return rotateKeys;
+    const firstKeys = new DeploymentTrigger(this, 'FirstKeys', { configuration, handler: rotateKeys });
+    return { rotateKeys, firstKeys };
   }
 }
 

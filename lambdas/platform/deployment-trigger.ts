@@ -51,7 +51,10 @@ const patience = 3 * 60_000;
 /** Milliseconds between two calls. */
 const interval = 5_000;
 
-/** Recognises a call that AWS refused for now. A version that ran and failed fails again. */
+/**
+ * Recognises a call that AWS refused for now. A version that ran and failed fails again, unless its role was refused something: AWS
+ * knows a permission some seconds after it was given.
+ */
 function passesByItself(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const status = '$metadata' in error ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode : undefined;
@@ -71,16 +74,17 @@ async function invokeVersion(version: string): Promise<void> {
   const lambda = new LambdaClient({ maxAttempts: 1, requestHandler: { requestTimeout: 120_000 } });
   const { FunctionError, Payload } = await lambda.send(new InvokeCommand({ FunctionName: version }));
   if (FunctionError === undefined) return;
-  throw new Error(messageIn(new TextDecoder().decode(Payload)));
+  throw errorIn(new TextDecoder().decode(Payload));
 }
 
-/** Returns the message of a function's error, which CloudFormation shows beside the trigger. */
-function messageIn(payload: string): string {
+/** Returns the error of a function. CloudFormation shows its message beside the trigger. */
+function errorIn(payload: string): Error {
+  const failed = new Error('the function failed');
   try {
-    const { errorMessage } = JSON.parse(payload) as { errorMessage?: string };
-    return errorMessage ?? 'the function failed';
+    const { errorType = failed.name, errorMessage = failed.message } = JSON.parse(payload) as Record<string, string>;
+    return Object.assign(new Error(errorMessage), { name: errorType });
   } catch {
-    return 'the function failed';
+    return failed;
   }
 }
 

@@ -437,7 +437,7 @@ function failingToken(message: string): () => void {
   return copy.edit('lambdas/auth/endpoints/token.handler.ts', selfCheck, `throw new Error('${message}');`);
 }
 
-const selfCheck = '  await assertHashing();';
+const selfCheck = '  await checkItself();';
 
 /** Deploys another version that works. Returns the state of its stack. */
 async function nextDeployment(mark: string): Promise<string | undefined> {

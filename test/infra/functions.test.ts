@@ -117,7 +117,7 @@ describe('schedules and triggers', () => {
         expect(alias?.DependsOn).toContain(id);
         return name;
       });
-    expect(tried).toEqual(['Token', 'RotateKeys']);
+    expect(tried).toEqual(['RotateKeys', 'Token']);
   });
 
   it('ask CloudFormation about their own stack and no other', () => {

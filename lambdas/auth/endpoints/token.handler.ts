@@ -13,6 +13,7 @@ import { assertHashing, passwordHashing } from '../principals/password-hash.ts';
 import { makeSecretUse } from '../principals/secret-use.ts';
 import { makeIpRateLimit } from '../protection/rate-limit.ts';
 import { makeClientAuthentication } from './client-authentication.ts';
+import { makeSelfCheck } from './self-check.ts';
 import { makeTokenEndpoint } from './token-endpoint.ts';
 
 const environment = readEnvironment(tokenEnvironment);
@@ -28,8 +29,7 @@ const tables = {
   lockouts: environment.LOCKOUTS_TABLE,
 };
 
-const tokenEndpoint = makeTokenEndpoint({
-  ...telemetry,
+const parts = {
   dynamo,
   clientAuthentication: makeClientAuthentication({
     table: environment.CLIENTS_TABLE,
@@ -53,15 +53,24 @@ const tokenEndpoint = makeTokenEndpoint({
     makeId: randomId,
     random: Math.random,
   }),
+};
+const tokenEndpoint = makeTokenEndpoint({ ...telemetry, ...parts });
+
+// It is refused on purpose: neither the log nor a metric tells of it.
+const unseen = { log: { ...telemetry.log, warn: () => {} }, count: () => {} };
+const checkItself = makeSelfCheck({
+  assertHashing,
+  keyring,
+  tokenEndpoint: makeTokenEndpoint({ ...unseen, ...parts }),
 });
 
 /**
  * POST {auth_url}/oauth/v1/token.
  *
- * A deployment that changes the function invokes it without a request, which checks that it can hash passwords.
+ * A deployment that changes the function invokes it without a request: it then checks itself.
  */
 export const handler = makeHttpHandler(telemetry, async (event: HttpRequest | { readonly requestContext?: never }) => {
   if (event.requestContext) return await tokenEndpoint(event);
-  await assertHashing();
+  await checkItself();
   return undefined;
 });

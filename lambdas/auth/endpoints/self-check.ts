@@ -1,0 +1,55 @@
+import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
+import type { Keyring } from '../../platform/keyring.ts';
+
+/**
+ * Makes the check that a deployment has the token function do before anybody calls it: it hashes a password, opens the keys that sign,
+ * and answers a login of a client that does not exist. So it has what its image, its role and its environment must give it.
+ *
+ * @throws {Error} that says what failed.
+ */
+export function makeSelfCheck({
+  assertHashing,
+  keyring,
+  tokenEndpoint,
+}: {
+  readonly assertHashing: () => Promise<void>;
+  /** Must be able to open signing and MAC keys. */
+  readonly keyring: Pick<Keyring, 'active' | 'open'>;
+  readonly tokenEndpoint: (request: HttpRequest) => Promise<HttpResponse>;
+}) {
+  return async function checkItself(): Promise<void> {
+    await assertHashing();
+    for (const kind of ['signing', 'mac'] as const) await keyring.open(await keyring.active(kind));
+    const { statusCode, body } = await tokenEndpoint(loginOfNobody);
+    if (statusCode !== 401) throw new Error(`A login of nobody was answered with ${statusCode}: ${body}`);
+  };
+}
+
+/** A request that no gateway sent. */
+const loginOfNobody = {
+  version: '2.0',
+  routeKey: '$default',
+  rawPath: '/oauth/v1/token',
+  rawQueryString: '',
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  requestContext: {
+    accountId: '',
+    apiId: '',
+    domainName: '',
+    domainPrefix: '',
+    http: {
+      method: 'POST',
+      path: '/oauth/v1/token',
+      protocol: 'HTTP/1.1',
+      sourceIp: '0.0.0.0',
+      userAgent: 'deployment',
+    },
+    requestId: 'deployment',
+    routeKey: '$default',
+    stage: '$default',
+    time: '',
+    timeEpoch: 0,
+  },
+  body: 'grant_type=refresh_token&refresh_token=none&client_id=deployment&client_secret=none',
+  isBase64Encoded: false,
+} satisfies HttpRequest;
