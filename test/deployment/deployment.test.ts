@@ -290,6 +290,19 @@ step('dev: users who were lost come back from a restored table, by the commands 
   return undefined;
 });
 
+step('prod: a recipient of alarms is subscribed anew, by the commands of the runbook', async () => {
+  const [block = ''] = blocksOf(readPage('docs/runbook.md'), 'A recipient who never confirmed');
+  const [list = '', subscribe = '', ...none] = block.split('\n');
+  expect(none).toEqual([]);
+  const topic = (outputsOf('prod') as Record<string, string>).PagesTopicArn ?? '';
+  const run = (command: string) => aws(command.replace('TOPIC', topic).replace('ops@', 'new@').split(' ').slice(1));
+  expect(await run(list)).toContain('ops@example.com');
+  expect(await run(list)).not.toContain('new@example.com');
+  await run(subscribe);
+  expect(await run(list)).toContain('new@example.com');
+  return undefined;
+});
+
 step('prod: smoke', async () => {
   emulator.mapHost(new URL(outputsOf('prod').SmokeReceiverUrl).hostname);
   const { output } = succeeded(await copy.program('ops', ['--stage', 'prod', 'smoke']));
