@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
 import { toDeliveryDetail } from '../../lambdas/delivery/representation.ts';
@@ -34,16 +34,18 @@ export interface AccountCounts {
 /**
  * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: users, their sessions, clients,
  * webhooks, deliveries with the bodies that were sent and the latest answers. Password hashes and secrets are not in it. The file gets
- * its name when it is whole.
+ * its name when it is whole. Until then it is FILE.ACCOUNT.partial: a run that was ended half-way is repeated, and goes on with the
+ * deliveries that are not in it yet.
  *
  * @throws {CliError} when the file cannot be written, or there is nothing of the account.
  */
-async function exportAccount({ target, progress }: Task, account: string, file: string): Promise<AccountCounts> {
+async function exportAccount({ target, progress, warn }: Task, account: string, file: string): Promise<AccountCounts> {
   const data = openAccountData(target, account);
   const deliveries = openDeliveries(target);
-  const counts = { clients: 0, users: 0, sessions: 0, webhooks: 0, deliveries: 0 };
-  const partial = `${file}.partial`;
-  const output = createWriteStream(partial, { mode: 0o600, flags: 'w' });
+  const partial = `${file}.${account}.partial`;
+  const exported = await resume(partial);
+  const counts = { clients: 0, users: 0, sessions: 0, webhooks: 0, deliveries: exported.size };
+  const output = createWriteStream(partial, { mode: 0o600, flags: 'a' });
   const failed = once(output, 'error').then(([error]) => {
     throw new CliError(`${partial} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
   });
@@ -56,17 +58,17 @@ async function exportAccount({ target, progress }: Task, account: string, file: 
   }
 
   async function writeAll(): Promise<void> {
+    for await (const ids of inBatches(data.deliveryIds(), readSize)) {
+      for (const delivery of await deliveries.read(ids.filter(id => !exported.has(id)))) {
+        await write('deliveries', shownDelivery(await deliveries.readAnswers(delivery)));
+      }
+    }
     for (const { secrets: _, ...client } of await data.clients()) await write('clients', client);
     for (const user of await data.users()) {
       await write('users', user);
       for await (const session of data.sessionsOf(user)) await write('sessions', session);
     }
     for (const webhook of await openWebhooks(target).listOf(account)) await write('webhooks', shownWebhook(webhook));
-    for await (const ids of inBatches(data.deliveryIds(), readSize)) {
-      for (const delivery of await deliveries.read(ids)) {
-        await write('deliveries', shownDelivery(await deliveries.readAnswers(delivery)));
-      }
-    }
     output.end();
     await once(output, 'finish');
   }
@@ -77,10 +79,46 @@ async function exportAccount({ target, progress }: Task, account: string, file: 
     await rename(partial, file);
   } catch (error) {
     output.destroy();
-    await rm(partial, { force: true });
+    if (counts.deliveries === 0) await rm(partial, { force: true });
+    else warn(`${counts.deliveries} deliveries are in ${partial}: the same command goes on with the others`);
     throw error;
   }
   return counts;
+}
+
+/** Returns the ids of the deliveries that a partial export has, and cuts off what comes after them. They stand first. */
+async function resume(partial: string): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  let end = 0;
+  let handle: FileHandle;
+  try {
+    handle = await open(partial, 'r+');
+  } catch {
+    return ids; // there is none
+  }
+  try {
+    const { size } = await handle.stat();
+    for await (const line of handle.readLines({ autoClose: false, start: 0 })) {
+      const id = deliveryIdIn(line);
+      const next = end + Buffer.byteLength(line) + 1;
+      if (id === undefined || next > size) break; // it was being written
+      ids.add(id);
+      end = next;
+    }
+    await handle.truncate(end);
+    return ids;
+  } finally {
+    await handle.close();
+  }
+}
+
+function deliveryIdIn(line: string): string | undefined {
+  try {
+    const { type, id } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+    return type === 'delivery' && typeof id === 'string' ? id : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
@@ -96,6 +96,16 @@ describeWith(['names'], 'all that is kept of an account', () => {
     expect(text).toContain(`answer of ${canary}`);
     expect(text).not.toMatch(/argon2|-secret|sealed|hash/);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
+
+    const second = path.join(folder, 'second.ndjson');
+    const had = JSON.stringify({ ...records.find(record => record.id === id), had: true });
+    await writeFile(`${second}.${account}.partial`, `${had}\n{"type":"delivery","id":"evt_cut`);
+    expect(await ops(['accounts', 'export', account, '--out', second])).toMatchObject({ users: 1, deliveries: 2 });
+    const lines = (await readFile(second, 'utf8')).trim().split('\n');
+    expect(lines[0]).toBe(had);
+    expect(lines.map(line => JSON.parse(line).type).sort()).toEqual(records.map(({ type }) => type).sort());
+    expect(new Set(lines.map(line => JSON.parse(line).id)).has('evt_cut')).toBe(false);
+    expect((await readdir(folder)).filter(name => name.endsWith('.partial'))).toEqual([]);
 
     expect(await here('accounts', 'delete', account)).toMatchObject({
       code: 1,
