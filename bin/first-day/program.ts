@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
-import { ConfigurationError, knownStage, type StageName } from '../../lib/stage-files.ts';
+import type { StageName } from '../../lib/stage-files.ts';
 import { CliError, describeError } from '../actions/operator.ts';
+import { stageOption } from '../ops/stage-option.ts';
 import { confirm, makeProgress, type Streams } from '../ops/terminal.ts';
 import { checks } from './checks.ts';
 import { runChecks } from './first-day.ts';
@@ -67,30 +68,15 @@ interface Options {
 }
 
 function makeProgram({ stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): Command {
-  const program: Command = new Command('first-day')
+  return new Command('first-day')
     .description('Checks on AWS what no emulator shows, on a deployed stage for trying things, and writes a report.')
-    .addOption(
-      new Option('--stage <name>', 'a deployed stage without customers')
-        .makeOptionMandatory()
-        .argParser(name => deployableStage(name, program)),
-    )
+    .addOption(stageOption('a deployed stage without customers'))
     .addOption(new Option('--only <check...>', 'these checks').choices(checks.map(({ name }) => name)))
     .option('--report <file>', 'the file of the report (default: first-day-STAGE.md)')
     .option('--yes', 'do not ask')
     .addHelpText('after', examples)
     .configureOutput({ writeOut: text => void stdout.write(text), writeErr: text => void stderr.write(text) })
     .exitOverride();
-  return program;
-}
-
-function deployableStage(name: string, program: Command): StageName {
-  if (name === 'local') return program.error('error: stage local is what "npm start" runs: it is not deployed.');
-  try {
-    return knownStage(name);
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    return program.error(`error: ${error.message}`);
-  }
 }
 
 const examples = `

@@ -1,7 +1,8 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { stageConfiguration } from '../../lib/config.ts';
-import { ConfigurationError, knownStage, type StageName } from '../../lib/stage-files.ts';
+import type { StageName } from '../../lib/stage-files.ts';
 import { printable } from '../ops/report.ts';
+import { stageOption } from '../ops/stage-option.ts';
 import { makeProgress, noProgress, type Streams } from '../ops/terminal.ts';
 import { connectAws } from './aws.ts';
 import { checkStage, type Preflight, type PreflightWorld } from './preflight.ts';
@@ -49,31 +50,16 @@ const thisWorld: PreflightWorld = {
 };
 
 function makeProgram({ stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): Command {
-  const program: Command = new Command('preflight')
+  return new Command('preflight')
     .description(
       'Checks a stage before its deployment: its file, the account, and what is there already. It only reads.',
     )
-    .addOption(
-      new Option('--stage <name>', 'the stage to be deployed')
-        .makeOptionMandatory()
-        .argParser(name => deployableStage(name, program)),
-    )
+    .addOption(stageOption('the stage to be deployed'))
     .option('--yes', 'the stage has no integrators yet: a host that it had may go without notice')
     .option('--json', 'write JSON for programs instead of text')
     .addHelpText('after', examples)
     .configureOutput({ writeOut: text => void stdout.write(text), writeErr: text => void stderr.write(text) })
     .exitOverride();
-  return program;
-}
-
-function deployableStage(name: string, program: Command): StageName {
-  if (name === 'local') return program.error('error: stage local is what "npm start" runs: it is not deployed.');
-  try {
-    return knownStage(name);
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    return program.error(`error: ${error.message}`);
-  }
 }
 
 const examples = `

@@ -20,7 +20,7 @@ const run = async (...args: string[]) => {
 describe('npm run first-day', () => {
   it.each([
     [[], /required option '--stage <name>' not specified/],
-    [['--stage', 'local'], /stage local is what "npm start" runs: it is not deployed/],
+    [['--stage', 'local'], /Stage local is what "npm start" runs: it is not deployed/],
     [['--stage', 'nowhere'], /nowhere/],
     [['--stage', 'dev', '--only', 'nothing'], /Allowed choices are argon2, /],
   ])('%j is not understood', async (args, message) => {

@@ -163,8 +163,8 @@ describe('a preflight', () => {
   });
 
   it.each([
-    ['an unknown stage', ['--stage', 'qa'], /^error: Unknown stage "qa": the stages are .*prod/],
-    ['the local run', ['--stage', 'local'], /^error: stage local is what "npm start" runs/],
+    ['an unknown stage', ['--stage', 'qa'], /^error: option .* is invalid\. Unknown stage "qa": the stages are .*prod/],
+    ['the local run', ['--stage', 'local'], /^error: option .* is invalid\. Stage local is what "npm start" runs/],
     ['no stage', [], /--stage/],
     ['an unknown option', ['--stage', 'dev', '--fix'], /unknown option '--fix'/],
   ])('does not understand %s', async (_case, args, message) => {
