@@ -68,7 +68,8 @@ export function runNode(
   directory = root,
 ): Promise<{ readonly succeeded: boolean; readonly output: string; readonly stdout: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, words, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] });
+    // In a process group of its own: Ctrl-C is to stop the checks, and not a deployment half-way.
+    const child = spawn(process.execPath, words, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     let [stdout, output] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
