@@ -242,9 +242,15 @@ step('dev: a bad version is taken back by one command, and the next deployment l
     '--yes',
   ]);
   const seconds = ((Date.now() - began) / 1_000).toFixed(1);
-  expect(moved).toMatchObject([{ function: 'Discovery', from: bad.get('Discovery'), to: before.get('Discovery') }]);
+  // The token function is among them, too, where a step before deployed a marked one.
+  const published = [...bad].filter(([name, version]) => version !== before.get(name)).sort();
+  expect(published.map(([name]) => name)).toContain('Discovery');
+  expect(moved).toMatchObject(published.map(([name, from]) => ({ function: name, from, to: before.get(name) })));
   expect(await cacheControl()).toBe('public, max-age=300');
-  expect(await ops('dev', ['rollback', '--yes'])).toMatchObject({ moved: [], already: ['Discovery'] });
+  expect(await ops('dev', ['rollback', '--yes'])).toMatchObject({
+    moved: [],
+    already: published.map(([name]) => name),
+  });
   const status = await copy.program('ops', ['--stage', 'dev', 'status']);
   expect(status.output).toMatch(/rolled back: Discovery \(\d+ to \d+\)/);
   expect((await preflight('dev')).findings.get('roll-backs')).toContain('Discovery');
