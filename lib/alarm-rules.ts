@@ -85,7 +85,7 @@ const minute = Duration.minutes(1);
 const fiveMinutes = Duration.minutes(5);
 const threeOfFifteen = { periods: 3, among: 15 };
 
-/** What is less is no share: one of a few is many per cent. */
+/** Fewer give no share: one of a few is many per cent. */
 const leastSamples = 20;
 const leastShare = 0.05;
 

@@ -8,7 +8,7 @@ import { type Judgement, judgeConflict, judgeDelivery, judgeLine } from './event
 import type { ShowProgress } from './operator.ts';
 import type { Task } from './target.ts';
 
-/** What operators may ask of the events of an account. */
+/** The operators' questions about the events of an account. */
 export const actions = { listEvents: reads(listEvents) };
 
 /** The choice of the events of an account. */

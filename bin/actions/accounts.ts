@@ -16,7 +16,7 @@ import { CliError } from './operator.ts';
 import { openDeliveries, openLockout, openUsers, openWebhooks } from './stores.ts';
 import type { Task } from './target.ts';
 
-/** What operators may do to all that is kept of an account. */
+/** The operators' actions on all that is kept of an account. */
 export const actions = {
   exportAccount: looks('accounts export', exportAccount, { before: (_task, account) => ({ account }) }),
   deleteAccount: writes('accounts delete', deleteAccount, { before: (_task, account) => ({ account }) }),
@@ -195,7 +195,7 @@ async function deleteUsers(
 /** An index lags by less. In milliseconds. */
 const pauseBetweenPasses = 1_000;
 
-/** What a read of deliveries takes at once. */
+/** The deliveries that one read takes at once. */
 const readSize = 100;
 
 /** Returns a webhook as its account sees it, or an operator's suspension of the next one. */

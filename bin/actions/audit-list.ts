@@ -2,7 +2,7 @@ import { reads } from './audit.ts';
 import { type AuditRecord, openAuditLog } from './audit-log.ts';
 import type { Task } from './target.ts';
 
-/** What operators may ask of the audit trail. */
+/** The operators' questions about the audit trail. */
 export const actions = { listAudit: reads(listAudit) };
 
 /** The commands to list. */

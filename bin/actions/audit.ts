@@ -90,7 +90,7 @@ async function begin(task: Task, command: string, subject: Subject): ReturnType<
 
 const advice = 'docs/runbook.md, "The audit trail", has the permissions that it needs.';
 
-/** What is done is done: a line that cannot be completed is told, and hides neither the answer nor the error. */
+/** A line that cannot be completed is told. It hides neither the answer nor the error. */
 async function complete({ target, warn }: Task, write: () => Promise<void>): Promise<void> {
   try {
     await write();

@@ -7,7 +7,7 @@ import { CliError } from './operator.ts';
 import { openClients, readSecretUses } from './stores.ts';
 import type { Task } from './target.ts';
 
-/** What operators may do to clients. */
+/** The operators' actions on clients. */
 export const actions = {
   createClient: writes('clients create', createClient, {
     before: (_task, { account }) => ({ account: account || undefined }),

@@ -12,7 +12,7 @@ import { everySecond, type Replayed, type ReplayRequest, replayDeliveries } from
 import { connectDynamo, openDeliveries, openReplays } from './stores.ts';
 import { requireOutput, type Task } from './target.ts';
 
-/** What operators may do to deliveries. */
+/** The operators' actions on deliveries. */
 export const actions = {
   listDeliveries: reads(listDeliveries),
   countUndelivered: reads(countUndelivered),

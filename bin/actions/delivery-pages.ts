@@ -14,7 +14,7 @@ import { openDeliveries, openReplays } from './stores.ts';
 import { requireOutput, type Task } from './target.ts';
 import type { Registration } from './webhooks.ts';
 
-/** What pages ask of deliveries: one page at a time, and nothing that waits. */
+/** The reads of deliveries for pages: one page at a time, and nothing that waits. */
 export const actions = {
   readPage: reads(readPage),
   findDelivery: reads(findDelivery),

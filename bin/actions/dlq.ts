@@ -7,7 +7,7 @@ import { CliError } from './operator.ts';
 import { type DeadLetter, openQueues, type Queues } from './queues.ts';
 import type { Task } from './target.ts';
 
-/** What operators may do to dead letters. */
+/** The operators' actions on dead letters. */
 export const actions = {
   listLetters: looks('dlq list', listLetters, {
     isLook: ({ bodies }) => bodies,

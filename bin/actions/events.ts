@@ -10,7 +10,7 @@ import type { ShowProgress } from './operator.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 import type { Task } from './target.ts';
 
-/** What operators may do to events. */
+/** The operators' actions on events. */
 export const actions = {
   publishEvent: writes('publish', publishEvent, {
     before: (_task, _body, { account, event }) => ({ account, event }),

@@ -6,7 +6,7 @@ import { CliError, type Confirm } from './operator.ts';
 import { openKeyring, openRotation } from './stores.ts';
 import type { Target, Task } from './target.ts';
 
-/** What operators may do to keys. */
+/** The operators' actions on keys. */
 export const actions = {
   listKeys: reads(listKeys),
   rotateKeys: writes('keys rotate', rotateKeys, { before: (_task, { kind = 'all kinds' }) => ({ all: kind }) }),

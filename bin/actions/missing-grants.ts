@@ -1,7 +1,7 @@
 import type { IAMClient } from '@aws-sdk/client-iam';
 import { describeError } from './operator.ts';
 
-/** What a version wants of AWS, as far as its settings tell. */
+/** The resources of AWS that a version wants, as far as its settings tell. */
 export interface Wants {
   readonly roleArn: string;
   readonly region: string;

@@ -4,7 +4,7 @@ import { type LoggedLine, openLogs } from './cloudwatch.ts';
 import { CliError } from './operator.ts';
 import type { Task } from './target.ts';
 
-/** What operators may ask of requests to the two hosts. */
+/** The operators' questions about requests to the two hosts. */
 export const actions = { findRequest: reads(findRequest) };
 
 /** A request, as the logs tell it. */

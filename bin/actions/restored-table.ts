@@ -117,7 +117,7 @@ export async function putMissing(
   }
 }
 
-/** Items of one scan lie side by side, and one partition gives only so many at once. */
+/** Reads items; waits where their partition is busy, since the items of one scan lie side by side. */
 async function readPatiently(dynamo: Pick<DynamoDBDocumentClient, 'send'>, keys: readonly ItemKey[]) {
   for (let pause = firstPause; ; pause *= 2) {
     try {

@@ -22,7 +22,7 @@ export interface Move<Of extends Candidate = Candidate> {
   readonly takenBack: readonly number[];
 }
 
-/** What a roll-back would do. */
+/** The moves of a roll-back, before it makes them. */
 export interface Plan<Of extends Candidate = Candidate> {
   readonly moves: readonly Move<Of>[];
   /** Functions that are rolled back already. */
@@ -35,7 +35,7 @@ export interface Plan<Of extends Candidate = Candidate> {
 export interface Choice {
   /** Names of functions; none stands for those whose version the latest deployment published. */
   readonly names: readonly string[];
-  /** Whether functions that are rolled back go one more version back. */
+  /** Functions that are rolled back go one more version back. */
   readonly again: boolean;
 }
 

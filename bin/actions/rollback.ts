@@ -14,7 +14,7 @@ import { type Choice, type Move, planRollback, type Version } from './rollback-p
 import type { StageStacks } from './stage-stacks.ts';
 import { requireOutput, type Target, type Task } from './target.ts';
 
-/** What operators may do to a release. */
+/** The operators' actions on a release. */
 export const actions = { rollBack: writes('rollback', rollBack, { before: nameAsked, after: nameMoved }) };
 
 /** The outcome of a roll-back. */
@@ -34,7 +34,7 @@ export interface MoveView {
   readonly fromPublishedAt: string | null;
   readonly to: number;
   readonly toPublishedAt: string | null;
-  /** What the older version names and its role has no grant on. */
+  /** The resources that the older version names and its role has no grant on. */
   readonly missingGrants: Part<readonly string[]>;
 }
 

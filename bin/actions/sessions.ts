@@ -11,7 +11,7 @@ import { connectDynamo, openClients, openSessions, openUsers } from './stores.ts
 import { requireOutput, type Target, type Task } from './target.ts';
 import { findUser } from './users.ts';
 
-/** What operators may do to sessions. */
+/** The operators' actions on sessions. */
 export const actions = {
   listSessions: reads(listSessions),
   endAllSessions: writes('sessions end', endAllSessions, {

@@ -23,7 +23,7 @@ import {
 } from './smoke-principals.ts';
 import { outputsOfStacks, requireOutput, type Target, type Task } from './target.ts';
 
-/** What operators may do about smoke tests. */
+/** The operators' actions about smoke tests. */
 export const actions = {
   testStage: writes('smoke', testStage, {
     before: () => ({ account: smokeAccount }),

@@ -6,7 +6,7 @@ import { isoTime } from '../../lambdas/platform/clock.ts';
 import { connectDynamo, openDeliveries } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 
-/** What a bounded look at the deliveries finds. */
+/** The findings of a bounded look at the deliveries. */
 export type DeliveriesView = Awaited<ReturnType<typeof readDeliveries>>;
 
 /** Deliveries that are stuck for one reason, with the one that waits for the longest. */

@@ -7,7 +7,7 @@ import { isLeftOver, type StageStacks, stackNameOf } from './stage-stacks.ts';
 import { type Facts, readFacts } from './status-facts.ts';
 import type { Task } from './target.ts';
 
-/** What operators may ask of a whole stage. */
+/** The operators' questions about a whole stage. */
 export const actions = { readStatus: reads(readStatus) };
 
 /** The facts, and what needs somebody, with what to do, in sentences. */

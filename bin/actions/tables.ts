@@ -6,7 +6,7 @@ import { type Comparison, compareTables, putMissing, type RestoredTable } from '
 import { connectDynamo } from './stores.ts';
 import { connectionSettings, requireOutput, type Target, type Task } from './target.ts';
 
-/** What operators may do with a table that AWS restored. */
+/** The operators' actions on a table that AWS restored. */
 export const actions = {
   compareTables: reads(compare),
   copyMissing: writes('tables copy', copyMissing, {

@@ -6,7 +6,7 @@ import { choosePassword, type PasswordOptions } from './passwords.ts';
 import { openLockout, openSessions, openUsers } from './stores.ts';
 import type { Target, Task } from './target.ts';
 
-/** What operators may do to users. */
+/** The operators' actions on users. */
 export const actions = {
   createUser: writes('users create', createUser, {
     before: (_task, { account }) => ({ account }),

@@ -6,7 +6,7 @@ import { CliError } from './operator.ts';
 import { openWebhooks, readSlowSince } from './stores.ts';
 import type { Task } from './target.ts';
 
-/** What operators may do to webhooks. */
+/** The operators' actions on webhooks. */
 export const actions = {
   listWebhooks: reads(listWebhooks),
   showWebhook: reads(showWebhook),

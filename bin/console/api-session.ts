@@ -6,7 +6,7 @@ import {
 } from '../../lambdas/api/service-client.ts';
 import { Refusal } from './source.ts';
 
-/** What an integrator logs in with. */
+/** The credentials that an integrator logs in with. */
 export interface ApiCredentials {
   readonly clientId: string;
   readonly clientSecret: string;

@@ -5,7 +5,7 @@ import { script } from './script.ts';
 import type { Source } from './source.ts';
 import type { Language, Texts } from './texts.ts';
 
-/** What a page is made from: the source, the language, what was asked for. */
+/** The parts that a page is made from: the source, the language, what was asked for. */
 export interface Context {
   readonly source: Source;
   readonly language: Language;
@@ -196,7 +196,7 @@ function isAt(path: string, place: string): boolean {
   return path.split('?')[0] === place;
 }
 
-/** What the action before this page did. */
+/** The outcome of the action before this page. */
 function doneNote({ query, texts }: Context): HtmlValue {
   const what = texts[`done_${query.get('done')}` as keyof Texts];
   return what && html`<p class="note" role="status">${what} ${query.get('count')}</p>`;

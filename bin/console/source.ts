@@ -30,7 +30,7 @@ export interface Source {
   readonly operator?: OperatorSource;
 }
 
-/** What only operators see and do. */
+/** The parts that only operators see and use. */
 export interface OperatorSource {
   suspend(account: string, event: string): Promise<void>;
   readStart(): Promise<StartView>;
@@ -129,7 +129,7 @@ export interface ReplayRange {
   readonly until: string;
 }
 
-/** What needs somebody, and how things are. */
+/** The things that need somebody, and the state of the others. */
 export interface StartView {
   readonly problems: readonly string[];
   readonly queues: readonly {
@@ -189,7 +189,7 @@ interface FindQuery {
   readonly event?: string | undefined;
 }
 
-/** What became of an event, and why. */
+/** The verdict on an event, and the reason. */
 interface FoundView {
   readonly verdict: string;
   readonly why: string;
@@ -211,7 +211,7 @@ export interface ReceivedView {
   readonly event: string | null;
   readonly id: string | null;
   readonly status: number;
-  /** Whether its signature is that of the webhook, or why not. */
+  /** The signature is that of the webhook; or the reason why it is not. */
   readonly signature: string;
   readonly body: string;
 }

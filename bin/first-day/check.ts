@@ -6,9 +6,9 @@ import type { Workshop } from './workshop.ts';
 export interface Check {
   /** Its name on the command line, in the report and in docs/first-day.md. */
   readonly name: string;
-  /** What the documents say, and only documentation of AWS says so far. */
+  /** The sentence of the documents that only documentation of AWS supports so far. */
   readonly claim: string;
-  /** Why it shows nothing on an emulator: it is skipped there. */
+  /** The reason why it shows nothing on an emulator: it is skipped there. */
   readonly emulated?: string;
   /** Returns what was seen. @throws {CheckFailed} where it is otherwise than claimed. */
   readonly run: (world: World) => Promise<string>;

@@ -3,7 +3,7 @@ export interface Outcome {
   readonly name: string;
   readonly claim: string;
   readonly state: 'passed' | 'failed' | 'skipped';
-  /** What was seen, what went wrong, or why it was skipped. */
+  /** The text about it: what was seen, what went wrong, or why it was skipped. */
   readonly text: string;
   readonly seconds: number;
 }

@@ -27,7 +27,7 @@ export const runtimeChecks: readonly Check[] = [
   },
 ];
 
-/** What the probe says. */
+/** The answer of the probe. */
 interface Probed {
   readonly node: string;
   /** Base64. */

@@ -90,7 +90,7 @@ function roleIn(value: unknown, name: string): Domain['role'] {
   return own < gateway ? 'primary' : 'prepared';
 }
 
-/** What integrators were told holds: the day may come later, and not earlier. */
+/** The day that integrators were told holds: it may come later, and not earlier. */
 function judgeTold(
   { configuration, now, yes }: Subject,
   { FormerHostsUntil: told }: Readonly<Record<string, string>>,
@@ -115,7 +115,7 @@ type Area = (typeof areas)[number];
 
 const areas = ['auth', 'base'] as const;
 
-/** What a domain is for, in the order in which it is switched on. Switching it off goes the other way. */
+/** The roles of a domain, in the order in which it is switched on. Switching it off goes the other way. */
 const roles = ['none', 'prepared', 'primary', 'only'] as const;
 
 interface Domain {
@@ -128,7 +128,7 @@ async function checkArea(subject: Subject, area: Area, from: Domain, to: Domain)
   const url = `{${area}_url}`;
   if (from.name !== to.name && from.name && to.name) {
     return problem(
-      `${area}Domain ${from.name} is to become ${to.name}: whoever calls ${from.name} would be cut off`,
+      `${area}Domain ${from.name} is to become ${to.name}: callers of ${from.name} would get no answer`,
       `take ${from.name} off first, in steps: ${runbook}`,
     );
   }

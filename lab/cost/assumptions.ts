@@ -9,7 +9,7 @@ export const assumptions = {
   storeCallMs: 5,
   /** Processor milliseconds of one invocation on the machine of the benchmark. A busy one has ten deliveries. */
   processorMs: { login: 30, refresh: 3, quiet: 6, busy: 11, exhausted: 6, exhaustedEmpty: 6, registration: 6, test: 6 },
-  /** How many times as long AWS's processor is taken to need. Nobody measured it. */
+  /** The factor by which AWS's processor is taken to need longer. Nobody measured it. */
   timesSlower: 1.5,
   /** Megabytes of memory with which a function gets one whole processor. */
   processorMegabytes: 1_769,

@@ -16,7 +16,7 @@ import { RouteThrottle } from './route-throttle.ts';
 export interface OwnDomain {
   readonly name: string;
   readonly certificateArn: string;
-  /** Whether it names the API, and whether API Gateway's own host answers beside it. */
+  /** It names the API or not, and API Gateway's own host answers beside it or not. */
   readonly role: StageConfiguration['authDomainRole'];
 }
 

@@ -21,7 +21,7 @@ export interface Window {
   readonly page: Page;
   /** The folder under which the pages lie, without a slash at its end. */
   readonly folder: string;
-  /** What went wrong in it: errors of scripts, violations of the policy, requests to other hosts. */
+  /** The faults in it: errors of scripts, violations of the policy, requests to other hosts. */
   readonly troubles: readonly string[];
 }
 

@@ -145,7 +145,7 @@ describe('what ends sessions or cannot be undone', () => {
   });
 });
 
-/** What the commands that ask are tried on. */
+/** The subjects of the commands that ask. */
 interface Asked {
   readonly clientId: string;
   readonly email: string;

@@ -13,7 +13,7 @@ import { collectMetrics, invoke, startDelivery } from './watched-stage.ts';
 
 const { Delivery, Data } = stageTemplates('prod');
 const [[, dashboard] = ['', undefined], ...others] = resourcesOf(Delivery, 'AWS::CloudWatch::Dashboard');
-/** What CloudFormation puts in is a name here. */
+/** A value that CloudFormation puts in is a name here. */
 const { widgets } = JSON.parse(
   dashboard?.Properties.DashboardBody['Fn::Join'][1]
     .map((part: unknown) => (typeof part === 'string' ? part : 'NAME'))

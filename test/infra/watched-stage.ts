@@ -35,7 +35,7 @@ interface Faults {
   off: readonly string[];
   /** The sweeper is switched off. */
   sweeper: boolean;
-  /** What receivers answer. */
+  /** The answer of receivers. */
   receivers: PostOutcome;
 }
 

@@ -16,7 +16,7 @@ export interface TokenClient {
   remove(): void;
 }
 
-/** What a run of a client wrote, and how it ended. */
+/** The output of a client's run, and its end. */
 export interface ClientRun {
   readonly code: number | null;
   readonly statuses: readonly number[];

@@ -12,7 +12,7 @@ export interface AuditContext {
   readonly endpoint: 'token' | 'revoke' | 'introspect';
   grant?: GrantType;
   clientId?: string;
-  /** When the secret was made that the client was authenticated by: it has two while one is replaced. */
+  /** The time at which the secret was made that authenticated the client: it has two while one is replaced. */
   secretOf?: string;
   userId?: string;
   sessionId?: string;

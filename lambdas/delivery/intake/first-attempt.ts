@@ -113,7 +113,7 @@ interface FirstAttemptDependencies extends MeasuringTelemetry {
   readonly now: Clock;
 }
 
-/** Where a message comes from, and since when it waits. */
+/** The origin of a message, and the time since which it waits. */
 interface Origin {
   readonly messageId: string;
   readonly acceptedAt: number;

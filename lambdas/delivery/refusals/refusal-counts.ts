@@ -32,7 +32,7 @@ export interface RefusedGroup {
 
 /** A minute's count of a group, in all its items. */
 interface CountedRefusals extends Omit<Readonly<z.infer<typeof firstItem>>, 'late'> {
-  /** What the first item held: it is a task until it was read with these. */
+  /** The first item as it was: it is a task until it was read with these. */
   readonly read: { readonly refused: number; readonly late: number };
 }
 

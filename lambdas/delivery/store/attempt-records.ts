@@ -26,7 +26,7 @@ export function unpackAttempt(packed: string, createdAt: number, response: strin
   };
 }
 
-/** Where an answer is, if not in an item of its own, whose id is longer. Without a mark there was none. */
+/** The place of an answer, if not in an item of its own, whose id is longer. Without a mark there was none. */
 const inHead = '1';
 const empty = '0';
 

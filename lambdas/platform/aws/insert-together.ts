@@ -10,7 +10,7 @@ import { isUnavailable, StatementError, wasRepeated } from './dynamo.ts';
  */
 export type InsertTogether = (item: Item, putAlone: (earlier?: EarlierInsert) => Promise<boolean>) => Promise<boolean>;
 
-/** What came of an item in a call for several that did not confirm it. */
+/** The fate of an item in a call for several that did not confirm it. */
 export interface EarlierInsert {
   /** True where it may be stored: the call was made more than once and found it there at last, or failed as a whole. */
   readonly mayBeStored?: boolean;

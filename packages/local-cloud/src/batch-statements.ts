@@ -80,7 +80,7 @@ interface Insert {
   readonly item: Readonly<Record<string, unknown>>;
 }
 
-/** What DynamoDB answers to a statement, with the units that it took. */
+/** DynamoDB's answer to a statement, with the units that it took. */
 interface Answer {
   readonly TableName?: string;
   readonly Error?: { readonly Code: string; readonly Message: string };

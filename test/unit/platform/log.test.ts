@@ -22,7 +22,7 @@ afterEach(() => {
 
 const lines = () => written.map(text => JSON.parse(text));
 
-/** What is logged of an attempt that was delivered. */
+/** The log line of an attempt that was delivered. */
 const logDelivered = () => {
   const { log, beginInvocation } = makeLog('deliver-first');
   beginInvocation({ awsRequestId: requestId });

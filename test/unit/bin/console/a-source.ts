@@ -1,6 +1,6 @@
 import type { DeliveryView, OperatorSource, Source, WebhookView } from '../../../../bin/console/source.ts';
 
-/** What a source was asked to do, in order. */
+/** The requests that a source got, in order. */
 export const done: string[] = [];
 
 /** Text that would run, or break out of its place, if any page took it as markup. */

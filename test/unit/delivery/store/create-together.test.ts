@@ -23,7 +23,7 @@ const outcome = (id = freshId(), text = 'own'): Delivery =>
   settled(aDelivery({ id, attempt: 2, charged: 1, attempts: [aRecord({ response: text })] }), 'delivered', noon);
 const outcomes = (count: number) => Array.from({ length: count }, () => outcome());
 
-/** What becomes of a call for several: how many of its items are written, and what is said of it. */
+/** The outcome of a call for several: how many of its items are written, and what is said of it. */
 type Trouble = (input: Statements, write: (input: Statements) => Promise<Answers>) => Promise<Answers>;
 type Statements = { Statements: readonly { Parameters: readonly unknown[] }[] };
 type Answers = { Responses?: object[]; $metadata?: object };

@@ -44,7 +44,7 @@ afterAll(() => {
   server.close();
 });
 
-/** What a call asks for, and what it makes of an answer or an error. */
+/** The request of a call, and what it makes of an answer or an error. */
 const call = async (send: () => Promise<unknown>, body: unknown = {}, status = 200) => {
   answer = { status, body: JSON.stringify(body) };
   const said = await send().then(
