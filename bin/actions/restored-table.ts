@@ -57,27 +57,26 @@ export async function compareTables(
   const batches = inBatches(scan(dynamo, restored), batchSize);
   let isStopped = false;
   // When one fails, the others end what they have in hand, and nothing is written after that.
-  const results = await Promise.allSettled(Array.from({ length: atOnce }, work));
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  throwFirst(await Promise.allSettled(Array.from({ length: atOnce }, () => work().catch(stop))));
   return counts;
 
   async function work(): Promise<void> {
-    try {
-      for (let next = await batches.next(); !next.done && !isStopped; next = await batches.next()) {
-        await compareBatch(next.value);
-        onProgress(counts);
-      }
-    } catch (error) {
-      isStopped = true;
-      throw error;
+    for (let next = await batches.next(); !next.done && !isStopped; next = await batches.next()) {
+      await compareBatch(next.value);
+      onProgress(counts);
     }
+  }
+
+  function stop(error: unknown): never {
+    isStopped = true;
+    throw error;
   }
 
   async function compareBatch(items: readonly Item[]): Promise<void> {
     const keyOf = (item: Item) => Object.fromEntries(keyNames.map(name => [name, item[name]]));
     const keys = items.map(item => ({ table, key: keyOf(item) }));
     const present = await readPatiently(dynamo, keys);
-    await Promise.all(items.map((item, at) => judge(item, present[at])));
+    throwFirst(await Promise.allSettled(items.map((item, at) => judge(item, present[at]).catch(stop))));
   }
 
   async function judge(item: Item, present: Item | undefined): Promise<void> {
@@ -93,6 +92,11 @@ export async function compareTables(
     counts[verdict] += 1;
     if (verdict === 'missing') await onMissing(item);
   }
+}
+
+/** @throws the reason of the first that was rejected. */
+function throwFirst(results: readonly PromiseSettledResult<void>[]): void {
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
 /** Puts an item into a table, unless it has one under that key by now. Returns whether it did. */
