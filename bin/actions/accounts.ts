@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
 import { toDeliveryDetail } from '../../lambdas/delivery/representation.ts';
@@ -13,8 +13,9 @@ import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { openAccountData } from './account-data.ts';
 import { looks, writes } from './audit.ts';
 import { CliError } from './operator.ts';
+import { resumeExport } from './partial-export.ts';
 import { openDeliveries, openLockout, openUsers, openWebhooks } from './stores.ts';
-import type { Task } from './target.ts';
+import { requireOutput, type Task } from './target.ts';
 
 /** The operators' actions on all that is kept of an account. */
 export const actions = {
@@ -34,7 +35,7 @@ export interface AccountCounts {
 /**
  * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: users, their sessions, clients,
  * webhooks, deliveries with the bodies that were sent and the latest answers. Password hashes and secrets are not in it. The file gets
- * its name when it is whole. Until then it is FILE.ACCOUNT.partial: a run that was ended half-way is repeated, and goes on with the
+ * its name when it is whole. Until then it is FILE.TABLE.ACCOUNT.partial: a run that was ended half-way is repeated, and goes on with the
  * deliveries that are not in it yet.
  *
  * @throws {CliError} when the file cannot be written, or there is nothing of the account.
@@ -42,8 +43,9 @@ export interface AccountCounts {
 async function exportAccount({ target, progress, warn }: Task, account: string, file: string): Promise<AccountCounts> {
   const data = openAccountData(target, account);
   const deliveries = openDeliveries(target);
-  const partial = `${file}.${account}.partial`;
-  const exported = await resume(partial);
+  // Another stage may have an account of that name.
+  const partial = `${file}.${requireOutput(target, 'DeliveriesTable')}.${account}.partial`;
+  const exported = await resumeExport(partial);
   const counts = { clients: 0, users: 0, sessions: 0, webhooks: 0, deliveries: exported.size };
   const output = createWriteStream(partial, { mode: 0o600, flags: 'a' });
   const failed = once(output, 'error').then(([error]) => {
@@ -84,41 +86,6 @@ async function exportAccount({ target, progress, warn }: Task, account: string, 
     throw error;
   }
   return counts;
-}
-
-/** Returns the ids of the deliveries that a partial export has, and cuts off what comes after them. They stand first. */
-async function resume(partial: string): Promise<ReadonlySet<string>> {
-  const ids = new Set<string>();
-  let end = 0;
-  let handle: FileHandle;
-  try {
-    handle = await open(partial, 'r+');
-  } catch {
-    return ids; // there is none
-  }
-  try {
-    const { size } = await handle.stat();
-    for await (const line of handle.readLines({ autoClose: false, start: 0 })) {
-      const id = deliveryIdIn(line);
-      const next = end + Buffer.byteLength(line) + 1;
-      if (id === undefined || next > size) break; // it was being written
-      ids.add(id);
-      end = next;
-    }
-    await handle.truncate(end);
-    return ids;
-  } finally {
-    await handle.close();
-  }
-}
-
-function deliveryIdIn(line: string): string | undefined {
-  try {
-    const { type, id } = JSON.parse(line) as Readonly<Record<string, unknown>>;
-    return type === 'delivery' && typeof id === 'string' ? id : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -99,7 +99,10 @@ describeWith(['names'], 'all that is kept of an account', () => {
 
     const second = path.join(folder, 'second.ndjson');
     const had = JSON.stringify({ ...records.find(record => record.id === id), had: true });
-    await writeFile(`${second}.${account}.partial`, `${had}\n{"type":"delivery","id":"evt_cut`);
+    await writeFile(
+      `${second}.${outputs.DeliveriesTable}.${account}.partial`,
+      `${had}\n{"type":"delivery","id":"evt_cut`,
+    );
     expect(await ops(['accounts', 'export', account, '--out', second])).toMatchObject({ users: 1, deliveries: 2 });
     const lines = (await readFile(second, 'utf8')).trim().split('\n');
     expect(lines[0]).toBe(had);
