@@ -55,10 +55,9 @@ export async function runChecks(options: FirstDayOptions): Promise<readonly Outc
   try {
     const scratch = await makeScratch(stage, target.outputs, settings);
     try {
-      const world: World = {
+      const world = {
         ...{ configuration, target, settings, workshop, scratch: scratch.outputs },
-        ops: (...words) => runOps(stage, words),
-        progress: text => progress(text),
+        ops: <Answer>(...words: readonly string[]) => runOps<Answer>(stage, words),
       };
       for (const check of checks) {
         if (interruption.aborted) break;

@@ -23,7 +23,7 @@ export async function runFirstDay(
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? 0 : 2;
   }
-  const { stage, only = [], report, yes } = program.opts<Options>();
+  const { stage, only = [], report = `first-day-${stage}.md`, yes } = program.opts<Options>();
   const progress = makeProgress(streams.stderr);
   const interruption = new AbortController();
   const interrupt = () => {
@@ -35,7 +35,7 @@ export async function runFirstDay(
   try {
     const outcomes = await runChecks({
       stage,
-      report: report ?? `first-day-${stage}.md`,
+      report,
       checks: only.length === 0 ? checks : checks.filter(({ name }) => only.includes(name)),
       confirm: consequences => confirm(consequences, yes),
       progress: progress.show,
@@ -46,7 +46,7 @@ export async function runFirstDay(
       interruption: interruption.signal,
     });
     progress.clear();
-    streams.stdout.write(`${countsOf(outcomes)}. The report: ${report ?? `first-day-${stage}.md`}\n`);
+    streams.stdout.write(`${countsOf(outcomes)}. The report: ${report}\n`);
     return outcomes.some(({ state }) => state === 'failed') ? 1 : 0;
   } catch (error) {
     progress.clear();
