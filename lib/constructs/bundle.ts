@@ -47,9 +47,17 @@ export function bundleHandler(entry: string, outfile: string): readonly string[]
   return Object.keys(metafile.inputs);
 }
 
-/** Bundles code that runs at deployments only to a script, which the CDK's own entry can load. */
-export function bundleScript(entry: string, outfile: string): void {
-  buildSync({ ...bundleOptions(outfile), entryPoints: [entry], format: 'cjs', sourcemap: false });
+/** Bundles code that runs at deployments only. Returns a script, which the CDK's own entry can load. */
+export function bundleScript(entry: string): string {
+  const { outfile: _, ...options } = bundleOptions('');
+  const { outputFiles } = buildSync({
+    ...options,
+    entryPoints: [entry],
+    format: 'cjs',
+    sourcemap: false,
+    write: false,
+  });
+  return outputFiles[0]?.text ?? '';
 }
 
 const root = join(import.meta.dirname, '../..');

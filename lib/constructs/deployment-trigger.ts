@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -11,7 +11,7 @@ import {
   Stack,
 } from 'aws-cdk-lib';
 import * as logs from 'aws-cdk-lib/aws-logs';
-import { Construct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
 import { bundleScript } from './bundle.ts';
@@ -56,7 +56,7 @@ export function triggerProvider(stack: Stack, configuration: StageConfiguration)
   if (known instanceof CustomResourceProvider) return known;
   const codeDirectory = mkdtempSync(join(tmpdir(), 'emissor-trigger-'));
   try {
-    bundleScript('lambdas/platform/deployment-trigger.ts', join(codeDirectory, 'index.js'));
+    writeFileSync(join(codeDirectory, 'index.js'), stack.bundlingRequired ? codeFor(stack.node.root) : ''); // `cdk list` asks for none
     const provider = CustomResourceProvider.getOrCreateProvider(stack, providerId, {
       codeDirectory,
       runtime: CustomResourceProviderRuntime.NODEJS_24_X,
@@ -72,6 +72,16 @@ export function triggerProvider(stack: Stack, configuration: StageConfiguration)
 }
 
 const providerId = 'AWSDeploymentTrigger';
+
+/** Returns the code of triggers, which is the same in all stacks of an app. */
+function codeFor(app: IConstruct): string {
+  const code = bundled.get(app) ?? bundleScript('lambdas/platform/deployment-trigger.ts');
+  bundled.set(app, code);
+  return code;
+}
+
+/** Kept as long as its app is. */
+const bundled = new WeakMap<IConstruct, string>();
 
 /**
  * The function would write to a log group that Lambda makes, which nobody deletes and whose lines never expire. It gets one of the
