@@ -56,9 +56,9 @@ export async function passwordProblem(password: string, minimumLength: number): 
  */
 async function isCommonPassword(password: string): Promise<boolean> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
-  const common = new Set<unknown>(dictionary['passwords-common']);
+  const common: readonly unknown[] = dictionary['passwords-common'] ?? []; // a set of them would take longer to make than to search
   const text = password.normalize('NFC').toLowerCase();
-  return common.has(text) || repeatedUnits(text).some(unit => unit.length <= shortUnit || common.has(unit));
+  return common.includes(text) || repeatedUnits(text).some(unit => unit.length <= shortUnit || common.includes(unit));
 }
 
 /** Returns the prefixes that make up the text when repeated; the last repetition may be cut short. */
