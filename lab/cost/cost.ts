@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { countQuickly } from '../../test/support/quick-counts.ts';
 import { measureActions } from './measure.ts';
-import { costPage, type StoredCounts, unitCosts } from './page.ts';
+import { costPage, idleMonths, type StoredCounts, unitCosts } from './page.ts';
 
 const usage = `npm run cost [-- OPTIONS]
 
@@ -33,7 +33,7 @@ async function main(): Promise<number> {
   const stored = options.prices ? readCounts() : await countAll(progress);
   progress('the page');
   writeFileSync(join(root, 'lib/unit-costs.json'), `${JSON.stringify(unitCosts(stored), undefined, 2)}\n`); // before the templates are made
-  writeFileSync(join(root, 'docs/cost.md'), costPage(stored));
+  writeFileSync(join(root, 'docs/cost.md'), costPage(stored, idleMonths(stored)));
   progress('done: docs/cost.md');
   return 0;
 }

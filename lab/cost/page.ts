@@ -1,7 +1,7 @@
 import { markdownTable } from '../../tools/support/markdown-table.ts';
 import { assumptions } from './assumptions.ts';
 import { type Action, actions, type Counts, millisecondsOf, quantitiesOf } from './counts.ts';
-import { type IdleStage, idleMonth } from './idle.ts';
+import { type IdleItem, idleMonth } from './idle.ts';
 import type { Measured } from './measure.ts';
 import { costOf, costsOf, type Priced, type PricedRegion, pricedRegions, priceFile } from './prices.ts';
 
@@ -10,8 +10,16 @@ export interface StoredCounts extends Measured {
   readonly store: Readonly<Record<string, { readonly calls: number; readonly read: number; readonly write: number }>>;
 }
 
+/** An idle month of each stage, by its name. */
+export type IdleMonths = Readonly<Record<(typeof stages)[number], readonly IdleItem[]>>;
+
+/** Returns the idle months of the stages: their templates are made for it, which takes seconds. */
+export function idleMonths({ sweep }: StoredCounts): IdleMonths {
+  return { dev: idleMonth('dev', sweep), prod: idleMonth('prod', sweep) };
+}
+
 /** Returns the page of the costs: everything on it follows from the counts, the prices, the assumptions and the templates. */
-export function costPage(stored: StoredCounts): string {
+export function costPage(stored: StoredCounts, months: IdleMonths): string {
   const counts = priced(stored);
   const home = priceFile.regions['us-east-1'];
   return `# What it costs
@@ -97,10 +105,10 @@ ${markdownTable(
 
 ## A month in which nothing happens
 Dollars, us-east-1, from the synthesised templates and one run of the sweeper. sa-east-1: ${stages
-    .map(stage => `${stage} ${dollars(monthOf(stage, stored.sweep, 'sa-east-1'))}`)
+    .map(stage => `${stage} ${dollars(sumOf(months[stage], 'sa-east-1'))}`)
     .join(', ')}.
 
-${idleTable(stored.sweep)}
+${idleTable(months)}
 `;
 }
 
@@ -123,15 +131,12 @@ function rounded(dollars: number): number {
   return Number(dollars.toFixed(9));
 }
 
-/** Returns what a stage's idle month costs in a Region. */
-export function monthOf(stage: IdleStage, sweep: Counts, region: (typeof pricedRegions)[number]): number {
-  return idleMonth(stage, sweep).reduce(
-    (sum, { quantities }) => sum + costOf(quantities, priceFile.regions[region]),
-    0,
-  );
+/** Returns what an idle month costs in a Region, in dollars. */
+export function sumOf(month: readonly IdleItem[], region: PricedRegion): number {
+  return month.reduce((sum, { quantities }) => sum + costOf(quantities, priceFile.regions[region]), 0);
 }
 
-const stages: readonly IdleStage[] = ['dev', 'prod'];
+const stages = ['dev', 'prod'] as const;
 
 /** Of a delivery over days the sweeper does a part, which only the count in one process has. */
 function priced({ actions: measured, store }: StoredCounts): Record<Action, Counts> {
@@ -147,15 +152,14 @@ function priced({ actions: measured, store }: StoredCounts): Record<Action, Coun
   };
 }
 
-function idleTable(sweep: Counts): string {
-  const [dev, prod] = stages.map(stage => idleMonth(stage, sweep));
+function idleTable({ dev, prod }: IdleMonths): string {
   const cost = ({ quantities }: { readonly quantities: Parameters<typeof costOf>[0] }) =>
     dollars(costOf(quantities, priceFile.regions['us-east-1']));
-  const rows = (dev ?? []).map((item, at) => {
-    const other = prod?.[at] ?? item;
+  const rows = dev.map((item, at) => {
+    const other = prod[at] ?? item;
     return [item.what === other.what ? item.what : `${item.what}; prod: ${other.what}`, cost(item), cost(other)];
   });
-  const sums = stages.map(stage => `**${dollars(monthOf(stage, sweep, 'us-east-1'))}**`);
+  const sums = [dev, prod].map(month => `**${dollars(sumOf(month, 'us-east-1'))}**`);
   return markdownTable(['what', 'dev', 'prod'], [...rows, ['**together**', ...sums]]);
 }
 

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { costPage, monthOf, unitCosts } from '../../lab/cost/page.ts';
+import { costPage, idleMonths, sumOf, unitCosts } from '../../lab/cost/page.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 const stored = JSON.parse(read('lab/cost/counts.json'));
+const months = idleMonths(stored);
 
 it('docs/cost.md follows from counts, prices and templates: otherwise run "npm run cost -- --prices"', () => {
-  expect(read('docs/cost.md')).toBe(costPage(stored));
+  expect(read('docs/cost.md')).toBe(costPage(stored, months));
 });
 
 it('the dashboard counts with the same costs', () => {
@@ -16,5 +17,5 @@ it('the dashboard counts with the same costs', () => {
 
 it('the README tells what a month costs in which nothing happens', () => {
   for (const stage of ['dev', 'prod'] as const)
-    expect(read('README.md')).toContain(`$${monthOf(stage, stored.sweep, 'us-east-1').toFixed(2)}`);
+    expect(read('README.md')).toContain(`$${sumOf(months[stage], 'us-east-1').toFixed(2)}`);
 });
