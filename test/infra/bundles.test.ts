@@ -1,12 +1,8 @@
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
-import { bundleHandler } from '../../lib/constructs/bundle.ts';
-
-const root = path.join(import.meta.dirname, '../..');
-const directory = mkdtempSync(path.join(tmpdir(), 'emissor-bundles-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root, runBare } from './bare.ts';
 
 /** Modules of Node that every bundle loads when it is imported. */
 const usual = [
@@ -31,16 +27,55 @@ const limits: Readonly<Record<string, readonly [kibibytes: number, modules: read
   'webhooks/webhooks-api': [350, ['node:timers', ...sending]],
 };
 
-it('every entry has its limits', () => {
-  const entries = globSync('lambdas/**/*.handler.ts', { cwd: root }).map(entry => entry.replace(/^lambdas\//, ''));
-  expect(entries.sort()).toEqual(Object.keys(limits).map(name => `${name}.handler.ts`));
+describe('synthesising without credentials', () => {
+  let output: string;
+  let exit: ReturnType<typeof runBare>;
+  /** The bundle of each entry, by the entry's name: its source map names its sources. */
+  let bundles: ReadonlyMap<string, string>;
+  beforeAll(() => {
+    output = mkdtempSync(join(tmpdir(), 'emissor-synth-'));
+    exit = runBare('cdk', 'synth', '--quiet', '--strict', '--output', output, '-c', 'smokeSchedule=15m'); // all functions
+    bundles = new Map(
+      globSync('asset.*/index.mjs', { cwd: output }).map(path => [entryOf(join(output, path)), join(output, path)]),
+    );
+  });
+  afterAll(() => rmSync(output, { recursive: true }));
+
+  it('passes cdk-nag and CloudFormation validation', () => {
+    expect(exit.stderr).toContain('Successfully synthesized');
+    expect(exit.status).toBe(0);
+  });
+
+  it('gives each entry a bundle of its own, and each has its limits', () => {
+    const entries = globSync('lambdas/**/*.handler.ts', { cwd: root }).map(nameOf).sort();
+    expect([...bundles.keys()].sort()).toEqual(entries);
+    expect(Object.keys(limits).sort()).toEqual(entries);
+  });
+
+  it.each(Object.entries(limits))('keeps the bundle of %s within its KiB and its modules of Node', (name, limit) => {
+    const bundle = bundles.get(name) ?? '';
+    const [kibibytes, modules] = limit;
+    expect(statSync(bundle).size / 1024).toBeLessThanOrEqual(kibibytes);
+    const specifiers = [...readFileSync(bundle, 'utf8').matchAll(/(?:from|import)\s*["'](node:[\w/]+)["']/g)];
+    expect([...new Set(specifiers.map(([, specifier]) => specifier))].sort()).toEqual([...usual, ...modules].sort());
+  });
+
+  it('puts the client of SNS, which most processes never need, in a file that they do not load', async () => {
+    const all = [...bundles.values()];
+    const tellers = all.filter(path => readFileSync(path, 'utf8').includes('import("./client-sns.mjs")'));
+    expect(tellers).toHaveLength(2); // one for the consumers, one for the sweeper
+    for (const path of tellers) {
+      expect(await import(join(dirname(path), 'client-sns.mjs'))).toHaveProperty('PublishCommand');
+      expect(readFileSync(path, 'utf8')).not.toContain('AuthorizationErrorException');
+    }
+  });
 });
 
-it.each(Object.entries(limits))('the bundle of %s stays within its KiB and its modules of Node', (name, limit) => {
-  const bundle = path.join(directory, `${name.replaceAll('/', '-')}.mjs`);
-  bundleHandler(`lambdas/${name}.handler.ts`, bundle);
-  const [kibibytes, modules] = limit;
-  expect(statSync(bundle).size / 1024).toBeLessThanOrEqual(kibibytes);
-  const specifiers = [...readFileSync(bundle, 'utf8').matchAll(/(?:from|import)\s*["'](node:[\w/]+)["']/g)];
-  expect([...new Set(specifiers.map(([, specifier]) => specifier))].sort()).toEqual([...usual, ...modules].sort());
-});
+function entryOf(bundle: string): string {
+  const { sources } = JSON.parse(readFileSync(`${bundle}.map`, 'utf8')) as { readonly sources: readonly string[] };
+  return nameOf(sources.find(source => source.endsWith('.handler.ts')) ?? '');
+}
+
+function nameOf(entry: string): string {
+  return entry.replace(/^lambdas\//, '').replace(/\.handler\.ts$/, '');
+}

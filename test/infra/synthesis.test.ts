@@ -1,66 +1,16 @@
-import { spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { CfnResource, Stack, Validations } from 'aws-cdk-lib';
 import { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { contextConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
 import { ConfigurationError } from '../../lib/stage-files.ts';
+import { runBare } from './bare.ts';
 import { makeApp, required } from './templates.ts';
-
-const root = join(import.meta.dirname, '../..');
-
-/** Runs a program with nothing but a PATH in its environment: no home, no region, no credentials. */
-const runBare = (program: string, ...args: string[]) =>
-  spawnSync(join(root, 'node_modules/.bin', program), args, {
-    cwd: root,
-    encoding: 'utf8',
-    env: { PATH: `${join(root, 'node_modules/.bin')}:/usr/bin:/bin`, HOME: '/nonexistent' },
-  });
-
-describe('synthesising without credentials', () => {
-  const bundles = () =>
-    readdirSync(output)
-      .filter(name => name.startsWith('asset.'))
-      .map(name => join(output, name, 'index.mjs'))
-      .filter(path => statSync(path, { throwIfNoEntry: false }));
-  let output: string;
-  let exit: ReturnType<typeof runBare>;
-
-  beforeAll(() => {
-    output = mkdtempSync(join(tmpdir(), 'emissor-synth-'));
-    exit = runBare('cdk', 'synth', '--quiet', '--strict', '--output', output, '-c', 'smokeSchedule=15m'); // all functions
-  });
-  afterAll(() => rmSync(output, { recursive: true }));
-
-  it('passes cdk-nag and CloudFormation validation', () => {
-    expect(exit.stderr).toContain('Successfully synthesized');
-    expect(exit.status).toBe(0);
-  });
-
-  it('gives each entry a bundle of its own', () => {
-    const entries = bundles();
-    const handlers = globSync('lambdas/**/*.handler.ts', { cwd: root });
-    expect(entries).toHaveLength(handlers.length);
-    expect(new Set(entries.map(path => readFileSync(path, 'utf8'))).size).toBe(handlers.length);
-  });
-
-  it('puts the client of SNS, which most processes never need, in a file that they do not load', async () => {
-    const tellers = bundles().filter(path => readFileSync(path, 'utf8').includes('import("./client-sns.mjs")'));
-    expect(tellers).toHaveLength(2); // one for the consumers, one for the sweeper
-    for (const path of tellers) {
-      expect(await import(join(dirname(path), 'client-sns.mjs'))).toHaveProperty('PublishCommand');
-      expect(readFileSync(path, 'utf8')).not.toContain('AuthorizationErrorException');
-    }
-  });
-});
 
 describe('a stage with everything switched on', () => {
   it('passes cdk-nag and CloudFormation validation', () => {
-    const app = makeApp();
+    const app = makeApp({ validated: true });
     const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
     const values = {
       ...required.prod,
@@ -103,7 +53,7 @@ describe('a mistake', () => {
       /VisibilityTimeoot/,
     ],
   ])('in a template is an error of %s', (_check, add, message) => {
-    const app = makeApp();
+    const app = makeApp({ validated: true });
     add(new Stack(app, 'Wrong'));
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     expect(() => app.synth()).toThrow(message);

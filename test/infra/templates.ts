@@ -27,12 +27,15 @@ const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.met
 
 /**
  * A CDK app with the project's feature flags and without bundling, which templates do not depend on. All apps of tests are
- * made here: without a directory of its own an app leaves one behind.
+ * made here: without a directory of its own an app leaves one behind. CloudFormation's validation takes longer than all the rest,
+ * so that only the suite of the synthesis asks for it.
  */
-export const makeApp = (): App =>
+export const makeApp = ({ validated = false } = {}): App =>
   new App({
     outdir: mkdtempSync(path.join(inject('assemblies'), 'cdk.out-')),
-    context: { ...context, 'aws:cdk:bundling-stacks': [] },
+    builtinCloudFormationValidation: validated,
+    treeMetadata: false,
+    context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-stack-trace': true },
   });
 
 /** The values that a stage requires. */
