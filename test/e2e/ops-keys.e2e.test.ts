@@ -1,9 +1,9 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
+import type { LocalRun } from '../../tools/support/local-run.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { until } from '../support/e2e-poll.ts';
-import { describeWith } from '../support/e2e-target.ts';
+import { describeWith, startOwnRun } from '../support/e2e-target.ts';
 
 // Keys concern everybody who has a token, so these suites have a run of their own. Functions keep the keyring for half a
 // minute. What a rotation does is therefore looked for in functions that have not been called before it, and in further
@@ -22,7 +22,7 @@ const keyringLifetime = 35_000;
 
 let run: LocalRun;
 beforeAll(async () => {
-  run = await startLocalRun();
+  run = await startOwnRun();
 }, 120_000);
 afterAll(() => run.stop());
 

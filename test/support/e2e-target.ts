@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, inject } from 'vitest';
+import { type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
 
 /** The facts that the global set-up knows of the run under test; a feature that is `null` is not to be had there. */
 export interface Run {
@@ -65,6 +66,14 @@ export function output(name: string): string {
   const value = outputs[name];
   if (typeof value !== 'string') throw new Error(`${run.outputsFile} has no output ${name}.`);
   return value;
+}
+
+/**
+ * Starts a local run for one suite alone. It runs the cloud assembly of the run under test where the set-up started that: a synthesis
+ * takes ten seconds of a processor.
+ */
+export function startOwnRun(): Promise<LocalRun> {
+  return startLocalRun(...(run.processId === null ? [] : ['--assembly', `.local/runs/${run.processId}/cdk.out`]));
 }
 
 /** Notes a secret the suite gave to the service, so that the set-up can look for it in the run's output. */
