@@ -7,7 +7,8 @@ const characters = (pattern: RegExp, from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, place) => String.fromCodePoint(from + place)).filter(character =>
     pattern.test(character),
   );
-const letters = characters(/^\p{L}$/u, 0, 0x10ffff);
+/** Only a letter that has a lower case can be composed in it alone. */
+const letters = characters(/^\p{L}$/u, 0, 0x10ffff).filter(letter => letter !== letter.toLowerCase());
 const marks = characters(/^\p{M}$/u, 0x300, 0x36f);
 
 /** A letter and a mark that NFC leaves apart, and puts together once the letter is in lower case: `J` and U+030C. */

@@ -48,13 +48,13 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
   const encode = (value: unknown) =>
     Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
   const sessionId = () => decode(1).sid as string;
+  const foreign =
+    algorithm === 'ES256'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+      : generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
   const resigned = async (header: object, claims: object = {}, own = false) => {
     const keys = await service.keyring.list('signing');
     const real = keys.find(({ keyId }) => keyId === decode(0).kid);
-    const foreign =
-      algorithm === 'ES256'
-        ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-        : generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
     const key = own && real ? await service.keyring.open(real) : foreign;
     return new SignJWT({ ...decode(1), ...claims }).setProtectedHeader({ ...decode(0), ...header }).sign(key);
   };
