@@ -1,12 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { isFull } from './test/support/sample.ts';
 import { SummaryReporter } from './test/support/summary-reporter.ts';
 
-/** Vitest keeps one processor free; on two that is half of them. One more worker uses what others leave while they wait. */
-const maxWorkers = availableParallelism() + 1;
+/** Vitest keeps one processor free; on two that is half of them. */
+const maxWorkers = availableParallelism();
 
 /** Suites share what they import: none changes a module, and importing everything anew for each costs minutes. */
 const isolate = false;
+
+/** `npm test` ends within two minutes without them; the gate runs all. */
+const exclude = isFull ? [] : ['**/*.long.*'];
 
 export default defineConfig({
   test: {
@@ -15,7 +19,8 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['test/unit/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+          include: ['test/unit/**/*.test.ts'],
+          exclude,
           globalSetup: ['test/support/database/dynamodb-local.ts'],
           isolate,
           testTimeout: 30_000, // hashes and property tests on a busy machine; nothing here measures time
@@ -27,6 +32,7 @@ export default defineConfig({
         test: {
           name: 'infra',
           include: ['test/infra/**/*.test.ts'],
+          exclude,
           globalSetup: ['test/infra/set-up.ts'],
           isolate,
           testTimeout: 60_000,
@@ -39,17 +45,28 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.e2e.test.ts'],
+          exclude,
           globalSetup: ['test/support/e2e-run.ts'],
           setupFiles: ['test/support/contract/set-up.ts'],
           isolate,
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // The suites mostly wait for the run under test, and start when the other projects have left it the machine.
-          maxWorkers: 5,
+          // Some suites wait for the run under test while others work. They start when the other projects have left them the machine.
+          maxWorkers: 4,
           sequence: { groupOrder: 2 },
         },
       },
-      // The tests of the laboratory: `.ci/run` runs them, since no user meets what they guard.
+      // The tests of the packages and of the laboratory: `.ci/run` runs them, since no user of the service meets what they guard.
+      {
+        test: {
+          name: 'packages',
+          include: ['packages/*/test/**/*.test.ts'],
+          isolate,
+          testTimeout: 30_000,
+          maxWorkers,
+          sequence: { groupOrder: 1 },
+        },
+      },
       {
         test: {
           name: 'lab',

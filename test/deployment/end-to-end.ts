@@ -50,6 +50,7 @@ export async function runEndToEnd(
     directory: root,
     environment: {
       ...emulator.environment,
+      EMISSOR_TESTS: 'full',
       EMISSOR_OUTPUTS: outputsFile,
       EMISSOR_HOSTS: emulator.hostsFile,
       EMISSOR_ATTEMPTS: String(attempts),

@@ -104,4 +104,13 @@ describe('sessions of refresh tokens', () => {
     await ops(['users', 'set-role', demoted.email, 'member']);
     expect(await getTokens(refreshGrant(client, refresh_token))).not.toHaveProperty('scope');
   });
+
+  it('live as long as their access token where the client may not refresh', async () => {
+    const [client, user] = await Promise.all([createClient('--grant', 'password'), createUser()]);
+    const tokens = await getTokens(passwordGrant(client, user));
+    const words = ['--user', user.email, '--client', client.clientId];
+    const [session] = await ops<{ createdAt: string; expiresAt: string }[]>(['sessions', 'list', ...words]);
+    const life = Date.parse(session?.expiresAt ?? '') - Date.parse(session?.createdAt ?? '');
+    expect(life).toBe(tokens.expires_in * 1_000);
+  });
 });

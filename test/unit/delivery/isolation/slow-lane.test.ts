@@ -4,6 +4,7 @@ import { makeMoveToSlowLane } from '../../../../lambdas/delivery/isolation/slow-
 import { slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { casesOf } from '../../../support/sample.ts';
 import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
 import { simulate } from '../simulation.ts';
 
@@ -278,9 +279,10 @@ describe('an attempt that is slow while messages wait in its lane’s queue', ()
 });
 
 describe('a process that dies at any step during the move to the slow lane', () => {
-  const crashes = Array.from({ length: 9 }, (_, afterCalls) =>
+  const everyStep = Array.from({ length: 9 }, (_, afterCalls) =>
     [false, true].map(hasEffect => ({ afterCalls, hasEffect })),
   ).flat();
+  const crashes = casesOf(everyStep, 3);
   const cases = [
     ['a first attempt, with a slot', async () => void publish(), 'deliverNext', false],
     ['a first attempt, into the table', async () => void publish(), 'deliverNext', true],

@@ -5,6 +5,7 @@ import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-s
 import { BatchExecuteStatementCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { amount } from '../../../support/sample.ts';
 import { aDelivery, aRecord, noon } from '../builders.ts';
 
 let database: Database;
@@ -244,7 +245,7 @@ describe('deliveries whose common call got no answer', () => {
         expect(stored.map(({ attempts }) => attempts[0]?.response === 'own')).toEqual(said);
         expect(said.filter(isOwn => !isOwn)).toHaveLength(taken.length);
       }),
-      { numRuns: 60 },
+      { numRuns: amount({ sample: 15, full: 60 }) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-s
 import { BatchWriteCommand, type DynamoDBDocumentClient } from '../../../../lambdas/platform/aws/documents.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { amount, casesOf } from '../../../support/sample.ts';
 import { aDelivery, noon } from '../builders.ts';
 
 let database: Database;
@@ -132,7 +133,7 @@ describe('the history', () => {
           expect(pages.every(page => page.length <= limit)).toBe(true);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: amount({ sample: 10, full: 40 }) },
     );
   }, 60_000);
 
@@ -190,7 +191,7 @@ describe('the history', () => {
           expect(ids).toEqual(ids.toSorted().reverse());
         },
       ),
-      { numRuns: 60 },
+      { numRuns: amount({ sample: 15, full: 60 }) },
     );
   }, 60_000);
 
@@ -209,10 +210,11 @@ describe('the history', () => {
     };
 
     // With limit 1 and nothing failed it took 3,600.
-    it.each([
+    const common = [
       ['delivered', 'delivered' as const],
       ['failed', 'failed' as const],
-    ])(
+    ] as const;
+    it.each(casesOf(common, 2))(
       'beside 1,500 that are %s',
       async (name, common) => {
         const accountId = `beside-${name}`;

@@ -18,6 +18,7 @@ import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { slownessId } from '../../../../lambdas/webhooks/slow-since.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { amount } from '../../../support/sample.ts';
 import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
 import { simulate } from '../simulation.ts';
 
@@ -351,7 +352,7 @@ describe('a delivery that waits in the table', () => {
     'is lost by no sweeper that dies at any step while it %s',
     async (_, isQuick) => {
       let steps = 0;
-      for (let isDone = false; !isDone; steps++) {
+      for (let isDone = false; !isDone; steps += amount({ sample: 3, full: 1 })) {
         for (const hasEffect of [false, true]) {
           await begin(2);
           if (isQuick) await world.speedUp();

@@ -3,9 +3,10 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unique } from '../../tools/support/accounts.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
-import { type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
+import type { LocalRun } from '../../tools/support/local-run.ts';
 import { auditedCommands, type OpsResult, runOpsInProcess } from '../../tools/support/ops.ts';
 import { until } from '../support/e2e-poll.ts';
+import { startOwnRun } from '../support/e2e-target.ts';
 
 // It tries every command, those too that end what others' tests use: the suite has a run of its own.
 
@@ -18,7 +19,7 @@ interface AuditRecord {
 
 let run: LocalRun;
 beforeAll(async () => {
-  run = await startLocalRun();
+  run = await startOwnRun();
 }, 120_000);
 afterAll(() => run.stop());
 
