@@ -395,6 +395,20 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(world.posts).toHaveLength(100);
   });
 
+  it('goes on with a slot of now behind a sweeper that stood still, and reserves none that has passed', async () => {
+    await fill(300, 'failed');
+    await watched.work(start);
+    world.clock.advance(10 * 60_000);
+    const before = watched.restarts.length;
+    database.operations.length = 0;
+    await watched.work(() => world.sweep());
+    const sent = watched.restarts.length - before;
+    expect(sent).toBe(200);
+    const writes = database.operations.filter(name => /^(?:Put|Update)/.test(name)).length;
+    expect(writes - sent - before).toBeLessThan(20); // those from before are overdue: the sweep sends them, too
+    expect(shortestGap(watched.restarts)).toBe(100);
+  });
+
   it('keeps the slots for which it is a little late', async () => {
     await fill(30, 'failed');
     const goOn = await watched.work(start, beforeRestarts);
