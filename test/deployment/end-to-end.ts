@@ -72,7 +72,7 @@ export async function runEndToEnd(
 }
 
 /** Suites about local runs: keys that are revoked, in a run of its own, lines of requests, and all that a run writes. */
-const localSuites = ['ops-keys.e2e.test.ts', 'ops-requests.e2e.test.ts', 'secrets.e2e.test.ts'];
+const localSuites = ['ops-keys.long.e2e.test.ts', 'ops-requests.e2e.test.ts', 'secrets.e2e.test.ts'];
 
 function isSkipped({ status }: ReportedTest): boolean {
   return ['pending', 'skipped', 'todo'].includes(status);

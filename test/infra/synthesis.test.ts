@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { contextConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
 import { ConfigurationError } from '../../lib/stage-files.ts';
-import { runBare } from './bare.ts';
 import { makeApp, required } from './templates.ts';
 
 describe('a stage with everything switched on', () => {
@@ -35,13 +34,6 @@ describe('a mistake', () => {
     expect(attempt).toThrow(ConfigurationError);
     expect(attempt).toThrow(message);
     expect(attempt).not.toThrow(/\n/);
-  });
-
-  it('in the context ends the CDK with that line and no stack trace', () => {
-    const { status, stderr } = runBare('cdk', 'synth', '--quiet', '-c', 'stage=no-such-stage');
-    expect(status).not.toBe(0);
-    expect(stderr).toMatch(/^Unknown stage "no-such-stage": the stages are .*prod/m);
-    expect(stderr).not.toMatch(/^\s+at /m);
   });
 
   it.each([

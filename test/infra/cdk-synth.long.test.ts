@@ -1,8 +1,18 @@
+import { spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { root, runBare } from './bare.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Runs a program with nothing but a PATH in its environment: no home, no region, no credentials. */
+const runBare = (program: string, ...args: string[]) =>
+  spawnSync(join(root, 'node_modules/.bin', program), args, {
+    cwd: root,
+    encoding: 'utf8',
+    env: { PATH: `${join(root, 'node_modules/.bin')}:/usr/bin:/bin`, HOME: '/nonexistent' },
+  });
 
 /** Modules of Node that every bundle loads when it is imported. */
 const usual = [
@@ -68,6 +78,15 @@ describe('synthesising without credentials', () => {
       expect(await import(join(dirname(path), 'client-sns.mjs'))).toHaveProperty('PublishCommand');
       expect(readFileSync(path, 'utf8')).not.toContain('AuthorizationErrorException');
     }
+  });
+});
+
+describe('a mistake', () => {
+  it('in the context ends the CDK with that line and no stack trace', () => {
+    const { status, stderr } = runBare('cdk', 'synth', '--quiet', '-c', 'stage=no-such-stage');
+    expect(status).not.toBe(0);
+    expect(stderr).toMatch(/^Unknown stage "no-such-stage": the stages are .*prod/m);
+    expect(stderr).not.toMatch(/^\s+at /m);
   });
 });
 
