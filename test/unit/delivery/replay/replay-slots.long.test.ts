@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { afterRestarts, afterWrites, beforeRestart, shortestGap } from './replay-workers.ts';
+import {
+  beforeRestarts,
+  database,
+  day,
+  fill,
+  hour,
+  path,
+  request,
+  show,
+  start,
+  useReplayWorld,
+  watched,
+  world,
+} from './replay-world.ts';
+
+useReplayWorld();
+
+describe('the slots of a replay', { timeout: 30_000 }, () => {
+  it('sends ten a second: the first at once, then a minute’s worth with each sweep', async () => {
+    await fill(800, 'held');
+    world.clock.advance(hour);
+    const begun = world.clock.now();
+    const { json } = await start('held');
+    expect(json).toMatchObject({ estado: 'em_andamento', total: 800, enviadas: 1 });
+    while ((await show(json.id)).estado === 'em_andamento') {
+      world.clock.advance(60_000);
+      await world.sweep();
+    }
+    expect(await show(json.id)).toMatchObject({ estado: 'concluido', total: 800, enviadas: 800 });
+    const dues = (await world.all()).map(({ wait }) => (wait?.nextAttemptAt ?? 0) - begun).toSorted((a, b) => a - b);
+    expect(dues[0]).toBe(0);
+    for (const [at, due] of dues.entries())
+      expect(due - (dues[at - 10] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(1_000);
+    expect(dues.at(-1)).toBeLessThan(800 * 100 + 2 * 60_000);
+  });
+
+  it('keeps to ten a second, and counts each delivery once, when two slow processes work on it', async () => {
+    await fill(600, 'failed');
+    // webhook, latest replay, begin: then the process dies
+    await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
+    world.clock.advance(20_000);
+    const goOn = await watched.work(() => world.sweep(), beforeRestart(510));
+    world.clock.advance(51_000);
+    const goOnToo = await watched.work(() => world.sweep(), beforeRestart(40));
+    await goOn();
+    await goOnToo();
+    expect(watched.restarts).toHaveLength(600);
+    expect(shortestGap(watched.restarts)).toBe(100);
+    const [replay] = (await world.items()).filter(({ id }) => id.startsWith('replays#'));
+    expect(replay).toMatchObject({ state: 'completed', total: 600, sent: 600 });
+  });
+
+  // Found by the model: it ended at the last slot that was saved, and what a dead process had sent could not be withdrawn.
+  it('can be cancelled until the last slot that a dead process had reserved', async () => {
+    await fill(600, 'failed');
+    await watched.work(start, afterWrites(0, true));
+    world.clock.advance(20_000);
+    await watched.work(() => world.sweep(), afterRestarts(600));
+    world.clock.advance(52_000);
+    await world.sweep();
+    const [{ replayId = '' } = {}] = watched.begun;
+    expect(await show(replayId)).toMatchObject({ estado: 'em_andamento', total: 600, enviadas: 521 });
+    expect((await request('DELETE', `${path}/${replayId}`)).status).toBe(204);
+    await world.settle();
+    expect(world.posts).toHaveLength(521);
+    expect(await show(replayId)).toEqual({ id: replayId, estado: 'cancelado', total: 600, enviadas: 521 });
+  });
+
+  it('is claimed by one of two sweepers', async () => {
+    await fill(20, 'failed');
+    // webhook, latest replay, begin: then the process dies
+    await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
+    world.clock.advance(20_000);
+    const goOn = await watched.work(() => world.sweep(), afterWrites(0, false));
+    const goOnToo = await watched.work(() => world.sweep(), beforeRestart(5));
+    await goOn();
+    expect(watched.restarts.length).toBeLessThan(5);
+    await goOnToo();
+    expect(watched.restarts).toHaveLength(20);
+  });
+
+  it('is not sent in a burst by a process that was frozen: missed slots are replaced by new ones', async () => {
+    await fill(100, 'failed');
+    const goOn = await watched.work(start, beforeRestart(31));
+    world.clock.advance(9_000);
+    const before = world.retries.length;
+    await goOn();
+    const left = world.retries.slice(before).filter(({ visibleAt }) => visibleAt <= world.clock.now());
+    expect(left.length).toBeLessThanOrEqual(10);
+    expect(shortestGap(watched.restarts)).toBe(100);
+    await world.settle();
+    expect(world.posts).toHaveLength(100);
+  });
+
+  it('goes on with a slot of now behind a sweeper that stood still, and reserves none that has passed', async () => {
+    await fill(300, 'failed');
+    await watched.work(start);
+    world.clock.advance(10 * 60_000);
+    const before = watched.restarts.length;
+    database.operations.length = 0;
+    await watched.work(() => world.sweep());
+    const sent = watched.restarts.length - before;
+    expect(sent).toBe(200);
+    const writes = database.operations.filter(name => /^(?:Put|Update)/.test(name)).length;
+    expect(writes - sent - before).toBeLessThan(20); // those from before are overdue: the sweep sends them, too
+    expect(shortestGap(watched.restarts)).toBe(100);
+  });
+
+  it('keeps the slots for which it is a little late', async () => {
+    await fill(30, 'failed');
+    const goOn = await watched.work(start, beforeRestarts);
+    world.clock.advance(900);
+    await goOn();
+    expect(watched.restarts).toHaveLength(30);
+    expect(shortestGap(watched.restarts)).toBe(100);
+  });
+
+  it.each([42, 47, 100])('leaves at most ten to the sweeper when a process dies after %i calls', async afterCalls => {
+    await fill(120, 'failed');
+    await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls, hasEffect: true });
+    await world.settle();
+    expect(world.posts).toHaveLength(120);
+    expect(world.counts.SweptOverdue ?? 0).toBeLessThanOrEqual(10);
+  });
+
+  it('begins after the slots that a cancelled one has reserved', async () => {
+    await fill(200, 'failed');
+    let first = '';
+    await watched.work(async () => {
+      first = (await start()).json.id;
+    });
+    await request('DELETE', `${path}/${first}`);
+    world.clock.advance(6_000);
+    await watched.work(start);
+    expect(watched.restarts).toHaveLength(200);
+    expect(shortestGap(watched.restarts)).toBe(100);
+  });
+});
