@@ -4,7 +4,6 @@ import { replayRecord } from '../../../../lambdas/delivery/api/answers.ts';
 import { settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { aDelivery, answer } from '../builders.ts';
-
 import {
   beforeReservation,
   codeOf,
