@@ -81,7 +81,7 @@ export async function startEmulator(
     stdio: ['pipe', log, log], // it ends with its standard input, even if this process is killed
     env: {
       ...cleanEnvironment(),
-      TMPDIR: folder, // it leaves the folders of functions behind
+      TMPDIR: folder, // MiniStack leaves the folders of its functions behind
       BIND_HOST: '127.0.0.1',
       GATEWAY_PORT: String(port),
       MINISTACK_HOST: 'localhost',

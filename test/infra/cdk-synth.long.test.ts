@@ -58,6 +58,8 @@ describe('synthesising without credentials', () => {
 
   it('gives each entry a bundle of its own, and each has its limits', () => {
     const entries = globSync('lambdas/**/*.handler.ts', { cwd: root }).map(nameOf).sort();
+    expect(globSync('asset.*/index.mjs', { cwd: output })).toHaveLength(entries.length);
+    expect(new Set([...bundles.values()].map(path => readFileSync(path, 'utf8'))).size).toBe(entries.length);
     expect([...bundles.keys()].sort()).toEqual(entries);
     expect(Object.keys(limits).sort()).toEqual(entries);
   });

@@ -6,6 +6,7 @@ import { inject } from 'vitest';
 import { stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
 import type { StageName } from '../../lib/stage-files.ts';
+import { isFull } from '../support/sample.ts';
 
 /** The stacks of a stage. */
 export type StackName = 'Data' | 'Auth' | 'Webhooks' | 'Delivery' | 'Smoke';
@@ -27,10 +28,10 @@ const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.met
 
 /**
  * A CDK app with the project's feature flags and without bundling, which templates do not depend on. All apps of tests are
- * made here: without a directory of its own an app leaves one behind. CloudFormation's validation takes longer than all the rest,
- * so that only the suite of the synthesis asks for it.
+ * made here: without a directory of its own an app leaves one behind. CloudFormation's validation takes half of a
+ * synthesis: a full run validates every template, `npm test` those of the suite of the synthesis.
  */
-export const makeApp = ({ validated = false } = {}): App =>
+export const makeApp = ({ validated = isFull } = {}): App =>
   new App({
     outdir: mkdtempSync(path.join(inject('assemblies'), 'cdk.out-')),
     builtinCloudFormationValidation: validated,

@@ -69,8 +69,8 @@ export function output(name: string): string {
 }
 
 /**
- * Starts a local run for one suite alone. It runs the cloud assembly of the run under test where the set-up started that: a synthesis
- * takes ten seconds of a processor.
+ * Starts a local run for one suite alone. It runs the cloud assembly of the run under test, with the same stage values, where the set-up
+ * started that: a synthesis takes ten seconds of a processor.
  */
 export function startOwnRun(): Promise<LocalRun> {
   return startLocalRun(...(run.processId === null ? [] : ['--assembly', `.local/runs/${run.processId}/cdk.out`]));

@@ -7,7 +7,7 @@ const characters = (pattern: RegExp, from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, place) => String.fromCodePoint(from + place)).filter(character =>
     pattern.test(character),
   );
-/** Only a letter that has a lower case can be composed in it alone. */
+/** Letters that have a lower case: no other is composed in lower case only. */
 const letters = characters(/^\p{L}$/u, 0, 0x10ffff).filter(letter => letter !== letter.toLowerCase());
 const marks = characters(/^\p{M}$/u, 0x300, 0x36f);
 

@@ -43,8 +43,8 @@ const untilLocked = (data: string) =>
   vi.waitFor(() => expect(existsSync(join(data, 'lock'))).toBe(true), { timeout: 20_000 });
 
 describe('npm start ends', { timeout: 30_000 }, () => {
-  it('with 2 for a bad option', () => {
-    expect(start('--bogus')).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(/^[^\n]+\n$/) });
+  it.each([[['--bogus']], [['--port', 'x']], [['--set', 'nonsense=1']]])('with 2 for the options %j', words => {
+    expect(start(...words)).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(/^[^\n]+\n$/) });
   });
 
   it('with 1, before any work, when it cannot write its outputs or its data', () => {

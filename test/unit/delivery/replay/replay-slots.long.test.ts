@@ -17,7 +17,7 @@ import {
 
 useReplayWorld();
 
-describe('the slots of a replay', { timeout: 30_000 }, () => {
+describe('a replay, slot by slot,', { timeout: 30_000 }, () => {
   it('sends ten a second: the first at once, then a minute’s worth with each sweep', async () => {
     await fill(800, 'held');
     world.clock.advance(hour);
