@@ -75,7 +75,7 @@ export function hardlyAny(succeeded: cloudwatch.Metric): AlarmRule {
   return { metric: math(expression, usingMetrics, fiveMinutes), periods: 3 };
 }
 
-/** Returns the rule of a metric that must get values: it rings where so many periods had none. */
+/** Returns the rule of a metric that must get values: it rings after `periods` periods without one. */
 export function silent(written: cloudwatch.Metric, period: Duration, periods: number): AlarmRule {
   const metric = written.with({ statistic: 'SampleCount', period });
   return { metric, threshold: 1, comparison: 'below', periods };

@@ -211,7 +211,7 @@ export interface ReceivedView {
   readonly event: string | null;
   readonly id: string | null;
   readonly status: number;
-  /** The signature is that of the webhook; or the reason why it is not. */
+  /** The verdict on its signature, with the reason where it is not that of the webhook. */
   readonly signature: string;
   readonly body: string;
 }

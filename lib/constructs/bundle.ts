@@ -49,9 +49,8 @@ export function bundleHandler(entry: string, outfile: string): readonly string[]
 
 /** Bundles code that runs at deployments only. Returns a script, which the CDK's own entry can load. */
 export function bundleScript(entry: string): string {
-  const { outfile: _, ...options } = bundleOptions('');
   const { outputFiles } = buildSync({
-    ...options,
+    ...bundleOptions('index.js'),
     entryPoints: [entry],
     format: 'cjs',
     sourcemap: false,

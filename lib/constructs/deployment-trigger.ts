@@ -56,7 +56,7 @@ export function triggerProvider(stack: Stack, configuration: StageConfiguration)
   if (known instanceof CustomResourceProvider) return known;
   const codeDirectory = mkdtempSync(join(tmpdir(), 'emissor-trigger-'));
   try {
-    writeFileSync(join(codeDirectory, 'index.js'), stack.bundlingRequired ? codeFor(stack.node.root) : ''); // `cdk list` asks for none
+    writeFileSync(join(codeDirectory, 'index.js'), stack.bundlingRequired ? codeFor(stack.node.root) : ''); // `cdk list` needs no code
     const provider = CustomResourceProvider.getOrCreateProvider(stack, providerId, {
       codeDirectory,
       runtime: CustomResourceProviderRuntime.NODEJS_24_X,

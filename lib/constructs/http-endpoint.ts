@@ -16,7 +16,7 @@ import { RouteThrottle } from './route-throttle.ts';
 export interface OwnDomain {
   readonly name: string;
   readonly certificateArn: string;
-  /** It names the API or not, and API Gateway's own host answers beside it or not. */
+  /** `primary` and `only` name the API by it. API Gateway's own host answers beside it, but for `only`. */
   readonly role: StageConfiguration['authDomainRole'];
 }
 
