@@ -4,6 +4,12 @@ import { apiFindings, message } from './findings.ts';
 /** `date-time` of RFC 3339 section 5.6, which requires seconds and an offset; the schema checks the calendar. */
 const rfc3339 = /^[0-9-]{10}[Tt][0-9:]{8}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9:]{5})$/;
 
+/** What generated clients write in queries: a space for the `T` or before the offset, and an offset without its colon. */
+const generated = /^([0-9-]{10})[Tt ]([0-9:]{8}(?:\.[0-9]+)?) ?(?:[Zz]|([+-][0-9]{2}):?([0-9]{2}))$/;
+
+/** The same where the `+` of the offset was not percent-encoded: in a query it reads as a space. */
+const plusNotEncoded = /^[0-9-]{10}[Tt ][0-9:]{8}(?:\.[0-9]+)? {1,2}[0-9]{2}:?[0-9]{2}$/;
+
 const error = message(apiFindings.date_time);
 
 /** Beyond these years the text of a time no longer sorts by time. */
@@ -27,3 +33,21 @@ export const dateTime = z.pipe(
     }),
   ),
 );
+
+/** A `dateTime` of a query, which may also be written as generated clients write it. */
+export const queryDateTime = z.pipe(
+  z.pipe(
+    z
+      .string()
+      .check(z.refine(text => !plusNotEncoded.test(text), { error: message(apiFindings.plus_sign), abort: true })),
+    z.transform(toRfc3339),
+  ),
+  dateTime,
+);
+
+/** Returns what a generated client wrote as RFC 3339 has it, and any other text as it is. */
+function toRfc3339(text: string): string {
+  const [, date, time, hours, minutes] = generated.exec(text) ?? [];
+  if (date === undefined) return text;
+  return `${date}T${time}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`;
+}

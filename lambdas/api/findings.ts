@@ -28,6 +28,11 @@ export const apiFindings = {
     en: 'Value must be a date and time as in RFC 3339, with Z or an offset.',
     pt: 'O valor deve ser uma data e hora conforme a RFC 3339, com Z ou o deslocamento do fuso horário.',
   },
+  plus_sign: {
+    code: 'invalid_value',
+    en: 'Value must have an offset with its sign: in a query, + is written %2B.',
+    pt: 'O valor deve ter o sinal do deslocamento do fuso horário: na URL, o + se escreve %2B.',
+  },
 } as const satisfies FindingTable;
 
 /** Makes a finding. */

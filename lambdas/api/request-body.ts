@@ -10,7 +10,7 @@ export function assertBodySize(bytes: Buffer): void {
 /**
  * Parses a request's JSON body strictly: media type, size, UTF-8, JSON, no duplicate names. Errors never repeat the body.
  *
- * @param isOptional - whether a missing body counts as `{}`.
+ * @param isOptional - whether a missing body counts as `{}`, and `null` as missing: generated clients send it for no body.
  * @throws {Problem} 415, 413 or 400, in this order.
  */
 export function parseJsonBody(
@@ -37,7 +37,7 @@ export function parseJsonBody(
     throw apiProblem('body_not_json');
   }
   if (findDuplicateName(text) !== undefined) throw apiProblem('body_repeats_name');
-  return value;
+  return isOptional && value === null ? {} : value;
 }
 
 /** The most bytes that a request body may have. */

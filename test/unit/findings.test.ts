@@ -56,6 +56,7 @@ const cases: Record<string, () => readonly Finding[] | Promise<readonly Finding[
   'api.choice': () => body(replayRequest, { ...span, estado: 'entregue' }),
   'api.choice_type': () => body(replayRequest, { ...span, estado: 1 }),
   'api.date_time': () => body(replayRequest, { ...span, ate: '2026-11-20' }),
+  'api.plus_sign': () => query('desde=2026-11-20T12:00:00+03:00'),
   'webhooks.autorizacao': () => body(replacement, { url: good.url, autorizacao: ' x' }),
   'webhooks.well_formed': () => url('https://receiver.example.com/\ud800'),
   'webhooks.length': () => url(`https://receiver.example.com/${'a'.repeat(2_048)}`),

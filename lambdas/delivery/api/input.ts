@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { dateTime } from '../../api/date-time.ts';
+import { dateTime, queryDateTime } from '../../api/date-time.ts';
 import { type Finding, finding, message } from '../../api/findings.ts';
 import { validationFailed } from '../../api/problems.ts';
 import { validate } from '../../api/validation.ts';
@@ -44,8 +44,8 @@ const rangeRule = {
 export const historyQuery = z
   .strictObject({
     estado: z.optional(z.pipe(z.enum(Object.values(wireStates)), z.transform(stateFromWire))),
-    desde: z.optional(dateTime),
-    ate: z.optional(dateTime),
+    desde: z.optional(queryDateTime),
+    ate: z.optional(queryDateTime),
     limite: z._default(limite, 20),
     cursor: z.optional(cursor),
   })

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dateTime } from '../../../lambdas/api/date-time.ts';
+import { dateTime, queryDateTime } from '../../../lambdas/api/date-time.ts';
 import { processorTimeOf } from '../../support/processor-time.ts';
 
 const read = (text: unknown) => dateTime.safeParse(text);
+
+const noon = Date.UTC(2026, 10, 20, 12);
 
 describe('a dateTime (RFC 3339 section 5.6)', () => {
   it.each([
@@ -69,6 +71,59 @@ describe('a dateTime (RFC 3339 section 5.6)', () => {
     const spent = processorTimeOf(() => {
       expect(read(`${text}Z`).data).toBe(Date.UTC(2026, 10, 20, 12));
       expect(read(`${text}1x`).success).toBe(false);
+    });
+    expect(spent).toBeLessThan(1_000);
+  });
+});
+
+describe('a queryDateTime', () => {
+  it.each([
+    ['RFC 3339', '2026-11-20T09:00:00-03:00', noon],
+    ['RFC 3339, in lower case', '2026-11-20t12:00:00z', noon],
+    ['Python, by its default format', '2026-11-20T12:00:00.123456+0000', noon + 124],
+    ['Python, west of Greenwich', '2026-11-20T09:00:00.000000-0300', noon],
+    ['Rust', '2026-11-20 12:00:00 +00:00', noon],
+    ['Ruby', '2026-11-20 17:30:00 +0530', noon],
+    ['a space for the T alone', '2026-11-20 12:00:00Z', noon],
+    ['a space before the offset alone', '2026-11-20T09:00:00 -03:00', noon],
+  ])('%s: %s is read', (_writer, text, milliseconds) => {
+    expect(queryDateTime.safeParse(text).data).toBe(milliseconds);
+  });
+
+  it.each([
+    '2026-11-20 12:00:00',
+    '2026-11-20  12:00:00Z',
+    '2026-11-20T12:00:00  +00:00',
+    '2026-11-20T 12:00:00Z',
+    '2026-11-20T12:00:00+00',
+    '2026-11-20T12:00:00+000',
+    '2026-11-20T12:00:00+00:0',
+    '2026-11-20T12:00:00+2400',
+    '2026-02-30 12:00:00 +0000',
+    ' 2026-11-20 12:00:00Z',
+    '2026-11-20 12:00:00Z ',
+    '2026-11-20T12:00:00Z:',
+    '2026-11-20T12:00:00Z00',
+    'ontem',
+  ])('%j is none', text => {
+    const { error } = queryDateTime.safeParse(text);
+    expect(error?.issues.map(({ message }) => message)).toEqual([expect.stringContaining('RFC 3339')]);
+  });
+
+  it.each(['2026-11-20T12:00:00 00:00', '2026-11-20 12:00:00 0530', '2026-11-20 12:00:00.5  00:00'])(
+    '%s had a + that was not percent-encoded, and is told so',
+    text => {
+      const { error } = queryDateTime.safeParse(text);
+      expect(error?.issues.map(({ message }) => message)).toEqual([expect.stringContaining('%2B')]);
+    },
+  );
+
+  it('takes a long text in time linear in its length', () => {
+    const spent = processorTimeOf(() => {
+      for (const filling of ['0', ' ', '+', ':', '-', '0 ']) {
+        const text = `2026-11-20T12:00:00.${filling.repeat(500_000)}`;
+        expect(queryDateTime.safeParse(`${text}x`).success).toBe(false);
+      }
     });
     expect(spent).toBeLessThan(1_000);
   });

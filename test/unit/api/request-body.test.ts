@@ -129,4 +129,12 @@ describe('parseJsonBody', () => {
     expect(read(undefined, 'text/plain', true)).toEqual({});
     expect(codeOf(() => read('{}', 'text/plain', true))).toBe('415 unsupported_media_type');
   });
+
+  it.each(['null', ' null\n'])('reads %j as a missing optional body: generated clients send it for none', body => {
+    expect(read(body, 'application/json', true)).toEqual({});
+  });
+
+  it.each(['[]', '0', '"null"', 'false'])('takes %s for no missing optional body', body => {
+    expect(read(body, 'application/json', true)).toEqual(JSON.parse(body));
+  });
 });
