@@ -49,7 +49,8 @@ export async function expectToServe(title: string, driver: readonly [string, ...
   say(`${title}: ${liveSteps.length} steps live, ${laterSteps.length} with what is added later`);
 }
 
-const liveSteps = 'log in,refresh,introspect,register,list,test,page,delivery,resend,replay,422,revoke'.split(',');
+const liveSteps =
+  'log in,refresh,introspect,register,rotate,list,test,page,filter,delivery,resend,replay,422,revoke'.split(',');
 
 const laterSteps = 'token,introspection,webhook,delivery,problem,422,event,grown event'.split(',');
 

@@ -30,7 +30,7 @@ export async function generatorJar(version: keyof typeof jarHashes): Promise<str
 /** Returns the folder of the packages of npm: the types' generator, the client that uses them, and a compiler. */
 export async function npmPackages(): Promise<string> {
   const packages = Object.entries(npmVersions).map(([name, version]) => `${name}@${version}`);
-  const folder = path.join(cache, packages.join('-'));
+  const folder = path.join(cache, packages.join('-').replaceAll('/', '-'));
   if (existsSync(folder)) return folder;
   say(`${packages.join(', ')} come from npm …`);
   const draft = draftFolder();

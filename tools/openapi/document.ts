@@ -23,7 +23,7 @@ export function openApiDocument(all: readonly Operation[], host: Host): object {
       describePath(methods, operation => referring(responses[operation.id] ?? {})),
     ]),
   );
-  const { info, externalDocs, servers, tags, securitySchemes } = introductions[host];
+  const { info, servers, tags, securitySchemes } = introductions[host];
   const { webhooks, parameters } = host === 'base' ? ofEvents() : { parameters: {} };
   const body = { paths, webhooks, 'x-not-found': notFound(host) };
   const described = { parameters, responses: shared };
@@ -31,7 +31,6 @@ export function openApiDocument(all: readonly Operation[], host: Host): object {
   return {
     openapi: '3.1.1',
     info,
-    externalDocs,
     servers,
     tags,
     ...body,

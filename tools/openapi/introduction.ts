@@ -28,13 +28,11 @@ ${conventions}`,
       contact,
       license,
     },
-    externalDocs: docs('README.md', 'The pages for integrators.'),
     servers: [serverOf(exampleUrls.auth, 'The authorization server, {auth_url}')],
     tags: [
       {
         name: 'Tokens',
         description: 'Log in, refresh, log out.',
-        externalDocs: docs('tokens.md', 'Tokens and sessions.'),
       },
       { name: 'Discovery', description: 'Documents that libraries read.' },
     ],
@@ -62,25 +60,21 @@ ${conventions}
       contact,
       license,
     },
-    externalDocs: docs('README.md', 'The pages for integrators.'),
     servers: [serverOf(exampleUrls.base, 'The API, {base_url}')],
     tags: [
-      { name: 'Webhooks', description: 'Register URLs for events.', externalDocs: docs('webhooks.md', 'Webhooks.') },
+      { name: 'Webhooks', description: 'Register URLs for events.' },
       {
         name: 'Deliveries',
         description: 'See what was sent, and send it again.',
-        externalDocs: docs('deliveries.md', 'Deliveries.'),
       },
       {
         name: 'Replays',
         description: 'Send the deliveries of a span of time again.',
-        externalDocs: docs('deliveries.md#replay-a-span-of-time', 'Replays.'),
       },
       { name: 'Discovery', description: 'Documents that libraries read.' },
       {
         name: 'Events',
         description: 'What receivers get.',
-        externalDocs: docs('receiving.md', 'Receive and verify.'),
       },
     ],
     securitySchemes: {
@@ -120,11 +114,6 @@ export const acceptLanguage = {
   schema: { type: 'string' },
   example: 'pt-BR, en;q=0.5',
 };
-
-/** A page for people; the link is relative to the folder of the published documents. */
-function docs(page: string, description: string) {
-  return { url: `../en/${page}`, description };
-}
 
 /** Every stage has addresses of its own: the document's is a variable. */
 function serverOf(example: string, description: string) {

@@ -82,6 +82,8 @@ func live() {
 	registration := *api.NewWebhookRegistration(event, os.Getenv("HOOK_URL"))
 	webhook := must(client.WebhooksAPI.RegisterWebhook(ctx).WebhookRegistration(registration).Execute())
 	done("register", strings.HasPrefix(webhook.Segredo, "whsec_") && webhook.MotivoSuspensao.Get() == nil)
+	rotated := must(client.WebhooksAPI.RotateSecret(ctx, event).Execute())
+	done("rotate", strings.HasPrefix(rotated.Segredo, "whsec_") && rotated.Segredo != webhook.Segredo)
 	done("list", len(must(client.WebhooksAPI.ListWebhooks(ctx).Execute()).Webhooks) == 2)
 	sent := map[string]bool{}
 	for range 3 {
@@ -102,6 +104,8 @@ func live() {
 		request = request.Cursor(*cursor)
 	}
 	done("page", len(found) == 3 && found[os.Getenv("DELIVERY")])
+	recent := client.DeliveriesAPI.ListDeliveries(ctx, api.DEMANDA_CRIADA).Desde(time.Now().Add(-time.Hour)).Ate(time.Now())
+	done("filter", len(must(recent.Execute()).Entregas) == 3)
 	id := os.Getenv("DELIVERY")
 	detail := must(client.DeliveriesAPI.GetDelivery(ctx, api.DEMANDA_CRIADA, id).Execute())
 	done("delivery", detail.Estado == "entregue" && detail.Tentativas[0].Resultado == "entregue")

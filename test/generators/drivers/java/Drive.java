@@ -35,6 +35,8 @@ public class Drive {
     RegisteredWebhook webhook =
         webhooks.registerWebhook(new WebhookRegistration().evento(EVENT).url(URI.create(System.getenv("HOOK_URL"))), null);
     done("register", webhook.getSegredo().startsWith("whsec_") && webhook.getMotivoSuspensao() == null);
+    String rotated = webhooks.rotateSecret(EVENT, null, null).getSegredo();
+    done("rotate", rotated.startsWith("whsec_") && !rotated.equals(webhook.getSegredo()));
     done("list", webhooks.listWebhooks(null).getWebhooks().size() == 2);
     Set<String> sent = new HashSet<>(), found = new HashSet<>();
     for (int i = 0; i < 3; i++) sent.add(deliveries.sendTest(EVENT, null).getId());
@@ -47,11 +49,13 @@ public class Drive {
       if (cursor == null) break;
     }
     done("page", found.equals(Set.of(System.getenv("DELIVERIES").split(","))));
+    OffsetDateTime now = OffsetDateTime.now();
+    DeliveryPage recent = deliveries.listDeliveries(DELIVERED, null, now.minusHours(1), now, null, null, null);
+    done("filter", recent.getEntregas().size() == 3);
     String id = System.getenv("DELIVERY");
     DeliveryDetail detail = deliveries.getDelivery(DELIVERED, id, null);
     done("delivery", detail.getEstado().equals("entregue") && detail.getTentativas().get(0).getResultado().equals("entregue"));
     done("resend", deliveries.resendDelivery(DELIVERED, id, null).getId().equals(id));
-    OffsetDateTime now = OffsetDateTime.now();
     ReplayRequest span = new ReplayRequest().desde(now.minusHours(1)).ate(now).estado(ReplayRequest.EstadoEnum.FALHOU);
     Replay replay = replays.startReplay(DELIVERED, span, null);
     done("replay", replays.getReplay(DELIVERED, replay.getId(), null).getId().equals(replay.getId()));

@@ -40,6 +40,8 @@ async function live(): Promise<void> {
   const api = apiWith(pair?.access_token ?? '');
   const { data: webhook } = await api.POST('/v1/webhooks', { body: { evento, url: environment('HOOK_URL') } });
   done('register', webhook?.segredo.startsWith('whsec_') === true && webhook.motivo_suspensao === null);
+  const { data: rotated } = await api.POST('/v1/webhooks/{evento}/segredo', { params: { path } });
+  done('rotate', rotated?.segredo.startsWith('whsec_') === true && rotated.segredo !== webhook?.segredo);
   done('list', (await api.GET('/v1/webhooks')).data?.webhooks.length === 2);
   const sent = new Set<string>();
   for (let i = 0; i < 3; i += 1) {
@@ -57,13 +59,17 @@ async function live(): Promise<void> {
     cursor = page.proximo_cursor;
   }
   done('page', [...found].sort().join() === environment('DELIVERIES').split(',').sort().join());
+  const span = { desde: new Date(Date.now() - 3_600_000).toISOString(), ate: new Date().toISOString() };
+  const { data: recent } = await api.GET('/v1/webhooks/{evento}/entregas', {
+    params: { path: delivered, query: span },
+  });
+  done('filter', recent?.entregas.length === 3);
   const id = environment('DELIVERY');
   const params = { path: { ...delivered, id } };
   const { data: detail } = await api.GET('/v1/webhooks/{evento}/entregas/{id}', { params });
   done('delivery', detail?.estado === 'entregue' && detail.tentativas[0]?.resultado === 'entregue');
   const { data: resent } = await api.POST('/v1/webhooks/{evento}/entregas/{id}/reenvio', { params });
   done('resend', resent?.id === id);
-  const span = { desde: new Date(Date.now() - 3_600_000).toISOString(), ate: new Date().toISOString() };
   const { data: replay } = await api.POST('/v1/webhooks/{evento}/reenvios', {
     params: { path: delivered },
     body: { ...span, estado: 'falhou' },

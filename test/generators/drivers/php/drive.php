@@ -60,6 +60,8 @@ function live(): void
     [$event, $delivered] = [Model\EventName::PROPOSTA_RECEBIDA, Model\EventName::DEMANDA_CRIADA];
     $webhook = $webhooks->registerWebhook(new Model\WebhookRegistration(['evento' => $event, 'url' => getenv('HOOK_URL')]));
     done('register', str_starts_with($webhook->getSegredo(), 'whsec_') && $webhook->getMotivoSuspensao() === null);
+    $rotated = $webhooks->rotateSecret($event)->getSegredo();
+    done('rotate', str_starts_with($rotated, 'whsec_') && $rotated !== $webhook->getSegredo());
     done('list', count($webhooks->listWebhooks()->getWebhooks()) === 2);
     $sent = $found = [];
     for ($i = 0; $i < 3; $i++) $sent[] = $deliveries->sendTest($event)->getId();
@@ -71,6 +73,8 @@ function live(): void
         if ($cursor === null) break;
     }
     done('page', array_diff(explode(',', getenv('DELIVERIES')), $found) === [] && count($found) === 3);
+    $recent = $deliveries->listDeliveries($delivered, desde: new DateTime('-1 hour'), ate: new DateTime());
+    done('filter', count($recent->getEntregas()) === 3);
     $id = getenv('DELIVERY');
     $detail = $deliveries->getDelivery($delivered, $id);
     done('delivery', $detail->getEstado() === 'entregue' && $detail->getTentativas()[0]->getResultado() === 'entregue');

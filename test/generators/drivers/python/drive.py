@@ -46,6 +46,8 @@ def live():
     event = api.EventName("proposta.recebida")
     webhook = webhooks.register_webhook(api.WebhookRegistration(evento=event, url=env["HOOK_URL"]))
     done("register", webhook.segredo.startswith("whsec_") and webhook.motivo_suspensao is None)
+    rotated = webhooks.rotate_secret(event).segredo
+    done("rotate", rotated.startswith("whsec_") and rotated != webhook.segredo)
     done("list", len(webhooks.list_webhooks().webhooks) == 2)
     sent = {deliveries.send_test(event).id for _ in range(3)}
     done("test", len(sent) == 3)
@@ -58,10 +60,12 @@ def live():
         if cursor is None:
             break
     done("page", found == set(env["DELIVERIES"].split(",")))
+    now = datetime.now(timezone.utc)
+    recent = deliveries.list_deliveries(delivered, desde=now - timedelta(hours=1), ate=now)
+    done("filter", len(recent.entregas) == 3)
     detail = deliveries.get_delivery(delivered, env["DELIVERY"])
     done("delivery", detail.estado == "entregue" and detail.tentativas[0].resultado == "entregue")
     done("resend", deliveries.resend_delivery(delivered, env["DELIVERY"]).id == env["DELIVERY"])
-    now = datetime.now(timezone.utc)
     span = api.ReplayRequest(desde=now - timedelta(hours=1), ate=now, estado="falhou")
     replay = replays.start_replay(delivered, span)
     done("replay", replays.get_replay(delivered, replay.id).id == replay.id)

@@ -38,6 +38,8 @@ async function live(): Promise<void> {
   const { webhooks, deliveries, replays } = apisWith(pair.accessToken);
   const webhook = await webhooks.registerWebhook({ webhookRegistration: { evento, url: environment('HOOK_URL') } });
   done('register', webhook.segredo.startsWith('whsec_') && webhook.motivoSuspensao === null);
+  const rotated = await webhooks.rotateSecret({ evento });
+  done('rotate', rotated.segredo.startsWith('whsec_') && rotated.segredo !== webhook.segredo);
   done('list', (await webhooks.listWebhooks()).webhooks.length === 2);
   const sent = new Set<string>();
   for (let i = 0; i < 3; i += 1) sent.add((await deliveries.sendTest({ evento })).id);
@@ -55,11 +57,13 @@ async function live(): Promise<void> {
     cursor = page.proximoCursor;
   }
   done('page', [...found].sort().join() === environment('DELIVERIES').split(',').sort().join());
+  const recent = { desde: new Date(Date.now() - 3_600_000), ate: new Date() };
+  done('filter', (await deliveries.listDeliveries({ evento: delivered, ...recent })).entregas.length === 3);
   const id = environment('DELIVERY');
   const detail = await deliveries.getDelivery({ evento: delivered, id });
   done('delivery', detail.estado === 'entregue' && detail.tentativas[0]?.resultado === 'entregue');
   done('resend', (await deliveries.resendDelivery({ evento: delivered, id })).id === id);
-  const span = { desde: new Date(Date.now() - 3_600_000), ate: new Date(), estado: api.ReplayRequestEstadoEnum.Falhou };
+  const span = { ...recent, estado: api.ReplayRequestEstadoEnum.Falhou };
   const replay = await replays.startReplay({ evento: delivered, replayRequest: span });
   done('replay', (await replays.getReplay({ evento: delivered, id: replay.id })).id === replay.id);
   const webhookReplacement = { url: 'http://example.com' };
