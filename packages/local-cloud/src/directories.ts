@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf, StartError } from './errors.ts';
@@ -48,11 +49,25 @@ export function openDataDirectory(directory: string): DataDirectory {
 }
 
 /**
- * Makes a directory for the files of this run, named by the process id, and removes those of runs that were killed.
+ * Makes a directory for the files of this run, named by the process id, and removes those of runs that were killed. Where none
+ * can be made there, on a read-only file system or in another user's folder, it stands in the system's temporary folder.
  *
  * @returns its path, and what removes it.
  */
 export function makeRunDirectory(parent: string): { readonly path: string; remove(): void } {
+  const path = ownDirectory(parent);
+  return { path, remove: () => rmSync(path, removal) };
+}
+
+function ownDirectory(parent: string): string {
+  try {
+    return directoryOfProcess(parent);
+  } catch {
+    return mkdtempSync(join(tmpdir(), 'local-cloud-run-'));
+  }
+}
+
+function directoryOfProcess(parent: string): string {
   makeDirectory(parent);
   for (const name of readdirSync(parent)) {
     if (!isAlive(Number(name))) rmSync(join(parent, name), removal);
@@ -60,7 +75,7 @@ export function makeRunDirectory(parent: string): { readonly path: string; remov
   const path = join(parent, String(process.pid));
   rmSync(path, removal);
   makeDirectory(path);
-  return { path, remove: () => rmSync(path, removal) };
+  return path;
 }
 
 /** On Windows a directory cannot be removed until the last process that works in it has exited. */

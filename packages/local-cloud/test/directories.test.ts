@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { makeRunDirectory, openDataDirectory } from '../src/directories.ts';
 
@@ -51,6 +51,24 @@ describe('a data directory', () => {
 });
 
 describe('a run directory', () => {
+  it("stands in the system's temporary folder where none can be made beside the app", () => {
+    const runs = join(parent, 'not-writable');
+    mkdirSync(runs);
+    chmodSync(runs, 0o555);
+    chmodSync(parent, 0o755);
+    const self = process.geteuid?.();
+    if (self === 0) process.seteuid?.('nobody'); // root may write anywhere
+    try {
+      const { path, remove } = makeRunDirectory(runs);
+      expect(dirname(path)).toBe(tmpdir());
+      writeFileSync(join(path, 'file'), '');
+      remove();
+      expect(existsSync(path)).toBe(false);
+    } finally {
+      if (self === 0) process.seteuid?.(self);
+    }
+  });
+
   it('is named by the process; those of killed runs are removed', () => {
     const runs = join(parent, 'runs');
     const left = join(runs, '2147483646');
