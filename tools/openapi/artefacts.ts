@@ -8,7 +8,7 @@ import { openApiDocument } from './document.ts';
 import { eventSchemaFiles } from './event-schemas.ts';
 import { operations } from './operations.ts';
 import { publisherSources } from './publisher-sources.ts';
-import { writeStageDocuments } from './stage-documents.ts';
+import { type StageUrls, writeStageDocuments } from './stage-documents.ts';
 
 /** The folder that holds what is generated, and nothing else. */
 export const artefactsFolder = 'docs/api';
@@ -36,18 +36,35 @@ if (import.meta.main) process.exitCode = run(process.argv.slice(2)); // `npm run
 
 /** Writes what is published; with `--auth` and `--base` the documents of a stage alone. Returns the exit code. */
 function run(words: readonly string[]): number {
-  const options = { auth: { type: 'string' }, base: { type: 'string' }, out: { type: 'string' } } as const;
-  const { auth, base, out = path.join(root, '.local') } = parseArgs({ args: [...words], options }).values;
   if (words.length === 0) {
     writeArtefacts();
     return 0;
   }
-  if (auth === undefined || base === undefined) {
-    console.error('npm run openapi -- --auth URL --base URL [--out DIR]: the addresses of a stage are missing.');
+  const options = stageOptions(words);
+  if (typeof options === 'string') {
+    console.error(`npm run openapi -- --auth URL --base URL [--out DIR]: ${options}`);
     return 2;
   }
-  for (const file of writeStageDocuments(path.resolve(out), { auth, base })) console.log(file);
-  return 0;
+  try {
+    for (const file of writeStageDocuments(path.resolve(options.out), options)) console.log(file);
+    return 0;
+  } catch (error) {
+    console.error(`The documents cannot be written: ${error instanceof Error ? error.message : error}`);
+    return 1;
+  }
+}
+
+/** Returns the addresses of a stage and the folder for its documents, or what is wrong with the words of the command line. */
+function stageOptions(words: readonly string[]): (StageUrls & { readonly out: string }) | string {
+  try {
+    const options = { auth: { type: 'string' }, base: { type: 'string' }, out: { type: 'string' } } as const;
+    const { auth, base, out = path.join(root, '.local') } = parseArgs({ args: [...words], options }).values;
+    if (auth === undefined || base === undefined) return 'the addresses of a stage are missing.';
+    const wrong = [auth, base].find(url => !/^https?:$/.test(URL.parse(url)?.protocol ?? ''));
+    return wrong === undefined ? { auth, base, out } : `"${wrong}" is not a URL that begins with https:// or http://.`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 /** Writes them, and removes what no longer is one. */

@@ -62,19 +62,21 @@ const refreshTokenGrant = {
   required: ['grant_type', 'refresh_token'],
 };
 
-/** The schemas of the forms: closed, though the service ignores fields that they do not name (RFC 6749 section 3.2). A field given twice is refused; empty ones are absent. */
+const ignoredFields = { description: 'Other fields are ignored (RFC 6749 section 3.2).' };
+
+/** The schemas of the forms. A field given twice is refused; empty ones are absent. */
 export const formSchemas = {
   TokenRequest: {
     ...union([passwordGrant, refreshTokenGrant]),
     description:
       'Logs a user in (RFC 6749 section 4.3), with `username` and `password`; or exchanges a refresh token (section 6).',
-    additionalProperties: false,
+    additionalProperties: ignoredFields,
   },
   PresentedToken: {
     type: 'object',
     properties: { ...client, token, token_type_hint: hint },
     required: ['token'],
-    additionalProperties: false,
+    additionalProperties: ignoredFields,
   },
 } as const;
 

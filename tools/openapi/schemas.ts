@@ -20,7 +20,7 @@ export type SchemaNote = {
   readonly [member: string]: unknown;
 };
 
-/** Returns the schemas of the functions, and what is noted of them: those of requests are closed, those of answers open. */
+/** Returns the schemas of the functions, and what is noted of them: those of requests to {base_url} are closed, those of answers open. */
 export function describedSchemas(
   notes: Readonly<Partial<Record<FunctionSchemaName, SchemaNote>>>,
 ): Record<string, Schema> {

@@ -18,12 +18,10 @@ export interface StageUrls {
  */
 export function writeStageDocuments(folder: string, urls: StageUrls): readonly string[] {
   mkdirSync(folder, { recursive: true });
-  const pages = `${path.relative(folder, path.join(published, '../en')).split(path.sep).join('/')}/`;
   return names.map(name => {
     const text = readFileSync(path.join(published, name), 'utf8')
       .replaceAll(exampleUrls.auth, withoutSlash(urls.auth))
-      .replaceAll(exampleUrls.base, withoutSlash(urls.base))
-      .replaceAll('"../en/', `"${pages}`);
+      .replaceAll(exampleUrls.base, withoutSlash(urls.base));
     const file = path.join(folder, name);
     writeFileSync(file, text);
     return file;

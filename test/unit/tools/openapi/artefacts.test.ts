@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -20,6 +21,37 @@ describe('the documents in docs/api', () => {
 
   it('are the same each time', () => {
     expect([...artefacts()]).toEqual([...generated]);
+  });
+});
+
+describe('npm run openapi', () => {
+  it.each([
+    [
+      'an address that is no URL',
+      ['--auth', 'auth.example.com', '--base', 'https://api.example.com'],
+      2,
+      '"auth.example.com" is not a URL',
+    ],
+    [
+      'an address of another scheme',
+      ['--auth', 'https://auth.example.com', '--base', 'ftp://api.example.com'],
+      2,
+      '"ftp://api.example.com" is not a URL',
+    ],
+    ['one address alone', ['--auth', 'https://auth.example.com'], 2, 'the addresses of a stage are missing'],
+    ['an unknown option', ['--bass', 'https://api.example.com'], 2, "Unknown option '--bass'"],
+    [
+      'a folder that cannot be made',
+      ['--auth', 'https://a.example', '--base', 'https://b.example', '--out', import.meta.filename],
+      1,
+      'cannot be written',
+    ],
+  ])('with %s says so in one line', (_case, words, status, told) => {
+    const run = spawnSync(process.execPath, [path.join(root, 'tools/openapi/artefacts.ts'), ...words], {
+      encoding: 'utf8',
+    });
+    expect(run.status).toBe(status);
+    expect(run.stderr.trim().split('\n')).toEqual([expect.stringContaining(told)]);
   });
 });
 
