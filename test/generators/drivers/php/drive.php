@@ -73,7 +73,9 @@ function live(): void
         if ($cursor === null) break;
     }
     done('page', array_diff(explode(',', getenv('DELIVERIES')), $found) === [] && count($found) === 3);
-    $recent = $deliveries->listDeliveries($delivered, desde: new DateTime('-1 hour'), ate: new DateTime());
+    // The generated client takes a DateTime in a body, and only text in a query.
+    [$from, $to] = array_map(fn ($time) => (new DateTime($time))->format(DateTime::ATOM), ['-1 hour', 'now']);
+    $recent = $deliveries->listDeliveries($delivered, desde: $from, ate: $to);
     done('filter', count($recent->getEntregas()) === 3);
     $id = getenv('DELIVERY');
     $detail = $deliveries->getDelivery($delivered, $id);
