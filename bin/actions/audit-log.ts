@@ -30,20 +30,28 @@ export interface Subject {
   readonly all?: string | undefined;
   /** The number of things that were changed. */
   readonly count?: number | undefined;
+  /** Where a command works on several: of many it names the first ones. */
+  readonly accounts?: readonly string[] | undefined;
+  readonly users?: readonly string[] | undefined;
 }
+
+/** What a command changes of its target, by the names of its options: roles, scopes, times, never a secret, a name or an address. */
+export type Change = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** One command of an operator, as its audit line tells it. */
 export type AuditRecord = z.output<typeof auditLine>;
 
 /** An audit line that was begun. */
-interface BegunLine {
+export interface BegunLine {
+  /** Writes a further line, which names more of the target than one line holds. */
+  continue(subject: Subject): Promise<void>;
   /** Writes how the command ended. Of an error it tells the name, never the message. */
   complete(outcome: 'done' | 'failed', subject: Subject, error?: unknown): Promise<void>;
 }
 
 /** The audit trail of a target: lines of a log group, in a stream for each day. */
 export interface AuditLog {
-  begin(command: string, subject: Subject): Promise<BegunLine>;
+  begin(command: string, subject: Subject, change?: Change): Promise<BegunLine>;
   /** Returns the latest commands since then, at most `limit`, the newest first. */
   list(since: number, limit: number): Promise<readonly AuditRecord[]>;
 }
@@ -77,7 +85,7 @@ export function openAuditLog(target: Target): AuditLog {
   }
 
   return {
-    begin: async function beginLine(command, subject) {
+    begin: async function beginLine(command, subject, change = {}) {
       const begun: AuditRecord = {
         message: 'operator.begun',
         id: randomId(22),
@@ -85,10 +93,13 @@ export function openAuditLog(target: Target): AuditLog {
         caller: await callerOf(target),
         command,
         target: shown(subject),
+        ...(Object.values(change).some(value => value !== undefined) && { change: known(change) }),
         outcome: 'begun',
       };
       await write(begun);
       return {
+        continue: subject =>
+          write({ ...begun, message: 'operator.continued', id: randomId(22), target: shown(subject), of: begun.id }),
         complete: (outcome, more, error) =>
           write({
             ...begun,
@@ -113,33 +124,41 @@ export function openAuditLog(target: Target): AuditLog {
 }
 
 const auditLine = z.object({
-  message: z.enum(['operator.begun', 'operator.ended']),
+  message: z.enum(['operator.begun', 'operator.continued', 'operator.ended']),
   id: z.string(),
+  /** The line that a further one belongs to. */
+  of: z.string().optional(),
   at: z.string(),
   /** The ARN of the caller; on a local run the machine's user. */
   caller: z.string(),
   command: z.string(),
   target: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())])),
+  change: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).optional(),
   /** `begun` where it was never completed: the command was killed, or still runs. */
   outcome: z.enum(['begun', 'done', 'failed']),
   endedAt: z.string().optional(),
   errorName: z.string().optional(),
 });
 
-/** Returns the ids that are known. Of many messages it names the first ones. */
+/** Returns the ids that are known. Of many it names the first ones. */
 function shown({ messages, ...subject }: Subject): AuditRecord['target'] {
-  const ids = messages?.filter(id => uuid.test(id)).slice(0, mostMessages);
+  return known({ ...subject, messages: messages?.filter(id => uuid.test(id)) }) as AuditRecord['target'];
+}
+
+/** Returns what is known of a subject or of a change. Of a long list it keeps the beginning. */
+function known(values: Change): NonNullable<AuditRecord['change']> {
   return Object.fromEntries(
-    Object.entries({ ...subject, messages: ids }).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
+    Object.entries(values).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, typeof value === 'object' ? value.slice(0, mostListed) : value]],
     ),
-  ) as AuditRecord['target'];
+  );
 }
 
 /** The ids that SQS gives: what else was typed for one may be anything. */
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-const mostMessages = 100;
+/** The most ids that a line has of one kind. */
+export const mostListed = 100;
 
 /** Returns the ARN of the credentials, or who works at this machine: a local run takes any credentials. */
 async function callerOf(target: Target): Promise<string> {

@@ -1,4 +1,4 @@
-import type { AuditLog, Subject } from './audit-log.ts';
+import type { BegunLine, Change, Subject } from './audit-log.ts';
 import { CliError, describeError } from './operator.ts';
 import type { Task } from './target.ts';
 
@@ -22,6 +22,16 @@ export interface Naming<Given extends readonly unknown[], Value> {
   readonly before?: (task: Pick<Task, 'target'>, ...given: Given) => Subject | Promise<Subject>;
   /** Names what is known when it is done. */
   readonly after?: (value: Value) => Subject;
+  /** Tells what the action is asked to change, as its options have it. */
+  readonly change?: (...given: Given) => Change;
+}
+
+/** The task of an action that is audited. */
+export interface AuditedTask extends Task {
+  /** Names what was done by now: its line has it also where the action then fails. What is named later replaces it. */
+  readonly nameDone: (subject: Subject) => void;
+  /** Writes a further line, for a target that is too long for one. */
+  readonly nameMore: (subject: Subject) => Promise<void>;
 }
 
 /** Declares an action that changes nothing and shows no body. */
@@ -34,7 +44,7 @@ export function reads<Given extends readonly unknown[], Value>(
 /** Declares an action that changes something. It does nothing unless its audit line was begun. */
 export function writes<Given extends readonly unknown[], Value>(
   command: string,
-  act: (task: Task, ...given: Given) => Promise<Value>,
+  act: (task: AuditedTask, ...given: Given) => Promise<Value>,
   naming: Naming<Given, Value> = {},
 ): Action<Given, Value> {
   const effect = { kind: 'writes', command } as const;
@@ -59,28 +69,32 @@ export function looks<Given extends readonly unknown[], Value>(
 /** Acts between the beginning and the completion of an audit line. @throws {CliError} where the line cannot be begun. */
 async function audited<Given extends readonly unknown[], Value>(
   command: string,
-  act: (task: Task, ...given: Given) => Promise<Value>,
-  { before, after }: Naming<Given, Value>,
+  act: (task: AuditedTask, ...given: Given) => Promise<Value>,
+  { before, after, change }: Naming<Given, Value>,
   task: Task,
   given: Given,
 ): Promise<Value> {
   const subject = (await before?.(task, ...given)) ?? {};
-  const line = await begin(task, command, subject);
+  const line = await begin(task, command, subject, change?.(...given));
+  let done: Subject = {};
+  const nameDone = (named: Subject) => {
+    done = { ...done, ...named };
+  };
   let value: Value;
   try {
-    value = await act(task, ...given);
+    value = await act({ ...task, nameDone, nameMore: line.continue }, ...given);
   } catch (error) {
-    await complete(task, () => line.complete('failed', {}, error));
+    await complete(task, () => line.complete('failed', done, error));
     throw error;
   }
-  await complete(task, () => line.complete('done', after?.(value) ?? {}));
+  await complete(task, () => line.complete('done', { ...done, ...after?.(value) }));
   return value;
 }
 
-async function begin(task: Task, command: string, subject: Subject): ReturnType<AuditLog['begin']> {
+async function begin(task: Task, command: string, subject: Subject, change?: Change): Promise<BegunLine> {
   try {
     const { openAuditLog } = await import('./audit-log.ts');
-    return await openAuditLog(task.target).begin(command, subject);
+    return await openAuditLog(task.target).begin(command, subject, change);
   } catch (error) {
     const why = describeError(error, task.target.unreachable);
     const next = error instanceof Error && error.name.startsWith('AccessDenied') ? ` ${advice}` : '';

@@ -11,15 +11,19 @@ import type { Task } from './target.ts';
 export const actions = {
   createClient: writes('clients create', createClient, {
     before: (_task, { account }) => ({ account: account || undefined }),
+    change: changed,
     after: ({ client }) => ({ client: client.clientId }),
   }),
   listClients: reads(listClients),
   showClient: reads(showClient),
-  updateClient: writes('clients update', updateClient, { before: known }),
+  updateClient: writes('clients update', updateClient, { before: known, change: (_id, settings) => changed(settings) }),
   enableClient: writes('clients enable', enableClient, { before: known }),
   disableClient: writes('clients disable', disableClient, { before: known }),
   deleteClient: writes('clients delete', deleteClient, { before: known }),
-  rotateSecret: writes('clients rotate-secret', rotateSecret, { before: known }),
+  rotateSecret: writes('clients rotate-secret', rotateSecret, {
+    before: known,
+    change: (_id, { overlapSeconds, dropOldest }) => ({ overlapSeconds, dropOldest }),
+  }),
 };
 
 /** The settings of a client as the options name them. What is not given stays as it was. */
@@ -130,6 +134,11 @@ async function rotateSecret(
 /** Names the client for the audit trail, where there is one. */
 async function known({ target }: Pick<Task, 'target'>, clientId: string) {
   return { client: (await openClients(target).findClient(clientId))?.clientId };
+}
+
+/** Returns the settings that are changed, for the audit trail; a name is told by no line. */
+function changed({ grant, scope, account, graceSeconds, introspect }: ClientSettings) {
+  return { grants: grant, scopes: scope, account: account === false ? 'none' : account, graceSeconds, introspect };
 }
 
 /** Returns the options that were given, as the store names them; the account is apart, because it may be removed. */

@@ -8,7 +8,7 @@ import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { looks, reads, writes } from './audit.ts';
 import { CliError, type ShowProgress } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
-import { everySecond, type Replayed, type ReplayRequest, replayDeliveries } from './replay-deliveries.ts';
+import { everySecond, type Replayed, type ReplayRequest, rangeOf, replayDeliveries } from './replay-deliveries.ts';
 import { connectDynamo, openDeliveries, openReplays } from './stores.ts';
 import { requireOutput, type Task } from './target.ts';
 
@@ -23,6 +23,7 @@ export const actions = {
   resendDelivery: writes('deliveries resend', resendDelivery, { before: (_task, delivery) => ({ delivery }) }),
   replay: writes('deliveries replay', replay, {
     before: (_task, { account, event }) => ({ account, event }),
+    change: rangeOf,
     after: ({ id, sent }) => ({ replay: id, count: sent }),
   }),
 };

@@ -9,7 +9,7 @@ import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { reads, writes } from './audit.ts';
 import { CliError } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
-import type { ReplayRequest } from './replay-deliveries.ts';
+import { type ReplayRequest, rangeOf } from './replay-deliveries.ts';
 import { openDeliveries, openReplays } from './stores.ts';
 import { requireOutput, type Task } from './target.ts';
 import type { Registration } from './webhooks.ts';
@@ -20,6 +20,7 @@ export const actions = {
   findDelivery: reads(findDelivery),
   beginReplay: writes('deliveries replay', beginReplay, {
     before: (_task, { account, event }) => ({ account, event }),
+    change: rangeOf,
     after: replay => ({ replay }),
   }),
   sendTest: writes('webhooks test', sendTest, {

@@ -9,7 +9,10 @@ import type { Target, Task } from './target.ts';
 /** The operators' actions on keys. */
 export const actions = {
   listKeys: reads(listKeys),
-  rotateKeys: writes('keys rotate', rotateKeys, { before: (_task, { kind = 'all kinds' }) => ({ all: kind }) }),
+  rotateKeys: writes('keys rotate', rotateKeys, {
+    before: (_task, { kind = 'all kinds' }) => ({ all: kind }),
+    change: ({ now, revoke }) => ({ now, revoke }),
+  }),
 };
 
 /** The options of a key rotation: by default it rotates what is due, with `now` it rotates at once. */

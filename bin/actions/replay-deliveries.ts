@@ -2,7 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
 import { progressAt, type Replay } from '../../lambdas/delivery/replay/replay.ts';
 import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
+import { wireStates } from '../../lambdas/delivery/representation.ts';
 import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { CliError, type ShowProgress } from './operator.ts';
@@ -11,6 +13,11 @@ import { CliError, type ShowProgress } from './operator.ts';
 export interface ReplayRequest extends ReplayRange {
   readonly account: string;
   readonly event: EventName;
+}
+
+/** Returns the range of a replay, for the audit trail. */
+export function rangeOf({ wanted, from, to }: ReplayRange) {
+  return { state: wireStates[wanted], since: isoTime(from), until: isoTime(to) };
 }
 
 /** A replay that has ended. */

@@ -10,13 +10,14 @@ import type { Target, Task } from './target.ts';
 export const actions = {
   createUser: writes('users create', createUser, {
     before: (_task, { account }) => ({ account }),
+    change: ({ role }) => ({ role }),
     after: ({ user }) => ({ user: user.userId }),
   }),
   listUsers: reads(listUsers),
   showUser: reads(showUser),
   enableUser: writes('users enable', enableUser, { before: known }),
   disableUser: writes('users disable', disableUser, { before: known }),
-  setRole: writes('users set-role', setRole, { before: known }),
+  setRole: writes('users set-role', setRole, { before: known, change: (_reference, role) => ({ role }) }),
   unlockUser: writes('users unlock', unlockUser, { before: known }),
   deleteUser: writes('users delete', deleteUser, { before: known }),
   setPassword: writes('users set-password', setPassword, { before: known }),

@@ -40,6 +40,8 @@ const record = makeShape<AuditRecord>([
   { json: 'caller', heading: 'caller', value: ({ caller }) => caller },
   { json: 'command', heading: 'command', value: ({ command }) => command },
   { json: 'target', heading: 'target', value: ({ target }) => target, text: ({ target }) => textOf(target) },
+  { json: 'change', heading: 'change', value: ({ change }) => change, text: ({ change = {} }) => textOf(change) },
+  { json: 'of', value: ({ of }) => of },
   {
     json: 'outcome',
     heading: 'outcome',
@@ -55,8 +57,8 @@ function listed({ records, since, limit, isCutOff }: AuditTrail): Report {
   return { json, text: text + more };
 }
 
-function textOf(target: AuditRecord['target']): string {
-  const ids = Object.entries(target).map(
+function textOf(values: NonNullable<AuditRecord['change']>): string {
+  const ids = Object.entries(values).map(
     ([name, value]) => `${name} ${Array.isArray(value) ? value.join(' ') : value}`,
   );
   return ids.join(', ') || '-';

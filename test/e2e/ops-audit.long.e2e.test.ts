@@ -14,6 +14,7 @@ interface AuditRecord {
   readonly command: string;
   readonly caller: string;
   readonly target: Readonly<Record<string, unknown>>;
+  readonly change?: Readonly<Record<string, unknown>>;
   readonly outcome: string;
 }
 
@@ -43,9 +44,45 @@ describe('ops audit list', () => {
       { command: 'users create', target: { account: 'acme', user: userId }, outcome: 'done' },
     ]);
     const { stdout } = await runOpsInProcess(['--outputs', run.outputsFile, 'audit', 'list', '--limit', '1']);
-    expect(stdout).toMatch(/^BEGUN +CALLER +COMMAND +TARGET +OUTCOME\n/);
+    expect(stdout).toMatch(/^BEGUN +CALLER +COMMAND +TARGET +CHANGE +OUTCOME\n/);
     expect(stdout).toContain(`user ${userId}`);
     expect(stdout).toContain('These are the latest 1: --limit shows more.');
+  });
+
+  it('tells what was changed: roles, scopes, accounts, keys and ranges', async () => {
+    const email = `${unique()}@acme.example`;
+    await answer(['users', 'create', '--email', email, '--account', 'acme', '--role', 'member', '--generate-password']);
+    await answer(['users', 'set-role', email, 'admin']);
+    await answer(['users', 'set-role', email, 'member']);
+    const { clientId } = await answer<{ clientId: string }>([
+      'clients',
+      'create',
+      '--name',
+      'N',
+      '--grant',
+      'password',
+    ]);
+    await answer(['clients', 'update', clientId, '--scope', 'webhooks:read']);
+    await answer(['clients', 'update', clientId, '--account', 'acme']);
+    await answer(['clients', 'update', clientId, '--no-account']);
+    await answer(['clients', 'rotate-secret', clientId, '--overlap-seconds', '0']);
+    await answer(['clients', 'rotate-secret', clientId]);
+    await answer(['keys', 'rotate', '--kind', 'signing', '--now']);
+    await answer(['keys', 'rotate', '--kind', 'signing', '--revoke']);
+    const lines = (await trail()).slice(0, 11).toReversed();
+    expect(lines.map(({ command, change }) => [command, change])).toEqual([
+      ['users create', { role: 'member' }],
+      ['users set-role', { role: 'admin' }],
+      ['users set-role', { role: 'member' }],
+      ['clients create', { grants: ['password'] }],
+      ['clients update', { scopes: ['webhooks:read'] }],
+      ['clients update', { account: 'acme' }],
+      ['clients update', { account: 'none' }],
+      ['clients rotate-secret', { overlapSeconds: 0 }],
+      ['clients rotate-secret', null],
+      ['keys rotate', { now: true }],
+      ['keys rotate', { now: true, revoke: true }],
+    ]);
   });
 
   it('holds a line of every command that writes or shows a body, and no secret, e-mail address or body', async () => {

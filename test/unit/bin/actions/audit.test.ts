@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeEach, expect, expectTypeOf, it } from 'vitest';
-import { type Action, looks, reads, writes } from '../../../../bin/actions/audit.ts';
+import { type Action, type AuditedTask, looks, reads, writes } from '../../../../bin/actions/audit.ts';
 import { openAuditLog } from '../../../../bin/actions/audit-log.ts';
 import { CliError } from '../../../../bin/actions/operator.ts';
 import type { Target, Task } from '../../../../bin/actions/target.ts';
@@ -120,4 +120,31 @@ it('names of what was typed for message ids those that are some, and not more th
 
 it('takes for an action nothing that does not say what it is', () => {
   expectTypeOf<(task: Task) => Promise<number>>().not.toExtend<Action<never[], unknown>>();
+});
+
+it('tells what a command was asked to change, and what was done before it failed', async () => {
+  const move = writes(
+    'things move',
+    async ({ nameDone, nameMore }: AuditedTask, _role: string, _quiet?: boolean) => {
+      nameDone({ count: 1, accounts: ['a'] });
+      await nameMore({ users: ['u1', 'u2'] });
+      nameDone({ count: 2 });
+      throw new Error('half-way');
+    },
+    { before: () => ({ account: 'acme' }), change: (role, quiet) => ({ role, quiet, scopes: ['read', 'write'] }) },
+  );
+  await expect(move(taskOn(targetOf()), 'admin', undefined)).rejects.toThrow('half-way');
+  const [line, further] = await trail();
+  expect(line).toMatchObject({
+    outcome: 'failed',
+    target: { account: 'acme', count: 2, accounts: ['a'] },
+    change: { role: 'admin', scopes: ['read', 'write'] },
+  });
+  expect(further).toMatchObject({ of: line?.id, target: { users: ['u1', 'u2'] }, change: line?.change });
+  expect(line?.change).not.toHaveProperty('quiet');
+});
+
+it('keeps a begun change that is never completed', async () => {
+  await openAuditLog(targetOf()).begin('keys rotate', { all: 'signing' }, { revoke: true, now: undefined });
+  expect(await trail()).toMatchObject([{ outcome: 'begun', change: { revoke: true } }]);
 });
