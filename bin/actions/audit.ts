@@ -82,7 +82,7 @@ async function audited<Given extends readonly unknown[], Value>(
   };
   let value: Value;
   try {
-    value = await act({ ...task, nameDone, nameMore: line.continue }, ...given);
+    value = await act({ ...task, nameDone, nameMore: more => complete(task, () => line.continue(more)) }, ...given);
   } catch (error) {
     await complete(task, () => line.complete('failed', done, error));
     throw error;

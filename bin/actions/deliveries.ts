@@ -1,16 +1,19 @@
 import { makeResend, type ResendRefusal, resendRefusal } from '../../lambdas/delivery/api/resend.ts';
 import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
+import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import type { ReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { contentsOfStateShard, type UndeliveredState } from '../../lambdas/delivery/store/delivery-item.ts';
 import { paginateScan } from '../../lambdas/platform/aws/documents.ts';
 import { isoTime, systemClock } from '../../lambdas/platform/clock.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
-import { looks, reads, writes } from './audit.ts';
+import { type AuditedTask, looks, reads, writes } from './audit.ts';
 import { CliError, type ShowProgress } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
 import { everySecond, type Replayed, type ReplayRequest, rangeOf, replayDeliveries } from './replay-deliveries.ts';
+import { optionsOf, type RangeOutcome, type ReplayedWebhook, type ReplayOne, replayRange } from './replay-range.ts';
 import { connectDynamo, openDeliveries, openReplays } from './stores.ts';
-import { requireOutput, type Task } from './target.ts';
+import { requireOutput, type Target, type Task } from './target.ts';
 
 /** The operators' actions on deliveries. */
 export const actions = {
@@ -25,6 +28,10 @@ export const actions = {
     before: (_task, { account, event }) => ({ account, event }),
     change: rangeOf,
     after: ({ id, sent }) => ({ replay: id, count: sent }),
+  }),
+  replayAll: writes('deliveries replay', replayAll, {
+    before: (_task, { account }) => ({ account, all: account === undefined ? 'accounts' : 'events' }),
+    change: rangeOf,
   }),
 };
 
@@ -109,9 +116,14 @@ export async function readDeliveries(
  * Counts undelivered deliveries of all accounts, the greatest numbers first. It scans the index `undelivered` of the table
  * `Deliveries`, which holds nothing else: some 5,000 in a page. Expired ones count until DynamoDB has removed them.
  */
-async function countUndelivered(
-  { target, progress }: Task,
+function countUndelivered({ target, progress }: Task, query: UndeliveredQuery): Promise<readonly UndeliveredCount[]> {
+  return countIndexed(target, query, progress);
+}
+
+async function countIndexed(
+  target: Target,
   { account, event, state, since, until, limit }: UndeliveredQuery,
+  progress: ShowProgress,
 ): Promise<readonly UndeliveredCount[]> {
   const [from, before] = [since === undefined ? '' : isoTime(since), until === undefined ? '~' : isoTime(until)];
   const counts = new Map<string, UndeliveredCount>();
@@ -182,6 +194,68 @@ async function replay({ target, progress }: Task, request: ReplayRequest): Promi
   const replays = openReplays(target, openRetryQueue(target));
   return replayDeliveries(request, { ...replays, now: systemClock, wait: everySecond }, progress);
 }
+
+/**
+ * Replays a range of the deliveries of all webhooks of an account, or of all accounts, and waits for the end. @throws {CliError}
+ * where nobody confirmed.
+ */
+async function replayAll(
+  { confirm, ...task }: AuditedTask,
+  { account, ...range }: ReplayRange & { readonly account?: string | undefined },
+): Promise<readonly RangeOutcome[]> {
+  const { target, progress, tell } = task;
+  const webhooks = await webhooksWith(target, { account, ...range }, progress);
+  if (webhooks.length === 0) return [];
+  const whose = account === undefined ? target.label : `account "${account}" of ${target.label}`;
+  const count = webhooks.length > mostCounted ? `more than ${mostCounted.toLocaleString('en')}` : webhooks.length;
+  await confirm(
+    `This sends deliveries of ${count} webhook${webhooks.length === 1 ? '' : 's'} of ${whose} again, ten webhooks at once and ten deliveries a second each.`,
+  );
+  tell(`To go on after an interruption, type it again with ${optionsOf(range)}`);
+  const { startWith, find, ...replays } = openReplays(target, openRetryQueue(target));
+  const replayOne: ReplayOne = (request, unique, onBegun) => {
+    const startAs = startWith(() => unique);
+    const start: StartReplay = async (webhook, wanted) => {
+      const begun = await startAs(webhook, wanted);
+      if (begun) await onBegun();
+      return begun;
+    };
+    return replayDeliveries(request, { ...replays, start, now: systemClock, wait: everySecond }, () => {});
+  };
+  return replayRange(webhooks, range, { find, replayOne }, { ...task, now: systemClock });
+}
+
+/** Finds the webhooks that have deliveries in a range: those of an account by their own partitions, those of all in one scan. */
+async function webhooksWith(
+  target: Target,
+  { account, from, to, wanted }: ReplayRange & { readonly account?: string | undefined },
+  progress: ShowProgress,
+): Promise<ReplayedWebhook[]> {
+  if (account === undefined) {
+    const query = { since: from, until: to, state: wanted, limit: Number.POSITIVE_INFINITY };
+    const counts = await countIndexed(target, query, progress);
+    return counts.map(({ accountId, eventName }) => ({ account: accountId, event: eventName as EventName }));
+  }
+  const { history } = openDeliveries(target);
+  const pages = await Promise.all(
+    EVENT_NAMES.map(event =>
+      history({
+        accountId: account,
+        eventName: event,
+        state: wanted,
+        from,
+        before: to,
+        registration: null,
+        limit: 1,
+        after: undefined,
+      }),
+    ),
+  );
+  return EVENT_NAMES.filter((_, at) => pages[at]?.deliveries.length).map(event => ({ account, event }));
+}
+
+/** Of more webhooks than that a question names no number. */
+const mostCounted = 1_000;
 
 /** Yields the deliveries of a webhook, the newest first. */
 async function* newestFirst(

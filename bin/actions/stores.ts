@@ -20,7 +20,7 @@ import { makeReadAnswers } from '../../lambdas/delivery/store/read-answers.ts';
 import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import { type DynamoDBDocumentClient, makeDocumentClient } from '../../lambdas/platform/aws/documents.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
-import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { type MakeId, randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
 import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/webhooks/slow-since.ts';
@@ -139,6 +139,9 @@ export function openReplays(target: Target, retryQueue: AttemptQueue) {
   return {
     findWebhook,
     findLatest: replays.findLatest,
+    find: replays.find,
+    /** Makes what starts replays whose ids are made of what `makeId` returns. */
+    startWith: (makeId: MakeId) => makeStartReplay({ ...silence, replays, run, makeId, now }),
     start: makeStartReplay({ ...silence, replays, run, makeId: randomId, now }),
   };
 }

@@ -23,6 +23,8 @@ export interface Target {
 export interface Task {
   readonly target: Target;
   readonly progress: ShowProgress;
+  /** Writes a line that stays, of a command that works on several things; nothing for programs (`--json`). */
+  readonly tell: (line: string) => void;
   /** Tells of something that went wrong beside what was asked for. */
   readonly warn: (text: string) => void;
   readonly confirm: Confirm;

@@ -35,6 +35,7 @@ export function makeOperatorSource(target: Target): Source {
   const task: Task = {
     target,
     progress: () => {},
+    tell: () => {},
     warn: text => process.stderr.write(`warning: ${text}\n`),
     confirm: async () => {},
     askPassword: () => Promise.reject(new Refusal('Passwords are set at the terminal.')),

@@ -11,6 +11,7 @@ import {
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import type { Resent, ShownDelivery, UndeliveredCount } from '../actions/deliveries.ts';
 import type { Replayed } from '../actions/replay-deliveries.ts';
+import type { RangeOutcome } from '../actions/replay-range.ts';
 import { accountId, deliveryId, eventName, momentBefore, momentForms, wholeNumber } from './option-values.ts';
 import { iso, makeShape, printable, type Report } from './report.ts';
 import type { Run } from './run.ts';
@@ -56,11 +57,12 @@ export function addDeliveries(program: Command, run: Run): void {
     .action(run(actions, 'resendDelivery', resent));
 
   const replay = run(actions, 'replay', replayed);
+  const replayAll = run(actions, 'replayAll', allReplayed);
   deliveries
     .command('replay')
     .description("send again what failed or was held of a webhook's deliveries, by when their events were accepted")
-    .requiredOption('--account <id>', 'the account', accountId)
-    .requiredOption('--event <name>', 'the event that the webhook is for', eventName)
+    .option('--account <id>', 'the account (default: all)', accountId)
+    .option('--event <name>', 'the event that the webhook is for (default: all of the account)', eventName)
     .addOption(
       new Option('--state <state>', 'those in this state').choices(Object.keys(replayedStates)).makeOptionMandatory(),
     )
@@ -69,7 +71,10 @@ export function addDeliveries(program: Command, run: Run): void {
     .addHelpText('after', replayNotes)
     .action(({ account, event, state, since: from, until: to = Date.now() }: ReplayOptions, command: Command) => {
       requireSpan({ since: from, until: to }, command);
-      return replay({ account, event, wanted: replayedStates[state], from, to }, command);
+      const range = { wanted: replayedStates[state], from, to };
+      if (event === undefined) return replayAll({ account, ...range }, command);
+      if (account === undefined) return command.error('error: --event needs --account.');
+      return replay({ account, event, ...range }, command);
     });
 }
 
@@ -116,17 +121,21 @@ Deliveries of the webhook that is registered now begin new schedules through the
 replay skips a delivery whose state has changed, tests, and deliveries of earlier registrations. One replay of a webhook at a
 time. The command shows how far it is and waits for its end; the service goes on without it.
 
+Without --event it takes every webhook of the account, without both those of all accounts: it asks with their number, replays ten
+at once, and tells each by a line. Typed again with the same --since and --until it skips those whose replay of that range exists.
+
 Examples:
   npm run ops -- deliveries replay --account acme --event demanda.criada --state falhou --since 6h
   npm run ops -- deliveries replay --account acme --event demanda.criada --state retida \\
-    --since 2026-11-20T08:00:00-03:00 --until 2026-11-20T18:00:00-03:00`;
+    --since 2026-11-20T08:00:00-03:00 --until 2026-11-20T18:00:00-03:00
+  npm run ops -- deliveries replay --state falhou --since 2026-11-20T10:00:00-03:00 --until 2026-11-20T11:00:00-03:00`;
 
 /** The states that a replay may send again. */
 const replayedStates = { [wireStates.failed]: 'failed', [wireStates.held]: 'held' } as const;
 
 interface ReplayOptions {
-  readonly account: string;
-  readonly event: EventName;
+  readonly account?: string;
+  readonly event?: EventName;
   readonly state: keyof typeof replayedStates;
   readonly since: number;
   readonly until?: number;
@@ -203,6 +212,23 @@ function resent({ delivery: { id, state }, isQueued }: Resent): Report {
 }
 
 function replayed(done: Replayed): Report {
-  const text = done.total === 0 ? 'There was nothing to replay.' : `Replayed ${done.sent} of ${done.total} deliveries.`;
+  const text =
+    done.total === 0
+      ? 'There was nothing to replay.'
+      : `Queued ${done.sent} of ${done.total} deliveries again: "deliveries list" shows what becomes of them.`;
   return { json: { ...done, state: wireReplayStates.completed }, text };
+}
+
+const outcome = makeShape<RangeOutcome>([
+  { json: 'accountId', heading: 'account', value: ({ account }) => account },
+  { json: 'evento', heading: 'event', value: ({ event }) => event },
+  { json: 'outcome', heading: 'outcome', value: ({ outcome }) => outcome },
+  { json: 'id', value: found => (found.outcome === 'done' ? found.id : undefined) },
+  { json: 'total', heading: 'deliveries', value: found => (found.outcome === 'done' ? found.total : undefined) },
+  { json: 'sent', heading: 'queued', value: found => (found.outcome === 'done' ? found.sent : undefined) },
+  { json: 'reason', heading: 'reason', value: found => (found.outcome === 'skipped' ? found.reason : undefined) },
+]);
+
+function allReplayed(outcomes: readonly RangeOutcome[]): Report {
+  return outcome.list('No webhook has such deliveries.')(outcomes);
 }

@@ -50,6 +50,10 @@ export function makeRun({ stdin, stdout, stderr }: Streams): Run {
         const task = {
           target,
           progress: json ? noProgress : progress.show,
+          tell: (line: string) => {
+            progress.clear();
+            if (!json) stderr.write(`${line}\n`);
+          },
           warn: (text: string) => {
             progress.clear();
             stderr.write(json ? `${JSON.stringify({ warning: text })}\n` : `warning: ${text}\n`);

@@ -123,6 +123,7 @@ describe('ops audit list', () => {
       ['deliveries', 'resend', `evt_${'x'.repeat(27)}`],
       ['deliveries', 'show', `evt_${'x'.repeat(27)}`, '--body'],
       ['deliveries', 'replay', ...webhook, '--state', 'falhou', '--since', '1h'],
+      ['deliveries', 'replay', '--state', 'retida', '--since', '1h'],
       ['keys', 'rotate'],
       ['dlq', 'show', messageId],
       ['dlq', 'redrive'],

@@ -29,6 +29,11 @@ describe('ops says what is wrong in one line', () => {
     ['an unknown subcommand', ['clients', 'lst'], /unknown command 'lst' \(Did you mean list\?\)/],
     ['an unknown option', ['clients', 'list', '--jsno'], /unknown option '--jsno' \(Did you mean --json\?\)/],
     ['a password as an argument', [...create, '--password=secret'], /unknown option '--password'$/m],
+    [
+      'a replay of an event of all accounts',
+      ['deliveries', 'replay', '--event', 'demanda.criada', '--state', 'falhou', '--since', '1h'],
+      /--event needs --account/,
+    ],
     ['a missing option', ['clients', 'create', '--name', 'x'], /--grant/],
     ['an unknown grant', ['clients', 'create', '--name', 'x', '--grant', 'implicit'], /password, refresh_token/],
     ['an unknown kind of key', ['keys', 'list', '--kind', 'master'], /signing, mac, sealing/],

@@ -102,6 +102,35 @@ describeWith(['names', 'schedule'], 'ops events find', () => {
     expect(receiver.received(path).length - before).toBe(2);
   }, 180_000);
 
+  it('replays a range of all webhooks of an account; typed again it skips what it did', async () => {
+    const { session } = await openWebhook({ status: 410 });
+    const { account } = session.user;
+    const other = 'demanda.cancelada';
+    const since = new Date().toISOString();
+    await publish(account, { event: evento, id_demanda: 1, id: 'held' });
+    await settled(deliveryId(account, evento, 'held'));
+    await register(session, { evento: other, url: receiver.url('/replayed-with-others') });
+    receiver.script('/replayed-with-others', { status: 410 }, { status: 200 });
+    await publish(account, { event: other, id_demanda: 2, id: 'held' });
+    const id = deliveryId(account, other, 'held');
+    await settled(id);
+    await ops(['webhooks', 'reactivate', '--account', account, '--event', other]);
+    const range = ['--account', account, '--state', 'retida', '--since', since, '--until', new Date().toISOString()];
+    const replayed = await ops(['deliveries', 'replay', '--yes', ...range]);
+    expect(replayed).toMatchObject([
+      { evento: other, outcome: 'done', total: 1, sent: 1 },
+      { evento, outcome: 'skipped', reason: expect.stringMatching(/is suspended \(gone\)/) },
+    ]);
+    expect(await settled(id)).toMatchObject({ state: 'entregue' });
+    await ops(['webhooks', 'reactivate', '--account', account, '--event', evento]);
+    expect(await ops(['deliveries', 'replay', '--yes', ...range])).toMatchObject([{ evento, outcome: 'done' }]);
+    const again = await until('the delivery to be held once more', async () => {
+      const outcomes = await ops<readonly object[]>(['deliveries', 'replay', '--yes', ...range]);
+      return outcomes.length > 0 ? outcomes : undefined;
+    });
+    expect(again).toMatchObject([{ evento, outcome: 'skipped', reason: expect.stringMatching(/this range exists/) }]);
+  }, 180_000);
+
   it('finds what was cancelled', async () => {
     const { session, path } = await openWebhook({ status: 503, headers: { 'retry-after': '3600' } });
     const { account } = session.user;

@@ -24,6 +24,7 @@ const targetOf = (outputs: Record<string, string> = {}): Target => ({
 const taskOn = (target: Target): Task => ({
   target,
   progress: noProgress,
+  tell: () => {},
   warn: text => void warnings.push(text),
   confirm: async () => {},
   askPassword: async () => '',

@@ -223,6 +223,7 @@ describe('ops smoke remove, where the stack is left over', () => {
     for (const name of [receiverKey, credentials]) await openParameters(target).replace(name, 'secret');
     const asked = {
       confirm: async () => undefined,
+      tell: () => {},
       askPassword: async () => '',
       progress: noProgress,
       warn: noProgress,
