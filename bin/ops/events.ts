@@ -67,8 +67,9 @@ Examples:
   npm run ops -- --stage prod events find --account acme --event demanda.criada --id order-981`;
 
 const listNotes = `
-Deliveries come from the table. What had no webhook, was refused as an event, or waits for a fault of the service to pass stands in no
-table: the logs of the functions that deliver are searched for it, as far back as they are kept. The answer says how far back it looked.
+Deliveries come from the table. What had no webhook, was refused as an event, or waits for a fault of the service to pass stands
+in no table: the logs of the functions that deliver are searched for it, as far back as they are kept. The answer says how far
+back it looked.
 A refused message is the account's where its id_conta says so.
 
 Examples:

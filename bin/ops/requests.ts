@@ -22,8 +22,8 @@ export function addRequests(program: Command, run: Run): void {
 }
 
 const examples = `
-An id may begin with "-": it stands behind "--". Logs are kept as long as the stage says (logRetentionDays), and CloudWatch charges
-for what it reads of them: --since searches less.
+An id may begin with "-": it stands behind "--". Logs are kept as long as the stage says (logRetentionDays), and CloudWatch
+charges for what it reads of them: --since searches less.
 
 Examples:
   npm run ops -- requests find -- JKJaXmPLvHcESHA=

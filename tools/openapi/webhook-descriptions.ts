@@ -47,7 +47,7 @@ export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName
       required: true,
       schema: 'WebhookRegistration',
       examples: {
-        plain: { summary: 'Without `autorizacao`', value: { evento: webhook.evento, url: webhook.url } },
+        plain: { summary: 'Without autorizacao', value: { evento: webhook.evento, url: webhook.url } },
         autorizacao: {
           summary: 'With `autorizacao`',
           value: { evento: webhook.evento, url: webhook.url, autorizacao: 'Bearer our-own-secret' },

@@ -3,7 +3,10 @@ import { expect, it } from 'vitest';
 import { withAdvice } from '../../../../bin/local/advice.ts';
 
 it.each<[StartProblem, string]>([
-  ['port-in-use', 'This: free it, or choose others with --port N (a run takes N to N+5; 0 takes any free ones).'],
+  [
+    'port-in-use',
+    'This, perhaps by another run: end that, or choose others with --port N (a run takes N to N+5; 0 takes any free ones).',
+  ],
   ['port-refused', 'This: choose another --port, from 1024 up.'],
   ['outputs-in-use', 'This: end that one, or give this one its own --outputs and --port.'],
   ['outputs-unwritable', 'This. Choose another file with --outputs.'],

@@ -68,7 +68,9 @@ describe('npm start ends', { timeout: 30_000 }, () => {
     expect(start('--port', port, '--outputs', join(root, '.local/never.json'))).toEqual({
       status: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^Port \d+ is in use: free it, or choose others with --port N [^\n]*\n$/),
+      stderr: expect.stringMatching(
+        /^Port \d+ is in use, perhaps by another run: end that, or choose others with --port N [^\n]*\n$/,
+      ),
     });
     server.close();
   });
