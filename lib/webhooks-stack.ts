@@ -30,7 +30,7 @@ export class WebhooksStack extends Stack {
         CLIENTS_TABLE: data.clients.may('BatchGetItem'),
         USERS_TABLE: data.users.may('BatchGetItem'),
         SESSIONS_TABLE: data.sessions.may('BatchGetItem'),
-        WEBHOOKS_TABLE: data.webhooks.may('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+        WEBHOOKS_TABLE: data.webhooks.may('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
         DELIVERIES_TABLE: data.deliveries.may('BatchGetItem'),
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'sealing'], unwrap: ['sealing'] }),
       },

@@ -162,7 +162,8 @@ export function makeOperatorStore({
       Key: webhookKey(accountId, eventName),
       ConditionExpression: 'attribute_exists(eventName) AND attribute_not_exists(webhookId)',
     });
-    if (await conditionalWrite(dynamo.send(endHold))) return { outcome: 'not_registered' };
+    const findNone = async () => ((await find(accountId, eventName)) ? undefined : {});
+    if (await conditionalWrite<object>(dynamo.send(endHold), findNone)) return { outcome: 'not_registered' };
     return (await webhooks.find(accountId, eventName)) ? 'retry' : 'nothing';
   }
 

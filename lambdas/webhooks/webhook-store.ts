@@ -37,9 +37,9 @@ export function makeWebhookStore({
    * Returns the webhook as stored: suspended, if an operator suspended an earlier one and did not reactivate it. Returns
    * `undefined` when the account already has a webhook for this event.
    */
-  async function create(webhook: Webhook): Promise<Webhook | undefined> {
+  function create(webhook: Webhook): Promise<Webhook | undefined> {
     const { accountId, eventName, status, suspensionReason, ...others } = webhook;
-    const created = await update(accountId, eventName, {
+    return update(accountId, eventName, {
       set: {
         ...others,
         status: expression`if_not_exists(status, ${status})`,
@@ -47,10 +47,6 @@ export function makeWebhookStore({
       },
       when: expression`attribute_not_exists(webhookId)`,
     });
-    if (created) return created;
-    // The SDK repeats a write whose answer was lost: the stored webhook may be our own.
-    const found = await find(accountId, eventName);
-    return found?.webhookId === webhook.webhookId ? found : undefined;
   }
 
   async function find(accountId: string, eventName: EventName): Promise<Webhook | undefined> {
@@ -108,19 +104,20 @@ export function makeWebhookStore({
 
   /** Removes a registration; an operator's suspension stays for the next one. */
   async function remove(accountId: string, eventName: EventName, now: number): Promise<Removal> {
+    const findNone = async () => ((await find(accountId, eventName)) ? undefined : {});
     for (let tries = 0; tries < maxRemovalTries; tries++) {
       const removal = new DeleteCommand({
         TableName: table,
         Key: webhookKey(accountId, eventName),
         ...conditionOf(expression`attribute_exists(webhookId) AND suspensionReason <> ${'operator'}`),
       });
-      if (await conditionalWrite(dynamo.send(removal))) return 'removed';
+      if (await conditionalWrite<object>(dynamo.send(removal), findNone)) return 'removed';
       const hold = new PutCommand({
         TableName: table,
         Item: operatorHold(accountId, eventName, now),
         ...conditionOf(expression`attribute_exists(webhookId) AND suspensionReason = ${'operator'}`),
       });
-      if (await conditionalWrite(dynamo.send(hold))) return 'removed';
+      if (await conditionalWrite<object>(dynamo.send(hold), findNone)) return 'removed';
       if (!(await find(accountId, eventName))) return 'not_registered';
     }
     return 'contended';

@@ -105,7 +105,8 @@ export function makeKeyRotation({
       Item: key,
       ConditionExpression: 'attribute_not_exists(kind)',
     });
-    return (await conditionalWrite(dynamo.send(command))) !== undefined;
+    const findOwn = async () => ((await list(kind)).some(({ keyId }) => keyId === key.keyId) ? {} : undefined);
+    return (await conditionalWrite<object>(dynamo.send(command), findOwn)) !== undefined;
   }
 
   /** Generates key material as it is stored, wrapped by KMS: no plaintext of it leaves KMS here. */

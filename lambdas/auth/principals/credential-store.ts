@@ -1,3 +1,4 @@
+import { isAsWritten } from '../../platform/aws/attribute-values.ts';
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '../../platform/aws/documents.ts';
 import { conditionalWrite, type Item, isPossibleKey } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
@@ -38,7 +39,8 @@ export function makeCredentialStore({
   /** Adds a credential. False if the e-mail address is taken. */
   function addCredential(credential: Credential): Promise<boolean> {
     const ConditionExpression = 'attribute_not_exists(email)';
-    return isWritten(dynamo.send(new PutCommand({ TableName: table, Item: credential, ConditionExpression })));
+    const put = new PutCommand({ TableName: table, Item: credential, ConditionExpression });
+    return isWritten(dynamo.send(put), async () => isAsWritten(await findCredential(credential.email), credential));
   }
 
   /** Replaces a credential that was left behind by that of another user. False if it has changed since it was read. */
@@ -77,11 +79,11 @@ export function makeCredentialStore({
       ConditionExpression: 'userId = :userId',
       ExpressionAttributeValues: { ':userId': userId },
     });
-    return isWritten(dynamo.send(command));
+    return isWritten(dynamo.send(command), async () => (await findCredential(email)) === undefined);
   }
 
-  function update(email: string, set: Partial<Credential>, when: Expression): Promise<boolean> {
-    return isWritten(updateItem(dynamo, credentialKey(table, email), { set, when }));
+  async function update(email: string, set: Partial<Credential>, when: Expression): Promise<boolean> {
+    return (await updateItem(dynamo, credentialKey(table, email), { set, when })) !== undefined;
   }
 
   function keyOf(email: string): Item {
@@ -89,7 +91,7 @@ export function makeCredentialStore({
   }
 }
 
-/** Returns whether a write's condition held. */
-async function isWritten(write: Promise<unknown>): Promise<boolean> {
-  return (await conditionalWrite(write)) !== undefined;
+/** Returns whether a write took effect. `isThere`: whether what it was to bring about is stored. */
+async function isWritten(write: Promise<object>, isThere: () => Promise<boolean>): Promise<boolean> {
+  return (await conditionalWrite(write, async () => ((await isThere()) ? {} : undefined))) !== undefined;
 }

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { isAsWritten } from '../../platform/aws/attribute-values.ts';
 import { batchGet, batchGetLimit, type ReadItems } from '../../platform/aws/batch-get.ts';
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '../../platform/aws/documents.ts';
 import { type Item, type ItemKey, isConditionFailed, isUnavailable, wasRepeated } from '../../platform/aws/dynamo.ts';
@@ -235,9 +236,7 @@ export function makeDeliveryStore({
   /** Returns whether what stands in the table is what was to be written. */
   async function isStored(item: Item): Promise<boolean> {
     const [stored] = await batchGet(dynamo, [headKey(table, String(item.id))]);
-    // Asked for here: importing it costs every cold start more milliseconds than most of the bundle.
-    const { isDeepStrictEqual } = process.getBuiltinModule('node:util');
-    return isDeepStrictEqual(stored, JSON.parse(JSON.stringify(item)));
+    return isAsWritten(stored, item);
   }
 
   /** Returns whether the condition held. */

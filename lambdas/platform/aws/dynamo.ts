@@ -15,13 +15,21 @@ export function isConditionFailed(error: unknown): boolean {
   return isNamed(error, 'ConditionalCheckFailedException');
 }
 
-/** Returns the output of a conditional write; `undefined` when its condition did not hold. */
-export async function conditionalWrite<Output>(write: Promise<Output>): Promise<Output | undefined> {
+/**
+ * Returns the output of a conditional write; `undefined` when its condition did not hold. What refuses a write that the SDK
+ * repeated may be its own first try: `readBack` tells.
+ *
+ * @param readBack - returns the output where what was to be written stands there, and `undefined` otherwise.
+ */
+export async function conditionalWrite<Output>(
+  write: Promise<Output>,
+  readBack?: () => Promise<Output | undefined>,
+): Promise<Output | undefined> {
   try {
     return await write;
   } catch (error) {
-    if (isConditionFailed(error)) return undefined;
-    throw error;
+    if (!isConditionFailed(error)) throw error;
+    return wasRepeated(error) ? readBack?.() : undefined;
   }
 }
 

@@ -1,3 +1,5 @@
+import { isAsWritten } from './attribute-values.ts';
+import { batchGet } from './batch-get.ts';
 import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from './documents.ts';
 import { conditionalWrite, type Item, type ItemKey } from './dynamo.ts';
 
@@ -15,7 +17,9 @@ export interface ItemUpdate {
 }
 
 /**
- * Updates an item, or creates it. Returns the attributes that were asked for; `undefined` when the condition did not hold.
+ * Updates an item, or creates it. Returns the attributes that were asked for; `undefined` when the condition did not hold. Where
+ * the SDK made the call more than once and the condition fails at last, the item is read back: an earlier try has taken effect if
+ * all values that the update sets stand there. Callers need `dynamodb:BatchGetItem` for that.
  */
 export async function updateItem(
   dynamo: Pick<DynamoDBDocumentClient, 'send'>,
@@ -38,8 +42,15 @@ export async function updateItem(
     ...placeholderFields(placeholders),
     ReturnValues: returns,
   });
-  const output = await conditionalWrite(dynamo.send(command));
-  return output && (output.Attributes ?? {});
+  const update = dynamo.send(command).then(({ Attributes = {} }) => Attributes);
+  return conditionalWrite(update, readBack);
+
+  async function readBack(): Promise<Item | undefined> {
+    const isOldAskedFor = returns === 'ALL_OLD' || returns === 'UPDATED_OLD';
+    const [item] = isOldAskedFor ? [] : await batchGet(dynamo, [{ table, key }]);
+    if (!item || !isSetIn(item, set)) return undefined;
+    return returns === undefined ? {} : item;
+  }
 }
 
 /**
@@ -57,11 +68,11 @@ export function expression(texts: TemplateStringsArray, ...inserted: readonly un
 /** Names an attribute that has no plain name, or an element of a list: `announcements[0]`. */
 export function attribute(path: string): Expression {
   return function renderAttribute({ names }) {
-    const [, name = path, element = ''] = /^(\w+)(\[\d+\])$/.exec(path) ?? [];
+    const { name, element } = partsOf(path);
     const known = names.get(name);
     const placeholder = known ?? `#n${names.size}`;
     if (known === undefined) names.set(name, placeholder);
-    return `${placeholder}${element}`;
+    return element === undefined ? placeholder : `${placeholder}[${element}]`;
   };
 }
 
@@ -69,6 +80,26 @@ export function attribute(path: string): Expression {
 export function conditionOf(when: Expression) {
   const placeholders: Placeholders = { names: new Map(), values: new Map() };
   return { ConditionExpression: when(placeholders), ...placeholderFields(placeholders) };
+}
+
+/**
+ * Returns whether an item has the values that an update sets. What an expression came to is not known here, and the time of
+ * clean-up proves nothing: others set the same one.
+ */
+function isSetIn(item: Item, set: Item): boolean {
+  const known = Object.entries(set).filter(([path, value]) => path !== 'ttl' && typeof value !== 'function');
+  return known.length > 0 && known.every(([path, value]) => isAsWritten(valueAt(item, path), value));
+}
+
+function valueAt(item: Item, path: string): unknown {
+  const { name, element } = partsOf(path);
+  return element === undefined ? item[name] : (item[name] as readonly unknown[] | undefined)?.[element];
+}
+
+/** Returns the attribute that a path names, and the place in its list, if that is meant. */
+function partsOf(path: string): { readonly name: string; readonly element?: number } {
+  const [, name, element] = /^(\w+)\[(\d+)\]$/.exec(path) ?? [];
+  return name === undefined ? { name: path } : { name, element: Number(element) };
 }
 
 /** The placeholders of one call: those of names by name, and the values by placeholder. */

@@ -14,7 +14,7 @@ export interface Database {
   readonly region: string;
   /** Every DynamoDB operation sent through `dynamo` so far, such as `BatchGetItemCommand`; empty it to count anew. */
   readonly operations: string[];
-  /** Sends the next operation of that name twice, as the SDK does when the first answer gets lost. */
+  /** Sends the next operation of that name twice, and tells of two attempts, as the SDK does when the first answer gets lost. */
   repeatNext(operation: string): void;
   stop(): Promise<void>;
 }
@@ -48,9 +48,12 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
       if (context.commandName !== repeated) return next(args);
       repeated = undefined;
       await next(args);
-      return next(args);
+      return next(args).then(
+        result => ({ ...result, output: { ...result.output, $metadata: twice(result.output) } }),
+        error => Promise.reject(Object.assign(error, { $metadata: twice(error) })),
+      );
     },
-    { step: 'finalizeRequest', name: 'repeatOperation' },
+    { step: 'build', name: 'repeatOperation' }, // outside of the SDK's own retries, which count anew
   );
   return {
     dynamo,
@@ -65,6 +68,11 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
       await engine.stop();
     },
   };
+}
+
+/** Returns the metadata of a call that took two attempts. */
+function twice({ $metadata }: { readonly $metadata?: object }) {
+  return { ...$metadata, attempts: 2 };
 }
 
 /**

@@ -162,6 +162,17 @@ describe('remove', () => {
     expect(await store.remove(accountId, 'demanda.criada', 3_000)).toBe('not_registered');
   });
 
+  // It was answered 404 for what it had deleted itself.
+  it.each([
+    ['an active webhook', {}, 'DeleteItemCommand'],
+    ['what an operator suspended', hold, 'PutItemCommand'],
+  ])('recognises its own write of %s when the SDK repeats it after a lost answer', async (_, changes, operation) => {
+    await store.create(webhook(changes));
+    database.repeatNext(operation);
+    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe('removed');
+    expect(await store.find(accountId, 'demanda.criada')).toBeUndefined();
+  });
+
   // An account that deletes and registers side by side caused an error of ours.
   it('gives up when others change the webhook at each attempt', async () => {
     const dynamo = {

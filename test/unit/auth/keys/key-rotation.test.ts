@@ -66,6 +66,17 @@ describe('the rotation of keys', () => {
     for (const kind of kinds) expect(await generations(kind)).toEqual([1]);
   });
 
+  // The command said that nothing was made, and deleted none of the keys that it was to revoke.
+  it('knows a key again whose write the SDK repeated after a lost answer', async () => {
+    await rotation.rotateKeys(['signing']);
+    database.repeatNext('PutItemCommand');
+    expect(await rotation.rotateNow('signing', { revoke: true })).toEqual({
+      kind: 'signing',
+      created: 2,
+      removed: [1],
+    });
+  });
+
   it('continues after a run that crashed', async () => {
     kms.fail('GenerateDataKeyWithoutPlaintextCommand', 'InternalException');
     await expect(rotation.rotateKeys()).rejects.toThrow();

@@ -56,6 +56,16 @@ describe('clients', () => {
     }
   });
 
+  it('are changed once by a write that the SDK repeated after a lost answer', async () => {
+    const { client } = await store.createClient({ name: 'C', grants: ['password'] });
+    clock.advance(1);
+    database.repeatNext('UpdateItemCommand');
+    expect(await store.updateClient(client.clientId, { name: 'D' })).toMatchObject({ name: 'D' });
+    database.repeatNext('UpdateItemCommand');
+    const rotated = await store.rotateClientSecret(client.clientId);
+    expect(isGood(rotated?.client, rotated?.clientSecret ?? '')).toBe(true);
+  });
+
   it('change in the given properties only', async () => {
     const { client } = await store.createClient({ name: 'C', grants: ['password'], accountId: 'acme' });
     clock.advance(1);

@@ -55,6 +55,19 @@ describe('users', () => {
     expect(await store.findUserByEmail('race@example.com')).toEqual(users[0]);
   });
 
+  it('are changed by writes that the SDK repeated after a lost answer', async () => {
+    database.repeatNext('PutItemCommand');
+    const { userId, email } = await store.createUser(describeUser('repeated@example.com'));
+    const { passwordHash = '' } = (await credentialOf(email)) ?? {};
+    database.repeatNext('UpdateItemCommand');
+    expect(await credentials.replacePasswordHash(email, passwordHash, 'new')).toBe(true);
+    database.repeatNext('UpdateItemCommand');
+    expect(await store.setUserEmail(userId, 'changed@example.com')).toMatchObject({ email: 'changed@example.com' });
+    database.repeatNext('DeleteItemCommand');
+    expect(await credentials.deleteCredential('changed@example.com', userId)).toBe(true);
+    await store.deleteUser(userId);
+  });
+
   it('are created after an earlier attempt crashed', async () => {
     const Item = { email: 'dangling@example.com', userId: 'half', passwordHash: 'earlier', credentialVersion: 1 };
     await database.dynamo.send(new PutCommand({ TableName: 'Credentials', Item }));

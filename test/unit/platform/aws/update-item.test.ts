@@ -64,6 +64,43 @@ describe('an update of an item', () => {
     expect(await update({ set: { count: 3 }, returns: 'UPDATED_NEW' })).toEqual({ count: 3 });
   });
 
+  describe('that the SDK repeated after a lost answer', () => {
+    const repeated = (change: ItemUpdate) => {
+      database.repeatNext('UpdateItemCommand');
+      return update(change);
+    };
+    const isNew = expression`status = ${'new'}`;
+
+    it('is known again where what it sets stands there, though its first try refuses the second', async () => {
+      expect(await repeated({ set: { status: 'old', gone: undefined }, when: isNew })).toEqual({});
+      expect(await stored()).toMatchObject({ status: 'old', count: 1 });
+    });
+
+    it('returns the item as it is, where attributes were asked for', async () => {
+      const change = { count: expression`count + ${1}`, 'list[1]': { c: [1], d: undefined }, status: 'old' };
+      const returned = await repeated({ set: change, when: isNew, returns: 'ALL_NEW' });
+      expect(returned).toEqual({ pk: 'one', count: 2, status: 'old', list: ['a', { c: [1] }], gone: true });
+    });
+
+    it.each<[string, ItemUpdate['set']]>([
+      ['another value stands there', { status: 'old', gone: undefined }],
+      ['nothing of it can be compared but its time of clean-up', { ttl: 5, count: expression`count + ${1}` }],
+    ])('is refused where %s', async (_, set) => {
+      await put({ status: 'other', ttl: 5, count: 1 });
+      expect(await repeated({ set, when: isNew })).toBeUndefined();
+    });
+
+    it('is refused where it asks for what was there before', async () => {
+      expect(await repeated({ set: { status: 'old' }, when: isNew, returns: 'UPDATED_OLD' })).toBeUndefined();
+    });
+
+    it('is refused where the item is gone', async () => {
+      const nobody = { ...item, key: { pk: 'nobody' } };
+      database.repeatNext('UpdateItemCommand');
+      expect(await updateItem(database.dynamo, nobody, { set: { gone: undefined }, when: isNew })).toBeUndefined();
+    });
+  });
+
   it('makes the same placeholders for a conditional write of another kind', async () => {
     const write = (state: string) =>
       database.dynamo.send(
