@@ -177,7 +177,7 @@ async function resendDelivery({ target }: Task, id: string): Promise<Resent> {
   if (refusal) throw new CliError(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
   let isQueued = true;
   const resend = makeResend({
-    store: { update },
+    store: { read, update },
     retryQueue: openRetryQueue(target),
     now: systemClock,
     log: { info: () => {}, warn: () => {}, error: () => {} },

@@ -85,7 +85,7 @@ export function makeLaneMoves(dependencies: LaneMovesDependencies): LaneMoves {
     });
   }
 
-  /** The mark of 30 minutes is part of the write; it used to be one of its own, after the message. */
+  /** The sweeper's mark is part of the write; it used to be one of its own, after the message. */
   function sendToSlowLane(message: SimulatedMessage, process: WorkerProcess, slotAt: number, then: () => void): void {
     const isMarkApart = moves === 'former';
     store(message, process, isMarkApart && message.isStored, () => {

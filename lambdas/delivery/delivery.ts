@@ -61,11 +61,19 @@ export interface Wait {
   /** The number of times that the sweeper found this attempt overdue and sent its message again. */
   readonly overdueCount: number;
   /**
-   * Set in the slow lane. `queued`: its message is in the slow queue, and overdue only after half an hour. `waiting`: it has
-   * no message, and waits in the table for a slot of its webhook.
+   * Set in the slow lane. `queued`: its message is in the slow queue, where it may wait for long. `waiting`: it has no message,
+   * and waits in the table for a slot of its webhook.
    */
   readonly slowLane?: 'queued' | 'waiting';
+  /**
+   * The message that moved it to the slow queue, until a sweep has sent it there again: the attempt that a message of the retry
+   * queue named, or `ofEvent`. Where that one is handed over again, the message that it sent may be missing (`send-again.ts`).
+   */
+  readonly movedBy?: number;
 }
+
+/** The message of an event, as `movedBy` has it: attempts begin at 1. */
+export const ofEvent = 0;
 
 /** The life of one event at the webhook that was registered for it. Times in milliseconds since the epoch. */
 export interface Delivery {
@@ -102,6 +110,8 @@ export interface Delivery {
   readonly replayId?: string;
   /** Set while a resend has brought the next attempt forward: that is not charged. */
   readonly broughtForward?: BroughtForward;
+  /** Grows with each change that is stored; a delivery has none when it is created. Only the store sets it. */
+  readonly version?: number;
 }
 
 /** A pending delivery. */

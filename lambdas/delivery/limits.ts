@@ -18,7 +18,10 @@ export const overdueAfter = 2 * minute;
 export const sentBeforeDue = minute;
 
 /** A slow webhook's message that waits in the slow queue is overdue after this long. */
-export const slowQueueOverdue = 30 * minute;
+export const slowQueueOverdue = 5 * minute;
+
+/** The sweeper sends it again, and then each time after this long. */
+export const slowQueueRepeat = 30 * minute;
 
 /** A delivery ends when internal errors or a slow webhook have kept it from its attempts for this long. */
 export const maxAge = 10 * day;

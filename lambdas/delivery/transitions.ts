@@ -10,7 +10,7 @@ import {
   type Wait,
   type WaitingDelivery,
 } from './delivery.ts';
-import { maxAge, maxQueueDelay, overdueAfter, sentBeforeDue, slowQueueOverdue } from './limits.ts';
+import { maxAge, maxQueueDelay, overdueAfter, sentBeforeDue, slowQueueOverdue, slowQueueRepeat } from './limits.ts';
 
 /*
  * The transitions of a delivery from one state to the next. Everything here is pure; times and waits are in milliseconds.
@@ -135,24 +135,29 @@ export function withSlot(delivery: Delivery, slotAt: number): WaitingDelivery {
   return { ...delivery, wait: { nextAttemptAt, sweepAt: nextAttemptAt + overdueAfter, overdueCount: 0 } };
 }
 
-/** Returns a delivery whose message is in the slow queue, where it may wait for long. */
-export function queuedInSlowLane(delivery: WaitingDelivery): WaitingDelivery {
+/**
+ * Returns a delivery whose message is in the slow queue, where it may wait for long.
+ *
+ * @param movedBy - the message that moved it there; none where the sweeper did.
+ */
+export function queuedInSlowLane(delivery: WaitingDelivery, movedBy?: number): WaitingDelivery {
   const { nextAttemptAt, overdueCount } = delivery.wait;
   const sweepAt = nextAttemptAt + slowQueueOverdue;
-  return { ...delivery, wait: { nextAttemptAt, sweepAt, overdueCount, slowLane: 'queued' } };
+  const moved = movedBy === undefined ? {} : { movedBy };
+  return { ...delivery, wait: { nextAttemptAt, sweepAt, overdueCount, slowLane: 'queued', ...moved } };
 }
 
 /**
  * The wait after the sweeper sends a delivery's message: the due time stays. After a long wait it is only claimed. If the
- * attempt was overdue, `sweepAt` moves on, by twice as long each time.
+ * attempt was overdue, `sweepAt` moves on, by twice as long each time; in the slow queue always by as long.
  */
-export function waitAfterSweep({ claimedUntil, ...wait }: Wait, now: number): Wait {
+export function waitAfterSweep({ claimedUntil, movedBy: _, ...wait }: Wait, now: number): Wait {
   if (claimedUntil === undefined && !waitsInQueue(wait)) {
     return { ...wait, claimedUntil: Math.max(wait.nextAttemptAt, now) + overdueAfter };
   }
   const overdueCount = wait.overdueCount + 1;
-  const shortest = wait.slowLane === 'queued' ? slowQueueOverdue : overdueAfter;
-  return { ...wait, sweepAt: now + shortest * 2 ** overdueCount, overdueCount };
+  const next = wait.slowLane === 'queued' ? slowQueueRepeat : overdueAfter * 2 ** overdueCount;
+  return { ...wait, sweepAt: now + next, overdueCount };
 }
 
 /** An internal error that repeats is one line in the history, or ten days of them would push everything else out. */

@@ -25,20 +25,37 @@ export type Resend = (delivery: Delivery) => Promise<void>;
 /** Returns the function that resends. A resend is stored first, then sent: the sweeper finds it when its message is lost. */
 export function makeResend(
   dependencies: DeliveryTelemetry & {
-    readonly store: Pick<DeliveryStore, 'update'>;
+    readonly store: Pick<DeliveryStore, 'update' | 'read'>;
     readonly retryQueue: Pick<AttemptQueue, 'send'>;
     readonly now: Clock;
   },
 ): Resend {
   const { store, retryQueue, now, log, count } = dependencies;
   return async function resend(delivery) {
-    const after = resent(delivery, now());
-    if (!after) return;
-    // Where it is no longer as it was read, another resend was quicker, or an attempt's outcome was stored: that counts.
-    if (!(await store.update(delivery, after))) return;
-    await sendOrLeave(retryQueue, after, { log, count });
+    let latest = delivery;
+    for (let tries = 0; tries < maxTries; tries++) {
+      const after = resent(latest, now());
+      if (!after) return;
+      if (await store.update(latest, after)) {
+        await sendOrLeave(retryQueue, after, { log, count });
+        return;
+      }
+      const [found] = await store.read([delivery.id]);
+      if (!found || !isSameTurn(found, delivery)) return;
+      latest = found;
+    }
+    throw new Error('The delivery changes too often just now.');
   };
 }
+
+/** Returns whether no other resend and no outcome was quicker, which would count: a slot or a mark of the sweeper is neither. */
+function isSameTurn(found: Delivery, read: Delivery): boolean {
+  const { state, attempt, broughtForward } = read;
+  return found.state === state && found.attempt === attempt && found.broughtForward?.at === broughtForward?.at;
+}
+
+/** The most times that a resend is tried while others change what the delivery waits for. */
+const maxTries = 5;
 
 function resent(delivery: Delivery, now: number): WaitingDelivery | undefined {
   if (delivery.state !== 'pending') return restarted(delivery, now);

@@ -1,7 +1,8 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
-import { type Delivery, newDelivery } from '../delivery.ts';
+import { type Delivery, newDelivery, ofEvent } from '../delivery.ts';
 import type { Admit } from '../isolation/admission.ts';
+import type { SendAgain } from '../isolation/send-again.ts';
 import { noticedId } from '../refusals/refusal-notice.ts';
 import type { RefusalNotices } from '../refusals/refusal-notices.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
@@ -19,7 +20,8 @@ import { originOfRecord } from './origin.ts';
  * delivery. Copies of an event have one id; a second copy is dropped.
  */
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
-  const { admit, findWebhookState, processDelivery, store, sendToDeadLetters, refusals, demandsUrl } = dependencies;
+  const { admit, findWebhookState, processDelivery, sendAgain, store, sendToDeadLetters, refusals, demandsUrl } =
+    dependencies;
   const { now, log, count, measure } = dependencies;
 
   return async function firstAttempt(record, onAttempt) {
@@ -64,6 +66,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const { deliveryId: id, accountId, eventName, body } = event;
     const described = { messageId, deliveryId: id, account: accountId, event: eventName };
     const { delivery: known, webhook, slowness } = await findWebhookState(id, accountId, eventName);
+    if (known?.messageId === messageId && (await sendAgain(known, { attempt: ofEvent }))) return;
     if (known) return dropCopy(known, event, sender, described);
     if (!isFor(webhook, acceptedAt)) {
       count('EventWithoutWebhook');
@@ -106,6 +109,7 @@ interface FirstAttemptDependencies extends MeasuringTelemetry {
   readonly admit: Admit;
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
+  readonly sendAgain: SendAgain;
   readonly store: Pick<DeliveryStore, 'create'>;
   readonly sendToDeadLetters: SendToDeadLetters;
   readonly refusals: Pick<RefusalNotices, 'add'>;

@@ -39,6 +39,7 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
   const shared = {
     ...parts,
     admit: isolation.admit,
+    sendAgain: isolation.sendAgain,
     processDelivery: makeProcessDelivery({ ...parts, ...isolation, ...attempts, applyOutcome, health }),
     findWebhookState: makeFindWebhookState(store, tables),
     sendToDeadLetters: makeSendToDeadLetters({ sqs, queueUrl: parts.deadLetterQueueUrl }),
@@ -59,7 +60,7 @@ interface MessageProcessingParts extends MeasuringTelemetry {
   readonly queues: Readonly<Record<LaterLane, AttemptQueue>>;
   readonly deadLetterQueueUrl: string;
   readonly refusedEventsTopicArn: string;
-  readonly isolation: Pick<Isolation, 'admit' | 'moveToSlowLane'>;
+  readonly isolation: Pick<Isolation, 'admit' | 'sendAgain' | 'moveToSlowLane'>;
   readonly attempts: Attempts;
   /** The waits between attempts, in milliseconds. */
   readonly schedule: readonly number[];

@@ -9,6 +9,7 @@ import { makeAdmission } from './admission.ts';
 import { makeConcurrencyLimit } from './concurrency-limit.ts';
 import { makeDnsTimeouts } from './dns-timeouts.ts';
 import { makeRecentCounts } from './recent-counts.ts';
+import { makeSendAgain } from './send-again.ts';
 import { makeSlotReservations } from './slot-reservations.ts';
 import { makeMoveToSlowLane } from './slow-lane.ts';
 import { makeSlownessStore } from './slowness-store.ts';
@@ -23,7 +24,7 @@ export function makeIsolation(
     readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
     /** The table `Deliveries`. */
     readonly table: string;
-    readonly store: Pick<DeliveryStore, 'update'>;
+    readonly store: Pick<DeliveryStore, 'read' | 'update'>;
     readonly slowQueue: Pick<AttemptQueue, 'send'>;
     /** Attempts a second that begin at one slow webhook at most. */
     readonly slowRate: number;
@@ -38,6 +39,7 @@ export function makeIsolation(
     admit: makeAdmission({ limit: makeConcurrencyLimit(attemptsPerWebhook), lane }),
     tracker: makeSlownessTracker({ ...parts, store: slownessStore, quickCounts: makeRecentCounts() }),
     dnsTimeouts: makeDnsTimeouts(now),
+    sendAgain: makeSendAgain(parts),
     moveToSlowLane: makeMoveToSlowLane({ ...parts, slownessStore, reserveSlot: makeSlotReservations(slownessStore) }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
-import { type Delivery, settled, type WaitingDelivery } from '../delivery.ts';
+import { type Delivery, ofEvent, settled, type WaitingDelivery } from '../delivery.ts';
+import type { Lane } from '../lane-routing.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
@@ -21,20 +22,29 @@ export function makeMoveToSlowLane(
   dependencies: {
     readonly slownessStore: Pick<SlownessStore, 'beginWaiting'>;
     readonly reserveSlot: ReserveSlot;
-    readonly store: Pick<DeliveryStore, 'update'>;
+    readonly store: Pick<DeliveryStore, 'read' | 'update'>;
     readonly slowQueue: Pick<AttemptQueue, 'send'>;
+    /** The lane whose consumer is at work. */
+    readonly lane: Lane;
     readonly now: Clock;
   } & DeliveryTelemetry,
 ): MoveToSlowLane {
-  const { slownessStore, reserveSlot, store, slowQueue, now, log, count } = dependencies;
+  const { slownessStore, reserveSlot, store, slowQueue, lane, now, log, count } = dependencies;
 
   return async function moveToSlowLane(delivery, slowness, storeChange) {
     if (isTooOld(delivery, now())) return endTooOld(delivery, storeChange);
     const slotAt = await slotFor(delivery, slowness);
     if (slotAt === undefined) return waitInTable(delivery, slowness, storeChange);
     const waiting = withSlot(delivery, slotAt);
-    return delivery.wait ? sendThenMark(waiting) : storeThenSend(delivery, queuedInSlowLane(waiting), storeChange);
+    const queued = queuedInSlowLane(waiting, messageInHand(delivery));
+    return delivery.wait ? sendThenMark(waiting, queued) : storeThenSend(delivery, queued, storeChange);
   };
+
+  /** Returns the message that moves a delivery. A retry that was given up is stored with the number of the next attempt. */
+  function messageInHand({ wait, attempt }: Delivery): number {
+    if (lane === 'first') return ofEvent;
+    return wait ? attempt : attempt - 1;
+  }
 
   async function endTooOld(delivery: Delivery, storeChange: StoreChange): Promise<void> {
     if (!(await storeUnlessStale(delivery, settled(delivery, 'failed', now()), storeChange, dependencies))) return;
@@ -56,20 +66,30 @@ export function makeMoveToSlowLane(
   }
 
   /** Of a stored delivery the message is what matters: that the sweeper may leave it alone for longer is stored after it. */
-  async function sendThenMark(waiting: WaitingDelivery): Promise<void> {
+  async function sendThenMark(waiting: WaitingDelivery, queued: WaitingDelivery): Promise<void> {
     await slowQueue.send(waiting);
     reportMove(waiting);
-    await storeMark(waiting, queuedInSlowLane(waiting));
+    await leaveToSweeper(waiting, () => store.update(waiting, queued));
   }
 
   /**
    * One write stores the delivery as sent already. Where the queue does not take its message, that is taken back, and the
-   * sweeper finds it after 2 min. A process that dies between the two leaves it to the sweeper for half an hour.
+   * sweeper finds it after 2 min. Where the process dies between the two, or gets no answer to the write, the message in hand
+   * comes back and has it sent (`send-again.ts`); the sweeper finds it after 5 min.
    */
   async function storeThenSend(before: Delivery, queued: WaitingDelivery, storeChange: StoreChange): Promise<void> {
     if (!(await storeUnlessStale(before, queued, storeChange, dependencies))) return;
     if (await sendOrLeave(slowQueue, queued, dependencies)) reportMove(queued);
-    else await storeMark(queued, withSlot(queued, queued.wait.nextAttemptAt));
+    else await takeBack(queued);
+  }
+
+  /** What was stored as sent is read again: it has another version by now. */
+  async function takeBack(queued: WaitingDelivery): Promise<void> {
+    await leaveToSweeper(queued, async () => {
+      const [stored] = await store.read([queued.id]);
+      if (stored?.attempt !== queued.attempt || stored.wait?.slowLane !== 'queued') return;
+      await store.update(stored, withSlot(stored, stored.wait.nextAttemptAt));
+    });
   }
 
   function reportMove(waiting: WaitingDelivery): void {
@@ -78,11 +98,11 @@ export function makeMoveToSlowLane(
   }
 
   /** Stores for how long the sweeper leaves the delivery alone. Without it the sweeper is early or late. */
-  async function storeMark(before: WaitingDelivery, after: WaitingDelivery): Promise<void> {
+  async function leaveToSweeper(delivery: WaitingDelivery, storeMark: () => Promise<unknown>): Promise<void> {
     try {
-      await store.update(before, after);
+      await storeMark();
     } catch (error) {
-      log.warn('delivery.not_marked', { ...describeDelivery(before), ...describeError(error) });
+      log.warn('delivery.not_marked', { ...describeDelivery(delivery), ...describeError(error) });
     }
   }
 }

@@ -97,6 +97,7 @@ export function deliveryFromItem(item: Item): Delivery {
     sweepAt,
     overdueCount = 0,
     slowLane,
+    movedBy,
     claimedUntil,
     createdAt,
     scheduledAt = createdAt,
@@ -109,7 +110,8 @@ export function deliveryFromItem(item: Item): Delivery {
     scheduledAt,
     internalErrors,
     attempts: (attempts as string[]).map(record => unpackAttempt(record, Number(createdAt), String(response))),
-    wait: rest.state === 'pending' ? { nextAttemptAt, sweepAt, overdueCount, slowLane, claimedUntil } : undefined,
+    wait:
+      rest.state === 'pending' ? { nextAttemptAt, sweepAt, overdueCount, slowLane, movedBy, claimedUntil } : undefined,
   } as unknown as Delivery;
 }
 

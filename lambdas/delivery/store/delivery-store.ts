@@ -27,8 +27,8 @@ import { headKey } from './head-key.ts';
  *     sweepers one sends, and what is lost between claim and sending is found then. The entry stays where it is meanwhile:
  *     to move it would cost two units, and it is read in vain for three minutes at most.
  * The `sweepAt` of an overdue delivery moves on by 4, 8, 16 … min, so that a backlog is not multiplied. What stands in the
- * slow queue is overdue after 30 min only; so is what was stored as standing there by a process that died before it sent the
- * message. What waits for a slot of its slow webhook has no message. It stands in partitions
+ * slow queue is overdue after 5 min, and then each 30; so is what was stored as standing there by a process that died before it
+ * sent the message. What waits for a slot of its slow webhook has no message. It stands in partitions
  * of its webhook, which the sweeper reads for that webhook's due task (`slow-backlog.ts`).
  *
  * Two indexes list the history, both by listKey = `<acceptance>#<id>`, which never changes, and each over eight partitions,
@@ -38,7 +38,11 @@ import { headKey } from './head-key.ts';
  *     sparse: nearly all deliveries succeed at once, and are written to `byWebhook` alone (ADR 13).
  *
  * Only final states have a `ttl` (seconds). It merely cleans up: an item past it is treated as gone here.
- * Every write of an outcome is conditional on the attempt it is the outcome of.
+ *
+ * Every change but one is made on the condition that nothing has changed since the delivery was read: its `state`, its `attempt`
+ * and its `version`, which each change raises. The outcome of an attempt needs its attempt alone: it was made, whatever has
+ * become of the wait for it. A release before `version` copies it as it is; against that release's writes `state` and `attempt`
+ * decide.
  *
  * Beside deliveries the table holds what belongs to a webhook's deliveries, as items `head` too, under ids that begin with its
  * kind and `#`: `replays` (`replay-store.ts`), `limit` (counts of tests and resends, `request-limits.ts`), `slowness`
@@ -115,24 +119,30 @@ export function makeDeliveryStore({
   }
 
   /**
-   * Stores a change of a stored delivery: an attempt's outcome, a move, a slot, a hold, a resend or a replay. False: its state
-   * or its attempt has changed since it was read, nothing is changed.
+   * Stores a change of a stored delivery: an attempt's outcome, a move, a slot, a hold, a resend or a replay. False: nothing is
+   * changed, since the delivery has changed since it was read, or, for an outcome, its attempt was recorded already.
    */
   function update(before: Delivery, after: Delivery): Promise<boolean> {
-    return store(after, expression`state = ${before.state} AND attempt = ${before.attempt}`);
+    const isOutcome = after.attempt > before.attempt;
+    const version = (before.version ?? 0) + 1;
+    return store({ ...after, version }, isOutcome ? isAttempt(before) : isAsRead(before));
   }
 
   /** Claims a pending delivery for the sweeper: `next` is its wait from then on. False: another sweeper or attempt was quicker. */
-  function claim({ id, wait, attempt }: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean> {
+  function claim(delivery: Delivery & { readonly wait: Wait }, next: Wait): Promise<boolean> {
+    const { id, wait, version = 0 } = delivery;
     return change(
       id,
-      { claimedUntil: undefined, ...next, dueAt: dueKey(next.sweepAt, id) },
-      expression`dueAt = ${dueKey(wait.sweepAt, id)} AND attempt = ${attempt}
+      { claimedUntil: undefined, movedBy: undefined, ...next, dueAt: dueKey(next.sweepAt, id), version: version + 1 },
+      expression`${isAsRead(delivery)} AND dueAt = ${dueKey(wait.sweepAt, id)}
         AND (attribute_not_exists(claimedUntil) OR claimedUntil <= ${now()})`,
     );
   }
 
-  /** Takes a held delivery that expires out of index `due`. False: it was sent again, or somebody else was quicker. */
+  /**
+   * Takes a held delivery that expires out of index `due`. False: it was sent again, or somebody else was quicker. It raises no
+   * version: whoever sends the delivery again puts it back there.
+   */
   function expire({ id, dueAt }: DueEntry): Promise<boolean> {
     return change(id, { dueShard: undefined, dueAt: undefined }, expression`dueAt = ${dueAt} AND state = ${'held'}`);
   }
@@ -271,6 +281,18 @@ export function makeDeliveryStore({
     );
     return items.flat().map(alive);
   }
+}
+
+/** Returns the condition that a delivery waits for the attempt that it was read with, or is in its final state still. */
+function isAttempt({ state, attempt }: Delivery): Expression {
+  return expression`state = ${state} AND attempt = ${attempt}`;
+}
+
+/** Returns the condition that nothing has changed since a delivery was read. */
+function isAsRead(read: Delivery): Expression {
+  const isVersion =
+    read.version === undefined ? expression`attribute_not_exists(version)` : expression`version = ${read.version}`;
+  return expression`${isAttempt(read)} AND ${isVersion}`;
 }
 
 /** Before a write without an answer is repeated, in milliseconds; doubling. */

@@ -2,11 +2,13 @@ import type { SQSRecord } from 'aws-lambda';
 import type { Clock } from '../../platform/clock.ts';
 import { type Delivery, settled } from '../delivery.ts';
 import type { Admit } from '../isolation/admission.ts';
+import type { SendAgain } from '../isolation/send-again.ts';
 import type { Lane } from '../lane-routing.ts';
 import { type AttemptMessage, attemptMessage } from '../queues.ts';
 import { slotOf, wasCancelledBefore } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
+import type { StoreChange } from '../store/store-unless-stale.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
 import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
@@ -18,7 +20,7 @@ import type { FindWebhookState } from './webhook-state.ts';
  * delivery and its webhook, process the delivery. Idempotent: a message whose attempt was recorded already is dropped as stale.
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
-  const { admit, findWebhookState, processDelivery, store, replays, sendToDeadLetters, lane } = dependencies;
+  const { admit, findWebhookState, processDelivery, sendAgain, store, replays, sendToDeadLetters, lane } = dependencies;
   const { now, log, count } = dependencies;
 
   return async function retry(record, onAttempt) {
@@ -42,21 +44,38 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     return 'processed';
   };
 
+  /** Goes by what stands there now where the delivery changed before it was moved, held or ended: no other message may come. */
   async function attemptDelivery(message: AttemptMessage, inHand: MessageInHand): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await attemptAsRead(message, inHand);
+      } catch (error) {
+        if (!(error instanceof DeliveryChangedError) || tries === maxTries) throw error;
+      }
+    }
+  }
+
+  async function attemptAsRead(message: AttemptMessage, inHand: MessageInHand): Promise<void> {
     const { id, accountId, eventName, attempt } = message;
     const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
     if (!delivery || !isDueIn(lane, delivery, message)) {
+      if (delivery && lane === 'retry' && (await sendAgain(delivery, message))) return;
       count('StaleDropped');
       log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt });
       return;
     }
+    const storeChange: StoreChange = async after => {
+      if (await store.update(delivery, after)) return true;
+      if (after.attempt === delivery.attempt) throw new DeliveryChangedError();
+      return false;
+    };
     const withdrawn = webhook?.webhookId === delivery.webhookId ? await stateBeforeReplay(delivery) : undefined;
     if (withdrawn) {
-      await store.update(delivery, settled(delivery, withdrawn, now()));
+      await storeChange(settled(delivery, withdrawn, now()));
       log.info('delivery.replay_cancelled', { ...describeDelivery(delivery), state: withdrawn });
       return;
     }
-    await processDelivery(delivery, { webhook, slowness }, after => store.update(delivery, after), inHand);
+    await processDelivery(delivery, { webhook, slowness }, storeChange, inHand);
   }
 
   /** Returns the state that a delivery goes back to where its replay was cancelled before its slot came. */
@@ -79,6 +98,7 @@ interface RetryDependencies extends DeliveryTelemetry {
   readonly admit: Admit;
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
+  readonly sendAgain: SendAgain;
   readonly store: Pick<DeliveryStore, 'update'>;
   readonly replays: Pick<ReplayStore, 'find'>;
   /** Throws where the dead-letter queue does not take the message. */
@@ -95,6 +115,14 @@ function parseAttemptMessage(body: string): AttemptMessage | undefined {
     return undefined;
   }
 }
+
+/** Thrown where a delivery has changed since it was read, though its attempt was not recorded. */
+class DeliveryChangedError extends Error {
+  override readonly name = 'DeliveryChangedError';
+}
+
+/** The most times that a delivery is read for one message while others change it. */
+const maxTries = 3;
 
 /** A retry message is also stale if its delivery moved to the slow lane, or if a resend came after it. */
 function isDueIn(lane: Lane, delivery: Delivery, message: AttemptMessage): boolean {

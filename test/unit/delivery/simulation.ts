@@ -18,6 +18,7 @@ import { makeAdmission } from '../../../lambdas/delivery/isolation/admission.ts'
 import { makeConcurrencyLimit } from '../../../lambdas/delivery/isolation/concurrency-limit.ts';
 import { makeDnsTimeouts } from '../../../lambdas/delivery/isolation/dns-timeouts.ts';
 import { makeRecentCounts } from '../../../lambdas/delivery/isolation/recent-counts.ts';
+import { makeSendAgain } from '../../../lambdas/delivery/isolation/send-again.ts';
 import { makeSlotReservations } from '../../../lambdas/delivery/isolation/slot-reservations.ts';
 import { makeMoveToSlowLane } from '../../../lambdas/delivery/isolation/slow-lane.ts';
 import { recovered, withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
@@ -205,7 +206,22 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
   const answers: PostOutcome[] = [];
   /** Actions that happen while the next attempts are under way. */
   const during: (() => Promise<unknown>)[] = [];
+  /** Actions that come between: each happens when the next call of its name is about to be made. */
+  const between: { readonly name: string; readonly act: () => Promise<unknown> }[] = [];
+  /** The names of calls whose next answer is lost: it takes effect, and nobody hears of it. */
+  const losing: string[] = [];
   let messages = 0;
+
+  /** Makes a call, after what was to come between. */
+  const send = async <Result>(command: object, effect: () => Promise<Result>): Promise<Result> => {
+    const { name: called } = command.constructor;
+    const at = between.findIndex(({ name }) => name === called);
+    if (at >= 0) await between.splice(at, 1)[0]?.act();
+    const answer = await call(effect);
+    if (!losing.includes(called)) return answer;
+    losing.splice(losing.indexOf(called), 1);
+    throw Object.assign(new Error('The answer is lost.'), { name: 'TimeoutError' });
+  };
 
   const isVisible = ({ visibleAt }: Message) => visibleAt <= clock.now();
   const processes = new AsyncLocalStorage<Process>();
@@ -265,10 +281,10 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     return {};
   };
   const sqs = {
-    send: (command: Parameters<typeof sendTo>[0]) => call(() => sendTo(command)),
+    send: (command: Parameters<typeof sendTo>[0]) => send(command, () => sendTo(command)),
   } as unknown as Pick<SQSClient, 'send'>;
   const dynamo = {
-    send: (command: PutCommand) => call(() => database.dynamo.send(command)),
+    send: (command: PutCommand) => send(command, () => database.dynamo.send(command)),
   } as unknown as Pick<DynamoDBDocumentClient, 'send'>;
 
   const { now } = clock;
@@ -350,6 +366,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
         reserveSlot: makeSlotReservations(slownessStore),
         store,
         slowQueue,
+        lane,
         now,
       }),
       health: makeWebhookHealth({
@@ -370,6 +387,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     });
   const dependencies = {
     ...telemetry,
+    sendAgain: makeSendAgain({ ...telemetry, slowQueue }),
     store,
     now,
     findWebhookState: makeFindWebhookState(store, { deliveries: 'Deliveries', webhooks: 'Webhooks' }),
@@ -489,6 +507,8 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     posts,
     answers,
     during,
+    losing,
+    between: (name: string, act: () => Promise<unknown>) => void between.push({ name, act }),
     webhooks,
     deadLetters,
     retries,

@@ -147,28 +147,30 @@ describe('the wait of a delivery of a slow webhook', () => {
     expect(waitingForSlot(aDelivery(), noon + minute).wait.nextAttemptAt).toBe(noon + minute); // its first attempt
   });
 
-  it('is overdue 2 min after its slot, and 30 min after it once its message is in the slow queue', () => {
+  it('is overdue 2 min after its slot, and 5 min after it once its message is in the slow queue', () => {
     const given = withSlot(due, noon + 20.6);
     expect(given.wait).toEqual({ nextAttemptAt: noon + 21, sweepAt: noon + 21 + 2 * minute, overdueCount: 0 });
     const queued = queuedInSlowLane(given);
     expect(queued.wait).toEqual({
       nextAttemptAt: noon + 21,
-      sweepAt: noon + 21 + 30 * minute,
+      sweepAt: noon + 21 + 5 * minute,
       overdueCount: 0,
       slowLane: 'queued',
     });
     expect(waitsInQueue(queued.wait)).toBe(true);
   });
 
-  it('in the slow queue is doubled by each sweep from half an hour on', () => {
-    let { wait } = queuedInSlowLane(withSlot(due, noon));
+  it('in the slow queue ends after 5 min, and then each 30', () => {
+    let { wait } = queuedInSlowLane(withSlot(due, noon), 2);
+    expect(wait.movedBy).toBe(2);
     const looks: number[] = [];
     for (let sweep = 0; sweep < 4; sweep++) {
       looks.push((wait.sweepAt - noon) / minute);
-      wait = { ...wait, ...waitAfterSweep(wait, wait.sweepAt) };
+      wait = waitAfterSweep(wait, wait.sweepAt);
     }
-    expect(looks).toEqual([30, 90, 210, 450]);
+    expect(looks).toEqual([5, 35, 65, 95]);
     expect(wait.slowLane).toBe('queued');
+    expect(wait).not.toHaveProperty('movedBy');
   });
 
   it('is an ordinary one again when it is scheduled, brought forward or sent again', () => {

@@ -80,8 +80,9 @@ describe('the store of deliveries', () => {
     const updated = await Promise.all(Array.from({ length: 10 }, () => store.update(before, after)));
     expect(updated.filter(Boolean)).toHaveLength(1);
     expect(await store.update(before, settled(before, 'delivered', noon))).toBe(false);
-    expect(await store.update(after, settled(after, 'delivered', noon))).toBe(true);
-    expect(await store.update(after, after)).toBe(false);
+    const [stored = after] = await store.read([before.id]);
+    expect(await store.update(stored, settled(stored, 'delivered', noon))).toBe(true);
+    expect(await store.update(stored, stored)).toBe(false);
     expect((await store.read([before.id]))[0]?.state).toBe('delivered');
   });
 
@@ -197,12 +198,13 @@ describe('what is due', () => {
     const claims = await Promise.all(Array.from({ length: 10 }, () => store.claim(delivery, next)));
     expect(claims.filter(Boolean)).toHaveLength(1);
     const [claimed] = await store.read([delivery.id]);
-    expect(claimed).toEqual({ ...delivery, wait: next });
+    expect(claimed).toEqual({ ...delivery, wait: next, version: 1 });
+    const waits = { ...delivery, wait: next, version: 1 };
     const resent = { ...next, claimedUntil: next.sweepAt + 1 };
-    const again = await Promise.all(Array.from({ length: 10 }, () => store.claim({ ...delivery, wait: next }, resent)));
+    const again = await Promise.all(Array.from({ length: 10 }, () => store.claim(waits, resent)));
     expect(again.filter(Boolean)).toHaveLength(1);
-    await store.update(delivery, settled(delivery, 'delivered', noon));
-    expect(await store.claim({ ...delivery, wait: next }, { ...next, overdueCount: 2 })).toBe(false);
+    await store.update({ ...waits, version: 2 }, settled(delivery, 'delivered', noon));
+    expect(await store.claim({ ...waits, version: 3 }, { ...next, overdueCount: 2 })).toBe(false);
     expect(await itemOf(delivery.id)).not.toHaveProperty('dueAt');
   });
 
@@ -287,7 +289,7 @@ describe('an outcome whose write gets no answer', () => {
     expect(await troubled(2_000, 'lost', 'answered').store.update(first, after)).toBe(true);
     const other = waiting();
     expect(await troubled(0, 'repeated by the SDK').store.create(other)).toBe(true);
-    expect(await storeHere().read([first.id, other.id])).toEqual([after, other]);
+    expect(await storeHere().read([first.id, other.id])).toEqual([{ ...after, version: 1 }, other]);
   });
 
   it('is known again where the first look at what stands there gets no answer', async () => {

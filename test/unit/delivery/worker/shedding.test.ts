@@ -39,6 +39,7 @@ const processing = (admission: Admission) => {
       throw new Error('the store is down');
     },
     processDelivery: untouched,
+    sendAgain: untouched,
     sendToDeadLetters: untouched,
     now: frozenClock().now,
   };
