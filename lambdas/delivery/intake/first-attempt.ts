@@ -10,6 +10,7 @@ import type { MeasuringTelemetry } from '../telemetry.ts';
 import type { ProcessRecord } from '../worker/batch-consumer.ts';
 import { type DescribeMessage, receiveCountOf } from '../worker/message-visibility.ts';
 import type { MessageInHand, OnAttempt, ProcessDelivery } from '../worker/process-delivery.ts';
+import type { Suspensions } from '../worker/suspensions.ts';
 import type { FindWebhookState } from '../worker/webhook-state.ts';
 import type { SendToDeadLetters } from './dead-letters.ts';
 import { type BusinessEvent, haveSameContent, parseEventMessage } from './event.ts';
@@ -20,8 +21,8 @@ import { originOfRecord } from './origin.ts';
  * delivery. Copies of an event have one id; a second copy is dropped.
  */
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
-  const { admit, findWebhookState, processDelivery, sendAgain, store, sendToDeadLetters, refusals, demandsUrl } =
-    dependencies;
+  const { admit, findWebhookState, processDelivery, sendAgain, suspensions, store } = dependencies;
+  const { sendToDeadLetters, refusals, demandsUrl } = dependencies;
   const { now, log, count, measure } = dependencies;
 
   return async function firstAttempt(record, onAttempt) {
@@ -66,7 +67,10 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const { deliveryId: id, accountId, eventName, body } = event;
     const described = { messageId, deliveryId: id, account: accountId, event: eventName };
     const { delivery: known, webhook, slowness } = await findWebhookState(id, accountId, eventName);
-    if (known?.messageId === messageId && (await sendAgain(known, { attempt: ofEvent }))) return;
+    if (known?.messageId === messageId) {
+      if (await sendAgain(known, { attempt: ofEvent })) return;
+      await suspensions.resume(known, firstNumber, webhook);
+    }
     if (known) return dropCopy(known, event, sender, described);
     if (!isFor(webhook, acceptedAt)) {
       count('EventWithoutWebhook');
@@ -110,12 +114,16 @@ interface FirstAttemptDependencies extends MeasuringTelemetry {
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
   readonly sendAgain: SendAgain;
+  readonly suspensions: Pick<Suspensions, 'resume'>;
   readonly store: Pick<DeliveryStore, 'create'>;
   readonly sendToDeadLetters: SendToDeadLetters;
   readonly refusals: Pick<RefusalNotices, 'add'>;
   readonly demandsUrl: string;
   readonly now: Clock;
 }
+
+/** The number of an event's first attempt. */
+const firstNumber = 1;
 
 /** The origin of a message, and the time since which it waits. */
 interface Origin {

@@ -17,6 +17,7 @@ import type { Attempts } from '../worker/attempts.ts';
 import type { ProcessRecord } from '../worker/batch-consumer.ts';
 import { makeProcessDelivery } from '../worker/process-delivery.ts';
 import { describeAttemptMessage, makeRetry } from '../worker/retry.ts';
+import { makeSuspensions } from '../worker/suspensions.ts';
 import { makeWebhookHealth } from '../worker/webhook-health.ts';
 import { makeFindWebhookState } from '../worker/webhook-state.ts';
 import { makeSendToDeadLetters } from './dead-letters.ts';
@@ -31,6 +32,7 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
     store: makeWebhookHealthStore({ dynamo, table: tables.webhooks, now }),
   });
   const applyOutcome = makeApplyOutcome({ schedule, now, random });
+  const suspensions = makeSuspensions({ health, store, applyOutcome });
   const refusals = makeRefusalNotices({
     ...parts,
     counts: makeRefusalCounts(deliveries),
@@ -40,7 +42,8 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
     ...parts,
     admit: isolation.admit,
     sendAgain: isolation.sendAgain,
-    processDelivery: makeProcessDelivery({ ...parts, ...isolation, ...attempts, applyOutcome, health }),
+    processDelivery: makeProcessDelivery({ ...parts, ...isolation, ...attempts, applyOutcome, health, suspensions }),
+    suspensions,
     findWebhookState: makeFindWebhookState(store, tables),
     sendToDeadLetters: makeSendToDeadLetters({ sqs, queueUrl: parts.deadLetterQueueUrl }),
   };

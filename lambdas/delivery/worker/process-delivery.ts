@@ -14,6 +14,7 @@ import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeD
 import { type ApplyOutcome, scheduled, waitsInQueue } from '../transitions.ts';
 import type { Attempt } from './attempt.ts';
 import type { StartAttemptWatch } from './attempt-watch.ts';
+import { heldByGone, type Standing, type Suspensions } from './suspensions.ts';
 import type { WebhookHealth } from './webhook-health.ts';
 import type { WebhookState } from './webhook-state.ts';
 
@@ -46,7 +47,8 @@ export function makeProcessDelivery(
     readonly attempt: Attempt;
     readonly startAttemptWatch: StartAttemptWatch;
     readonly applyOutcome: ApplyOutcome;
-    readonly health: WebhookHealth;
+    readonly health: Pick<WebhookHealth, 'record'>;
+    readonly suspensions: Pick<Suspensions, 'afterGone'>;
     readonly moveToSlowLane: MoveToSlowLane;
     /** The lane whose consumer is at work. */
     readonly lane: Lane;
@@ -55,7 +57,7 @@ export function makeProcessDelivery(
     readonly random: Random;
   } & DeliveryTelemetry,
 ): ProcessDelivery {
-  const { attempt, startAttemptWatch, applyOutcome, health, moveToSlowLane } = dependencies;
+  const { attempt, startAttemptWatch, applyOutcome, health, suspensions, moveToSlowLane } = dependencies;
   const { lane, queues, now, random, log, count } = dependencies;
 
   return async function processDelivery(delivery, { webhook, slowness }, storeChange, { mayAttempt, onAttempt }) {
@@ -71,14 +73,36 @@ export function makeProcessDelivery(
 
     const outcome = await makeAttempt(delivery, webhook, slowness, onAttempt);
     const after = applyOutcome(delivery, outcome);
-    if (!isTest(delivery)) await health.record(webhook, outcome, after);
     if (outcome.outcome === 'given_up') {
       await repeatInSlowLane(delivery, after, outcome, { webhook, slowness }, storeChange);
+    } else if (outcome.outcome === 'gone' && !isTest(delivery)) {
+      await holdAndSuspend(delivery, { after: heldByGone(after, webhook), outcome }, webhook, storeChange);
     } else if (await storeUnlessStale(delivery, after, storeChange, dependencies)) {
-      report(delivery, after, outcome, webhook);
-      if (after.wait) await sendNext({ ...after, wait: after.wait });
+      await goOn(delivery, { after, outcome }, webhook);
     }
   };
+
+  /** Goes on after an outcome that is stored. What it says of the webhook is recorded after it: a lost outcome is a second POST. */
+  async function goOn(before: Delivery, { after, outcome }: Standing, webhook: Webhook): Promise<void> {
+    report(before, after, outcome, webhook);
+    if (after.wait) await sendNext({ ...after, wait: after.wait });
+    if (!isTest(before)) await health.record(webhook, outcome, after);
+  }
+
+  async function holdAndSuspend(
+    before: Delivery,
+    held: Standing,
+    webhook: Webhook,
+    storeChange: StoreChange,
+  ): Promise<void> {
+    if (!(await storeUnlessStale(before, held.after, storeChange, dependencies))) return;
+    let standing = held;
+    try {
+      standing = await suspensions.afterGone(before, held, webhook);
+    } finally {
+      await goOn(before, standing, webhook);
+    }
+  }
 
   async function endUnattempted(
     before: Delivery,
@@ -117,7 +141,7 @@ export function makeProcessDelivery(
     const outcome = await attempt(webhook, delivery, watch);
     onEnd?.();
     await watch?.end(outcome);
-    return isTest(delivery) ? outcome : health.suspendIfGone(webhook, outcome, delivery.id);
+    return outcome;
   }
 
   /** The given-up attempt is stored together with its slot. Before that, its next time is unknown. */

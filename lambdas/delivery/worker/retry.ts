@@ -13,6 +13,7 @@ import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
 import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
 import type { MessageInHand, ProcessDelivery } from './process-delivery.ts';
+import type { Suspensions } from './suspensions.ts';
 import type { FindWebhookState } from './webhook-state.ts';
 
 /**
@@ -20,8 +21,8 @@ import type { FindWebhookState } from './webhook-state.ts';
  * delivery and its webhook, process the delivery. Idempotent: a message whose attempt was recorded already is dropped as stale.
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
-  const { admit, findWebhookState, processDelivery, sendAgain, store, replays, sendToDeadLetters, lane } = dependencies;
-  const { now, log, count } = dependencies;
+  const { admit, findWebhookState, processDelivery, sendAgain, suspensions, store, replays } = dependencies;
+  const { sendToDeadLetters, lane, now, log, count } = dependencies;
 
   return async function retry(record, onAttempt) {
     const message = parseAttemptMessage(record.body);
@@ -60,6 +61,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
     if (!delivery || !isDueIn(lane, delivery, message)) {
       if (delivery && lane === 'retry' && (await sendAgain(delivery, message))) return;
+      if (delivery) await suspensions.resume(delivery, attempt, webhook);
       count('StaleDropped');
       log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt });
       return;
@@ -99,6 +101,7 @@ interface RetryDependencies extends DeliveryTelemetry {
   readonly findWebhookState: FindWebhookState;
   readonly processDelivery: ProcessDelivery;
   readonly sendAgain: SendAgain;
+  readonly suspensions: Pick<Suspensions, 'resume'>;
   readonly store: Pick<DeliveryStore, 'update'>;
   readonly replays: Pick<ReplayStore, 'find'>;
   /** Throws where the dead-letter queue does not take the message. */

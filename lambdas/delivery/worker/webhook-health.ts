@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { SuspensionReason, Webhook } from '../../webhooks/webhook.ts';
-import type { AttemptOutcome, Delivery } from '../delivery.ts';
+import type { AttemptOutcome, AttemptRecord, Delivery } from '../delivery.ts';
 import { failingMarks, suspendAfter } from '../limits.ts';
 import type { Told, WebhookHealthStore } from '../store/webhook-health-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
@@ -19,34 +19,46 @@ export function makeWebhookHealth({
   log,
   count,
 }: { readonly store: WebhookHealthStore; readonly now: Clock } & DeliveryTelemetry) {
-  return { suspendIfGone, record };
+  return { suspendIfGone, suspendIfExhausted, record };
 
   /**
    * Suspends the webhook of a receiver that answered 410. Where the URL or the registration has changed since the attempt
    * began, the 410 says nothing about the webhook: the outcome is then an ordinary failure. Every other outcome stays as it
-   * is. Throws where the suspension cannot be stored: nobody would ask the receiver again.
+   * is. May be repeated. Throws where the suspension cannot be stored: nobody would ask the receiver again.
    */
   async function suspendIfGone(webhook: Webhook, outcome: AttemptOutcome, deliveryId: string): Promise<AttemptOutcome> {
     if (outcome.outcome !== 'gone') return outcome;
     const { record } = outcome;
     // The write's own condition decides, not what was read before the attempt.
     const suspended = await store.suspendGone(webhook, { lastResult: record.result, deliveryId });
-    if (suspended === 'replaced') {
-      return { outcome: 'failed', retryAfterMs: undefined, detail: 'HTTP 410 of an earlier URL', record };
-    }
+    if (suspended === 'replaced') return ordinaryFailure(record);
     if (suspended === 'suspended') reportSuspension(webhook, 'gone');
     return outcome;
   }
 
   /**
-   * Records a success or a failure. Suspends the webhook when a delivery is exhausted and all has failed for five days. Never
-   * throws: what cannot be recorded now, the next attempt records.
+   * Suspends the webhook of a delivery that a failed attempt has exhausted, where all has failed for five days. Returns whether
+   * that is so. May be repeated. Throws where the suspension cannot be stored.
+   */
+  async function suspendIfExhausted(webhook: Webhook, delivery: Delivery, { result }: AttemptRecord): Promise<boolean> {
+    const { id: deliveryId, state, settledAt = 0 } = delivery;
+    const { failingSince = Number.POSITIVE_INFINITY } = webhook;
+    if (state !== 'failed' || settledAt - failingSince < suspendAfter) return false;
+    if (await store.suspendFailing(webhook, { lastResult: result, deliveryId }))
+      reportSuspension(webhook, 'no_success');
+    return true;
+  }
+
+  /**
+   * Records a success or a failure. Suspends the webhook when a delivery is exhausted and all has failed for five days, and
+   * throws where that cannot be stored. What else cannot be recorded now, the next attempt records.
    */
   async function record(webhook: Webhook, outcome: AttemptOutcome, after: Delivery): Promise<void> {
+    if (outcome.outcome === 'failed' && (await suspendIfExhausted(webhook, after, outcome.record))) return;
     try {
       const told = { lastResult: outcome.record.result, deliveryId: after.id };
       if (outcome.outcome === 'delivered') await recordSuccess(webhook, told);
-      if (outcome.outcome === 'failed') await recordFailure(webhook, told, after);
+      if (outcome.outcome === 'failed') await recordFailure(webhook, told);
     } catch (error) {
       log.error('webhook.health_not_stored', { ...describeDelivery(after), ...describeError(error) });
     }
@@ -56,15 +68,10 @@ export function makeWebhookHealth({
     if (webhook.failingSince ?? webhook.announcedSince) await store.recovered(webhook, told);
   }
 
-  async function recordFailure(webhook: Webhook, told: Told, after: Delivery): Promise<void> {
+  async function recordFailure(webhook: Webhook, told: Told): Promise<void> {
     const { failingSince, failingMark } = webhook;
     if (failingSince === undefined) return void (await store.startedFailing(webhook));
-    const failingFor = now() - failingSince;
-    if (after.state === 'failed' && failingFor >= suspendAfter) {
-      if (await store.suspendFailing(webhook, told)) reportSuspension(webhook, 'no_success');
-      return;
-    }
-    const mark = unannouncedMark(failingFor, failingMark);
+    const mark = unannouncedMark(now() - failingSince, failingMark);
     if (mark !== undefined) await store.announceFailing(webhook, mark, told);
   }
 
@@ -72,6 +79,11 @@ export function makeWebhookHealth({
     count('WebhookSuspended');
     log.warn('webhook.suspended', { account: accountId, event: eventName, reason });
   }
+}
+
+/** Returns the outcome that a 410 is where it says nothing about the webhook. */
+export function ordinaryFailure(record: AttemptRecord): AttemptOutcome {
+  return { outcome: 'failed', retryAfterMs: undefined, detail: 'HTTP 410 of an earlier URL', record };
 }
 
 /** Returns the latest mark that a webhook has failed for, where that was not announced yet. */

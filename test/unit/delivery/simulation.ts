@@ -52,6 +52,7 @@ import { makeAttempt } from '../../../lambdas/delivery/worker/attempt.ts';
 import { makeStartAttemptWatch } from '../../../lambdas/delivery/worker/attempt-watch.ts';
 import { makeProcessDelivery } from '../../../lambdas/delivery/worker/process-delivery.ts';
 import { makeRetry } from '../../../lambdas/delivery/worker/retry.ts';
+import { makeSuspensions } from '../../../lambdas/delivery/worker/suspensions.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/worker/webhook-health.ts';
 import { makeFindWebhookState } from '../../../lambdas/delivery/worker/webhook-state.ts';
 import {
@@ -337,6 +338,13 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
         return posted;
       });
 
+  const health = makeWebhookHealth({
+    ...telemetry,
+    store: makeWebhookHealthStore({ dynamo, table: 'Webhooks', now }),
+    now,
+  });
+  const applyOutcome = makeApplyOutcome({ schedule: waits, now, random: () => 0.5 });
+  const suspensions = makeSuspensions({ health, store, applyOutcome });
   const processIn = (lane: Lane) =>
     makeProcessDelivery({
       ...telemetry,
@@ -369,12 +377,9 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
         lane,
         now,
       }),
-      health: makeWebhookHealth({
-        ...telemetry,
-        store: makeWebhookHealthStore({ dynamo, table: 'Webhooks', now }),
-        now,
-      }),
-      applyOutcome: makeApplyOutcome({ schedule: waits, now, random: () => 0.5 }),
+      health,
+      suspensions,
+      applyOutcome,
       attempt: makeAttempt({
         sealing: fakeSealing,
         eventLoopLag: neverLate,
@@ -388,6 +393,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
   const dependencies = {
     ...telemetry,
     sendAgain: makeSendAgain({ ...telemetry, slowQueue }),
+    suspensions,
     store,
     now,
     findWebhookState: makeFindWebhookState(store, { deliveries: 'Deliveries', webhooks: 'Webhooks' }),

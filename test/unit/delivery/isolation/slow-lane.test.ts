@@ -168,7 +168,7 @@ describe('a message that moved its delivery to the slow queue and is handed over
         comeBack();
         await world[step](undefined, again === 0);
         expect(world.slow.splice(0)).toHaveLength(1);
-        }
+      }
       expect(world.counts.StaleDropped ?? 0).toBe(0);
       expect(names().filter(name => name === 'delivery.sent_again')).toHaveLength(2);
     },

@@ -31,7 +31,7 @@ beforeEach(async () => {
 /** The outcome is stored, and the process dies before the retry is sent. */
 const loseRetry = async () => {
   world.answers.push(answer(500));
-  await world.deliverNext({ afterCalls: 4, hasEffect: false });
+  await world.deliverNext({ afterCalls: 3, hasEffect: false });
   expect(await world.all()).toMatchObject([{ state: 'pending', attempt: 2 }]);
   expect(world.retries).toEqual([]);
 };

@@ -66,9 +66,12 @@ const process = async (
       did.push('move to slow lane');
       if (lane !== 'slow' && !moved.wait) await save(withSlot(moved, noon + 250));
     },
-    health: {
-      suspendIfGone: async (_, made) => made,
-      record: async () => void did.push('record health'),
+    health: { record: async () => void did.push('record health') },
+    suspensions: {
+      afterGone: async (_, standing) => {
+        did.push('suspend');
+        return standing;
+      },
     },
     random: () => 0.5,
     lane,
@@ -88,22 +91,30 @@ const process = async (
 describe('processing a delivery', () => {
   it('a success is recorded, and nothing else', async () => {
     const { did, saved, counts } = await process(aDelivery(), aWebhook());
-    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'record health', 'save']);
+    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'save', 'record health']);
     expect(saved).toMatchObject({ state: 'delivered' });
     expect(counts).toEqual({ Delivered: 1 });
   });
 
   it('a failure is recorded before its retry is sent', async () => {
     const { did, sent, counts } = await process(aDelivery(), aWebhook({ failingSince: noon }), { outcome: failure() });
-    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'record health', 'save', 'send']);
+    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'save', 'send', 'record health']);
     expect(sent).toMatchObject([{ attempt: 2, wait: { nextAttemptAt: noon + 5_000 } }]);
     expect(counts).toEqual({ Delivered: 0 });
+  });
+
+  it('a 410 is recorded before its webhook is suspended', async () => {
+    const gone: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 }) };
+    const { did, saved, counts } = await process(aDelivery(), aWebhook(), { outcome: gone });
+    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'save', 'suspend', 'record health']);
+    expect(saved).toMatchObject({ state: 'held', goneFrom: expect.stringMatching(/^[\w-]{11}$/) });
+    expect(counts).toEqual({ Delivered: 0, Held: 1 });
   });
 
   it('a wait of more than 15 min is left to the sweeper', async () => {
     const webhook = aWebhook({ failingSince: noon });
     const { did } = await process(aDelivery(), webhook, { outcome: failure(), schedule: [900_001] });
-    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'record health', 'save']);
+    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'save', 'record health']);
   });
 
   it('a retry that cannot be sent is no failure: the sweeper finds it', async () => {
@@ -175,7 +186,7 @@ describe('a webhook that', () => {
       lane: 'slow',
       slowness: isSlow,
     });
-    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'record health', 'save', 'send']);
+    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'save', 'send', 'record health']);
     expect(saved).toMatchObject({ attempt: 2, charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
   });
 
@@ -224,7 +235,7 @@ describe('an attempt that was given up', () => {
 
   it('is recorded with a number of its own, uncharged, as it moves to the slow lane', async () => {
     const { did, saved, counts, lines } = await process(aDelivery({ attempt: 3, charged: 2 }), aWebhook(), { outcome });
-    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'record health', 'move to slow lane', 'save']);
+    expect(did).toEqual(['start watch', 'attempt', 'end watch', 'move to slow lane', 'save']);
     expect(saved).toMatchObject({ state: 'pending', attempt: 4, charged: 2, attempts: [{ result: 'slow' }] });
     expect(counts).toEqual({ Delivered: 0, GivenUp: 1 });
     expect(lines.join()).toContain('"result":"slow"');

@@ -40,6 +40,7 @@ const processing = (admission: Admission) => {
     },
     processDelivery: untouched,
     sendAgain: untouched,
+    suspensions: { resume: untouched },
     sendToDeadLetters: untouched,
     now: frozenClock().now,
   };

@@ -107,7 +107,12 @@ describe('what an attempt says about its webhook', () => {
     expect(telemetry.lines.join()).toContain('webhook.suspended');
   });
 
-  it('never costs the outcome: what cannot be recorded is logged', async () => {
+  it('brings the message back where the suspension after five days cannot be stored', async () => {
+    const { record } = healthOver({ fails: true });
+    await expect(record(failingFor(5), failure(), exhausted)).rejects.toThrow('the store is down');
+  });
+
+  it('never costs the outcome: what else cannot be recorded is logged', async () => {
     const { record, telemetry } = healthOver({ fails: true });
     await record(aWebhook(), failure(), pending);
     expect(telemetry.lines.join()).toContain('webhook.health_not_stored');
