@@ -4,7 +4,7 @@ import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { reads } from './audit.ts';
 import type { LoggedLine } from './cloudwatch.ts';
 import { readDeliveries } from './deliveries.ts';
-import { type Judgement, judgeConflict, judgeDelivery, judgeLine } from './event-verdict.ts';
+import { isUnstored, type Judgement, judgeConflict, judgeDelivery, judgeLine } from './event-verdict.ts';
 import type { ShowProgress } from './operator.ts';
 import type { Task } from './target.ts';
 
@@ -102,9 +102,10 @@ export async function readEvents(
   const unlisted = [...new Set(lines.flatMap(({ fields }) => idOf(fields) ?? []))].filter(id => !known.has(id));
   const others = await inBatches(unlisted, sources.readDeliveries);
   const stored = new Set([...listed, ...others].map(({ id }) => id));
+  const unstored = lines.filter(isUnstored);
   const found = [
     ...listed.map(delivery => eventOf(delivery, webhooks)),
-    ...newestOfEach(lines).flatMap(line => eventIn(line, stored)),
+    ...newestOfEach(lines).flatMap(line => eventIn(line, stored, unstored)),
   ].toSorted((one, other) => other.at - one.at);
   // More lines than are read tell no further back than the oldest of them.
   const reached = lines.length < mostLines ? logSince : Math.min(...lines.map(({ at }) => at));
@@ -118,6 +119,7 @@ const tellingMessages = [
   'event.conflicting_copy',
   'message.deferred',
   'delivery.shed',
+  'delivery.outcome_not_stored',
 ];
 
 /** The most lines of one account that are read. */
@@ -158,12 +160,16 @@ function newestOfEach(lines: readonly LoggedLine[]): readonly LoggedLine[] {
 }
 
 /** Returns the event that a line tells of; nothing where the table does. A copy that says something else is no event of the table. */
-function eventIn(line: LoggedLine, stored: ReadonlySet<string>): readonly AccountEvent[] {
+function eventIn(
+  line: LoggedLine,
+  stored: ReadonlySet<string>,
+  unstored: readonly LoggedLine[],
+): readonly AccountEvent[] {
   const { fields, at } = line;
   const deliveryId = idOf(fields);
   const messageId = textOf(fields.messageId);
   const dropped = messageId === undefined ? undefined : judgeConflict([line], messageId);
   if (!dropped && deliveryId !== undefined && stored.has(deliveryId)) return [];
-  const judgement = dropped ?? judgeLine(line);
+  const judgement = dropped ?? judgeLine(line, unstored);
   return judgement ? [{ ...judgement, at, eventName: textOf(fields.event), deliveryId, messageId }] : [];
 }

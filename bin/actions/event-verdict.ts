@@ -1,4 +1,4 @@
-import type { AttemptRecord, Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import type { AttemptRecord, AttemptResult, Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
 import { wireResults } from '../../lambdas/delivery/representation.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
@@ -34,11 +34,20 @@ export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, 
   }
 }
 
-/** Judges an event by one line of the log; `undefined` where the line does not say what became of it. */
-export function judgeLine({ at, fields }: LoggedLine): Judgement | undefined {
+/**
+ * Judges an event by one line of the log; `undefined` where the line does not say what became of it.
+ *
+ * @param unstored - lines of attempts whose outcome could not be stored.
+ */
+export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedLine[] = []): Judgement | undefined {
   const { message, messageId, reason, detail, account, event, state, seconds } = fields;
   const moment = isoTime(at);
+  if (message === 'delivery.outcome_not_stored') {
+    return { verdict: 'waiting', why: `${describeUnstored(fields)}: it comes again, and may be sent twice` };
+  }
   if (message === 'event.without_webhook') {
+    const attempted = unstored.find(line => line.fields.messageId === messageId);
+    if (attempted) return judgeUnstored(attempted.fields);
     return { verdict: 'no webhook', why: `at ${moment} account ${account} had no webhook for ${event}` };
   }
   if (message === 'event.refused') {
@@ -56,6 +65,22 @@ export function judgeLine({ at, fields }: LoggedLine): Judgement | undefined {
   const ended = isFinal(state) ? state : endings[String(message)];
   if (ended === undefined) return undefined;
   return { verdict: verdicts[ended], why: `so says the log of ${moment}; its record is past its time` };
+}
+
+/** Returns whether a line tells of an attempt whose outcome could not be stored. */
+export function isUnstored({ fields }: LoggedLine): boolean {
+  return fields.message === 'delivery.outcome_not_stored';
+}
+
+/** Judges an event that was attempted, and whose webhook was deleted before that could be stored. */
+function judgeUnstored(fields: LoggedLine['fields']): Judgement {
+  const verdict = fields.result === 'delivered' ? 'delivered' : 'cancelled';
+  return { verdict, why: `${describeUnstored(fields)} before its webhook was deleted: no record tells of it` };
+}
+
+function describeUnstored({ attempt, result, status }: LoggedLine['fields']): string {
+  const ended = wireResults[result as AttemptResult];
+  return `attempt ${attempt} ended with ${ended}${status == null ? '' : ` ${status}`}, and that could not be stored`;
 }
 
 /** Judges a message that reused the id of an earlier event for other content: the fate of that event is not its own. */

@@ -5,7 +5,7 @@ import { isoTime } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { reads, writes } from './audit.ts';
 import type { EventLog, LoggedLine } from './cloudwatch.ts';
-import { type Judgement, judgeConflict, judgeDelivery, judgeLetter, judgeLine } from './event-verdict.ts';
+import { isUnstored, type Judgement, judgeConflict, judgeDelivery, judgeLetter, judgeLine } from './event-verdict.ts';
 import type { ShowProgress } from './operator.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 import type { Task } from './target.ts';
@@ -129,7 +129,8 @@ function textOf(value: unknown): string | undefined {
 
 /** Returns the judgement by the newest line that says what became of the event. */
 function judgeNewest(lines: readonly LoggedLine[]): Judgement | undefined {
-  return lines.map(judgeLine).find(judgement => judgement !== undefined);
+  const unstored = lines.filter(isUnstored);
+  return lines.map(line => judgeLine(line, unstored)).find(judgement => judgement !== undefined);
 }
 
 async function findLetter(queues: Pick<Queues, 'deadLetters'>, id: string): Promise<DeadLetter | undefined> {

@@ -1,4 +1,5 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
+import { describeError } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { Random } from '../backoff.ts';
 import { type AttemptOutcome, type Delivery, isTest, settled, type WaitingDelivery } from '../delivery.ts';
@@ -74,13 +75,31 @@ export function makeProcessDelivery(
     const outcome = await makeAttempt(delivery, webhook, slowness, onAttempt);
     const after = applyOutcome(delivery, outcome);
     if (outcome.outcome === 'given_up') {
-      await repeatInSlowLane(delivery, after, outcome, { webhook, slowness }, storeChange);
-    } else if (outcome.outcome === 'gone' && !isTest(delivery)) {
-      await holdAndSuspend(delivery, { after: heldByGone(after, webhook), outcome }, webhook, storeChange);
-    } else if (await storeUnlessStale(delivery, after, storeChange, dependencies)) {
-      await goOn(delivery, { after, outcome }, webhook);
+      const repeat = () => repeatInSlowLane(delivery, after, outcome, { webhook, slowness }, storeChange);
+      return orTell(delivery, outcome, repeat);
     }
+    const isGone = outcome.outcome === 'gone' && !isTest(delivery);
+    const standing = { after: isGone ? heldByGone(after, webhook) : after, outcome };
+    const store = () => storeUnlessStale(delivery, standing.after, storeChange, dependencies);
+    if (!(await orTell(delivery, outcome, store))) return;
+    if (isGone) await suspendAndGoOn(delivery, standing, webhook);
+    else await goOn(delivery, standing, webhook);
   };
+
+  /** Stores an outcome. Until an event's first one is stored, the log alone tells of its POST: its webhook may be gone by then. */
+  async function orTell<Result>(
+    delivery: Delivery,
+    { record }: AttemptOutcome,
+    store: () => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await store();
+    } catch (error) {
+      const described = { ...describeDelivery(delivery), ...describeAttempt(record), ...describeError(error) };
+      log.error('delivery.outcome_not_stored', described);
+      throw error;
+    }
+  }
 
   /** Goes on after an outcome that is stored. What it says of the webhook is recorded after it: a lost outcome is a second POST. */
   async function goOn(before: Delivery, { after, outcome }: Standing, webhook: Webhook): Promise<void> {
@@ -89,13 +108,7 @@ export function makeProcessDelivery(
     if (!isTest(before)) await health.record(webhook, outcome, after);
   }
 
-  async function holdAndSuspend(
-    before: Delivery,
-    held: Standing,
-    webhook: Webhook,
-    storeChange: StoreChange,
-  ): Promise<void> {
-    if (!(await storeUnlessStale(before, held.after, storeChange, dependencies))) return;
+  async function suspendAndGoOn(before: Delivery, held: Standing, webhook: Webhook): Promise<void> {
     let standing = held;
     try {
       standing = await suspensions.afterGone(before, held, webhook);

@@ -176,6 +176,31 @@ describe('an event without a delivery', () => {
       /at 2026-11-20T12:00:00\.000Z account conta-1 had no webhook for demanda\.criada/,
     ],
     [
+      'was POSTed and its outcome not stored before its webhook was deleted',
+      [
+        line({ message: 'event.without_webhook', account: 'conta-1', event: 'demanda.criada' }),
+        line({ message: 'message.deferred', seconds: 5 }),
+        line({ message: 'delivery.outcome_not_stored', attempt: 1, result: 'http', status: 500 }),
+      ],
+      'cancelled',
+      /attempt 1 ended with http 500.*could not be stored.*webhook was deleted/,
+    ],
+    [
+      'was delivered and that not stored before its webhook was deleted',
+      [
+        line({ message: 'event.without_webhook', account: 'conta-1', event: 'demanda.criada' }),
+        line({ message: 'delivery.outcome_not_stored', attempt: 1, result: 'delivered', status: 204 }),
+      ],
+      'delivered',
+      /attempt 1 ended with entregue 204.*could not be stored.*webhook was deleted/,
+    ],
+    [
+      'was POSTed and its outcome not stored yet',
+      [line({ message: 'delivery.outcome_not_stored', attempt: 1, result: 'timeout', status: null })],
+      'waiting',
+      /attempt 1 ended with tempo_esgotado, and that could not be stored: it comes again/,
+    ],
+    [
       'was refused',
       [line({ message: 'event.refused', reason: 'malformed', detail: 'id_demanda: must be a number' })],
       'refused',

@@ -106,3 +106,46 @@ describe('an outcome that comes late', () => {
     expect(failingSince).toBe('failingSince' in health ? 1 : undefined);
   });
 });
+
+// It was told as one that nobody had registered for.
+describe('an event that was POSTed and whose outcome could not be stored before its webhook was deleted', () => {
+  const lineOf = (name: string) =>
+    world.lines.map(line => JSON.parse(line)).find(([logged]) => logged === name)?.[1] as object | undefined;
+
+  it.each([
+    ['a success', answer(200), { result: 'delivered', status: 200 }],
+    ['a failure', answer(500), { result: 'http', status: 500 }],
+    ['a 410', answer(410), { result: 'http', status: 410 }],
+  ])('is logged with %s', async (_, posted, expected) => {
+    world.answers.push(posted);
+    world.between('PutItemCommand', async () => {
+      await world.remove();
+      throw new Error('the store is down');
+    });
+    await expect(world.deliverNext()).rejects.toThrow('the store is down');
+    expect(lineOf('delivery.outcome_not_stored')).toMatchObject({
+      ...expected,
+      messageId: 'message-1',
+      deliveryId: world.posts[0]?.id,
+      account: 'conta-1',
+      event: 'demanda.criada',
+      attempt: 1,
+      errorName: 'Error',
+    });
+  });
+
+  it('is logged where it was given up and could not be moved', async () => {
+    world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 8 });
+    world.answers.push({ ...answer(200), sinceConnectingMs: 3_000 });
+    world.between('PutItemCommand', () => Promise.reject(new Error('the store is down')));
+    await expect(world.deliverNext()).rejects.toThrow('the store is down');
+    expect(lineOf('delivery.outcome_not_stored')).toMatchObject({ result: 'slow' });
+  });
+
+  it('is not logged where no attempt was made', async () => {
+    await world.register({ status: 'suspended', suspensionReason: 'gone' });
+    world.between('PutItemCommand', () => Promise.reject(new Error('the store is down')));
+    await expect(world.deliverNext()).rejects.toThrow('the store is down');
+    expect(lineOf('delivery.outcome_not_stored')).toBeUndefined();
+  });
+});
