@@ -23,6 +23,12 @@ export const slowQueueOverdue = 5 * minute;
 /** The sweeper sends it again, and then each time after this long. */
 export const slowQueueRepeat = 30 * minute;
 
+/** What stands in the slow queue may be late for this much longer than other deliveries before the alarm rings. */
+export const slowQueueAllowance = 2 * minute;
+
+/** Operators are shown what is late by this much. */
+export const shownLateAfter = 3 * minute;
+
 /** A delivery ends when internal errors or a slow webhook have kept it from its attempts for this long. */
 export const maxAge = 10 * day;
 

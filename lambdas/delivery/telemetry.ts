@@ -57,7 +57,10 @@ export type DeliveryMetric =
 export type DeliverySpan =
   /** From when an event was published to its first attempt, where that is made in the first lane. */
   | 'FirstAttemptWait'
-  /** The age of the oldest due attempt that a sweep found; 0 where it found none. Written by every sweep that succeeds. */
+  /**
+   * The longest lateness that a sweep found (`lateness.ts`), less two minutes for what stands in the slow queue; 0 where nothing
+   * is late. Written by every sweep that succeeds.
+   */
   | 'OldestDue';
 
 /** The log and the counts, as the units of delivery are given them. */

@@ -212,22 +212,6 @@ describe('what users feel', () => {
     expect(time).toBe(3);
   });
 
-  it('RetriesLate: the retry queue is not read, and one receiver failed once', async () => {
-    const { time } = await quietStage('RetriesLate', 60, (stage, at) => {
-      stage.faults.off = ['retries'];
-      stage.faults.receivers = answer(at === 0 ? 500 : 200);
-    });
-    expect(time).toBe(8); // found after 3 and 7 minutes
-  });
-
-  it('RetriesLate: a lost message that the sweeper sends again wakes nobody', async () => {
-    const { time } = await quietStage('RetriesLate', 60, (stage, at) => {
-      stage.faults.off = at < 3 ? ['retries'] : [];
-      stage.faults.receivers = answer(at === 0 ? 500 : 200);
-    });
-    expect(time).toBeUndefined();
-  });
-
   it.each([
     ['no receiver is reached', 0, 11],
     ['one of two is', 1, undefined],
@@ -253,6 +237,166 @@ describe('what users feel', () => {
       await invoke(telemetry, async () => telemetry.count('SmokePassed', at < 45 ? 1 : 0), undefined);
     });
     expect(time).toBe(46);
+  });
+});
+
+/** A stage on which one event is published in the first minute. */
+const stageWithOneEvent = async (minutes: number, change: (stage: Stage, at: number) => unknown) => {
+  const metrics = collectMetrics();
+  const stage = await startDelivery();
+  const time = await minutesToRing('RetriesLate', metrics, minutes, async (at, end) => {
+    await change(stage, at);
+    if (at === 0) stage.publish();
+    await stage.runUntil(end);
+  });
+  return { time, stage };
+};
+
+describe('RetriesLate: a delivery that is stuck, whatever it waits for, wakes somebody', () => {
+  it.each<[string, number, (stage: Stage, at: number) => unknown]>([
+    [
+      'for its retry, which nobody takes from its queue',
+      8, // found after 3 minutes and each minute from then on
+      (stage, at) => {
+        stage.faults.off = ['retries'];
+        stage.faults.receivers = answer(at === 0 ? 500 : 200);
+      },
+    ],
+    [
+      'for as long as its receiver asked, and then for its turn',
+      60 + 8,
+      stage => {
+        stage.faults.off = ['retries'];
+        stage.faults.receivers = answer(503, { 'retry-after': '3600' });
+      },
+    ],
+    [
+      'in the slow queue, which nobody reads',
+      1 + 10, // its slot is after a minute and a half
+      async (stage, at) => {
+        stage.faults.off = ['slow'];
+        if (at === 0) await stage.slowDown();
+      },
+    ],
+    [
+      'for a slot of its slow webhook, which no sweep can give',
+      1 + 8,
+      async (stage, at) => {
+        stage.faults.refused = (id, sets) => id.startsWith('slowness#') && sets.includes('nextSlotAt');
+        if (at === 0) await stage.slowDown();
+      },
+    ],
+    [
+      'in a replay that does not go on',
+      8,
+      async (stage, at) => {
+        stage.faults.refused = (id, sets) => id.startsWith('replays#') && sets.includes('sendCursor');
+        if (at === 0) await stage.beginReplay();
+      },
+    ],
+  ])('%s', async (_case, minutes, change) => {
+    const { time } = await stageWithOneEvent(minutes + 20, change);
+    expect(time).toBe(minutes);
+  });
+
+  it('rings for as long as it is stuck', async () => {
+    const metrics = collectMetrics();
+    const stage = await startDelivery();
+    stage.publish();
+    const start = Date.now();
+    const quiet: number[] = [];
+    for (let passed = 1; passed <= 120; passed++) {
+      stage.faults.off = ['slow'];
+      if (passed === 1) await stage.slowDown();
+      await stage.runUntil(start + passed * minute - 1);
+      vi.setSystemTime(start + passed * minute);
+      if (!rings(alarmOf('RetriesLate'), metrics, Date.now())) quiet.push(passed);
+    }
+    expect(quiet).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+});
+
+describe('RetriesLate: what is not late wakes nobody', () => {
+  const timeout: PostOutcome = {
+    outcome: 'timeout',
+    detail: '…',
+    durationMs: 15_000,
+    resolutionMs: 1,
+    sinceConnectingMs: 15_000,
+  };
+
+  it.each<[string, number, (stage: Stage, at: number) => unknown]>([
+    [
+      'a message that was lost, and sent again by the sweeper',
+      60,
+      (stage, at) => {
+        stage.faults.off = at < 3 ? ['retries'] : [];
+        stage.faults.receivers = answer(at === 0 ? 500 : 200);
+      },
+    ],
+    [
+      'a message of the slow queue that comes back after its process was killed',
+      60,
+      async (stage, at) => {
+        stage.faults.off = at < 7 ? ['slow'] : []; // its slot is after a minute and a half
+        if (at === 0) await stage.slowDown();
+      },
+    ],
+    [
+      'a delivery whose receiver asked for a day',
+      60,
+      stage => {
+        stage.faults.receivers = answer(503, { 'retry-after': '86400' });
+      },
+    ],
+    [
+      'a replay of 5,000 that is under way',
+      12,
+      async (stage, at) => {
+        if (at > 0) return;
+        await stage.fillFailed(5_000);
+        await stage.beginReplay();
+      },
+    ],
+    [
+      'a delivery that is held',
+      60,
+      stage => {
+        stage.faults.receivers = answer(410);
+      },
+    ],
+  ])('%s', { timeout: 300_000 }, async (_case, minutes, change) => {
+    const { time } = await stageWithOneEvent(minutes, change);
+    expect(time).toBeUndefined();
+  });
+
+  it.each<[string, number, (stage: Stage, at: number) => unknown]>([
+    [
+      'a backlog of 20,000 that is worked off',
+      15,
+      async (stage, at) => {
+        stage.faults.receivers = timeout;
+        if (at > 0) return;
+        await stage.slowDown();
+        await stage.fillBacklog(20_000);
+      },
+    ],
+    [
+      'a receiver that answers in 2.5 s and then hangs, at five events a second',
+      15,
+      async (stage, at) => {
+        const took = 2_500;
+        stage.faults.receivers = at < 3 ? { ...answer(200), durationMs: took, sinceConnectingMs: took } : timeout;
+        for (let second = 0; second < 60; second++) {
+          for (let event = 0; event < 5; event++) stage.publish();
+          await stage.runUntil(Date.now() + 1_000);
+        }
+      },
+    ],
+  ])('%s', { timeout: 300_000 }, async (_case, minutes, change) => {
+    const { time, stage } = await stageWithOneEvent(minutes, change);
+    expect(time).toBeUndefined();
+    expect(await stage.slowness()).toMatchObject({ slowSince: expect.any(Number), backlogAt: expect.any(Number) });
   });
 });
 

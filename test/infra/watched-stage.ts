@@ -2,23 +2,40 @@ import type { SQSRecord } from 'aws-lambda';
 import { onTestFinished, vi } from 'vitest';
 import { makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
 import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
+import { type Delivery, newDelivery, settled } from '../../lambdas/delivery/delivery.ts';
 import { makeMessageProcessing } from '../../lambdas/delivery/intake/message-processing.ts';
 import { makeIsolation } from '../../lambdas/delivery/isolation/isolation.ts';
+import { withSlowDns } from '../../lambdas/delivery/isolation/slowness.ts';
+import { makeSlownessStore } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import type { Lane } from '../../lambdas/delivery/lane-routing.ts';
 import { makeAttemptQueue, makeHasMessages } from '../../lambdas/delivery/queues.ts';
+import { makeReplayTask, makeRunReplay, replayPage } from '../../lambdas/delivery/replay/replay-runner.ts';
+import { makeStartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
+import { makeReplayStore, replaysPrefix } from '../../lambdas/delivery/replay/replay-store.ts';
+import { makeReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
+import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../lambdas/delivery/store/delivery-store.ts';
+import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
+import { makeSlowBacklogTask } from '../../lambdas/delivery/sweeper/slow-backlog.ts';
 import { makeSweep } from '../../lambdas/delivery/sweeper/sweep.ts';
 import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
+import { waitingForSlot } from '../../lambdas/delivery/transitions.ts';
 import { makeAttempt } from '../../lambdas/delivery/worker/attempt.ts';
 import { makeAttempts } from '../../lambdas/delivery/worker/attempts.ts';
 import { makeConsumer } from '../../lambdas/delivery/worker/batch-consumer.ts';
-import { type DynamoDBDocumentClient, PutCommand } from '../../lambdas/platform/aws/documents.ts';
+import {
+  BatchWriteCommand,
+  type DynamoDBDocumentClient,
+  PutCommand,
+  type UpdateCommandInput,
+} from '../../lambdas/platform/aws/documents.ts';
 import type { GuardedPost, PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeHandler } from '../../lambdas/platform/lambda-handler.ts';
 import { makeSealing } from '../../lambdas/platform/sealing.ts';
 import type { Telemetry } from '../../lambdas/platform/telemetry.ts';
+import { slownessId, slownessPrefix } from '../../lambdas/webhooks/slow-since.ts';
 import { secretBinding } from '../../lambdas/webhooks/webhook.ts';
 import { type Metrics, makeMetrics } from '../support/cloudwatch/metrics.ts';
 import { startDatabase } from '../support/database/database.ts';
@@ -35,6 +52,8 @@ interface Faults {
   off: readonly string[];
   /** The sweeper is switched off. */
   sweeper: boolean;
+  /** Conditional writes of the table `Deliveries` that never hold, by their key and what they set. */
+  refused?: (id: string, sets: string) => boolean;
   /** The answer of receivers. */
   receivers: PostOutcome;
 }
@@ -78,6 +97,9 @@ export async function startDelivery() {
   const dynamo = {
     send: async (command: never) => {
       if (faults.store) throw Object.assign(new Error('…'), { name: 'ThrottlingException' });
+      const { Key, ExpressionAttributeNames } = (command as { readonly input: UpdateCommandInput }).input;
+      if (ExpressionAttributeNames && faults.refused?.(String(Key?.id), Object.values(ExpressionAttributeNames).join()))
+        throw Object.assign(new Error('…'), { name: 'ConditionalCheckFailedException' });
       return real.send(command);
     },
   } as unknown as Pick<DynamoDBDocumentClient, 'send'>;
@@ -90,7 +112,18 @@ export async function startDelivery() {
     await newSealing().seal('whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0', secretBinding('conta-1', 'demanda.criada')),
   );
   let sweepAt = now();
-  return { faults, publish, runUntil };
+  const stored = { dynamo: real, table: 'Deliveries', now, historyDays: 30 };
+  const slownessStore = makeSlownessStore({ ...stored, rate: 20 });
+  return {
+    faults,
+    publish,
+    runUntil,
+    slowDown,
+    fillBacklog,
+    fillFailed,
+    beginReplay,
+    slowness: () => slownessStore.read(slownessId(owner)),
+  };
 
   function publish(): void {
     put(
@@ -98,6 +131,50 @@ export async function startDelivery() {
       'events',
       JSON.stringify({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 1, id: randomId(16) }),
     );
+  }
+
+  /** Has the receiver found slow, and all slots of the next 90 s taken. */
+  async function slowDown(): Promise<void> {
+    const slowness = await slownessStore.change(owner, known => withSlowDns(known, now()));
+    await slownessStore.reserveUntil(slowness, now() + 90_000);
+  }
+
+  /** Puts so many deliveries into the table that wait for a slot since now. */
+  async function fillBacklog(count: number): Promise<void> {
+    await slownessStore.beginWaiting(await slownessStore.change(owner, known => known));
+    await fill(count, delivery => waitingForSlot(delivery, now()));
+  }
+
+  /** Puts so many deliveries into the table that have failed. */
+  async function fillFailed(count: number): Promise<void> {
+    await fill(count, delivery => settled(delivery, 'failed', now() - 1));
+  }
+
+  async function fill(count: number, become: (delivery: Delivery) => Delivery): Promise<void> {
+    const items = Array.from({ length: count }, () => {
+      const createdAt = now() - 1;
+      const origin = { ...owner, id: `evt_${randomId(27)}`, webhookId: 'webhook-1', body: '{}', createdAt };
+      return itemFromDelivery(become(newDelivery(origin)), 30);
+    });
+    for (let first = 0; first < count; first += 25)
+      await real.send(
+        new BatchWriteCommand({
+          RequestItems: { Deliveries: items.slice(first, first + 25).map(Item => ({ PutRequest: { Item } })) },
+        }),
+      );
+  }
+
+  /** Begins a replay of what has failed so far, and leaves it to the sweeper. */
+  async function beginReplay(): Promise<void> {
+    const log = { info: () => {}, warn: () => {}, error: () => {} };
+    const start = makeStartReplay({
+      replays: makeReplayStore(stored),
+      run: async () => {},
+      makeId: randomId,
+      now,
+      log,
+    });
+    await start(aWebhook(), { from: 0, to: now(), wanted: 'failed' });
   }
 
   /** Moves the clock to a moment, and lets come what is due until then. */
@@ -196,12 +273,27 @@ export async function startDelivery() {
       AttemptQueue,
     ];
     const store = makeDeliveryStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
-    const run = makeSweep({ ...telemetry, store, queues: { retry, slow }, tasks: {}, now });
+    const queues = { retry, slow };
+    const shared = { ...telemetry, store, queues, retryQueue: retry, now };
+    const replays = makeReplayStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
+    const readHistory = makeReadHistory({ dynamo, table: 'Deliveries', store });
+    const findWebhook = makeFindWebhook(dynamo, 'Webhooks');
+    const runReplay = makeRunReplay({ ...shared, replays, readHistory, findWebhook, page: replayPage });
+    const slownessStore = makeSlownessStore({ dynamo, table: 'Deliveries', now, rate: 20 });
+    const run = makeSweep({
+      ...shared,
+      tasks: {
+        [slownessPrefix]: makeSlowBacklogTask({ ...shared, slownessStore, slowRate: 20 }),
+        [replaysPrefix]: makeReplayTask({ replays, run: runReplay, now }),
+      },
+    });
     await invoke(telemetry, () => run(() => true), undefined).catch(() => undefined);
   }
 }
 
 type AttemptQueue = ReturnType<typeof makeAttemptQueue>;
+
+const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
 
 interface Message {
   readonly messageId: string;

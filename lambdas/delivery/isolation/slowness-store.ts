@@ -15,9 +15,10 @@ import { nextSlot, type Slowness, slotInterval } from './slowness.ts';
  * The slowness of the receiver of an account's event: item `slowness#<accountId>#<eventName>` of table `Deliveries`. It
  * belongs to the event and not to the registration, so that neither a PUT nor a new registration shortens it.
  *
- * Three parts of it are written independently of each other:
+ * Four parts of it are written independently of each other:
  *   - the tally and what follows from it, read and written back under the condition that `version` did not change;
  *   - `nextSlotAt`, the next free slot; each reservation moves it on, by one slot or by several (`slot-reservations.ts`);
+ *   - `servedAt`: when the sweeper last moved on any delivery that waits for a slot, by which lateness is measured;
  *   - the backlog. `backlogAt`: set while new arrivals must queue in the table. `waitingAt`: when the last one was about to be
  *     stored. While it is set, the sweeper has a task: the item stands in index `due` (`slow-backlog.ts`).
  */
@@ -28,6 +29,7 @@ export interface StoredSlowness extends Slowness {
   readonly eventName: EventName;
   readonly version: number;
   readonly nextSlotAt: number;
+  readonly servedAt?: number | undefined;
   readonly backlogAt?: number | undefined;
   readonly waitingAt?: number | undefined;
   /** The place where it stands in index `due`. */
@@ -62,7 +64,7 @@ export function makeSlownessStore({
   /** Slots a second that a slow webhook has at most. */
   readonly rate: number;
 }) {
-  return { read, change, reserve, reserveUntil, beginWaiting, claim, endBacklog, endWaiting };
+  return { read, change, reserve, reserveUntil, noteServed, beginWaiting, claim, endBacklog, endWaiting };
 
   async function read(id: string): Promise<StoredSlowness | undefined> {
     const item = await readItem(id);
@@ -131,6 +133,11 @@ export function makeSlownessStore({
   function reserveUntil(slowness: StoredSlowness, until: number): Promise<boolean> {
     const isFree = expression`attribute_not_exists(nextSlotAt) OR nextSlotAt = ${slowness.nextSlotAt}`;
     return write(slowness, { nextSlotAt: until }, isFree);
+  }
+
+  /** Notes that the sweeper moved deliveries on that waited for a slot. */
+  async function noteServed(slowness: StoredSlowness): Promise<void> {
+    await write(slowness, { servedAt: now() });
   }
 
   /** Notes that a delivery is about to wait in the table. Must be stored before the delivery is. */

@@ -1,5 +1,6 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import type { Delivery, WaitingDelivery } from '../delivery.ts';
+import { latenessOfTurn } from '../lateness.ts';
 import { replaySlotInterval } from '../limits.ts';
 import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
 import type { ReadHistory } from '../store/delivery-history.ts';
@@ -26,8 +27,10 @@ export function makeReplayTask({
   return async function runReplayTask({ id }, hasTime) {
     const replay = await replays.read(id);
     if (replay?.state !== 'running' || replay.lookAt > now()) return; // the index is behind
+    const lateness = latenessOfTurn(replay, replay.startedAt, now()); // as it is before this sweep
     const claimed = await replays.claim(replay, now() + claimLength);
     if (claimed) await run(claimed, sweepInterval, hasTime);
+    return lateness;
   };
 }
 
@@ -79,7 +82,7 @@ export function makeRunReplay(
   async function countPage(replay: Replay): Promise<Replay | undefined> {
     const { deliveries, cursor } = await readPage(replay, replay.countCursor);
     const selected = deliveries.filter(delivery => isSelectedBy(replay, delivery)).length;
-    return replays.save({ ...replay, total: replay.total + selected, countCursor: cursor });
+    return replays.save({ ...replay, total: replay.total + selected, countCursor: cursor, servedAt: now() });
   }
 
   async function readPage({ accountId, eventName, wanted, from }: Replay, cursor: string | null): Promise<Page> {
@@ -112,6 +115,7 @@ export function makeRunReplay(
       lastSlotAt: Math.max(reserved.lastSlotAt, ...slots),
       sendCursor,
       inFlight: [],
+      servedAt: now(),
     });
     if (saved?.state !== 'running' || cursor !== null) return saved;
     await end(saved, 'completed');

@@ -139,9 +139,9 @@ export function makeReplayStore({
    * replay is saved too: what was sent before that was noticed still counts.
    */
   function save(replay: Replay): Promise<Replay | undefined> {
-    const { total, countCursor, sent, lastSlotAt, sendCursor, inFlight, nextSlotAt } = replay;
+    const { total, countCursor, sent, lastSlotAt, sendCursor, inFlight, nextSlotAt, servedAt } = replay;
     return update(replay, {
-      set: { total, countCursor, sent, lastSlotAt, sendCursor, inFlight, nextSlotAt },
+      set: { total, countCursor, sent, lastSlotAt, sendCursor, inFlight, nextSlotAt, servedAt },
       when: expression`claim = ${replay.claim}`,
     });
   }

@@ -33,6 +33,8 @@ export interface Replay extends ReplayRange {
   readonly inFlight: readonly string[];
   /** The first free slot. Slots are reserved before they are used; reserved slots that are not used are lost. */
   readonly nextSlotAt: number;
+  /** The moment when deliveries were last counted or sent, by which lateness is measured. Items of an earlier version lack it. */
+  readonly servedAt?: number;
   /** A fencing token: it grows with each claim, and what an earlier claimant saves is refused. */
   readonly claim: number;
   /** The moment when the sweeper may claim it. */

@@ -1,6 +1,7 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
-import { type AttemptRecord, type Delivery, settled, type WaitingDelivery } from '../delivery.ts';
+import { type AttemptRecord, type Delivery, settled, type Wait, type WaitingDelivery } from '../delivery.ts';
+import { judgedLateness } from '../lateness.ts';
 import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
 import { dueShards, taskShard } from '../store/delivery-item.ts';
 import type { DeliveryStore, DueEntry, DueTask } from '../store/delivery-store.ts';
@@ -27,13 +28,13 @@ export function makeSweep(
 
   return async function sweep(hasTime) {
     let oldestDue = 0;
-    const onDue = (age: number) => {
-      oldestDue = Math.max(oldestDue, age);
+    const onLate = (lateness: number) => {
+      oldestDue = Math.max(oldestDue, lateness);
     };
     // All at the same time: neither many deliveries nor long tasks may use up the time.
     const results = await Promise.allSettled([
-      runTasks(hasTime),
-      ...dueShards.map(shard => sweepShard(shard, hasTime, onDue)),
+      runTasks(hasTime, onLate),
+      ...dueShards.map(shard => sweepShard(shard, hasTime, onLate)),
     ]);
     const reasons = results.flatMap(result => (result.status === 'rejected' ? [result.reason] : []));
     const errors = reasons.flatMap(reason => (reason instanceof AggregateError ? reason.errors : [reason]));
@@ -42,12 +43,15 @@ export function makeSweep(
   };
 
   /** Runs a few tasks at once, since each may hold thousands of deliveries. A task that fails does not stop the others. */
-  async function runTasks(hasTime: () => boolean): Promise<void> {
+  async function runTasks(hasTime: () => boolean, onLate: OnLate): Promise<void> {
     const failures: unknown[] = [];
     const runFrom = async (entries: DueEntry[]) => {
       for (let entry = entries.shift(); entry && hasTime(); entry = entries.shift()) {
         const task = tasks[entry.id.split('#', 1)[0] ?? ''];
-        await task?.(entry, hasTime).catch(error => failures.push(error));
+        await task?.(entry, hasTime).then(
+          lateness => onLate(lateness ?? 0),
+          error => failures.push(error),
+        );
       }
     };
     let last: DueEntry | undefined;
@@ -60,24 +64,28 @@ export function makeSweep(
     if (failures.length > 0) throw new AggregateError(failures);
   }
 
-  async function sweepShard(shard: string, hasTime: () => boolean, onDue: OnDue): Promise<void> {
+  async function sweepShard(shard: string, hasTime: () => boolean, onLate: OnLate): Promise<void> {
     let last: DueEntry | undefined;
     while (hasTime()) {
+      const isFirst = last === undefined;
       const entries = await store.due(shard, last);
       last = entries.at(-1);
       if (!last) return;
-      await sweepPage(entries, onDue);
+      await sweepPage(entries, { isFirst, onLate });
     }
   }
 
-  async function sweepPage(entries: readonly DueEntry[], onDue: OnDue): Promise<void> {
+  async function sweepPage(
+    entries: readonly DueEntry[],
+    { isFirst, onLate }: { readonly isFirst: boolean; readonly onLate: OnLate },
+  ): Promise<void> {
     const deliveries = await store.read(entries.map(({ id }) => id));
     await expireHeld(entries, deliveries);
-    const toSend = deliveries
-      .filter(isWaiting)
-      .filter(({ wait }) => wait.slowLane !== 'waiting' && sweeperActsAt(wait) <= now());
-    for (const { wait } of toSend.filter(({ wait }) => wait.slowLane === undefined)) onDue(now() - wait.nextAttemptAt);
-    const claimed = (await Promise.all(toSend.map(claim))).filter(delivery => delivery !== undefined);
+    const waiting = deliveries.filter(isWaiting).filter(({ wait }) => wait.slowLane !== 'waiting');
+    for (const { wait } of waiting) onLate(judgedLateness(wait, now()));
+    const toSend = waiting.filter(({ wait }) => sweeperActsAt(wait) <= now());
+    const claims = await Promise.all(toSend.map(delivery => claim(delivery, isFirst)));
+    const claimed = claims.filter(delivery => delivery !== undefined);
     const isInSlowQueue = ({ wait }: WaitingDelivery) => wait.slowLane === 'queued';
     await sendInBatches(claimed.filter(isInSlowQueue), 'slow');
     await sendInBatches(
@@ -94,10 +102,11 @@ export function makeSweep(
   }
 
   /** Returns the delivery to send; `undefined` when the index was behind or another sweeper was quicker. */
-  async function claim(delivery: WaitingDelivery): Promise<WaitingDelivery | undefined> {
+  async function claim(delivery: WaitingDelivery, isFirst: boolean): Promise<WaitingDelivery | undefined> {
     const moment = now();
-    const wait = waitAfterSweep(delivery.wait, moment);
-    const isOverdue = wait.overdueCount > delivery.wait.overdueCount;
+    const next = waitAfterSweep(delivery.wait, moment);
+    const isOverdue = next.overdueCount > delivery.wait.overdueCount;
+    const wait = isOverdue && isFirst ? inItsPlace(delivery.wait, next) : next;
     if (isOverdue && isTooOld(delivery, moment)) {
       await endUnrecorded(delivery);
       return undefined;
@@ -132,8 +141,13 @@ export function makeSweep(
   }
 }
 
-/** Notes the age of an attempt that is due, in milliseconds. Those of slow webhooks wait for their receivers, not for us. */
-type OnDue = (age: number) => void;
+/** Notes by how many milliseconds something is late. */
+type OnLate = (lateness: number) => void;
+
+/** The wait of an overdue delivery that each sweep is to see: it is sent again at the same time, from the same place in the index. */
+function inItsPlace({ sweepAt }: Wait, next: Wait): Wait {
+  return { ...next, sweepAt, claimedUntil: next.sweepAt };
+}
 
 function isWaiting(delivery: Delivery): delivery is WaitingDelivery {
   return delivery.wait !== undefined;

@@ -182,6 +182,7 @@ describe('the sweeper', () => {
       await new Promise(setImmediate);
       atOnce -= 1;
       if (++done === 3) throw new Error('this one fails');
+      return undefined;
     };
     const queue = { sendAll: async () => 0 };
     const dependencies = { ...fakeTelemetry(), store, queues: { retry: queue, slow: queue }, now: frozenClock().now };
