@@ -1,5 +1,6 @@
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import { reads } from './audit.ts';
+import type { LateCause, LateDeliveries } from './late-deliveries.ts';
 import { isUnread } from './operator.ts';
 import type { RolledBack } from './rolled-back.ts';
 import { adviceOn } from './stack-states.ts';
@@ -132,14 +133,42 @@ function deliveries({ deliveries, stage }: Pick<Facts, 'deliveries' | 'stage'>):
     ];
   };
   return [
-    ...deliveries.stuck.map(({ cause, count: number, oldest: { id, due } }) => {
-      const why = cause === 'own fault' ? 'are stopped by a fault of our own' : 'are overdue';
-      return `deliveries ${why} (${number} of those that are next, the oldest since ${due}): ${opsOf(stage)} deliveries show ${id} says what stops it.`;
-    }),
+    ...late(deliveries.late, stage),
     ...told(failed, 'failed', 'deliveries list --state falhou'),
     ...told(held, 'held', 'deliveries list --state retida'),
   ];
 }
+
+function late({ groups }: LateDeliveries, stage: Facts['stage']): readonly string[] {
+  const told = groups.slice(0, mostLateTold).map(({ account, event, cause, count: number, isCutOff, since, first }) => {
+    const many = number === null ? 'deliveries not counted yet' : count(number, 'delivery', 'deliveries');
+    const next =
+      cause === 'replay'
+        ? `replay ${first} does not go on. docs/runbook.md, "RetriesLate"`
+        : `${opsOf(stage)} deliveries show ${first} shows the first`;
+    return `${isCutOff ? 'at least ' : ''}${many} of account ${account} for ${event} ${whyLate[cause]} ${since}: ${next}.`;
+  });
+  const untold = groups.length - told.length;
+  return [
+    ...told,
+    ...(untold > 0
+      ? [
+          `${count(untold, 'more account and event has', 'more accounts and events have')} late deliveries: --json has them.`,
+        ]
+      : []),
+  ];
+}
+
+const whyLate: Readonly<Record<LateCause, string>> = {
+  'own fault': 'stopped by a fault of our own and tried again at',
+  overdue: 'overdue since',
+  'slow queue': 'overdue in the slow queue since',
+  'no slot': 'waiting for a slot of their slow webhook, which gives none since',
+  replay: 'waiting in a replay since',
+};
+
+/** Accounts and events whose late deliveries are told in a sentence each. */
+const mostLateTold = 5;
 
 /** Only CloudWatch knows the age of messages; a local run's queues are empty within seconds. */
 function backlog({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {

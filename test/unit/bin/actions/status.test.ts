@@ -48,7 +48,7 @@ const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}): Omit<Sta
   queues: [],
   alarms: { total: 28, isCutOff: false, ringing: [] },
   webhooks: { read: 0, isCutOff: false, suspended: [], failing: [] },
-  deliveries: { looked: 0, isCutOff: false, failed: [], held: [], stuck: [] },
+  deliveries: { looked: 0, isCutOff: false, failed: [], held: [], late: { groups: [], isCutOff: false } },
   keys: [],
   ...more,
 });

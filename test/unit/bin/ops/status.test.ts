@@ -5,12 +5,19 @@ import { type QueueService, startSqs } from '@emissor/local-cloud/sqs/engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Status } from '../../../../bin/actions/status.ts';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
+import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import { makeStartReplay } from '../../../../lambdas/delivery/replay/replay-start.ts';
+import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
+import { backlogShardsOf, dueKey, itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
-import { PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
+import { queuedInSlowLane, waitingForSlot, withSlot } from '../../../../lambdas/delivery/transitions.ts';
+import { BatchWriteCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
-import { aDelivery, aRecord } from '../../delivery/builders.ts';
+import { aDelivery, aRecord, aWebhook, fakeTelemetry } from '../../delivery/builders.ts';
 
 const day = 86_400_000;
 let database: Database;
@@ -194,27 +201,108 @@ const send = (queueUrl: string) =>
     body: JSON.stringify({ QueueUrl: queueUrl, MessageBody: 'x' }),
   });
 
-it('ops status names failed, held and stuck deliveries, each with a command', async () => {
+describe('ops status of deliveries', () => {
+  const minute = 60_000;
   const now = Date.now();
-  const store = makeDeliveryStore({ dynamo: database.dynamo, table: 'Deliveries', now: () => now, historyDays: 30 });
-  const add = (id: string, changes: Partial<Delivery>) =>
-    store.create(aDelivery({ id: `evt_${id}`, accountId: 'acme', createdAt: now - 3_600_000, ...changes }));
-  const pending = (nextAttemptAt: number) => ({
-    wait: { nextAttemptAt, sweepAt: nextAttemptAt + 120_000, overdueCount: 0 },
+  const stored = () => ({ dynamo: database.dynamo, table: 'Deliveries', now: () => now, historyDays: 30 });
+  const add = async (id: string, changes: Partial<Delivery>) => {
+    const delivery = aDelivery({ accountId: 'acme', createdAt: now - 60 * minute, ...changes, id: `evt_${id}` });
+    expect(await makeDeliveryStore(stored()).create(delivery)).toBe(true);
+  };
+  const due = (nextAttemptAt: number) => ({
+    wait: { nextAttemptAt, sweepAt: nextAttemptAt + 2 * minute, overdueCount: 0 },
   });
-  const failedByUs = [aRecord({ result: 'internal', status: null })];
-  for (const id of ['f1', 'f2'])
-    expect(await store.create(settled(aDelivery({ id, accountId: 'acme' }), 'failed', now))).toBe(true);
-  expect(await store.create(settled(aDelivery({ id: 'h1', accountId: 'acme' }), 'held', now))).toBe(true);
-  await add('own', { ...pending(now + 600_000), attempts: failedByUs });
-  await add('late', pending(now - 3_000_000));
-  await add('waits', pending(now + 5_000));
-  const { deliveries, problems } = await read();
-  expect(deliveries).toMatchObject({ isCutOff: false, failed: [{ account: 'acme', count: 2 }], held: [{ count: 1 }] });
-  expect(problems.filter(problem => /deliver/.test(problem))).toEqual([
-    expect.stringMatching(/own fault|fault of our own.* \(1 of .*deliveries show evt_own says/),
-    expect.stringMatching(/overdue \(1 of .*deliveries show evt_late says/),
-    expect.stringMatching(/^2 failed deliveries, 2 of account acme .*deliveries list --state falhou --account acme/),
-    expect.stringMatching(/^1 held delivery, 1 of account acme .*deliveries list --state retida/),
-  ]);
+  const inSlowQueue = (at: number) => ({ wait: queuedInSlowLane(withSlot(aDelivery(), at)).wait });
+  const waiting = (at: number) => ({ wait: waitingForSlot(aDelivery(), at).wait });
+  /** Has the deliveries of an account wait for a slot of a webhook whose last slot is over at a moment. */
+  const slowTask = async (accountId: string, lastSlotAt: number) => {
+    const slownessStore = makeSlownessStore({ ...stored(), rate: 20 });
+    const owner = { accountId, eventName: 'demanda.criada' } as const;
+    const slowness = await slownessStore.change(owner, known => withSlowDns(known, now));
+    await slownessStore.beginWaiting(slowness);
+    await slownessStore.reserveUntil(slowness, lastSlotAt);
+  };
+
+  beforeAll(async () => {
+    for (const id of ['f1', 'f2']) await add(id, settled(aDelivery({ accountId: 'acme' }), 'failed', now));
+    await add('h1', settled(aDelivery({ accountId: 'acme' }), 'held', now));
+    await add('own', { ...due(now + 10 * minute), attempts: [aRecord({ result: 'internal', status: null })] });
+    await add('late1', due(now - 50 * minute));
+    await add('late2', due(now - 4 * minute));
+    await add('soon', due(now + 5_000));
+    await add('recent', due(now - 2 * minute));
+    await add('queued', inSlowQueue(now - 5 * minute));
+    await add('w1', { accountId: 'stuck', ...waiting(now - 30 * minute) });
+    await add('w2', { accountId: 'stuck', ...waiting(now - 20 * minute) });
+    await add('w3', { accountId: 'served', ...waiting(now - 600 * minute) });
+    await add('w4', { accountId: 'arrived', ...waiting(now - minute) });
+    await slowTask('stuck', now - 15 * minute);
+    await slowTask('served', now + minute);
+    await slowTask('arrived', now - 15 * minute);
+    await slowTask('empty', now - 15 * minute);
+    const before = () => now - 9 * minute;
+    const replays = makeReplayStore({ ...stored(), now: before });
+    const start = makeStartReplay({ ...fakeTelemetry(), replays, run: async () => {}, makeId: randomId, now: before });
+    await start(aWebhook({ accountId: 'again' }), { from: 0, to: now, wanted: 'failed' });
+  });
+
+  it('shows by account, event and cause what is late by three minutes, and since when', async () => {
+    const { deliveries } = await read();
+    const event = 'demanda.criada';
+    const since = (ago: number) => new Date(now - ago * minute).toISOString();
+    const replay = expect.stringMatching(/^reenvio_/);
+    expect(deliveries).toMatchObject({
+      late: {
+        isCutOff: false,
+        groups: [
+          { account: 'acme', event, cause: 'overdue', count: 2, since: since(50), first: 'evt_late1' },
+          { account: 'stuck', event, cause: 'no slot', count: 2, since: since(15), first: 'evt_w1' },
+          { account: 'again', event, cause: 'replay', count: null, since: since(9), first: replay },
+          { account: 'acme', event, cause: 'slow queue', count: 1, since: since(5), first: 'evt_queued' },
+          { account: 'acme', event, cause: 'own fault', count: 1, since: since(-10), first: 'evt_own' },
+        ],
+      },
+    });
+    const { stdout } = await status({});
+    expect(stdout).toMatch(/^stuck +demanda\.criada +no slot +2 +2/m);
+  });
+
+  it('names failed, held and late deliveries, each with a command', async () => {
+    const { deliveries, problems } = await read();
+    expect(deliveries).toMatchObject({ failed: [{ account: 'acme', count: 2 }], held: [{ count: 1 }] });
+    expect(problems.filter(problem => /deliver/.test(problem))).toEqual([
+      expect.stringMatching(/^2 deliveries of account acme .* overdue since .*deliveries show evt_late1 /),
+      expect.stringMatching(/^2 deliveries of account stuck .* waiting for a slot .*deliveries show evt_w1 /),
+      expect.stringMatching(/^deliveries not counted yet of account again .*replay reenvio_\w+ does not go on/),
+      expect.stringMatching(/^1 delivery of account acme .* overdue in the slow queue .*deliveries show evt_queued /),
+      expect.stringMatching(/^1 delivery of account acme .* fault of our own .*deliveries show evt_own /),
+      expect.stringMatching(/^2 failed deliveries, 2 of account acme .*deliveries list --state falhou --account acme/),
+      expect.stringMatching(/^1 held delivery, 1 of account acme .*deliveries list --state retida/),
+    ]);
+  });
+
+  it('says where there is more than it reads', async () => {
+    const at = now - 8 * minute;
+    const shard = { dueShard: backlogShardsOf('many', 'demanda.criada')[0] };
+    for (let first = 0; first < 275; first += 25) {
+      const Deliveries = Array.from({ length: 25 }, (_, index) => {
+        const delivery = aDelivery({ id: `evt_many${first + index}`, accountId: 'many' });
+        return { PutRequest: { Item: { ...itemFromDelivery(waitingForSlot(delivery, at), 30), ...shard } } };
+      });
+      await database.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries } }));
+    }
+    await slowTask('many', at);
+    const { stdout } = await status({});
+    expect(stdout).toMatch(/^many +demanda\.criada +no slot +250\+ /m);
+    expect(stdout).toContain('at least 250 deliveries of account many');
+    expect(stdout).not.toContain('not all that waits could be read');
+    for (let first = 0; first < 275; first += 25) {
+      const Deliveries = Array.from({ length: 25 }, (_, index) => {
+        const Item = { id: `x${first + index}`, part: 'head', dueShard: '3', dueAt: dueKey(now, `x${first + index}`) };
+        return { PutRequest: { Item: { ...Item, ttl: 1 } } };
+      });
+      await database.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries } }));
+    }
+    expect((await status({})).stdout).toContain('not all that waits could be read: more may be late');
+  });
 });
