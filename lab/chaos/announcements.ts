@@ -3,6 +3,7 @@ import { CreateQueueCommand, GetQueueAttributesCommand, type Message, type SQSCl
 import type { PublishedAnnouncement } from '../../lambdas/delivery/sweeper/announcements.ts';
 import type { LocalOutputs } from '../../tools/support/local-run.ts';
 import type { PublishedEvent } from './publisher.ts';
+import type { Arrival } from './receivers.ts';
 import type { StoredState } from './run-state.ts';
 
 /** Subscribes a new queue to a run's operations topic. Returns the queue's URL. */
@@ -20,17 +21,23 @@ export async function subscribeToOperations(
   return QueueUrl;
 }
 
-/** Every webhook whose receiver was gone must be announced as suspended, or wait for its announcement, and no other one. */
+/**
+ * Every webhook whose receiver answered that it is gone must be announced as suspended, or wait for its announcement, and no other
+ * one. What the receiver answered counts: a process may die between the suspension and the record of the attempt.
+ */
 export function auditAnnouncements(
-  published: readonly PublishedEvent[],
-  { deliveries, announcing }: StoredState,
+  { published, arrivals }: { readonly published: readonly PublishedEvent[]; readonly arrivals: readonly Arrival[] },
+  { announcing }: Pick<StoredState, 'announcing'>,
   messages: readonly Message[],
 ): readonly string[] {
   const announced = messages.map(({ Body = '{}' }) => JSON.parse(Body) as PublishedAnnouncement);
   const nameOf = (account: string, eventName: string) => `${account}#${eventName}`;
+  const toldGone = new Set(
+    arrivals.filter(({ answered }) => answered() === 410).map(({ headers }) => headers['webhook-id']),
+  );
   const gone = new Set(
     published
-      .filter(({ deliveryId }) => deliveries.get(deliveryId)?.attempts.some(({ status }) => status === 410))
+      .filter(({ deliveryId }) => toldGone.has(deliveryId))
       .map(({ registration: { account, eventName } }) => nameOf(account, eventName)),
   );
   const told = new Set(

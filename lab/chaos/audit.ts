@@ -17,6 +17,8 @@ export interface Evidence {
   readonly schedule: readonly number[];
   /** The deadline of an attempt, in milliseconds. */
   readonly attemptTimeout: number;
+  /** The most that an attempt may be late, in milliseconds. */
+  readonly mostLate: number;
   /** The time of the audit, in milliseconds since the epoch. */
   readonly at: number;
 }
@@ -50,7 +52,10 @@ export interface Audit {
   readonly rows: readonly ReceiverRow[];
   /** The faults found, one line each. */
   readonly findings: readonly string[];
-  /** The delays of attempts after a wait, beyond when they were due, in milliseconds, in ascending order. */
+  /**
+   * The lateness of attempts, in milliseconds, in ascending order: of a first one since its event was accepted, of others since they
+   * were due. What an internal error makes wait is not late.
+   */
   readonly lateness: readonly number[];
 }
 
@@ -89,10 +94,12 @@ export function audit(evidence: Evidence): Audit {
   const lateness: number[] = [];
   const events = new Map(published.map(event => [event.deliveryId, event]));
   const arrived = new Map<string, number>();
+  const firstArrival = new Map<string, number>();
 
   for (const arrival of arrivals) {
     const id = String(arrival.headers['webhook-id']);
     arrived.set(id, (arrived.get(id) ?? 0) + 1);
+    firstArrival.set(id, Math.min(firstArrival.get(id) ?? arrival.at, arrival.at));
     const problem = auditArrival(arrival, events.get(id));
     if (problem) findings.push(`arrival of ${id}: ${problem}`);
   }
@@ -114,7 +121,13 @@ export function audit(evidence: Evidence): Audit {
       return isMissed;
     });
     for (const delivery of found.filter(value => value !== undefined)) {
-      const problems = auditAttempts(delivery, behaviour, evidence, milliseconds => lateness.push(milliseconds));
+      const late = latenessesOf(delivery, behaviour, evidence, firstArrival.get(delivery.id));
+      lateness.push(...late);
+      const tooLate = late.filter(milliseconds => milliseconds > evidence.mostLate);
+      const problems = [
+        ...auditAttempts(delivery, behaviour, evidence),
+        ...tooLate.map(milliseconds => `an attempt was late by ${Math.round(milliseconds / 1_000)} s`),
+      ];
       findings.push(...problems.map(problem => `${delivery.id} (${behaviour.name}): ${problem}`));
     }
     const inState = (state: string) => found.filter(delivery => delivery?.state === state).length;
@@ -163,12 +176,11 @@ function auditAttempts(
   { attempts, state, charged: stored }: Delivery,
   behaviour: ReceiverBehaviour,
   { schedule, attemptTimeout }: Evidence,
-  late: (milliseconds: number) => void,
 ): readonly string[] {
   const findings: string[] = [];
   let charged = 0;
   for (const [index, record] of attempts.entries()) {
-    const { result, number, status } = record;
+    const { result, number } = record;
     if (isCompleted(record)) charged += 1;
     // On a busy machine every receiver may time out, but only after the whole deadline.
     const isLate = result === 'timeout' && record.durationMs >= attemptTimeout - rounding;
@@ -178,19 +190,46 @@ function auditAttempts(
     if (!next) continue;
     if (next.number <= number) findings.push(`attempt ${next.number} comes after ${number}`);
     if (result === 'delivered') findings.push(`attempt ${next.number} after a success`);
-    const asked = status === 429 || status === 503 ? (behaviour.retryAfterMs ?? 0) : 0;
+    const asked = askedBy(record, behaviour);
     const scheduled = result === 'internal' ? shortestErrorWait : (schedule[charged - 1] ?? 0);
     if (result === 'slow') continue; // repeated as soon as its webhook has a slot
     const earliest = result === 'internal' ? scheduled : Math.max(scheduled * 0.8, asked);
     const waited = startOf(next) - endOf(record);
     if (waited < earliest - rounding) findings.push(`attempt ${next.number} after ${waited} ms, not ${earliest} ms`);
-    if (result !== 'internal') late(waited - Math.max(scheduled, asked));
   }
   const due = attempts.filter(isChargeable).length;
   if (stored !== due) findings.push(`charged ${stored} attempts, not ${due}`);
   if (state === 'failed' && charged !== schedule.length + 1) findings.push(`failed after ${charged} attempts`);
   if (state === 'delivered' && attempts.at(-1)?.result !== 'delivered') findings.push('delivered without a success');
   return findings;
+}
+
+/** Returns by how many milliseconds each attempt of a delivery was late. */
+function latenessesOf(
+  { attempts, createdAt }: Delivery,
+  behaviour: ReceiverBehaviour,
+  { schedule }: Evidence,
+  firstArrival = Number.POSITIVE_INFINITY,
+): readonly number[] {
+  const latenesses: number[] = [];
+  const [first] = attempts;
+  // An internal error that repeats is one record: the number of the latest, and the waits between them are not known.
+  if (first?.number === 1) latenesses.push(Math.min(startOf(first), firstArrival) - createdAt);
+  let charged = 0;
+  for (const [index, record] of attempts.entries()) {
+    if (isCompleted(record)) charged += 1;
+    const next = attempts[index + 1];
+    if (!next || record.result === 'internal' || next.number !== record.number + 1) continue;
+    const scheduled = record.result === 'slow' ? 0 : (schedule[charged - 1] ?? 0);
+    const waited = startOf(next) - endOf(record);
+    latenesses.push(waited - Math.max(scheduled, askedBy(record, behaviour)));
+  }
+  return latenesses;
+}
+
+/** Returns for how many milliseconds the receiver asked to wait. */
+function askedBy({ status }: AttemptRecord, { retryAfterMs = 0 }: ReceiverBehaviour): number {
+  return status === 429 || status === 503 ? retryAfterMs : 0;
 }
 
 /** Returns whether an attempt was completed: not prevented by an internal error, nor given up and repeated in the slow lane. */

@@ -43,6 +43,8 @@ export interface ChaosSettings {
    * was lost between storing and sending after two or three, and announces suspensions after one or two.
    */
   readonly waitsForRecovery: boolean;
+  /** The most that an attempt may be late. */
+  readonly mostLate: number;
   readonly faults: FaultPlan;
 }
 
@@ -56,6 +58,8 @@ export interface ChaosReport extends Audit {
   readonly republished: number;
   /** Announcements of suspensions. */
   readonly announced: number;
+  /** The most that an attempt might be late, in milliseconds. */
+  readonly mostLate: number;
   readonly seconds: number;
 }
 
@@ -109,9 +113,10 @@ export async function runChaos(settings: ChaosSettings, say: Say = () => undefin
     const outstanding = await untilIdle({ settings, run, sqs, dynamo, published, faultsFile, deadline, say });
 
     const stored = await readStored(dynamo, run.outputs);
-    const { waits: schedule, attemptTimeout } = settings;
-    const evidence = { behaviours, published, arrivals: receivers.arrivals, schedule, attemptTimeout, at: Date.now() };
-    const result = audit({ ...evidence, deliveries: stored.deliveries });
+    const { waits: schedule, attemptTimeout, mostLate } = settings;
+    const { arrivals } = receivers;
+    const bounds = { schedule, attemptTimeout, mostLate, at: Date.now() };
+    const result = audit({ behaviours, published, arrivals, deliveries: stored.deliveries, ...bounds });
     const announcements = await takeAll(sqs, operationsQueueUrl);
     const deadLetters = new Set((await takeAll(sqs, run.outputs.DeadLetterQueueUrl)).map(({ Body = '' }) => Body));
     const injected = injectedIn(run, kills, faultKinds);
@@ -120,7 +125,7 @@ export async function runChaos(settings: ChaosSettings, say: Say = () => undefin
       findings: [
         ...result.findings,
         ...outstanding,
-        ...auditAnnouncements(published, stored, announcements),
+        ...auditAnnouncements({ published, arrivals }, stored, announcements),
         ...auditDeadLetters(malformed, deadLetters),
         ...(receivers.followed() > 0 ? [`${receivers.followed()} redirects were followed`] : []),
         ...(settings.waitsForRecovery ? auditFaults(injected) : []),
@@ -131,6 +136,7 @@ export async function runChaos(settings: ChaosSettings, say: Say = () => undefin
       deadLettered: deadLetters.size,
       republished: publisher.republished(),
       announced: announcements.length,
+      mostLate,
       seconds: (Date.now() - startedAt) / 1_000,
     };
   } finally {

@@ -13,7 +13,8 @@ cost, how many guesses of a password get in before the lockout, and what floods 
   --events N          number of events (${fullRun.events})
   --accounts N        number of accounts (${fullRun.accounts})
   --seed N            seed of the random choices (${fullRun.seed})
-  --minutes N         gives up after so many minutes (${fullRun.limit / 60_000})
+  --minutes N         each run of events gives up after so many minutes (${fullRun.limit / 60_000})
+  --faults            publishes events amid faults only: once while no process dies, once while some do
   --isolation         measures isolation only, for half an hour
   --runs N            with it: local runs in each order of the queues (3); 1 takes 10 minutes
   --attack NAME-PART  with it: only attacks whose name contains this, the first of them as the first of its run
@@ -47,6 +48,7 @@ export function readOptions(args: readonly string[]): ChaosOptions {
     options: {
       ...{ events: text, accounts: text, seed: text, minutes: text },
       ...{
+        faults: flag,
         isolation: flag,
         runs: text,
         attack: text,
@@ -77,7 +79,7 @@ export function readOptions(args: readonly string[]): ChaosOptions {
 }
 
 /** The parts that can be measured alone. */
-const parts = ['isolation', 'tls-floods', 'guesses', 'login-floods'] as const;
+const parts = ['faults', 'isolation', 'tls-floods', 'guesses', 'login-floods'] as const;
 type Part = (typeof parts)[number];
 
 function wholeNumber(text: string | undefined, otherwise: number): number {

@@ -12,6 +12,8 @@ export interface Arrival {
   readonly body: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** Returns the status that the receiver has answered with by now, if any: its caller may have died before it read that. */
+  readonly answered: () => number | undefined;
   /** The fault found in it. */
   readonly problem: string | undefined;
 }
@@ -53,7 +55,9 @@ export async function startReceivers(behaviours: readonly ReceiverBehaviour[]): 
     const id = String(request.headers['webhook-id']);
     const earlier = visits.get(id) ?? 0;
     visits.set(id, earlier + 1);
-    arrivals.push({ behaviour: index, headers: request.headers, body, at, problem: inspect(request.headers, body) });
+    const answered = () => (response.headersSent ? response.statusCode : undefined);
+    const problem = inspect(request.headers, body);
+    arrivals.push({ behaviour: index, headers: request.headers, body, at, answered, problem });
     response.on('error', () => undefined);
     behaviour.answer({ request, response, earlier });
   });

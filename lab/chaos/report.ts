@@ -10,7 +10,9 @@ export function describeChaos(report: ChaosReport): string {
     ...report.rows.map(row => [row.behaviour, ...keys.map(key => String(row[key]))]),
     ['all', ...total.map(String)],
   ];
-  const { injected, lateness, findings } = report;
+  const { injected, lateness, mostLate, findings } = report;
+  const latest = lateness.at(-1) ?? 0;
+  const seconds = (milliseconds: number) => `${Math.ceil(milliseconds / 1_000)} s`;
   const faults = [
     ['processes killed', injected.kills],
     ['… of them in the middle of a batch', injected.killsAtWork],
@@ -32,8 +34,11 @@ export function describeChaos(report: ChaosReport): string {
     '',
     markdownTable(['fault', 'times'], faults),
     '',
-    `${lateness.length} attempts after a wait, late by ${quantile(lateness, 0.5)} ms (median), ` +
+    `${lateness.length} attempts, late by ${quantile(lateness, 0.5)} ms (median), ` +
       `${quantile(lateness, 0.99)} ms (99 %). ${report.seconds.toFixed(0)} s in all.`,
+    latest <= mostLate
+      ? `Nobody waited over ${seconds(mostLate)}: the latest attempt was late by ${seconds(latest)}.`
+      : `${lateness.filter(late => late > mostLate).length} ATTEMPTS WERE OVER ${seconds(mostLate)} LATE, the latest by ${seconds(latest)}.`,
     ...(findings.length === 0 ? ['Every event is accounted for.'] : [`${findings.length} FINDINGS`]),
     ...findings.slice(0, mostFindings),
   ].join('\n');
