@@ -72,7 +72,9 @@ export class AuthStack extends Stack {
         CLIENTS_TABLE: data.clients.may('BatchGetItem'),
         USERS_TABLE: data.users.may('BatchGetItem'),
         CREDENTIALS_TABLE: data.credentials.may('BatchGetItem', 'UpdateItem'),
-        SESSIONS_TABLE: data.sessions.may('BatchGetItem', 'DeleteItem', 'PutItem', 'Query', 'UpdateItem'),
+        SESSIONS_TABLE: data.sessions
+          .may('BatchGetItem', 'DeleteItem', 'PutItem', 'Query', 'UpdateItem') // Query: of the release before, while it may come back
+          .andQuery('byClient'),
         LOCKOUTS_TABLE: data.lockouts.may('BatchGetItem', 'UpdateItem'),
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['signing', 'mac'] }),
       },

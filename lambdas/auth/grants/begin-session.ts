@@ -8,7 +8,7 @@ import type { User } from '../principals/user.ts';
 import type { AuditContext } from '../protection/audit.ts';
 import type { Lockout, LockoutKey } from '../protection/lockout.ts';
 import type { FailureRecord } from '../protection/lockout-rule.ts';
-import type { Session } from '../sessions/session.ts';
+import { type Session, sessionIdPrefix } from '../sessions/session.ts';
 import type { SessionLimit } from '../sessions/session-limit.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { PrepareTokens } from './prepare-tokens.ts';
@@ -28,7 +28,7 @@ export function makeSessionBeginning({
   now,
   makeId,
 }: {
-  readonly sessions: Pick<SessionStore, 'createSession' | 'revokeSession'>;
+  readonly sessions: Pick<SessionStore, 'createSession' | 'deleteSession'>;
   readonly sessionLimit: SessionLimit;
   readonly lockout: Pick<Lockout, 'commitLogin'>;
   readonly prepareTokens: PrepareTokens;
@@ -60,7 +60,7 @@ export function makeSessionBeginning({
       : { idle: accessTokenSeconds, absolute: accessTokenSeconds };
     const absoluteExpiresAt = moment + absolute * 1_000;
     return {
-      sessionId: `${user.userId}-${makeId(22)}`,
+      sessionId: `${sessionIdPrefix(user.userId)}${makeId(22)}`,
       clientId: client.clientId,
       userId: user.userId,
       accountId: user.accountId,
@@ -77,18 +77,22 @@ export function makeSessionBeginning({
 
   /**
    * Stores the session and commits the success at the same time, which saves a round trip: until the response is sent, nobody
-   * has a token of the session. Returns the number of the login.
+   * has a token of the session. Returns the number of the login. Where it throws, the session is deleted: no token of it is sent.
    *
-   * @throws {OAuthError} when a lock began since the failures were read; the session is revoked then.
+   * @throws {OAuthError} when a lock began since the failures were read.
    */
   async function createAndCommit(session: Session, { lockoutKey, failures }: Login): Promise<number> {
-    const [loginNumber] = await Promise.all([
-      lockout.commitLogin(lockoutKey, failures, sessionLimit.drawFirstNumber()),
-      sessions.createSession(session),
-    ]);
-    if (loginNumber !== undefined) return loginNumber;
-    await sessions.revokeSession(session.sessionId, 'lockout', now());
-    throw new OAuthError('credentials_refused', { reason: lockedMeanwhile });
+    const commit = lockout.commitLogin(lockoutKey, failures, sessionLimit.drawFirstNumber());
+    const creation = sessions.createSession(session);
+    try {
+      const [loginNumber] = await Promise.all([commit, creation]);
+      if (loginNumber !== undefined) return loginNumber;
+      throw new OAuthError('credentials_refused', { reason: lockedMeanwhile });
+    } catch (error) {
+      await Promise.allSettled([commit, creation]); // a deletion that overtook the creation would delete nothing
+      await sessions.deleteSession(session.sessionId).catch(() => undefined); // best effort: one that stays is never used
+      throw error;
+    }
   }
 }
 

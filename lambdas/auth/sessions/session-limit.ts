@@ -1,10 +1,11 @@
+import { batchGet, batchGetLimit } from '../../platform/aws/batch-get.ts';
 import { DeleteCommand, type DynamoDBDocumentClient, QueryCommand } from '../../platform/aws/documents.ts';
-import { conditionalWrite, type Item } from '../../platform/aws/dynamo.ts';
+import { conditionalWrite } from '../../platform/aws/dynamo.ts';
 import { conditionOf, expression } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import { type ActiveSession, asActiveSession } from './active-session.ts';
-import { parseSession, type Session, sessionKey } from './session.ts';
+import { parseSession, type Session, sessionIdPrefix, sessionKey } from './session.ts';
 
 /** Keeps a user's sessions at one client to about 200. */
 export type SessionLimit = ReturnType<typeof makeSessionLimit>;
@@ -13,8 +14,9 @@ export type SessionLimit = ReturnType<typeof makeSessionLimit>;
 export const sessionsPerClient = 200;
 
 /**
- * Makes the limit of a user's sessions at one client, over table `Sessions` (partition `userId`, range `sessionId`): a client that
- * logs in for each request must not fill the table. One login in twenty counts them, so that the others make no further call.
+ * Makes the limit of a user's sessions at one client, over table `Sessions` (partition `userId`, range `sessionId`) and its index
+ * `byClient` (partition `clientId`, range `sessionId`, keys only): a client that logs in for each request must not fill the table. One
+ * login in twenty counts them, so that the others make no further call.
  */
 export function makeSessionLimit({
   dynamo,
@@ -38,8 +40,8 @@ export function makeSessionLimit({
   }
 
   /**
-   * Counts the user's sessions at the client, if the login of that number has to, and ends those beyond the limit: the longest
-   * unused first, never the new one. Best effort: a login neither fails by it nor waits long.
+   * Counts the user's sessions at the client, if the login of that number has to, and ends those beyond the limit, never the new
+   * one. Best effort: a login neither fails by it nor waits long.
    */
   async function apply(loginNumber: number, login: ActiveSession): Promise<void> {
     if (loginNumber % loginsPerCount !== 0) return;
@@ -55,26 +57,25 @@ export function makeSessionLimit({
     }
   }
 
-  /** Reads the other sessions of the user at the client, or some of them where they are very many. */
+  /** Reads the other sessions of the user at the client, or some of them where they are very many; none where there is room. */
   async function readOthers({ userId, clientId, sessionId }: Session, abortSignal: AbortSignal): Promise<Session[]> {
-    const found: Session[] = [];
-    let start: Item | undefined;
-    for (let page = 0; page < maxPages && found.length < enough; page++) {
-      const command = new QueryCommand({
-        TableName: table,
-        ConsistentRead: true,
-        KeyConditionExpression: 'userId = :user',
-        FilterExpression: 'clientId = :client',
-        ExpressionAttributeValues: { ':user': userId, ':client': clientId },
-        Limit: pageSize,
-        ExclusiveStartKey: start,
-      });
-      const { Items = [], LastEvaluatedKey } = await dynamo.send(command, { abortSignal });
-      found.push(...Items.map(parseSession).filter(session => session !== undefined));
-      if (!LastEvaluatedKey) break;
-      start = LastEvaluatedKey;
-    }
-    return found.filter(session => session.sessionId !== sessionId);
+    const command = new QueryCommand({
+      TableName: table,
+      IndexName: 'byClient',
+      KeyConditionExpression: 'clientId = :client AND begins_with(sessionId, :user)',
+      ExpressionAttributeValues: { ':client': clientId, ':user': sessionIdPrefix(userId) },
+      Limit: mostRead,
+    });
+    const { Items = [] } = await dynamo.send(command, { abortSignal });
+    const keys = Items.map(item => String(item.sessionId))
+      .filter(id => id !== sessionId)
+      .map(id => sessionKey(table, id));
+    if (keys.length < sessionsPerClient) return [];
+    const batches = Array.from({ length: Math.ceil(keys.length / batchGetLimit) }, (_, batch) =>
+      keys.slice(batch * batchGetLimit, (batch + 1) * batchGetLimit),
+    );
+    const items = await Promise.all(batches.map(batch => batchGet(dynamo, batch, { abortSignal })));
+    return items.flat().flatMap(item => parseSession(item) ?? []);
   }
 
   /** Deletes a session unless it was used since it was read. */
@@ -93,21 +94,35 @@ const loginsPerCount = 20;
 /** Milliseconds. What is not done by then, a later login does. */
 const longestWait = 1_000;
 
-/** Sessions of the user that one Query looks at, whatever their client; of the client, `enough` are worked on. */
-const pageSize = 1_000;
-const maxPages = 4;
-const enough = 500;
-
 /** Five times what is new since the last count, so that any number comes down to the limit. */
 const maxDeletions = 100;
 
-/** Returns the sessions to delete: of live ones those beyond the limit, the longest unused first; then ended ones without room. */
+/** Of any so many sessions, as many can be deleted as one count deletes, and none that is among those to keep. */
+const mostRead = sessionsPerClient + maxDeletions;
+
+/** Returns the sessions to delete: of live ones those beyond the limit; then ended ones without room. */
 function surplusOf(sessions: readonly Session[], { client, user }: ActiveSession, now: number): readonly Session[] {
   const isLive = (session: Session) => asActiveSession(client, user, session, now) !== undefined;
-  const byLastUse = sessions.toSorted((one, other) => other.rotatedAt - one.rotatedAt);
-  const live = byLastUse.filter(isLive);
-  const ended = byLastUse.filter(session => !isLive(session));
+  const byWorth = sessions.toSorted(
+    (one, other) => worthOf(other, now) - worthOf(one, now) || other.rotatedAt - one.rotatedAt,
+  );
+  const live = byWorth.filter(isLive);
+  const ended = byWorth.filter(session => !isLive(session));
   const room = sessionsPerClient - 1; // beside the new one
   const surplus = [...live.slice(room).toReversed(), ...ended.slice(Math.max(room - live.length, 0)).toReversed()];
   return surplus.slice(0, maxDeletions);
 }
+
+/**
+ * Returns the rank of a session: those of the last ranks go first, of each rank the longest unused first. One that was never refreshed
+ * may be of a login that nobody got an answer to: it goes before those that were. Yet one of the last hour may be in use by its first
+ * access token, and goes after those that nobody used for an hour: a user's old sessions must not end every new one.
+ */
+function worthOf({ counter, rotatedAt }: Session, now: number): number {
+  const isRecent = rotatedAt + recent > now;
+  const isRefreshed = counter > 1;
+  return (isRecent ? 2 : 0) + (isRefreshed ? 1 : 0);
+}
+
+/** Longer than any access token lives. In milliseconds. */
+const recent = 3_600_000;

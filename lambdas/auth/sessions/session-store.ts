@@ -1,5 +1,5 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import { type DynamoDBDocumentClient, PutCommand } from '../../platform/aws/documents.ts';
+import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '../../platform/aws/documents.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
@@ -17,7 +17,7 @@ export function makeSessionStore({
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
 }) {
-  return { createSession, findSession, rotateSession, revokeSession };
+  return { createSession, findSession, rotateSession, revokeSession, deleteSession };
 
   /** Stores a new session. Unconditional: the id is random, so that only a repeated write can find it taken. */
   async function createSession(session: Session): Promise<void> {
@@ -46,7 +46,16 @@ export function makeSessionStore({
       when: expression`attribute_exists(sessionId) AND attribute_not_exists(revokedAt)`,
     });
   }
+
+  /** Deletes the session of a login that is not answered. It waits for a second at most: the answer waits for it. */
+  async function deleteSession(sessionId: string): Promise<void> {
+    const command = new DeleteCommand({ TableName: table, Key: sessionKey(table, sessionId).key });
+    await dynamo.send(command, { abortSignal: AbortSignal.timeout(longestDeletion) });
+  }
 }
+
+/** Milliseconds. */
+const longestDeletion = 1_000;
 
 type RevocationReason = NonNullable<Session['revokedFor']>;
 

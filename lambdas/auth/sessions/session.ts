@@ -22,6 +22,11 @@ export function isExpired(session: Session, now: number): boolean {
   return now >= session.idleExpiresAt || now >= session.absoluteExpiresAt;
 }
 
+/** Returns what the ids of a user's sessions begin with. */
+export function sessionIdPrefix(userId: string): string {
+  return `${userId}-`;
+}
+
 const sessionSchema = z.object({
   /** `<userId>-<random>`: a refresh token alone is enough to find its user. */
   sessionId: z.string(),
@@ -45,6 +50,7 @@ const sessionSchema = z.object({
   /** Random, of the latest rotation: tells a write that the SDK repeated from another rotation. */
   rotationId: z.optional(z.string()),
   revokedAt: z.optional(z.number()),
+  /** `lockout` stands in old ones only: what a lock overtakes is deleted now. */
   revokedFor: z.optional(z.enum(['reuse', 'revocation', 'lockout', 'operator'])),
 });
 

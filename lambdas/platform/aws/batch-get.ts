@@ -18,9 +18,16 @@ export const batchGetLimit = 100;
 export async function batchGet(
   dynamo: Pick<DynamoDBDocumentClient, 'send'>,
   keys: readonly ItemKey[],
+  options: CallOptions = {},
 ): Promise<(Item | undefined)[]> {
-  const items = await getItems(dynamo, uniqueKeys(keys), 3);
+  const items = await getItems(dynamo, uniqueKeys(keys), 3, options);
   return keys.map(key => itemOf(items, key));
+}
+
+/** The options of the calls of one read. */
+interface CallOptions {
+  /** Ends the calls early. */
+  readonly abortSignal?: AbortSignal;
 }
 
 /** The keys of records to read, by the names the records are to have; a name without a key is not read. */
@@ -101,6 +108,7 @@ async function getItems(
   dynamo: Pick<DynamoDBDocumentClient, 'send'>,
   keys: ReadonlyMap<string, ItemKey>,
   maxCalls: number,
+  options: CallOptions = {},
 ): Promise<FoundItems> {
   const possible = [...keys.values()].filter(({ key }) => isPossibleKey(key));
   const keyNames = new Map(possible.map(({ table, key }) => [table, Object.keys(key)]));
@@ -108,7 +116,7 @@ async function getItems(
 
   let pending = toRequestItems(possible);
   for (let call = 0; call < maxCalls && Object.keys(pending).length > 0; call++) {
-    const output: BatchGetCommandOutput = await dynamo.send(new BatchGetCommand({ RequestItems: pending }));
+    const output: BatchGetCommandOutput = await dynamo.send(new BatchGetCommand({ RequestItems: pending }), options);
     for (const [table, items] of Object.entries(output.Responses ?? {})) {
       const names = keyNames.get(table) ?? [];
       for (const item of items) {

@@ -81,7 +81,9 @@ const earlier = (number: number, change: Partial<Session> = {}): Session => ({
   ...change,
 });
 const store = async (sessions: readonly Session[]) => {
-  for (const session of sessions) await service.sessions.createSession(session);
+  for (let first = 0; first < sessions.length; first += 100) {
+    await Promise.all(sessions.slice(first, first + 100).map(session => service.sessions.createSession(session)));
+  }
 };
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
 
@@ -230,11 +232,135 @@ describe('the sessions of a user at one client', () => {
       await logIn();
       limits.push(service.database.operations.length);
     }
-    expect(Math.max(...limits)).toBeLessThanOrEqual(4 + 4 + 100);
+    expect(Math.max(...limits)).toBeLessThanOrEqual(4 + 1 + 4 + 100); // the login, the note of its secret, the count, the deletions
     const left = await liveOf();
     expect(left).toHaveLength(200);
     const last = left.map(({ sessionId }) => Number(sessionId.split('earlier')[1])).filter(Number.isInteger);
     expect(Math.min(...last)).toBe(608); // of all, those that were used last: 192 and the new 8
+  });
+});
+
+describe('a user of many clients', () => {
+  it('has 240 live sessions at most at one of them, however many at the others', async () => {
+    // ids that sort before those of the client, and more of them than one count reads
+    await store(
+      numbers(4_100).map(number =>
+        earlier(number, { sessionId: `${user.user.userId}-0other${number}`, clientId: 'other' }),
+      ),
+    );
+    await store(numbers(begun).map(number => earlier(number, { sessionId: `${user.user.userId}-earlier${number}` })));
+    await logInTimes(300 - begun);
+    expect((await liveOf()).length).toBeLessThanOrEqual(240);
+    expect(await service.sessionList.listSessions({ clientId: 'other' }, 1)).toMatchObject({
+      sessions: [{ clientId: 'other' }],
+    });
+  });
+
+  it('has none of them read, and none of another user whose id begins alike', async () => {
+    const neighbour = { ...user.user, userId: `${user.user.userId}0` };
+    await store(
+      numbers(250).map(number =>
+        earlier(number, { sessionId: `${neighbour.userId}-earlier${number}`, userId: neighbour.userId }),
+      ),
+    );
+    drawn = 0.95;
+    service.database.operations.length = 0;
+    await logIn();
+    expect(service.database.operations.filter(operation => operation === 'QueryCommand')).toHaveLength(1);
+    expect(await storedOf(neighbour.userId)).toHaveLength(250);
+  });
+});
+
+describe('sessions that were never refreshed', () => {
+  const minute = 60_000;
+  const leftOf = async () => (await liveOf()).map(({ sessionId }) => sessionId);
+  const stored = async (name: string, count: number, ago: number, counter: number) => {
+    const rotatedAt = service.clock.now() - ago;
+    const sessions = numbers(count).map(number =>
+      earlier(number, { sessionId: `${user.user.userId}-${name}${number}`, createdAt: rotatedAt, rotatedAt, counter }),
+    );
+    await store(sessions);
+    return sessions.map(({ sessionId }) => sessionId);
+  };
+
+  it.each([
+    ['of the last hour go before one that was refreshed in the last hour', [14 * minute, 2], [minute, 1]],
+    ['for an hour go before one that was refreshed a week ago', [7 * 24 * 60 * minute, 2], [61 * minute, 1]],
+    [
+      'of the last hour, which may be in use, go after those that nobody used for an hour',
+      [minute, 1],
+      [61 * minute, 2],
+    ],
+  ] as const)('%s', async (_case, [keptAgo, keptCounter], [endedAgo, endedCounter]) => {
+    const kept = await stored('kept', 1, keptAgo, keptCounter);
+    await stored('ended', 250, endedAgo, endedCounter);
+    drawn = 0.95;
+    await logIn();
+    expect(await leftOf()).toEqual(expect.arrayContaining(kept));
+    expect(await leftOf()).toHaveLength(200);
+  });
+});
+
+describe('a login that is not answered with tokens leaves no session', () => {
+  const failure = (name: string) => () => {
+    throw Object.assign(new Error('canary'), { name });
+  };
+
+  it.each([
+    ['UpdateItemCommand', 'ThrottlingException', 503],
+    ['UpdateItemCommand', 'SomethingUnforeseen', 500],
+    ['PutItemCommand', 'ThrottlingException', 503],
+  ])('where %s fails with %s', async (operation, name, status) => {
+    before = { operation, act: failure(name) };
+    expect((await logIn()).status).toBe(status);
+    before = undefined;
+    expect(await storedOf(user.user.userId)).toEqual([]);
+  });
+
+  it('also where it was stored and the answer was lost', async () => {
+    const { dynamo } = service.database;
+    const { middlewareStack } = dynamo;
+    middlewareStack.add(
+      (next, context) => async args => {
+        const answer = await next(args);
+        if (context.commandName === 'PutItemCommand') failure('TimeoutError')();
+        return answer;
+      },
+      { step: 'initialize', name: 'lost answer' },
+    );
+    expect((await logIn()).status).toBe(503);
+    middlewareStack.remove('lost answer');
+    expect(await storedOf(user.user.userId)).toEqual([]);
+  });
+
+  it('nor where a lock overtook it', async () => {
+    const lock = async () => {
+      before = undefined;
+      const key = await service.lockout.keyOf(client.id, user.user.email);
+      for (let times = 0; times < 5; times++) {
+        await service.lockout.countFailure(key, service.lockout.failuresIn(key, undefined));
+      }
+    };
+    await logIn();
+    before = { operation: 'UpdateItemCommand', act: lock };
+    expect(await logIn()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+    expect(await storedOf(user.user.userId)).toHaveLength(1);
+  });
+
+  it('unless the store does not take the deletion: then one that was never used', async () => {
+    before = { operation: 'UpdateItemCommand', act: failure('ThrottlingException') };
+    const { middlewareStack } = service.database.dynamo;
+    middlewareStack.add(
+      (next, context) => async args => {
+        if (context.commandName === 'DeleteItemCommand') failure('ThrottlingException')();
+        return next(args);
+      },
+      { step: 'initialize', name: 'no deletion' },
+    );
+    expect((await logIn()).status).toBe(503);
+    middlewareStack.remove('no deletion');
+    before = undefined;
+    expect(await storedOf(user.user.userId)).toMatchObject([{ counter: 1 }]);
   });
 });
 
