@@ -31,6 +31,8 @@ export interface Imported {
   readonly taken: number;
   /** Lines that describe no user. */
   readonly wrong: number;
+  /** Of the users that were created those whose hash is weaker than ours, by kind. */
+  readonly weaker: Readonly<Record<string, number>>;
 }
 
 /**
@@ -68,7 +70,7 @@ export async function importLines({
   /** Waits before a user whose making was begun elsewhere is tried again. */
   readonly pause: () => Promise<void>;
 }): Promise<Imported> {
-  const counts = { lines: 0, created: 0, existing: 0, taken: 0, wrong: 0 };
+  const counts = { lines: 0, created: 0, existing: 0, taken: 0, wrong: 0, weaker: {} as Record<string, number> };
   // One line of an e-mail address at a time: the second of two is judged by what the first wrote.
   const underWay = new Map<string, Promise<unknown>>();
   const iterator = lines[Symbol.asyncIterator]();
@@ -96,6 +98,12 @@ export async function importLines({
     const outcome = await inTurn(user);
     counts[outcome] += 1;
     if (outcome === 'taken') warn(`line ${number}: a user of another account has this e-mail address.`);
+    if (outcome === 'created') countIfWeak(user);
+  }
+
+  function countIfWeak({ passwordHash }: ImportedUser): void {
+    const { kind, isWeak } = parseImportedHash(passwordHash) ?? {};
+    if (kind !== undefined && isWeak) counts.weaker[kind] = (counts.weaker[kind] ?? 0) + 1;
   }
 
   async function inTurn(user: ImportedUser): Promise<'created' | 'existing' | 'taken'> {
@@ -121,6 +129,8 @@ export async function importLines({
   // The first failure ends the work of all: nothing is written after the command has ended.
   await Promise.all(Array.from({ length: atOnce }, () => work().catch(error => failures.push(error))));
   if (failures.length > 0) throw failures[0];
+  const weaker = Object.entries(counts.weaker).map(([kind, count]) => `${kind}: ${count}`);
+  if (weaker.length > 0) warn(`hashes weaker than ours, until the first login of each user: ${weaker.join(', ')}.`);
   const failed = counts.taken + counts.wrong;
   if (failed === 0) return counts;
   throw new CliError(

@@ -43,6 +43,7 @@ export function makeRun({ stdin, stdout, stderr }: Streams): Run {
       const given = words.slice(0, -1);
       const { json = false, yes = false, ...options } = (words.at(-1) as Command).optsWithGlobals<GlobalOptions>();
       const progress = makeProgress(stderr);
+      const warnings: string[] = [];
       let target: Target | undefined;
       try {
         target = await findTarget(options);
@@ -56,7 +57,8 @@ export function makeRun({ stdin, stdout, stderr }: Streams): Run {
           },
           warn: (text: string) => {
             progress.clear();
-            stderr.write(json ? `${JSON.stringify({ warning: text })}\n` : `warning: ${text}\n`);
+            if (json) warnings.push(text);
+            else stderr.write(`warning: ${text}\n`);
           },
           confirm: (consequences: string) => confirm(consequences, yes),
           askPassword: makeAskPassword(stdin),
@@ -65,11 +67,12 @@ export function makeRun({ stdin, stdout, stderr }: Streams): Run {
         progress.clear();
         const { json: view, text } = report(value);
         stdout.write(`${json ? JSON.stringify(view, null, 2) : text}\n`);
+        for (const warning of warnings) stderr.write(`${JSON.stringify({ warning })}\n`);
       } catch (error) {
         progress.clear();
         throw new CommandFailed(
           describeError(error, target?.unreachable ?? 'AWS does not answer: check the network and AWS_REGION.'),
-          error instanceof CliError ? error.details : {},
+          { ...(error instanceof CliError && error.details), ...(warnings.length > 0 && { warnings }) }, // one object
         );
       }
     };

@@ -1,11 +1,13 @@
 import { readRecords } from '../../platform/aws/batch-get.ts';
 import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
+import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { TokenResponse } from '../answers.ts';
 import type { Parameters } from '../form-request.ts';
 import { OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import type { CredentialStore } from '../principals/credential-store.ts';
+import { importedPrefix } from '../principals/imported-hash.ts';
 import type { PasswordHashing } from '../principals/password-hash.ts';
 import { commonScopes, type Scope, scopesAllowed } from '../principals/scope.ts';
 import {
@@ -45,6 +47,7 @@ export function makePasswordGrant({
   lockout,
   clientRateLimit,
   beginSession,
+  log,
   makeId,
 }: {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
@@ -54,6 +57,7 @@ export function makePasswordGrant({
   readonly lockout: Lockout;
   readonly clientRateLimit: ClientRateLimit;
   readonly beginSession: BeginSession;
+  readonly log: Pick<Log, 'error'>;
   readonly makeId: MakeId;
 }): Grant {
   return { prepare };
@@ -95,7 +99,7 @@ export function makePasswordGrant({
   ): Promise<AuthenticatedUser> {
     const credential = parseCredential(records.credential);
     const { isLocked } = failures;
-    const isMatch = !isLocked && (await passwords.verify(password, credential?.passwordHash ?? passwords.dummy));
+    const isMatch = !isLocked && (await isRight(password, credential));
     const user = await readUser(credential); // after the hash, which takes long: as fresh as possible
     if (user) auditContext.userId = user.userId;
     if (isLocked) throw refused('user_locked');
@@ -105,6 +109,19 @@ export function makePasswordGrant({
     // Two writes in a row, as for a right password that is too late: about the same duration.
     await clientRateLimit.count(client.clientId);
     throw refused(judgement.reason);
+  }
+
+  /** An imported hash that cannot be judged is a wrong password, told in the log, and costs what an unknown user costs. */
+  async function isRight(password: string, credential: Credential | undefined): Promise<boolean> {
+    if (!credential?.passwordHash.startsWith(importedPrefix)) {
+      return passwords.verify(password, credential?.passwordHash ?? passwords.dummy);
+    }
+    try {
+      return await passwords.verify(password, credential.passwordHash);
+    } catch (error) {
+      log.error('password.not_judged', { userId: credential.userId, ...describeError(error) });
+      return passwords.verify(password, passwords.dummy);
+    }
   }
 
   /** Reads the user of a credential; without one, an id that nobody has, since an unknown user must cost a read too. */

@@ -5,6 +5,10 @@ import { argon2, pbkdf2, scrypt, timingSafeEqual } from 'node:crypto';
  * from a hash of ours with the same parameters: ours are of normalised passwords.
  */
 export interface ImportedHash {
+  /** As people write it: `bcrypt`. */
+  readonly kind: string;
+  /** Whether guessing takes less work than OWASP's Password Storage Cheat Sheet asks of this kind, as an equal of ours. */
+  readonly isWeak: boolean;
   /** Returns whether a text is the password that was hashed. */
   readonly matches: (password: string) => Promise<boolean>;
 }
@@ -14,8 +18,8 @@ export const importedPrefix = 'imported';
 
 /**
  * Parses a hash of another system, without the prefix: argon2id, argon2i, scrypt and PBKDF2 in the PHC string format
- * (https://github.com/P-H-C/phc-string-format), and bcrypt. Returns `undefined` for any other, and for one that takes more work or
- * memory than a login may.
+ * (https://github.com/P-H-C/phc-string-format), PBKDF2 as passlib and Django write it, and bcrypt. Returns `undefined` for any other, for
+ * one that takes more work or memory than a login may, and for one that cannot be computed or that no system writes.
  */
 export function parseImportedHash(text: string): ImportedHash | undefined {
   if (text.length > longestHash) return undefined;
@@ -29,95 +33,144 @@ export function parseImportedHash(text: string): ImportedHash | undefined {
 /** The kinds of hashes that are taken, for people. */
 export const importedKinds =
   'argon2id or argon2i ($argon2id$v=19$m=…,t=…,p=…; m up to 65536, t times m up to 262144, p up to 4), scrypt ($scrypt$ln=…,r=…,p=…; up to ' +
-  '64 MiB), PBKDF2 ($pbkdf2-sha256$i=… or -sha512; up to 1000000), bcrypt ($2a$, $2b$ or $2y$; cost 4 to 13)';
+  '128 MiB, ln less than 16 times r), PBKDF2 ($pbkdf2-sha256$i=…, or $pbkdf2-sha256$29000$… of passlib, or pbkdf2_sha256$… of Django; SHA-256 ' +
+  'or -512; up to 2000000), bcrypt ($2a$, $2b$ or $2y$; cost 4 to 13)';
 
 /** More than any of the forms takes. */
 const longestHash = 256;
 
 type Form = readonly [form: RegExp, parse: (match: RegExpExecArray) => ImportedHash | undefined];
 
+/** Numbers have no leading zeros (PHC string format, "decimal"). */
 const forms: readonly Form[] = [
-  [/^\$(argon2id?)\$v=19\$m=(\d{1,5}),t=(\d{1,5}),p=(\d)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/, parseArgon2],
-  [/^\$scrypt\$ln=(\d{1,2}),r=(\d{1,5}),p=(\d{1,5})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/, parseScrypt],
-  [/^\$pbkdf2-(sha256|sha512)\$i=(\d{1,7})(?:,l=(\d{1,3}))?\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/, parsePbkdf2],
-  [/^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/, parseBcrypt],
+  [
+    /^\$(argon2id?)\$v=19\$m=([1-9]\d{0,4}),t=([1-9]\d{0,4}),p=([1-4])\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/,
+    ([, algorithm, memory, passes, parallelism, salt, tag]) =>
+      parseArgon2(
+        algorithm === 'argon2i' ? algorithm : 'argon2id',
+        [memory, passes, parallelism],
+        fromBase64(salt, tag),
+      ),
+  ],
+  [
+    /^\$scrypt\$ln=([1-9]\d?),r=([1-9]\d{0,4}),p=([1-9]\d{0,4})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/,
+    ([, logN, r, p, salt, tag]) => parseScrypt([logN, r, p], fromBase64(salt, tag)),
+  ],
+  [
+    /^\$pbkdf2-(sha256|sha512)\$i=([1-9]\d{0,6})(?:,l=([1-9]\d?))?\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/,
+    ([, digest, iterations, length, salt, tag]) => {
+      const stored = fromBase64(salt, tag);
+      const isOfLength = length === undefined || Number(length) === stored?.tag.length;
+      return isOfLength ? parsePbkdf2(digest, iterations, stored) : undefined;
+    },
+  ],
+  [
+    // passlib writes "." for "+": https://passlib.readthedocs.io/en/stable/lib/passlib.utils.binary.html#passlib.utils.binary.ab64_encode
+    /^\$pbkdf2-(sha256|sha512)\$([1-9]\d{0,6})\$([A-Za-z0-9./]+)\$([A-Za-z0-9./]+)$/,
+    ([, digest, iterations, salt, tag]) =>
+      parsePbkdf2(digest, iterations, fromBase64(salt?.replaceAll('.', '+'), tag?.replaceAll('.', '+'))),
+  ],
+  [
+    // Django's salt is text: https://docs.djangoproject.com/en/stable/topics/auth/passwords/
+    /^pbkdf2_(sha256|sha512)\$([1-9]\d{0,6})\$([!-#%-~]+)\$([A-Za-z0-9+/]+={0,2})$/,
+    ([, digest, iterations, salt = '', text = '']) => {
+      const tag = Buffer.from(text, 'base64');
+      const isExact = tag.toString('base64') === text;
+      return isExact ? parsePbkdf2(digest, iterations, ofUsualLength(Buffer.from(salt), tag)) : undefined;
+    },
+  ],
+  // 16 and 23 bytes leave bits of a last character unused, which every bcrypt writes as zeros: with others no password matches.
+  [/^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/, parseBcrypt],
 ];
 
+type Field = string | undefined;
+
 /** RFC 9106 section 3.1: at least 8 KiB for each lane. */
-function parseArgon2([, algorithm, ...fields]: RegExpExecArray): ImportedHash | undefined {
-  const [memory = 0, passes = 0, parallelism = 0] = fields.slice(0, 3).map(Number);
-  const stored = saltAndTag(fields.slice(3));
-  const fits =
-    memory <= 65_536 &&
-    passes * memory <= 262_144 &&
-    parallelism <= 4 &&
-    passes >= 1 &&
-    parallelism >= 1 &&
-    memory >= 8 * parallelism;
+function parseArgon2(
+  algorithm: 'argon2i' | 'argon2id',
+  fields: readonly Field[],
+  stored: Stored | undefined,
+): ImportedHash | undefined {
+  const [memory = 0, passes = 0, parallelism = 0] = fields.map(Number);
+  const fits = memory <= 65_536 && passes * memory <= 262_144 && memory >= 8 * parallelism;
   if (!fits || !stored) return undefined;
   const { salt: nonce, tag } = stored;
-  return derived(tag, (message, done) =>
-    argon2(
-      algorithm === 'argon2i' ? 'argon2i' : 'argon2id',
-      { message, nonce, memory, passes, parallelism, tagLength: tag.length },
-      done,
-    ),
+  const isWeak = algorithm === 'argon2i' || passes * memory < 5 * 7_168;
+  return derived({ kind: algorithm, isWeak, tag }, (message, done) =>
+    argon2(algorithm, { message, nonce, memory, passes, parallelism, tagLength: tag.length }, done),
   );
 }
 
-/** RFC 7914. */
-function parseScrypt([, ...fields]: RegExpExecArray): ImportedHash | undefined {
-  const [logN = 0, r = 0, p = 0] = fields.slice(0, 3).map(Number);
-  const stored = saltAndTag(fields.slice(3));
+/** RFC 7914; section 2 limits N by r. */
+function parseScrypt(fields: readonly Field[], stored: Stored | undefined): ImportedHash | undefined {
+  const [logN = 0, r = 0, p = 0] = fields.map(Number);
   const N = 2 ** logN;
-  if (logN < 1 || r < 1 || p < 1 || 128 * N * r * p > 64 * mebibyte || !stored) return undefined;
+  if (logN >= 16 * r || 128 * N * r * p > 128 * mebibyte || !stored) return undefined;
   const { salt, tag } = stored;
   // OpenSSL counts working blocks beside the table that the limit is about.
-  return derived(tag, (message, done) => scrypt(message, salt, tag.length, { N, r, p, maxmem: 160 * mebibyte }, done));
+  const maxmem = 512 * mebibyte;
+  return derived({ kind: 'scrypt', isWeak: N * r * p < 2 ** 14 * 8 * 5, tag }, (message, done) =>
+    scrypt(message, salt, tag.length, { N, r, p, maxmem }, done),
+  );
 }
 
 /** RFC 8018 section 5.2. */
-function parsePbkdf2([, digest = '', count, length, ...fields]: RegExpExecArray): ImportedHash | undefined {
+function parsePbkdf2(digest: Field, count: Field, stored: Stored | undefined): ImportedHash | undefined {
   const iterations = Number(count);
-  const stored = saltAndTag(fields);
-  if (iterations < 1 || iterations > 1_000_000 || !stored) return undefined;
+  if (iterations > 2_000_000 || !stored) return undefined;
   const { salt, tag } = stored;
-  if (length !== undefined && Number(length) !== tag.length) return undefined;
-  return derived(tag, (message, done) => pbkdf2(message, salt, iterations, tag.length, digest, done));
+  const [kind, hash, least] =
+    digest === 'sha512'
+      ? (['PBKDF2-SHA512', 'sha512', 210_000] as const)
+      : (['PBKDF2-SHA256', 'sha256', 600_000] as const);
+  return derived({ kind, isWeak: iterations < least, tag }, (message, done) =>
+    pbkdf2(message, salt, iterations, tag.length, hash, done),
+  );
 }
 
 /** It looks at the first 72 bytes of a password, as every bcrypt does. */
 function parseBcrypt({ 0: text, 1: cost }: RegExpExecArray): ImportedHash | undefined {
   if (Number(cost) < 4 || Number(cost) > 13) return undefined;
   // Evaluated when it is first needed: no other login waits for it.
-  return { matches: async password => (await import('bcryptjs')).compare(password, text) };
+  const matches = async (password: string) => (await import('bcryptjs')).compare(password, text);
+  return { kind: 'bcrypt', isWeak: Number(cost) < 10, matches };
 }
 
 const mebibyte = 1_048_576;
 
 /** Returns a hash that is compared in constant time with what is derived from a password. */
-function derived(tag: Buffer, derive: (message: Buffer, done: Done) => void): ImportedHash {
+function derived(
+  { tag, ...described }: Pick<ImportedHash, 'kind' | 'isWeak'> & Pick<Stored, 'tag'>,
+  derive: (message: Buffer, done: Done) => void,
+): ImportedHash {
   async function matches(password: string): Promise<boolean> {
     const found = await new Promise<Buffer>((resolve, reject) => {
       derive(Buffer.from(password, 'utf8'), (error, key) => (error ? reject(error) : resolve(key)));
     });
     return timingSafeEqual(found, tag);
   }
-  return { matches };
+  return { ...described, matches };
 }
 
 type Done = (error: Error | null, key: Buffer) => void;
 
-/** Decodes base64 without padding; `undefined` where that is none, or has a length that no system uses. */
-function saltAndTag([salt = '', tag = '']: readonly string[]):
-  | { readonly salt: Buffer; readonly tag: Buffer }
-  | undefined {
-  const bytes = { salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') };
-  const isExact = encode(bytes.salt) === salt && encode(bytes.tag) === tag;
-  const isUsual = bytes.salt.length >= 8 && bytes.salt.length <= 64 && bytes.tag.length >= 16 && bytes.tag.length <= 64;
-  return isExact && isUsual ? bytes : undefined;
+interface Stored {
+  readonly salt: Buffer;
+  readonly tag: Buffer;
 }
 
-function encode(bytes: Buffer): string {
-  return bytes.toString('base64').replaceAll('=', '');
+function fromBase64(salt: Field, tag: Field): Stored | undefined {
+  return ofUsualLength(exactly(salt), exactly(tag));
+}
+
+/** Returns salt and hash; `undefined` where one is missing, or has a length that no system uses. */
+function ofUsualLength(salt: Buffer | undefined, tag: Buffer | undefined): Stored | undefined {
+  const isUsual = (bytes: Buffer | undefined, least: number) => bytes && bytes.length >= least && bytes.length <= 64;
+  return salt && tag && isUsual(salt, 8) && isUsual(tag, 16) ? { salt, tag } : undefined;
+}
+
+/** Decodes base64 without padding; `undefined` where that is none. */
+function exactly(text = ''): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64').replaceAll('=', '') === text ? bytes : undefined;
 }

@@ -153,6 +153,26 @@ describe('the password grant', () => {
     expect(refreshed.status).toBe(200);
   });
 
+  it.each([
+    ['cannot be computed', '$scrypt$ln=16,r=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$TA0eRhsZfa6oMyWjNZFuu6L2A3YQzjX2Q5z+0dktuPE'],
+    ['is of no kind that is known', '$2x$10$eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'],
+  ])('takes any password for a wrong one where the imported hash %s', async (_case, text) => {
+    const { user, username } = await service.makeUser();
+    await service.database.dynamo.send(
+      new UpdateCommand({
+        TableName: 'Credentials',
+        Key: { email: user.email },
+        UpdateExpression: 'SET passwordHash = :stored',
+        ExpressionAttributeValues: { ':stored': `imported${text}` },
+      }),
+    );
+    for (let time = 0; time < 5; time++) expect(await login(username, 'the password of Go')).toMatchObject(refused);
+    expect(service.logs.filter(line => line.includes('password.not_judged')).at(-1)).toContain(user.userId);
+    expect(service.logs.join()).not.toContain(text);
+    await login(username, 'the password of Go'); // it was counted: a lock fell
+    expect(service.logs.at(-1)).toContain('user_locked');
+  });
+
   it('stores no secret: neither password, client secret nor token', async () => {
     const { user, username, password } = await service.makeUser();
     const { json } = await login(username, password);

@@ -43,6 +43,23 @@ describe('an imported hash', () => {
       password,
       `$pbkdf2-sha512$i=1000$${salt}$eC7Qa5h4K4DwTezTukYA/HxmEGskMO9sblBGqehZqXeEZ+6wjGExLyxm+/HE0IPwvqZkyWvu1RxcZ6A+f3aluQ`,
     ],
+    // passlib 1.7.4 and Django 5.2
+    [
+      'PBKDF2 of passlib, with its base64',
+      password,
+      '$pbkdf2-sha256$29000$....................AQ$ZwNN92r66jv7Qq9drE65JCzfA4FC29qg5zKr/.5f1Y8',
+    ],
+    [
+      '… with SHA-512',
+      password,
+      '$pbkdf2-sha512$25000$....................AQ$8yN5uRy4DDcxaCnzf48q5DWV2pyVNfIJYl7kSHiWs7yeRjLnm6itZRdyJmxge7qg4R.7eh9uPQPa5.N7JfF6Vw',
+    ],
+    ['PBKDF2 of Django', password, 'pbkdf2_sha256$1000$seasalt2017AB$/sp3zqGuGlnUmKGZ7H9+D+bTE44VxMrHfPKpQoGXZLg='],
+    [
+      '… with SHA-512',
+      password,
+      'pbkdf2_sha512$1000$seasalt2017AB$PlEuIDLujr0beREMXpURUMSM/KArLgWC4rNndKLL/1h4V9pshk8ddOGINejQa5jnWDOJLJMkIp4VVavKwxCaQQ==',
+    ],
     ['bcrypt, $2a$', 'U*U', '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
     ['bcrypt, $2b$', 'U*U', '$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
     ["bcrypt of PHP's password_hash, $2y$", password, '$2y$04$0D/2C5u2toHWK2myshTQ7eU0hctD8TVRGPbLcnpBJEhz0yZbzSVh2'],
@@ -86,19 +103,32 @@ describe('an imported hash', () => {
     ['… no pass', argon2('m=64,t=0,p=1'), false],
     ['… of version 16', `$argon2id$m=64,t=1,p=1$${salt}$${tag}`, false],
     ['argon2d', `$argon2d$v=19$m=64,t=1,p=1$${salt}$${tag}`, false],
-    ['scrypt of 64 MiB', `$scrypt$ln=16,r=8,p=1$${salt}$${tag}`, true],
-    ['… more, by its lanes', `$scrypt$ln=16,r=8,p=2$${salt}$${tag}`, false],
+    ['… with zeros before a number', argon2('m=00064,t=1,p=1'), false],
+    ['scrypt of 128 MiB', `$scrypt$ln=17,r=8,p=1$${salt}$${tag}`, true],
+    ['… by its lanes', `$scrypt$ln=16,r=8,p=2$${salt}$${tag}`, true],
+    ['… more', `$scrypt$ln=17,r=8,p=2$${salt}$${tag}`, false],
     ['… without a round', `$scrypt$ln=0,r=8,p=1$${salt}$${tag}`, false],
-    ['PBKDF2 of a million rounds', `$pbkdf2-sha256$i=1000000$${salt}$${tag}`, true],
-    ['… one more', `$pbkdf2-sha256$i=1000001$${salt}$${tag}`, false],
+    ['… with as large a table as its blocks allow (RFC 7914 section 2)', `$scrypt$ln=15,r=1,p=1$${salt}$${tag}`, true],
+    ['… with a larger one', `$scrypt$ln=16,r=1,p=1$${salt}$${tag}`, false],
+    ['PBKDF2 of two million rounds', `$pbkdf2-sha256$i=2000000$${salt}$${tag}`, true],
+    ['… one more', `$pbkdf2-sha256$i=2000001$${salt}$${tag}`, false],
+    ['… of passlib, two million', `$pbkdf2-sha512$2000000$${salt}$${tag}`, true],
+    ['… one more', `$pbkdf2-sha512$2000001$${salt}$${tag}`, false],
+    ['… with the base64 of others', `$pbkdf2-sha256$29000$${salt.replace('M', '+')}$${tag}`, false],
+    ['… of Django, two million', `pbkdf2_sha256$2000000$seasalt2017AB$${tag}=`, true],
+    ['… one more', `pbkdf2_sha256$2000001$seasalt2017AB$${tag}=`, false],
+    ['… without padding', `pbkdf2_sha256$1000$seasalt2017AB$${tag}`, false],
+    ['… with SHA-1', `pbkdf2_sha1$1000$seasalt2017AB$${tag}=`, false],
     ['… none', `$pbkdf2-sha256$i=0$${salt}$${tag}`, false],
     ['… of a length that is not its own', `$pbkdf2-sha256$i=1,l=16$${salt}$${tag}`, false],
     ['… with SHA-1', `$pbkdf2$i=1000$${salt}$${tag}`, false],
-    ['bcrypt of cost 13', `$2b$13$${'a'.repeat(53)}`, true],
-    ['… 14', `$2b$14$${'a'.repeat(53)}`, false],
-    ['… 3', `$2b$03$${'a'.repeat(53)}`, false],
-    ['… with the fault of 2011', `$2x$10$${'a'.repeat(53)}`, false],
-    ['… cut short', `$2b$10$${'a'.repeat(52)}`, false],
+    ['bcrypt of cost 13', `$2b$13$${'e'.repeat(53)}`, true],
+    ['… 14', `$2b$14$${'e'.repeat(53)}`, false],
+    ['… 3', `$2b$03$${'e'.repeat(53)}`, false],
+    ['… with the fault of 2011', `$2x$10$${'e'.repeat(53)}`, false],
+    ['… cut short', `$2b$10$${'e'.repeat(52)}`, false],
+    ['… with unused bits in its salt, which no password matches', `$2b$10$${'e'.repeat(21)}f${'e'.repeat(31)}`, false],
+    ['… with unused bits in its hash', `$2b$10$${'e'.repeat(52)}f`, false],
     ['a salt that is too long', `$pbkdf2-sha256$i=1$${'A'.repeat(88)}$${tag}`, false],
     ['a hash that is too short', `$pbkdf2-sha256$i=1$${salt}$AAAA`, false],
     ['base64 with padding', `$pbkdf2-sha256$i=1$${salt}==$${tag}`, false],
@@ -110,15 +140,35 @@ describe('an imported hash', () => {
   });
 
   it('of the greatest work can be verified', async () => {
-    for (const text of [argon2('m=65536,t=4,p=4'), `$scrypt$ln=16,r=8,p=1$${salt}$${tag}`]) {
+    const scrypt = ['ln=17,r=8,p=1', 'ln=1,r=99999,p=5', 'ln=15,r=1,p=32', 'ln=1,r=1,p=9999'].map(
+      parameters => `$scrypt$${parameters}$${salt}$${tag}`,
+    );
+    for (const text of [argon2('m=65536,t=4,p=4'), ...scrypt]) {
       expect(await parseImportedHash(text)?.matches('x')).toBe(false);
     }
+  });
+
+  it.each([
+    ['argon2id', argon2('m=19456,t=2,p=1'), argon2('m=19456,t=1,p=1')],
+    ['argon2id', argon2('m=7168,t=5,p=1'), argon2('m=7168,t=4,p=1')],
+    ['scrypt', `$scrypt$ln=14,r=8,p=5$${salt}$${tag}`, `$scrypt$ln=14,r=8,p=4$${salt}$${tag}`],
+    ['PBKDF2-SHA256', `$pbkdf2-sha256$i=600000$${salt}$${tag}`, `$pbkdf2-sha256$i=599999$${salt}$${tag}`],
+    ['PBKDF2-SHA512', `$pbkdf2-sha512$i=210000$${salt}$${tag}`, `$pbkdf2-sha512$i=209999$${salt}$${tag}`],
+    ['bcrypt', `$2b$10$${'e'.repeat(53)}`, `$2b$09$${'e'.repeat(53)}`],
+  ])('of %s is weaker than ours where OWASP asks for more', (kind, equal, weaker) => {
+    expect(parseImportedHash(equal)).toMatchObject({ kind, isWeak: false });
+    expect(parseImportedHash(weaker)).toMatchObject({ kind, isWeak: true });
+  });
+
+  it('of argon2i is always weaker than ours', () => {
+    const text = argon2('m=65536,t=4,p=1').replace('argon2id', 'argon2i');
+    expect(parseImportedHash(text)).toMatchObject({ kind: 'argon2i', isWeak: true });
   });
 
   it('is told from any other text without an error', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
-      fc.stringMatching(/^\$(argon2id|scrypt|2b|pbkdf2-sha256)\$.{0,60}$/),
+      fc.stringMatching(/^(\$(argon2id|scrypt|2b|pbkdf2-sha256)|pbkdf2_sha256)\$.{0,60}$/),
     );
     fc.assert(fc.property(text, given => ['object', 'undefined'].includes(typeof parseImportedHash(given))));
   });

@@ -43,6 +43,7 @@ beforeAll(async () => {
       now: clock.now,
       makeId: randomId,
     }),
+    log: { error: () => {} },
     makeId: randomId,
   });
 });

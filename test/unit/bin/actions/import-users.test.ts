@@ -187,6 +187,23 @@ describe('an import', () => {
     ]);
   });
 
+  it('tells of hashes weaker than ours, by kind, and only of those that it took', async () => {
+    const weak = passwordHash.replace('$10$', '$08$');
+    const pbkdf2 = '$pbkdf2-sha256$29000$MDEyMzQ1Njc4OWFiY2RlZg$C8AL1H1mP0dcugAmf50VJE/DcscRE3FJ6f8SqRBdJ0U';
+    const texts = [
+      userLine('weak1@example.com', { password_hash: weak }),
+      userLine('weak2@example.com', { password_hash: weak }),
+      userLine('weak3@example.com', { password_hash: pbkdf2 }),
+      userLine('strong@example.com'),
+    ];
+    const { result, warnings } = await run(texts);
+    expect(result).toMatchObject({ created: 4, weaker: { bcrypt: 2, 'PBKDF2-SHA256': 1 } });
+    expect(warnings).toEqual([
+      'hashes weaker than ours, until the first login of each user: bcrypt: 2, PBKDF2-SHA256: 1.',
+    ]);
+    expect(await run(texts)).toMatchObject({ result: { created: 0, weaker: {} }, warnings: [] });
+  });
+
   it('judges the second of two lines with one address by what the first wrote, in any form of the address', async () => {
     const emails = ['twice@example.com', ' TWICE@example.com', 'twice@Example.com '];
     expect((await run(emails.map(email => userLine(email)))).result).toMatchObject({ created: 1, existing: 2 });
