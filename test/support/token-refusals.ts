@@ -232,6 +232,7 @@ const cases: readonly Case[] = [
   byHeader('Basic with a wrong secret', invalidClient, ({ client }) => basic(client.clientId, 'wrong')),
   byHeader('Basic with an empty secret', invalidClient, ({ client }) => basic(client.clientId, '')),
   byHeader('Basic with an empty id', invalidClient, ({ client }) => basic('', client.clientSecret)),
+  byHeader('Basic with neither', invalidClient, () => basic('', '')),
   byHeader('another scheme beside good body credentials', invalidClient, () => 'Bearer abc', valid),
   changed('client unknown', 'RFC 6749 5.2', invalidClient, { client_id: 'nobody' }),
   changed('a client id that no client can have', 'RFC 6749 5.2', invalidClient, { client_id: 'x'.repeat(5_000) }),

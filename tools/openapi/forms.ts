@@ -36,8 +36,7 @@ const passwordGrant = {
     username: {
       type: 'string',
       minLength: 1,
-      maxLength: usernameRule.maxBytes,
-      description: `The user's e-mail address, ${bytes(usernameRule.maxBytes)} at most.`,
+      description: `The user's e-mail address, ${bytes(usernameRule.maxBytes)} at most, trimmed and in Unicode's normal form C.`,
     },
     password: {
       type: 'string',

@@ -11,7 +11,7 @@ export type ClientCredentials =
 /** Reads the client credentials of a request: HTTP Basic or the body, never both (RFC 6749 section 2.3). */
 export function clientCredentials(authorization: string | undefined, parameters: Parameters): ClientCredentials {
   const header = authorization?.trim() ?? '';
-  if (header === '') return presented(parameters.get('client_id'), parameters.get('client_secret'));
+  if (header === '') return fromBody(parameters);
   const [, scheme = '', credentials = ''] = authorizationHeader.exec(header) ?? [];
   return scheme.toLowerCase() === 'basic' ? fromBasic(credentials, parameters) : unusable('scheme_unsupported');
 }
@@ -19,6 +19,10 @@ export function clientCredentials(authorization: string | undefined, parameters:
 /** Returns the client a request says it comes from; `undefined` unless it is a possible client id. */
 export function claimedClientId(credentials: ClientCredentials): string | undefined {
   return credentials.outcome === 'presented' && isClientId(credentials.clientId) ? credentials.clientId : undefined;
+}
+
+function fromBody(parameters: Parameters): ClientCredentials {
+  return presented(parameters.get('client_id'), parameters.get('client_secret'));
 }
 
 function presented(clientId = '', clientSecret = ''): ClientCredentials {
@@ -32,8 +36,9 @@ const authorizationHeader = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:[\t ]+(.*))?$/;
 function fromBasic(encoded: string, parameters: Parameters): ClientCredentials {
   const credentials = decodeBasic(encoded);
   if (!credentials) return unusable('basic_malformed');
-  if (parameters.has('client_secret')) return unusable('client_two_ways');
   const [id, secret] = credentials;
+  if (id === '' && secret === '') return fromBody(parameters); // generated clients send it beside credentials in the body
+  if (parameters.has('client_secret')) return unusable('client_two_ways');
   if ((parameters.get('client_id') ?? id) !== id) return unusable('client_ids_differ');
   return presented(id, secret);
 }

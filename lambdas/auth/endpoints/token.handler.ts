@@ -13,7 +13,7 @@ import { assertHashing, passwordHashing } from '../principals/password-hash.ts';
 import { makeSecretUse } from '../principals/secret-use.ts';
 import { makeIpRateLimit } from '../protection/rate-limit.ts';
 import { makeClientAuthentication } from './client-authentication.ts';
-import { makeSelfCheck } from './self-check.ts';
+import { makeSelfCheck, withoutCount } from './self-check.ts';
 import { makeTokenEndpoint } from './token-endpoint.ts';
 
 const environment = readEnvironment(tokenEnvironment);
@@ -29,14 +29,14 @@ const tables = {
   lockouts: environment.LOCKOUTS_TABLE,
 };
 
+const ipRateLimit = makeIpRateLimit({ dynamo, table: tables.lockouts, limit: environment.IP_FAILURE_LIMIT, now });
+const clients = {
+  table: environment.CLIENTS_TABLE,
+  secretUse: makeSecretUse({ dynamo, table: tables.lockouts, now, log: telemetry.log }),
+  now,
+};
 const parts = {
   dynamo,
-  clientAuthentication: makeClientAuthentication({
-    table: environment.CLIENTS_TABLE,
-    ipRateLimit: makeIpRateLimit({ dynamo, table: tables.lockouts, limit: environment.IP_FAILURE_LIMIT, now }),
-    secretUse: makeSecretUse({ dynamo, table: tables.lockouts, now, log: telemetry.log }),
-    now,
-  }),
   grants: makeGrants({
     ...telemetry,
     dynamo,
@@ -54,14 +54,22 @@ const parts = {
     random: Math.random,
   }),
 };
-const tokenEndpoint = makeTokenEndpoint({ ...telemetry, ...parts });
+const tokenEndpoint = makeTokenEndpoint({
+  ...telemetry,
+  ...parts,
+  clientAuthentication: makeClientAuthentication({ ...clients, ipRateLimit }),
+});
 
-// It is refused on purpose: neither the log nor a metric tells of it.
-const unseen = { log: { ...telemetry.log, warn: () => {} }, count: () => {} };
+// It is refused on purpose: no log, no metric and no count tells of it.
+const unseen = {
+  log: { ...telemetry.log, warn: () => {} },
+  count: () => {},
+  clientAuthentication: makeClientAuthentication({ ...clients, ipRateLimit: withoutCount(ipRateLimit) }),
+};
 const checkItself = makeSelfCheck({
   assertHashing,
   keyring,
-  tokenEndpoint: makeTokenEndpoint({ ...unseen, ...parts }),
+  tokenEndpoint: makeTokenEndpoint({ ...parts, ...unseen }),
 });
 
 /**

@@ -160,14 +160,22 @@ function refuseOverLimit(retryAfterSeconds: number | undefined): void {
   if (retryAfterSeconds !== undefined) throw new OAuthError('client_rate_limit', { retryAfterSeconds });
 }
 
-/** Returns the user name in its normal form. @throws {OAuthError} also for one of nothing but blanks. */
+/**
+ * Returns the user name in its normal form, which is what is measured: what was typed may be longer.
+ *
+ * @throws {OAuthError} also for one of nothing but blanks.
+ */
 function requireUsername(parameters: Parameters): string {
-  const email = normaliseEmail(requireParameter(parameters, 'username', usernameRule));
-  if (email === '') throw new OAuthError(usernameRule.missing);
+  const typed = parameters.get('username')?.trim() ?? '';
+  if (typed === '') throw new OAuthError(usernameRule.missing);
+  // Normalising takes time by the square of the length. No character becomes less than a quarter of its bytes.
+  const isFarTooLong = Buffer.byteLength(typed) > 4 * usernameRule.maxBytes;
+  const email = isFarTooLong ? typed : normaliseEmail(typed);
+  if (Buffer.byteLength(email) > usernameRule.maxBytes) throw new OAuthError(usernameRule.tooLong);
   return email;
 }
 
-/** The rule for `username`. */
+/** The rule for `username`, of its normal form. */
 export const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long', maxBytes: 254 } as const;
 
 /** The rule for `password`. */

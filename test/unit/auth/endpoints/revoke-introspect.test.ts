@@ -39,6 +39,18 @@ describe.each(['revoke', 'introspect'] as const)('%s, as at the token endpoint,'
     expect(answer).toMatchObject({ status, json: { error }, headers: { 'cache-control': 'no-store' } });
   });
 
+  it('takes a Basic header with neither id nor secret for none, and the scheme alone for a malformed one', async () => {
+    const form = { client_id: client.id, client_secret: client.secret, token: 'any' };
+    const send = (authorization: string, fields: Record<string, string>) =>
+      service.post(endpoint, fields, { headers: { authorization } });
+    expect(await send('Basic Og==', form)).toMatchObject({ status: 200 });
+    expect(await send('Basic Og==', { token: 'any' })).toMatchObject({
+      status: 401,
+      json: { error: 'invalid_client' },
+    });
+    expect(await send('Basic', form)).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+  });
+
   it('refuses a wrong client secret and a missing token', async () => {
     expect(await call(endpoint, { token: 'x', client_secret: 'wrong' })).toMatchObject({ status: 401 });
     expect(await call(endpoint, {})).toMatchObject({ status: 400, json: { error: 'invalid_request' } });

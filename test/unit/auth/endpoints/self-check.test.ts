@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeSelfCheck } from '../../../../lambdas/auth/endpoints/self-check.ts';
+import { makeClientAuthentication } from '../../../../lambdas/auth/endpoints/client-authentication.ts';
+import { makeSelfCheck, withoutCount } from '../../../../lambdas/auth/endpoints/self-check.ts';
+import { makeTokenEndpoint } from '../../../../lambdas/auth/endpoints/token-endpoint.ts';
+import { makeIpRateLimit } from '../../../../lambdas/auth/protection/rate-limit.ts';
+import { ScanCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
 
 let service: AuthService;
@@ -22,6 +26,23 @@ const check = (changes: Partial<Parts> = {}) =>
   })();
 
 it('passes where all works', () => expect(check()).resolves.toBeUndefined());
+
+it('passes however often it runs within a minute, with the least limit of an address, and leaves no count', async () => {
+  const { dynamo } = service.database;
+  const { now } = service.clock;
+  const secretUse = { note: () => {}, settled: async () => {} };
+  const ipRateLimit = withoutCount(makeIpRateLimit({ dynamo, table: 'Lockouts', limit: 1, now }));
+  const tokenEndpoint = makeTokenEndpoint({
+    dynamo,
+    clientAuthentication: makeClientAuthentication({ table: 'Clients', ipRateLimit, secretUse, now }),
+    grants: { password: {} as never, refresh_token: { prepare: async () => ({ keysToRead: {} }) as never } },
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    count: () => {},
+  });
+  for (let time = 0; time < 3; time++) await check({ tokenEndpoint });
+  const { Items = [] } = await dynamo.send(new ScanCommand({ TableName: 'Lockouts' }));
+  expect(Items.filter(({ pk }) => pk === 'ip#0.0.0.0')).toEqual([]);
+});
 
 it.each<[string, Partial<Parts>, RegExp]>([
   ['no hash', { assertHashing: () => Promise.reject(new Error('no Argon2id')) }, /no Argon2id/],

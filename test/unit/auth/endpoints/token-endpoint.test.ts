@@ -151,16 +151,30 @@ describe('a granted token request', () => {
     ['in the body', () => ({})],
     ['by Basic', () => ({ authorization: basic(id, secret) })],
     ['by Basic, the scheme in lower case', () => ({ authorization: basic(id, secret).replace('Basic', 'basic') })],
+    ['in the body, beside a Basic header with neither id nor secret', () => ({ authorization: 'Basic Og==' })],
     ['by Basic, percent-encoded', () => ({ authorization: basic(id.replace(/./, hex), secret.replace(/./, hex)) })],
   ])('takes the client credentials %s (RFC 6749 2.3.1)', async (_, headers) => {
     const given = headers();
-    const fields = 'authorization' in given ? { grant_type: 'password', client_id: id, username, password } : login();
+    const isByHeader = 'authorization' in given && given.authorization !== 'Basic Og==';
+    const fields = isByHeader ? { grant_type: 'password', client_id: id, username, password } : login();
     expect(await service.post('token', fields, { headers: given })).toMatchObject({ status: 200 });
   });
 
   it('finds the user however the e-mail address is typed', async () => {
     const typed = `  ${username.toUpperCase()} `;
     expect(await service.post('token', { ...login(), username: typed })).toMatchObject({ status: 200 });
+  });
+
+  it('measures the e-mail address in its normal form, as the operators’ command line does', async () => {
+    const email = `${'\u00e9'.repeat(110)}${id}@example.com`.toLowerCase();
+    await service.users.createUser({ email, password, accountId: 'acme', role: 'admin' });
+    const typed = ` ${email.normalize('NFD')} `;
+    expect(Buffer.byteLength(typed)).toBeGreaterThan(254);
+    expect(await service.post('token', { ...login(), username: typed })).toMatchObject({ status: 200 });
+    const tooLong = { status: 400, json: { error: 'invalid_request' } };
+    for (const longer of ['e\u0301'.repeat(128), '\u0301\u0316'.repeat(1_200)]) {
+      expect(await service.post('token', { ...login(), username: longer })).toMatchObject(tooLong);
+    }
   });
 
   it('gives no refresh token to a client without the refresh grant', async () => {
