@@ -22,7 +22,7 @@ export interface UserTables {
  * Makes the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which makes e-mail addresses
  * unique). A credential is valid only if its user has its e-mail address. It is written before the user gets the address,
  * and deleted after the user has lost it, so that a change may crash anywhere: a credential that was left behind goes to
- * the next user who claims its address.
+ * the next user who claims its address. Whoever is so slow that another takes the claim over finds that out afterwards, and gives up.
  *
  * Changes hold at once, also for tokens that are issued already. They return `undefined` when there is no such user.
  */
@@ -100,7 +100,14 @@ export function makeUserStore({
       updatedAt: moment,
     };
     await dynamo.send(new PutCommand({ TableName: tables.users, Item: user })); // unconditional: the id is random
-    return user;
+    if (await ownsLogin(user)) return user;
+    await deleteUser(userId);
+    throw new EmailTakenError();
+  }
+
+  /** Looks at the login of a user's address: another user may have taken the claim over before this one had the address. */
+  async function ownsLogin({ userId, email }: Pick<User, 'userId' | 'email'>): Promise<boolean> {
+    return (await findCredential(email))?.userId === userId;
   }
 
   /**
@@ -115,12 +122,16 @@ export function makeUserStore({
       await setPasswordHash(credential);
       return;
     }
+    const hasAddress = async (userId: string) => (await findUser(userId))?.email === credential.email;
     const isFree =
       left !== undefined &&
       left.createdAt + longestChange <= now() &&
-      (await findUser(left.userId))?.email !== credential.email &&
+      !(await hasAddress(left.userId)) &&
       (await takeOverCredential(left, credential));
     if (!isFree) throw new EmailTakenError();
+    if (!(await hasAddress(left.userId))) return;
+    await takeOverCredential(credential, left); // its user got the address meanwhile, and has seen no other login
+    throw new EmailTakenError();
   }
 
   async function findUser(userId: string): Promise<User | undefined> {
@@ -187,7 +198,7 @@ export function makeUserStore({
     const email = normaliseEmail(given);
     for (let tries = 0; tries < maxTries; tries++) {
       const found = await findUser(userId);
-      const user = found && (await releaseFormerEmail(found)); // of a change that crashed
+      const user = found && (await completeEmailChange(found)); // of a change that crashed
       if (!user || user.email === email) return user;
       const current = await findCredential(user.email);
       if (!current) throw new Error('The login of this user is gone: delete the user and create them again.');
@@ -198,16 +209,22 @@ export function makeUserStore({
         // otherwise the new credential has an old password
         expression`email = ${user.email} AND credentialVersion = ${current.credentialVersion}`,
       );
-      if (changed) return releaseFormerEmail(changed);
+      if (!changed) continue;
+      const completed = await completeEmailChange(changed);
+      if (completed && completed.email !== email) throw new EmailTakenError();
+      return completed;
     }
     throw new Error('The user was changed by somebody else at the same moment: look at the user, then try again.');
   }
 
-  /** The last step of a change of the e-mail address. */
-  async function releaseFormerEmail(user: User): Promise<User | undefined> {
-    if (user.formerEmail === undefined) return user;
-    await releaseEmail(user.userId, user.formerEmail);
-    return updateUser(user.userId, { formerEmail: undefined }, expression`formerEmail = ${user.formerEmail}`);
+  /** The last steps of a change of the e-mail address: releases the former one, or returns to it where the new login is another user's. */
+  async function completeEmailChange(user: User): Promise<User | undefined> {
+    const { userId, email, formerEmail } = user;
+    if (formerEmail === undefined) return user;
+    const unchanged = expression`email = ${email} AND formerEmail = ${formerEmail}`;
+    if (!(await ownsLogin(user))) return updateUser(userId, { email: formerEmail, formerEmail: undefined }, unchanged);
+    await releaseEmail(userId, formerEmail);
+    return updateUser(userId, { formerEmail: undefined }, unchanged);
   }
 
   /** Releases an e-mail address and deletes its credential, unless the user exists and has that address. */

@@ -191,6 +191,87 @@ describe('a change of the e-mail address', () => {
   });
 });
 
+/** A store whose machine sleeps for over a minute before its n-th write, and may be killed at a later one; `meanwhile` happens in its sleep. */
+const sleepingStore = (atWrite: number, meanwhile: () => Promise<unknown>, killedAt?: number): UserStore => {
+  let writes = 0;
+  const send = async (command: object) => {
+    const isWrite = /^(Put|Update|Delete)/.test(command.constructor.name);
+    if (isWrite && ++writes === atWrite) {
+      clock.advance(60_001);
+      await meanwhile();
+    }
+    if (isWrite && writes === killedAt) throw new Error('killed');
+    return database.dynamo.send(command as never);
+  };
+  const tables = { users: 'Users', credentials: 'Credentials' };
+  return makeUserStore({ dynamo: { send } as never, tables, now: clock.now, makeId: randomId });
+};
+
+describe('of two users with one address', () => {
+  const taken = { name: 'EmailTakenError' };
+  const withAddress = async (email: string) => (await store.listUsers()).filter(user => user.email === email);
+
+  it('the one whose creation slept gives up, and leaves nothing', async () => {
+    const email = 'slept@example.com';
+    const slow = sleepingStore(2, () => store.createUser(describeUser(email)));
+    await expect(slow.createUser({ ...describeUser(email), accountId: 'slow' })).rejects.toMatchObject(taken);
+    expect(await withAddress(email)).toMatchObject([{ accountId: 'acme' }]);
+    expect(await store.findUserByEmail(email)).toMatchObject({ accountId: 'acme' });
+  });
+
+  it.each([
+    ['taken', 'other'],
+    ['existing', 'acme'],
+  ])('the one whose import slept is %s', async (outcome, accountId) => {
+    const email = `${outcome}@example.com`;
+    const user = { email, accountId: 'acme', role: 'admin', passwordHash: '$2b$10$any' } as const;
+    const slow = sleepingStore(2, () => store.createUser({ ...describeUser(email), accountId }));
+    expect(await slow.importUser(user)).toBe('being_made'); // the importer asks again
+    expect(await slow.importUser(user)).toBe(outcome);
+    expect(await withAddress(email)).toHaveLength(1);
+  });
+
+  it('the one whose change of address slept keeps the address that it had', async () => {
+    const { userId } = await store.createUser(describeUser('before@example.com'));
+    const slow = sleepingStore(2, () => store.createUser(describeUser('after@example.com')));
+    await expect(slow.setUserEmail(userId, 'after@example.com')).rejects.toMatchObject(taken);
+    expect(await store.findUserByEmail('before@example.com')).toMatchObject({ userId });
+    expect(await store.findUser(userId)).not.toHaveProperty('formerEmail');
+    expect(await withAddress('after@example.com')).toHaveLength(1);
+    expect(await store.setUserEmail(userId, 'elsewhere@example.com')).toMatchObject({ email: 'elsewhere@example.com' });
+  });
+
+  it('the one whose change slept and was killed then keeps its address too, when it is repeated', async () => {
+    const { userId } = await store.createUser(describeUser('was@example.com'));
+    const slow = sleepingStore(2, () => store.createUser(describeUser('wanted@example.com')), 3);
+    await expect(slow.setUserEmail(userId, 'wanted@example.com')).rejects.toThrow('killed');
+    expect(await store.findUser(userId)).toMatchObject({ email: 'wanted@example.com', formerEmail: 'was@example.com' });
+    await expect(store.setUserEmail(userId, 'wanted@example.com')).rejects.toMatchObject(taken);
+    expect(await store.findUserByEmail('was@example.com')).toMatchObject({ userId });
+    expect(await credentialOf('was@example.com')).toMatchObject({ userId });
+  });
+
+  it('the one that takes a claim over gives it back where its user got the address in that moment', async () => {
+    const email = 'woke@example.com';
+    let wake = () => {};
+    const woken = new Promise<void>(resolve => {
+      wake = resolve;
+    });
+    let first: Promise<User> | undefined;
+    // the second takes the claim over (its second write) just after the first has written its user and looked
+    const second = sleepingStore(2, async () => {
+      wake();
+      await first;
+    });
+    first = sleepingStore(2, () => woken).createUser(describeUser(email));
+    while (!(await credentialOf(email))) await new Promise(setImmediate);
+    clock.advance(60_001);
+    await expect(second.createUser({ ...describeUser(email), accountId: 'second' })).rejects.toMatchObject(taken);
+    expect(await store.findUserByEmail(email)).toEqual(await first);
+    expect(await withAddress(email)).toHaveLength(1);
+  });
+});
+
 describe('a deletion', () => {
   it('leaves neither user nor hash, and frees the e-mail address', async () => {
     const { userId } = await store.createUser(describeUser('gone@example.com'));
