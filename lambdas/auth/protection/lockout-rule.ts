@@ -33,6 +33,7 @@ export interface FailureAttributes {
   readonly total: string;
   readonly base: string;
   readonly last: string;
+  readonly latest: string;
 }
 
 /** Returns the name of the attribute that numbers a client's logins. */
@@ -42,7 +43,12 @@ export function loginsAttribute(client: string): string {
 
 /** Returns the names of the attributes that count a client's failures. */
 export function failureAttributes(client: string): FailureAttributes {
-  return { total: `${totalPrefix}${client}`, base: `base_${client}`, last: `last_${client}` };
+  return {
+    total: `${totalPrefix}${client}`,
+    base: `base_${client}`,
+    last: `last_${client}`,
+    latest: `latest_${client}`,
+  };
 }
 
 /** Reads the failures of an item for one client, as of `now`. */

@@ -4,6 +4,7 @@ import { DeleteCommand, type DynamoDBDocumentClient } from '../../platform/aws/d
 import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { randomId } from '../../platform/identifiers.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { normaliseEmail } from '../principals/user.ts';
 import {
@@ -30,8 +31,8 @@ export interface LockoutKey extends ItemKey {
  *
  * Table `Lockouts`: partition `pk`, here `lock#<MAC of the e-mail address>`, so that the table does
  * not tell whose accounts were tried. The item holds `totalOfAll`, `sharedAt`, `ttl`, and for each MAC of a client
- * `total_…`, `base_…`, `last_…` and `logins_…`. Totals only grow, and a lock follows from them when they are read: therefore
- * every failure is one unconditional write, and a success can tell from a total that no lock has begun. A new MAC key starts
+ * `total_…`, `base_…`, `last_…`, `latest_…` (the latest failure's id) and `logins_…`. Totals only grow, and a lock follows from them when
+ * they are read: therefore every failure is one write that asks for no count, and a success can tell from a total that no lock has begun. A new MAC key starts
  * the counts again, which once in its lifetime does no harm.
  */
 export function makeLockout({
@@ -70,12 +71,16 @@ export function makeLockout({
     return parseFailures(item, client, now());
   }
 
-  /** Counts a refused login in one unconditional write, whatever others count at the same moment. */
+  /**
+   * Counts a refused login in one write, whatever others count at the same moment. Its only condition is that this is not the write of the
+   * failure before: the SDK repeats a write whose answer was lost, and one wrong password must not count three times.
+   */
   async function countFailure(key: LockoutKey, failures: FailureRecord): Promise<void> {
-    const { total, base, last } = failureAttributes(key.client);
-    const moment = now();
+    const { total, base, last, latest } = failureAttributes(key.client);
+    const [moment, failureId] = [now(), randomId(8)];
     await updateItem(dynamo, key, {
       set: {
+        [latest]: failureId,
         totalOfAll: increment('totalOfAll'),
         [total]: increment(total),
         [last]: moment,
@@ -83,6 +88,7 @@ export function makeLockout({
         ...(failures.isSharing && { sharedAt: moment }),
         ...(failures.isStale && { [base]: failures.total }), // concurrent failures that start again write the same value
       },
+      when: expression`attribute_not_exists(${attribute(latest)}) OR ${attribute(latest)} <> ${failureId}`,
     });
     if (failures.staleClients.length > 0) await removeStale(key, failures);
   }

@@ -201,6 +201,19 @@ describe('the login lockout', () => {
     expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 
+  it('counts a failure once that the SDK writes again because the answer got lost', async () => {
+    const { user, username, password } = await service.makeUser();
+    await login(username, password); // notes the use of the client's secret, which is a write too
+    for (let time = 0; time < 4; time++) {
+      service.database.repeatNext('UpdateItemCommand');
+      expect(await login(username, 'wrong')).toMatchObject(refused);
+    }
+    const { key } = await service.lockout.keyOf(client.id, user.email);
+    const { Item } = await service.database.dynamo.send(new GetCommand({ TableName: 'Lockouts', Key: key }));
+    expect(Item).toMatchObject({ totalOfAll: 4 });
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
   it('keeps no counts of clients whose last failure is a day old', async () => {
     const { user, username } = await service.makeUser();
     for (const old of await Promise.all([service.makeClient(), service.makeClient()])) await fail(1, username, old);
