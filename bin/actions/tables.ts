@@ -28,13 +28,15 @@ async function compare({ target, progress }: Task, table: string, restored: stri
  * Copies what is missing in the stage's table from a restored one. It overwrites nothing, and may be repeated. Of the keyring it copies
  * sealing keys only.
  *
- * @throws {CliError} where a table is missing, both have different keys, or the operator does not agree.
+ * @throws {CliError} for sessions and lockouts, where a table is missing, both have different keys, or the operator does not agree.
  */
 async function copyMissing(
   { target, progress, confirm, warn }: Task,
   table: string,
   restored: string,
 ): Promise<Comparison & { readonly copied: number }> {
+  const why = neverCopied[table];
+  if (why !== undefined) throw new CliError(`${table} are not copied: ${why}`);
   const both = await findTables(target, table, restored);
   await confirm(
     `This copies every item of ${restored} that ${both.table} does not have, what was deleted on purpose since then too.`,
@@ -53,6 +55,12 @@ async function copyMissing(
   });
   return { ...comparison, copied };
 }
+
+/** The tables whose items must not come back, and why. */
+const neverCopied: Readonly<Record<string, string>> = {
+  sessions: 'one that was ended since would live again. Their users log in anew.',
+  lockouts: 'what they count is over within a day, and locks would fall again.',
+};
 
 /** Returns whether an item may come back. A key that signs or authenticates may be missing because it was revoked. */
 function mayReturn(table: string, { kind }: Item): boolean {
