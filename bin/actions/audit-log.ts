@@ -10,6 +10,7 @@ import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import * as z from 'zod';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { clockOf } from './aws-clock.ts';
 import { CliError } from './operator.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';
 
@@ -58,11 +59,12 @@ export interface AuditLog {
 
 /** Opens the target's audit trail. @throws {CliError} where it has none. */
 export function openAuditLog(target: Target): AuditLog {
-  const logs = new CloudWatchLogsClient(connectionSettings(target, target.outputs.LogsEndpoint));
+  const clock = clockOf(target);
+  const logs = clock.learnFrom(new CloudWatchLogsClient(connectionSettings(target, target.outputs.LogsEndpoint)));
   const logGroupName = requireOutput(target, 'AuditLogGroup');
 
   async function write(line: AuditRecord): Promise<void> {
-    const timestamp = Date.now();
+    const timestamp = clock.now();
     const logStreamName = streamOf(timestamp);
     const logEvents = [{ timestamp, message: JSON.stringify(line) }];
     const put = () => logs.send(new PutLogEventsCommand({ logGroupName, logStreamName, logEvents }));
@@ -72,7 +74,23 @@ export function openAuditLog(target: Target): AuditLog {
       return put();
     });
     if (answer.rejectedLogEventsInfo) {
-      throw new CliError('CloudWatch Logs refused it by its time: set the clock of this machine.');
+      throw new CliError('CloudWatch Logs refused it by its time.');
+    }
+  }
+
+  /** Returns the ARN of the credentials, or who works at this machine: a local run takes any credentials. */
+  async function findCaller(): Promise<string> {
+    if (target.outputs.LogsEndpoint !== undefined) {
+      await logs.send(new DescribeLogStreamsCommand({ logGroupName, limit: 1 }));
+      return `local:${userInfo().username}`;
+    }
+    const sts = clock.learnFrom(new STSClient(connectionSettings(target, undefined)));
+    try {
+      const { Arn } = await sts.send(new GetCallerIdentityCommand({}));
+      if (Arn === undefined) throw new CliError('AWS does not tell whose credentials these are.');
+      return Arn;
+    } finally {
+      sts.destroy();
     }
   }
 
@@ -86,11 +104,12 @@ export function openAuditLog(target: Target): AuditLog {
 
   return {
     begin: async function beginLine(command, subject, change = {}) {
+      const caller = await findCaller(); // and the time
       const begun: AuditRecord = {
         message: 'operator.begun',
         id: randomId(22),
-        at: isoTime(Date.now()),
-        caller: await callerOf(target),
+        at: isoTime(clock.now()),
+        caller,
         command,
         target: shown(subject),
         ...(Object.values(change).some(value => value !== undefined) && { change: known(change) }),
@@ -106,7 +125,7 @@ export function openAuditLog(target: Target): AuditLog {
             message: 'operator.ended',
             target: { ...begun.target, ...shown(more) },
             outcome,
-            endedAt: isoTime(Date.now()),
+            endedAt: isoTime(clock.now()),
             ...(error instanceof Error ? { errorName: error.name } : {}),
           }),
       };
@@ -159,19 +178,6 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The most ids that a line has of one kind. */
 export const mostListed = 100;
-
-/** Returns the ARN of the credentials, or who works at this machine: a local run takes any credentials. */
-async function callerOf(target: Target): Promise<string> {
-  if (target.outputs.LogsEndpoint !== undefined) return `local:${userInfo().username}`;
-  const sts = new STSClient(connectionSettings(target, undefined));
-  try {
-    const { Arn } = await sts.send(new GetCallerIdentityCommand({}));
-    if (Arn === undefined) throw new CliError('AWS does not tell whose credentials these are.');
-    return Arn;
-  } finally {
-    sts.destroy();
-  }
-}
 
 /** Reads the lines of the latest days, and of each day the latest first. */
 async function* newestFirst(logs: CloudWatchLogsClient, logGroupName: string, since: number) {

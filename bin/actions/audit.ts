@@ -1,4 +1,5 @@
 import type { BegunLine, Change, Subject } from './audit-log.ts';
+import { clockOf } from './aws-clock.ts';
 import { CliError, describeError } from './operator.ts';
 import type { Task } from './target.ts';
 
@@ -94,13 +95,27 @@ async function audited<Given extends readonly unknown[], Value>(
 async function begin(task: Task, command: string, subject: Subject, change?: Change): Promise<BegunLine> {
   try {
     const { openAuditLog } = await import('./audit-log.ts');
-    return await openAuditLog(task.target).begin(command, subject, change);
+    const line = await openAuditLog(task.target).begin(command, subject, change);
+    tellClock(task);
+    return line;
   } catch (error) {
     const why = describeError(error, task.target.unreachable);
     const next = error instanceof Error && error.name.startsWith('AccessDenied') ? ` ${advice}` : '';
     throw new CliError(`nothing was done, because no audit line of it could be begun: ${why}${next}`);
   }
 }
+
+/** The first answers of a command told AWS's time. */
+function tellClock({ target, warn }: Task): void {
+  const ahead = clockOf(target).aheadBy();
+  if (Math.abs(ahead) <= toleratedMs) return;
+  const seconds = Math.round(Math.abs(ahead) / 1_000);
+  warn(
+    `this machine's clock is ${seconds} seconds ${ahead > 0 ? 'ahead of' : 'behind'} that of ${target.label}, whose time is used: set it.`,
+  );
+}
+
+const toleratedMs = 5_000;
 
 const advice = 'docs/runbook.md, "The audit trail", has the permissions that it needs.';
 

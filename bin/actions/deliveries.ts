@@ -5,9 +5,10 @@ import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts'
 import type { ReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { contentsOfStateShard, type UndeliveredState } from '../../lambdas/delivery/store/delivery-item.ts';
 import { paginateScan } from '../../lambdas/platform/aws/documents.ts';
-import { isoTime, systemClock } from '../../lambdas/platform/clock.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { type AuditedTask, looks, reads, writes } from './audit.ts';
+import { clockOf } from './aws-clock.ts';
 import { CliError, type ShowProgress } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
 import { everySecond, type Replayed, type ReplayRequest, rangeOf, replayDeliveries } from './replay-deliveries.ts';
@@ -179,7 +180,7 @@ async function resendDelivery({ target }: Task, id: string): Promise<Resent> {
   const resend = makeResend({
     store: { read, update },
     retryQueue: openRetryQueue(target),
-    now: systemClock,
+    now: clockOf(target).now,
     log: { info: () => {}, warn: () => {}, error: () => {} },
     count: () => {
       isQueued = false; // it counts nothing else
@@ -192,7 +193,7 @@ async function resendDelivery({ target }: Task, id: string): Promise<Resent> {
 /** Replays a range of deliveries and waits for the end of the replay. @throws {CliError} */
 async function replay({ target, progress }: Task, request: ReplayRequest): Promise<Replayed> {
   const replays = openReplays(target, openRetryQueue(target));
-  return replayDeliveries(request, { ...replays, now: systemClock, wait: everySecond }, progress);
+  return replayDeliveries(request, { ...replays, now: clockOf(target).now, wait: everySecond }, progress);
 }
 
 /**
@@ -220,9 +221,9 @@ async function replayAll(
       if (begun) await onBegun();
       return begun;
     };
-    return replayDeliveries(request, { ...replays, start, now: systemClock, wait: everySecond }, () => {});
+    return replayDeliveries(request, { ...replays, start, now: clockOf(target).now, wait: everySecond }, () => {});
   };
-  return replayRange(webhooks, range, { find, replayOne }, { ...task, now: systemClock });
+  return replayRange(webhooks, range, { find, replayOne }, { ...task, now: clockOf(target).now });
 }
 
 /** Finds the webhooks that have deliveries in a range: those of an account by their own partitions, those of all in one scan. */

@@ -1,7 +1,8 @@
 import type { RotationResult } from '../../lambdas/auth/keys/key-rotation.ts';
 import { keyState } from '../../lambdas/auth/keys/rotation-plan.ts';
-import { type KeyKind, type Keyring, type KeyringKey, keyKinds } from '../../lambdas/platform/keyring.ts';
+import { type KeyKind, type KeyringKey, keyKinds } from '../../lambdas/platform/keyring.ts';
 import { reads, writes } from './audit.ts';
+import { clockOf } from './aws-clock.ts';
 import { CliError, type Confirm } from './operator.ts';
 import { openKeyring, openRotation } from './stores.ts';
 import type { Target, Task } from './target.ts';
@@ -41,7 +42,7 @@ interface Rotated {
 }
 
 async function listKeys({ target }: Task, { kind }: { readonly kind?: KeyKind }): Promise<readonly KeyView[]> {
-  return readKeys(openKeyring(target), kind ? [kind] : keyKinds);
+  return readKeys(target, kind ? [kind] : keyKinds);
 }
 
 /** @throws {CliError} where keys cannot be rotated at once, or nobody confirmed. */
@@ -51,7 +52,7 @@ async function rotateKeys({ target, confirm }: Task, options: RotateOptions): Pr
     options.now === true
       ? await rotateAtOnce(target, kinds, options.revoke === true, confirm)
       : await openRotation(target).rotateKeys(kinds);
-  const keys = await readKeys(openKeyring(target), kinds);
+  const keys = await readKeys(target, kinds);
   const rotated = results.map(({ kind, created, removed }) => ({
     kind,
     created: keys.find(key => key.kind === kind && key.generation === created) ?? null,
@@ -82,14 +83,16 @@ async function rotateAtOnce(
   return results;
 }
 
-async function readKeys(keyring: Pick<Keyring, 'list'>, kinds: readonly KeyKind[]): Promise<KeyView[]> {
+async function readKeys(target: Target, kinds: readonly KeyKind[]): Promise<KeyView[]> {
+  const keyring = openKeyring(target);
   const rings = await Promise.all(kinds.map(kind => keyring.list(kind)));
-  return rings.flatMap(keys => keys.map(key => viewKey(key, keys)));
+  const now = clockOf(target).now();
+  return rings.flatMap(keys => keys.map(key => viewKey(key, keys, now)));
 }
 
-function viewKey(key: KeyringKey, keys: readonly KeyringKey[]) {
+function viewKey(key: KeyringKey, keys: readonly KeyringKey[], now: number) {
   const { kind, generation, keyId, algorithm, createdAt, activeFrom } = key;
-  return { kind, generation, keyId, algorithm, createdAt, activeFrom, state: keyState(key, keys, Date.now()) };
+  return { kind, generation, keyId, algorithm, createdAt, activeFrom, state: keyState(key, keys, now) };
 }
 
 /** The tokens that end when the keys of a kind are deleted. Sealing keys are missing: stored secrets would be lost without them. */

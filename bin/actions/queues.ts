@@ -10,7 +10,7 @@ import {
 import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/intake/event.ts';
 import { type Origin, originOf, originTexts, textAttributes } from '../../lambdas/delivery/intake/origin.ts';
 import { type AttemptQueue, makeAttemptQueue } from '../../lambdas/delivery/queues.ts';
-import { systemClock } from '../../lambdas/platform/clock.ts';
+import { clockOf } from './aws-clock.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';
 
 /** A queue, by the name of its output. */
@@ -51,7 +51,7 @@ export function openRetryQueue(target: Target): AttemptQueue {
   return makeAttemptQueue({
     sqs: new SQSClient(connectionSettings(target, target.outputs.SqsEndpoint)),
     queueUrl: requireOutput(target, 'RetryQueueUrl'),
-    now: systemClock,
+    now: clockOf(target).now,
   });
 }
 

@@ -5,6 +5,7 @@ import { isoTime } from '../../lambdas/platform/clock.ts';
 import { moveAll, raiseNumber } from './alias-moves.ts';
 import { writes } from './audit.ts';
 import type { Subject } from './audit-log.ts';
+import { clockOf } from './aws-clock.ts';
 import { type Deployed, readCandidates } from './kept-versions.ts';
 import { ownStacks, refuseWhileDeploying } from './latest-deployment.ts';
 import { type LiveFunction, listFunctions } from './live-functions.ts';
@@ -79,7 +80,7 @@ async function rollBack(task: Task, names: readonly string[], { again = false }:
   progress('Leading the functions back');
   // First: a number too many publishes versions in vain, and one too few would leave functions behind at the next deployment.
   await raiseNumber(new SSMClient(settings), parameter);
-  await moveAll(lambda, moves, { again, now: Date.now() });
+  await moveAll(lambda, moves, { again, now: clockOf(target).now() });
   return outcome;
 }
 

@@ -6,6 +6,7 @@ import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
 import type { SessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import { reads, writes } from './audit.ts';
+import { clockOf } from './aws-clock.ts';
 import { CliError } from './operator.ts';
 import { connectDynamo, openClients, openSessions, openUsers } from './stores.ts';
 import { requireOutput, type Target, type Task } from './target.ts';
@@ -120,7 +121,7 @@ async function endSession({ target, confirm }: Task, sessionId: string): Promise
     throw new CliError(`there is no session "${sessionId}": "sessions list --user EMAIL" shows them.`);
   }
   await confirm(`This ends session ${sessionId} of ${target.label} with all its tokens.`);
-  await revokeSession(sessionId, 'operator', Date.now());
+  await revokeSession(sessionId, 'operator', clockOf(target).now());
   const ended = await findSession(sessionId);
   const [state] = ended ? await inspect(target, [ended]) : [];
   return { sessionId, state };
@@ -164,16 +165,17 @@ async function inspect(target: Target, sessions: readonly Session[]): Promise<Se
       clientIds.map(id => clientKey(clients, id)),
     ),
   ]);
+  const now = clockOf(target).now();
   return sessions.map(session => {
     const user = parseUser(userItems[userIds.indexOf(session.userId)]);
     const client = parseClient(clientItems[clientIds.indexOf(session.clientId)]);
-    return { session, user, endedBy: endOf(client, user, session) };
+    return { session, user, endedBy: endOf(client, user, session, now) };
   });
 }
 
-function endOf(client: Client | undefined, user: User | undefined, session: Session): string | undefined {
+function endOf(client: Client | undefined, user: User | undefined, session: Session, now: number): string | undefined {
   if (session.revokedFor !== undefined) return session.revokedFor;
-  if (isExpired(session, Date.now())) return 'expiry';
+  if (isExpired(session, now)) return 'expiry';
   if (!client) return 'client_gone';
   if (client.status !== 'enabled') return 'client_disabled';
   return user ? sessionEndReason(client, user, session) : 'user_gone';

@@ -5,6 +5,7 @@ import { randomId } from '../../lambdas/platform/identifiers.ts';
 import type { Identity } from '../../lambdas/smoke/service.ts';
 import type { TestIdentity } from '../../lambdas/smoke/smoke-test.ts';
 import { useLimitMs } from '../../lambdas/smoke/step-record.ts';
+import { clockOf } from './aws-clock.ts';
 import { openClients, openSessions, openUsers } from './stores.ts';
 import type { Target } from './target.ts';
 
@@ -51,7 +52,7 @@ export async function createIdentity(target: Target, kind: PrincipalKind, names 
 /** Removes what tests that were killed left behind. Those that may be under way keep theirs. Says what it did. */
 export async function removeLeftOvers(target: Target): Promise<string> {
   const { clients, users } = await findPrincipals(target, 'temporary');
-  const isOld = ({ createdAt }: { readonly createdAt: number }) => createdAt + useLimitMs < Date.now();
+  const isOld = ({ createdAt }: { readonly createdAt: number }) => createdAt + useLimitMs < clockOf(target).now();
   const removed = await removePrincipals(target, { clients: clients.filter(isOld), users: users.filter(isOld) });
   const kept = clients.length + users.length - removed.length;
   const others = kept === 0 ? '' : `; ${kept} of the last ${useLimitMs / 60_000} minutes may be in use`;

@@ -19,17 +19,17 @@ import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { makeReadAnswers } from '../../lambdas/delivery/store/read-answers.ts';
 import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import { type DynamoDBDocumentClient, makeDocumentClient } from '../../lambdas/platform/aws/documents.ts';
-import { systemClock } from '../../lambdas/platform/clock.ts';
 import { type MakeId, randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
 import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/webhooks/slow-since.ts';
+import { clockOf } from './aws-clock.ts';
 import { CliError } from './operator.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';
 
 /** Access to the target's tables. */
 export function connectDynamo(target: Target): DynamoDBDocumentClient {
-  return makeDocumentClient(connectionSettings(target, target.outputs.DynamoDbEndpoint));
+  return clockOf(target).learnFrom(makeDocumentClient(connectionSettings(target, target.outputs.DynamoDbEndpoint)));
 }
 
 /** Opens the target's clients. */
@@ -120,7 +120,7 @@ export function openDeliveries(target: Target) {
 /** Opens the target's replays, started and driven as the service does it. */
 export function openReplays(target: Target, retryQueue: AttemptQueue) {
   const dynamo = connectDynamo(target);
-  const now = systemClock;
+  const { now } = clockOf(target);
   const table = requireOutput(target, 'DeliveriesTable');
   const stored = { dynamo, table, now, historyDays: Number(requireOutput(target, 'HistoryDays')) };
   const store = makeDeliveryStore(stored);
@@ -160,7 +160,7 @@ export async function readSlowSince(
 }
 
 function keyringIn(target: Target) {
-  return { dynamo: connectDynamo(target), table: requireOutput(target, 'KeyringTable'), now: systemClock };
+  return { dynamo: connectDynamo(target), table: requireOutput(target, 'KeyringTable'), now: clockOf(target).now };
 }
 
 function connectKms(target: Target): KMSClient {
@@ -168,7 +168,7 @@ function connectKms(target: Target): KMSClient {
 }
 
 function connect(target: Target) {
-  return { dynamo: connectDynamo(target), now: systemClock, makeId: randomId };
+  return { dynamo: connectDynamo(target), now: clockOf(target).now, makeId: randomId };
 }
 
 /** Failures need no report here: the sweeper goes on with every replay each minute. */

@@ -1,5 +1,5 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { LocalRun } from '../../tools/support/local-run.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { until } from '../support/e2e-poll.ts';
@@ -138,8 +138,12 @@ describeWith(['local'], 'ops keys', () => {
       expect(await keys('list')).toEqual(before);
     });
 
-    it('of signing keys ends the access tokens they signed, and no session', async () => {
-      const { stdout } = await call('rotate', '--now', '--revoke', '--kind', 'signing', '--yes');
+    it('of signing keys ends the access tokens they signed, and no session, also by a clock that is ahead', async () => {
+      const { now } = Date;
+      const machine = vi.spyOn(Date, 'now').mockImplementation(() => now() + 120_000);
+      const rotated = call('rotate', '--now', '--revoke', '--kind', 'signing', '--yes');
+      const { stdout, stderr } = await rotated.finally(() => machine.mockRestore());
+      expect(stderr).toMatch(/^warning: this machine's clock is \d+ seconds ahead of that of .*\n$/);
       expect(stdout).toMatch(/^signing: key \w{22} is active, .*; deleted generation 1, 2\.\n/);
       expect(await states('signing')).toEqual(['active']);
       expect(await isActive(before.access_token)).toBe(false);

@@ -80,7 +80,7 @@ export function makeKeyRotation({
   ): Promise<RotationResult> {
     const keys = await list(kind);
     const generation = (keys.at(-1)?.generation ?? 0) + 1;
-    const isCreated = await create(kind, generation, now());
+    const isCreated = await create(kind, generation, now() - clockDifference);
     const removed = revoke && isCreated ? await Promise.all(keys.map(remove)) : [];
     return { kind, ...(isCreated ? { created: generation } : {}), removed };
   }
@@ -133,5 +133,8 @@ export function makeKeyRotation({
     return generation;
   }
 }
+
+/** A key that replaces a lost one must be in use also where a function's clock is behind. In milliseconds. */
+const clockDifference = 5_000;
 
 const keyPairSpecs = { ES256: 'ECC_NIST_P256', RS256: 'RSA_2048' } as const;

@@ -1,8 +1,9 @@
 import { userInfo } from 'node:os';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
-import { afterAll, beforeEach, expect, expectTypeOf, it } from 'vitest';
+import { afterAll, beforeEach, expect, expectTypeOf, it, vi } from 'vitest';
 import { type Action, type AuditedTask, looks, reads, writes } from '../../../../bin/actions/audit.ts';
 import { openAuditLog } from '../../../../bin/actions/audit-log.ts';
+import { clockOf } from '../../../../bin/actions/aws-clock.ts';
 import { CliError } from '../../../../bin/actions/operator.ts';
 import type { Target, Task } from '../../../../bin/actions/target.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
@@ -54,6 +55,26 @@ it('begins a line before the write, and completes it afterwards with what is kno
     },
   ]);
 });
+
+it.each([
+  ['two minutes ahead', 120_000, 'ahead of'],
+  ['eight days behind', -8 * 86_400_000, 'behind'],
+])(
+  'writes at the target’s time where the machine’s clock is %s, gives it to the action, and tells',
+  async (_case, off, told) => {
+    const { now } = Date;
+    const machine = vi.spyOn(Date, 'now').mockImplementation(() => now() + off);
+    const target = targetOf();
+    const write = writes('things create', async (task: Task) => clockOf(task.target).now());
+    const given = await write(taskOn(target)).finally(() => machine.mockRestore());
+    expect(Math.abs(given - Date.now())).toBeLessThan(30_000);
+    const [line] = await trail();
+    for (const time of [line?.at, line?.endedAt]) {
+      expect(Math.abs(Date.parse(time ?? '') - Date.now())).toBeLessThan(30_000);
+    }
+    expect(warnings).toEqual([expect.stringContaining(` seconds ${told} that of the test`)]);
+  },
+);
 
 it('tells the name of an error and never its message', async () => {
   const fail = writes('things delete', async (_task: Task) => {
