@@ -6,7 +6,7 @@ import type { Log } from '../../platform/telemetry.ts';
 import type { GrantType } from '../principals/client.ts';
 import { makeCredentialStore } from '../principals/credential-store.ts';
 import type { PasswordHashing } from '../principals/password-hash.ts';
-import type { UserTables } from '../principals/user-store.ts';
+import type { UserTables } from '../principals/user.ts';
 import { makeLockout } from '../protection/lockout.ts';
 import { makeClientRateLimit } from '../protection/rate-limit.ts';
 import { makeAccessTokenMint } from '../sessions/access-token.ts';

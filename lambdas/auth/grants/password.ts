@@ -17,9 +17,9 @@ import {
   parseCredential,
   parseUser,
   type User,
+  type UserTables,
   userKey,
 } from '../principals/user.ts';
-import type { UserTables } from '../principals/user-store.ts';
 import type { Lockout, LockoutKey } from '../protection/lockout.ts';
 import type { FailureRecord } from '../protection/lockout-rule.ts';
 import type { ClientRateLimit } from '../protection/rate-limit.ts';

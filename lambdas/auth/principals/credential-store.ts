@@ -45,10 +45,10 @@ export function makeCredentialStore({
 
   /** Replaces a credential that was left behind by that of another user. False if it has changed since it was read. */
   function takeOverCredential(left: Credential, credential: Credential): Promise<boolean> {
-    const { userId, passwordHash, credentialVersion } = credential;
+    const { userId, accountId, passwordHash, credentialVersion } = credential;
     return update(
       left.email,
-      { userId, passwordHash, credentialVersion, createdAt: now() },
+      { userId, accountId, passwordHash, credentialVersion, createdAt: now() },
       expression`userId = ${left.userId} AND passwordHash = ${left.passwordHash}`,
     );
   }
@@ -72,6 +72,7 @@ export function makeCredentialStore({
     return update(email, { passwordHash: newHash }, expression`passwordHash = ${oldHash}`);
   }
 
+  /** Deletes the credential of an e-mail address. False if it is not, or no more, that of the user. */
   function deleteCredential(email: string, userId: string): Promise<boolean> {
     const command = new DeleteCommand({
       TableName: table,

@@ -1,4 +1,4 @@
-import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '../../platform/aws/documents.ts';
+import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '../../platform/aws/documents.ts';
 import { isPossibleKey } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -7,16 +7,11 @@ import { makeCredentialStore } from './credential-store.ts';
 import { importedPrefix } from './imported-hash.ts';
 import { passwordHashing } from './password-hash.ts';
 import { type PageRequest, scanTable } from './scan.ts';
-import { type Credential, normaliseEmail, parseUser, type Role, type User, userKey } from './user.ts';
+import { type Credential, normaliseEmail, parseUser, type Role, type User, type UserTables, userKey } from './user.ts';
+import { endedSessions, makeUserDeletion } from './user-deletion.ts';
 
 /** The operations on users, for operators. */
 export type UserStore = ReturnType<typeof makeUserStore>;
-
-/** The tables of users and their credentials. */
-export interface UserTables {
-  readonly users: string;
-  readonly credentials: string;
-}
 
 /**
  * Makes the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which makes e-mail addresses
@@ -45,6 +40,8 @@ export function makeUserStore({
     table: tables.credentials,
     now,
   });
+  const deletion = makeUserDeletion({ dynamo, tables, now, findUser, deleteCredential });
+  const { releaseEmail, deleteUser } = deletion;
   return {
     createUser,
     importUser,
@@ -57,8 +54,7 @@ export function makeUserStore({
     setUserPassword,
     endUserSessions,
     setUserEmail,
-    deleteUser,
-    releaseEmail,
+    ...deletion,
   };
 
   /** @throws {EmailTakenError} */
@@ -87,7 +83,7 @@ export function makeUserStore({
     const email = normaliseEmail(given);
     const moment = now();
     const [userId, credentialVersion] = [makeId(22), 1];
-    await claimEmail({ email, userId, passwordHash, credentialVersion, createdAt: moment });
+    await claimEmail({ email, userId, accountId, passwordHash, credentialVersion, createdAt: moment });
     const user: User = {
       userId,
       email,
@@ -167,7 +163,7 @@ export function makeUserStore({
   }
 
   /** Enables or disables a user. Disabling ends every session of the user, for good. */
-  function setUserStatus(userId: string, status: User['status']): Promise<User | undefined> {
+  function setUserStatus(userId: string, status: 'enabled' | 'disabled'): Promise<User | undefined> {
     return updateUser(userId, { status, ...(status === 'disabled' && endedSessions) });
   }
 
@@ -175,7 +171,7 @@ export function makeUserStore({
     return updateUser(userId, { role });
   }
 
-  /** Sets a password, which ends every session of the user. */
+  /** Sets a password, which ends every session of the user. @throws {LoginGoneError} */
   async function setUserPassword(userId: string, password: string): Promise<User | undefined> {
     const passwordHash = await hash(password);
     // the user first: after a crash every session has ended, and no password is valid until it is set again
@@ -185,7 +181,9 @@ export function makeUserStore({
     });
     if (!user) return undefined;
     const { email, credentialVersion } = user;
-    await setPasswordHash({ email, userId, passwordHash, credentialVersion });
+    const isSet = await setPasswordHash({ email, userId, passwordHash, credentialVersion });
+    // where the credential is there, a newer password was set at the same moment
+    if (!isSet && (await findCredential(email))?.userId !== userId) throw new LoginGoneError();
     return user;
   }
 
@@ -193,21 +191,35 @@ export function makeUserStore({
     return updateUser(userId, endedSessions);
   }
 
-  /** Ends no session. May be repeated after a crash. @throws {EmailTakenError} */
+  /** Ends no session. May be repeated after a crash. @throws {EmailTakenError} @throws {LoginGoneError} */
   async function setUserEmail(userId: string, given: string): Promise<User | undefined> {
     const email = normaliseEmail(given);
+    try {
+      const user = await moveLogin(userId, email);
+      if (!user) await releaseEmail(userId, email); // the deletion may have come before the address was claimed
+      return user;
+    } catch (error) {
+      if (error instanceof UserBeingDeletedError) await releaseEmail(userId, email);
+      throw error;
+    }
+  }
+
+  async function moveLogin(userId: string, email: string): Promise<User | undefined> {
     for (let tries = 0; tries < maxTries; tries++) {
       const found = await findUser(userId);
-      const user = found && (await completeEmailChange(found)); // of a change that crashed
+      const user = found && (await releaseOtherEmails(found, email));
       if (!user || user.email === email) return user;
       const current = await findCredential(user.email);
-      if (!current) throw new Error('The login of this user is gone: delete the user and create them again.');
-      await claimEmail({ ...current, email, createdAt: now() });
+      if (current?.userId !== userId) throw new LoginGoneError();
+      if (await findUserByEmail(email)) throw new EmailTakenError(); // before anything is written
+      // the user first: a deletion finds by it a credential that is made and not used
+      if (!(await updateUser(userId, { claimedEmail: email }, expression`email = ${user.email}`))) continue;
+      await claimEmail({ ...current, accountId: user.accountId, email, createdAt: now() });
       const changed = await updateUser(
         userId,
-        { email, formerEmail: user.email },
-        // otherwise the new credential has an old password
-        expression`email = ${user.email} AND credentialVersion = ${current.credentialVersion}`,
+        { email, formerEmail: user.email, claimedEmail: undefined },
+        // otherwise the new credential has an old password, or was given up
+        expression`email = ${user.email} AND claimedEmail = ${email} AND credentialVersion = ${current.credentialVersion}`,
       );
       if (!changed) continue;
       const completed = await completeEmailChange(changed);
@@ -217,39 +229,45 @@ export function makeUserStore({
     throw new Error('The user was changed by somebody else at the same moment: look at the user, then try again.');
   }
 
+  /** Releases what a change of the e-mail address that crashed left: the former address, or another one that was claimed. */
+  async function releaseOtherEmails(user: User, wanted: string): Promise<User | undefined> {
+    const completed = await completeEmailChange(user);
+    const claimedEmail = completed?.claimedEmail;
+    if (claimedEmail === undefined || claimedEmail === wanted) return completed;
+    const givenUp = await updateUser(
+      user.userId,
+      { claimedEmail: undefined, formerEmail: claimedEmail }, // the change that claimed it can no more be completed
+      expression`claimedEmail = ${claimedEmail}`,
+    );
+    return givenUp ? completeEmailChange(givenUp) : findUser(user.userId);
+  }
+
   /** The last steps of a change of the e-mail address: releases the former one, or returns to it where the new login is another user's. */
   async function completeEmailChange(user: User): Promise<User | undefined> {
     const { userId, email, formerEmail } = user;
     if (formerEmail === undefined) return user;
     const unchanged = expression`email = ${email} AND formerEmail = ${formerEmail}`;
-    if (!(await ownsLogin(user))) return updateUser(userId, { email: formerEmail, formerEmail: undefined }, unchanged);
-    await releaseEmail(userId, formerEmail);
-    return updateUser(userId, { formerEmail: undefined }, unchanged);
+    const isOwn = await ownsLogin(user);
+    if (isOwn) await releaseEmail(userId, formerEmail);
+    const changes = isOwn ? { formerEmail: undefined } : { email: formerEmail, formerEmail: undefined };
+    return (await updateUser(userId, changes, unchanged)) ?? findUser(userId);
   }
 
-  /** Releases an e-mail address and deletes its credential, unless the user exists and has that address. */
-  async function releaseEmail(userId: string, given: string): Promise<void> {
-    const email = normaliseEmail(given);
-    if ((await findUser(userId))?.email === email) return;
-    await deleteCredential(email, userId);
-  }
-
-  /** Deletes the user, which ends every session and every login. The e-mail address stays taken until it is released. */
-  async function deleteUser(userId: string): Promise<void> {
-    const { table, key } = userKey(tables.users, userId);
-    if (isPossibleKey(key)) await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
-  }
-
-  /** Returns the user as they are after the update; `undefined` when there is none, or the condition does not hold. */
+  /**
+   * Returns the user as they are after the update; `undefined` when there is none, or the condition does not hold.
+   *
+   * @throws {UserBeingDeletedError}
+   */
   async function updateUser(userId: string, changes: Changes, condition?: Expression): Promise<User | undefined> {
     const itemKey = userKey(tables.users, userId);
     if (!isPossibleKey(itemKey.key)) return undefined;
-    const exists = expression`attribute_exists(userId)`;
+    const isKept = expression`attribute_exists(userId) AND attribute_not_exists(deletingSince)`;
     const updated = await updateItem(dynamo, itemKey, {
       set: { ...changes, updatedAt: now() },
-      when: condition ? expression`${exists} AND ${condition}` : exists,
+      when: condition ? expression`${isKept} AND ${condition}` : isKept,
       returns: 'ALL_NEW',
     });
+    if (!updated && (await findUser(userId))?.status === 'deleting') throw new UserBeingDeletedError();
     return parseUser(updated);
   }
 }
@@ -286,11 +304,24 @@ class EmailTakenError extends Error {
   }
 }
 
+/** Thrown when a user has no credential to log in with, or it is another user's. */
+class LoginGoneError extends Error {
+  override readonly name = 'LoginGoneError';
+  constructor() {
+    super('The login of this user is gone: delete the user and create them again.');
+  }
+}
+
+/** Thrown when a user is to be changed whose deletion has begun. */
+class UserBeingDeletedError extends Error {
+  override readonly name = 'UserBeingDeletedError';
+  constructor() {
+    super('This user is being deleted, and can no more be changed: repeat the deletion to complete it.');
+  }
+}
+
 /** New values of attributes; `undefined` removes. */
 type Changes = { readonly [Name in keyof User]?: User[Name] | Expression | undefined };
-
-/** The change that ends every session of the user. */
-const endedSessions: Changes = { version: expression`if_not_exists(version, ${1}) + ${1}` };
 
 /** A change of the e-mail address starts again this often when the password is changed at the same moment. */
 const maxTries = 3;

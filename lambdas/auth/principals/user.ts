@@ -7,8 +7,17 @@ export const roles = ['admin', 'member'] as const;
 /** A user's role on the account. */
 export type Role = (typeof roles)[number];
 
+/** The tables of users and their credentials. */
+export interface UserTables {
+  readonly users: string;
+  readonly credentials: string;
+}
+
 /** A user. Times are in milliseconds since the epoch. */
-export type User = z.output<typeof userSchema>;
+export interface User extends Omit<StoredUser, 'status' | 'deletingSince'> {
+  /** `deleting`: the user is disabled for good, and a deletion has begun that may not be complete. */
+  readonly status: StoredUser['status'] | 'deleting';
+}
 
 /**
  * The one form of an e-mail address that is stored and compared. NFC after lower-casing too: of `J` and U+030C it composes
@@ -23,9 +32,16 @@ export function userKey(table: string, userId: string): ItemKey {
   return { table, key: { userId } };
 }
 
-/** Reads a stored user. */
+/** Reads a stored user. The mark of a deletion counts, whatever an earlier release, which does not know it, made of the status. */
 export function parseUser(item: Item | undefined): User | undefined {
-  return item && userSchema.parse(item);
+  if (!item) return undefined;
+  const { deletingSince, ...user } = userSchema.parse(item);
+  return deletingSince === undefined ? user : { ...user, status: 'deleting' };
+}
+
+/** Returns every e-mail address whose credential may be the user's. */
+export function emailsOf({ email, formerEmail, claimedEmail }: User): readonly string[] {
+  return [...new Set([email, formerEmail, claimedEmail])].filter(address => address !== undefined);
 }
 
 /** A user's e-mail address and password hash. Apart from the user, so that only a login ever reads a password hash. */
@@ -49,19 +65,27 @@ const userSchema = z.object({
   credentialVersion: z.int(),
   /** An e-mail address the user had before, and whose credential may not be deleted yet. */
   formerEmail: z.optional(z.string()),
+  /** An e-mail address that the user is to get, and whose credential may be made already. */
+  claimedEmail: z.optional(z.string()),
   /** Grows with every change that ends the user's sessions: a session of another version has ended. */
   version: z._default(z.int(), 1),
   accountId: z.string(),
   role: z.enum(roles),
   status: z.enum(['enabled', 'disabled']),
+  /** The moment when a deletion began. Beside it the status is `disabled`, for an earlier release. */
+  deletingSince: z.optional(z.number()),
   createdAt: z.number(),
   updatedAt: z.number(),
 });
+
+type StoredUser = z.output<typeof userSchema>;
 
 const credentialSchema = z.object({
   /** Normalised by `normaliseEmail`. */
   email: z.string(),
   userId: z.string(),
+  /** That of the user: finds a credential whose user was never made. An earlier release stored none. */
+  accountId: z.optional(z.string()),
   /** A PHC string, see password-hash.ts. */
   passwordHash: z.string(),
   /** That of the user; another one while the password is being changed. */

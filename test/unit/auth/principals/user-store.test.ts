@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CredentialStore, makeCredentialStore } from '../../../../lambdas/auth/principals/credential-store.ts';
 import { verifyPassword } from '../../../../lambdas/auth/principals/password-hash.ts';
-import { type Credential, parseCredential, type User } from '../../../../lambdas/auth/principals/user.ts';
+import { type Credential, emailsOf, parseCredential, type User } from '../../../../lambdas/auth/principals/user.ts';
 import { makeUserStore, type UserStore } from '../../../../lambdas/auth/principals/user-store.ts';
-import { GetCommand, PutCommand, UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -151,7 +151,7 @@ describe('a change of the e-mail address', () => {
     expect(await store.findUserByEmail('first@example.com')).toEqual(one);
   });
 
-  it.each([1, 2, 3, 4])(
+  it.each([1, 2, 3, 4, 5])(
     'that crashed at its write %i leaves one valid credential, and is completed by a repetition',
     async at => {
       const [from, to] = [`from${at}@example.com`, `to${at}@example.com`];
@@ -162,13 +162,14 @@ describe('a change of the e-mail address', () => {
       expect(await store.setUserEmail(userId, to)).toMatchObject({ email: to });
       expect(await credentialOf(from)).toBeUndefined();
       expect(await store.findUserByEmail(to)).toMatchObject({ userId });
-      expect(await store.findUser(userId)).not.toHaveProperty('formerEmail');
+      const user = await store.findUser(userId);
+      expect(user && emailsOf(user)).toEqual([to]);
     },
   );
 
   it('that crashed and is not repeated frees its new address after a minute', async () => {
     const { userId } = await store.createUser(describeUser('kept@example.com'));
-    await expect(crashingStore(2).setUserEmail(userId, 'left@example.com')).rejects.toThrow('killed');
+    await expect(crashingStore(3).setUserEmail(userId, 'left@example.com')).rejects.toThrow('killed');
     await expect(store.createUser(describeUser('left@example.com'))).rejects.toMatchObject({ name: 'EmailTakenError' });
     clock.advance(60_001);
     const other = await store.createUser(describeUser('left@example.com'));
@@ -233,7 +234,7 @@ describe('of two users with one address', () => {
 
   it('the one whose change of address slept keeps the address that it had', async () => {
     const { userId } = await store.createUser(describeUser('before@example.com'));
-    const slow = sleepingStore(2, () => store.createUser(describeUser('after@example.com')));
+    const slow = sleepingStore(3, () => store.createUser(describeUser('after@example.com')));
     await expect(slow.setUserEmail(userId, 'after@example.com')).rejects.toMatchObject(taken);
     expect(await store.findUserByEmail('before@example.com')).toMatchObject({ userId });
     expect(await store.findUser(userId)).not.toHaveProperty('formerEmail');
@@ -243,7 +244,7 @@ describe('of two users with one address', () => {
 
   it('the one whose change slept and was killed then keeps its address too, when it is repeated', async () => {
     const { userId } = await store.createUser(describeUser('was@example.com'));
-    const slow = sleepingStore(2, () => store.createUser(describeUser('wanted@example.com')), 3);
+    const slow = sleepingStore(3, () => store.createUser(describeUser('wanted@example.com')), 4);
     await expect(slow.setUserEmail(userId, 'wanted@example.com')).rejects.toThrow('killed');
     expect(await store.findUser(userId)).toMatchObject({ email: 'wanted@example.com', formerEmail: 'was@example.com' });
     await expect(store.setUserEmail(userId, 'wanted@example.com')).rejects.toMatchObject(taken);
@@ -269,6 +270,102 @@ describe('of two users with one address', () => {
     await expect(second.createUser({ ...describeUser(email), accountId: 'second' })).rejects.toMatchObject(taken);
     expect(await store.findUserByEmail(email)).toEqual(await first);
     expect(await withAddress(email)).toHaveLength(1);
+  });
+});
+
+describe('a change of the e-mail address to another than the one that crashed', () => {
+  it.each([1, 2, 3, 4, 5])('leaves one credential after a crash at write %i', async at => {
+    const [from, first, second] = ['from', 'first', 'second'].map(name => `${name}-other${at}@example.com`) as [
+      string,
+      string,
+      string,
+    ];
+    const { userId } = await store.createUser(describeUser(from));
+    await expect(crashingStore(at).setUserEmail(userId, first)).rejects.toThrow('killed');
+    expect(await store.setUserEmail(userId, second)).toMatchObject({ email: second });
+    expect(await Promise.all([from, first].map(credentialOf))).toEqual([undefined, undefined]);
+    expect(await store.findUserByEmail(second)).toMatchObject({ userId });
+  });
+});
+
+describe('a user whose deletion began', () => {
+  const marked = async (email: string) => {
+    const { userId } = await store.createUser(describeUser(email));
+    return { userId, user: await store.beginDeletion(userId) };
+  };
+
+  it('is disabled for good, and every session has ended', async () => {
+    const { userId, user } = await marked('marked@example.com');
+    expect(user).toMatchObject({ status: 'deleting', version: 2 });
+    expect(await store.findUser(userId)).toEqual(user);
+    expect((await store.listUsers({ account: 'acme' })).find(found => found.userId === userId)?.status).toBe(
+      'deleting',
+    );
+    expect(await store.beginDeletion(userId)).toMatchObject({ status: 'deleting' });
+    expect(await store.beginDeletion('nobody')).toBeUndefined();
+  });
+
+  it('is changed no more', async () => {
+    const { userId } = await marked('unchanged@example.com');
+    const refused = { name: 'UserBeingDeletedError' };
+    await expect(store.setUserStatus(userId, 'enabled')).rejects.toMatchObject(refused);
+    await expect(store.setUserStatus(userId, 'disabled')).rejects.toMatchObject(refused);
+    await expect(store.setUserRole(userId, 'member')).rejects.toMatchObject(refused);
+    await expect(store.setUserPassword(userId, 'new')).rejects.toMatchObject(refused);
+    await expect(store.endUserSessions(userId)).rejects.toMatchObject(refused);
+    await expect(store.setUserEmail(userId, 'marked-elsewhere@example.com')).rejects.toMatchObject(refused);
+    expect(await credentialOf('marked-elsewhere@example.com')).toBeUndefined();
+  });
+
+  it('stays disabled where an earlier release, which does not know the mark, enables them', async () => {
+    const { userId } = await marked('revived@example.com');
+    const enable = { UpdateExpression: 'SET #status = :enabled', ExpressionAttributeNames: { '#status': 'status' } };
+    const ExpressionAttributeValues = { ':enabled': 'enabled' };
+    const command = new UpdateCommand({ TableName: 'Users', Key: { userId }, ...enable, ExpressionAttributeValues });
+    await database.dynamo.send(command);
+    expect(await store.findUser(userId)).toMatchObject({ status: 'deleting' });
+  });
+
+  it('is stored as disabled, as an earlier release reads it', async () => {
+    const { userId } = await marked('stored@example.com');
+    const { Item } = await database.dynamo.send(new GetCommand({ TableName: 'Users', Key: { userId } }));
+    expect(Item).toMatchObject({ status: 'disabled', deletingSince: clock.now() });
+  });
+
+  it.each([2, 3, 4])('while their address changes keeps no credential: the mark comes before write %i', async at => {
+    const [from, to] = [`from-marked${at}@example.com`, `to-marked${at}@example.com`];
+    const { userId } = await store.createUser(describeUser(from));
+    let writes = 0;
+    const send = async (command: object) => {
+      if (/^(Put|Update|Delete)/.test(command.constructor.name) && ++writes === at) {
+        const { email = '', formerEmail, claimedEmail } = (await store.beginDeletion(userId)) ?? {};
+        for (const address of [email, formerEmail, claimedEmail])
+          if (address) await store.releaseEmail(userId, address);
+        await store.deleteUser(userId);
+      }
+      return database.dynamo.send(command as never);
+    };
+    const tables = { users: 'Users', credentials: 'Credentials' };
+    const other = makeUserStore({ dynamo: { send } as never, tables, now: clock.now, makeId: randomId });
+    expect(await other.setUserEmail(userId, to)).toBeUndefined();
+    expect(await Promise.all([from, to].map(credentialOf))).toEqual([undefined, undefined]);
+    expect(await store.findUser(userId)).toBeUndefined();
+  });
+});
+
+describe('addresses that were claimed for users who were never made', () => {
+  it('are released by account, and no other', async () => {
+    const of = (email: string, accountId: string) => ({ ...describeUser(email), accountId });
+    await expect(crashingStore(2).createUser(of('half@example.com', 'claims'))).rejects.toThrow('killed');
+    await expect(crashingStore(2).createUser(of('neighbour@example.com', 'elsewhere'))).rejects.toThrow('killed');
+    await store.createUser(of('whole@example.com', 'claims'));
+    clock.advance(60_000);
+    const taken = await store.createUser(of('neighbour@example.com', 'next'));
+    await store.releaseClaims('claims');
+    await store.releaseClaims('elsewhere');
+    expect(await credentialOf('half@example.com')).toBeUndefined();
+    expect(await store.findUserByEmail('whole@example.com')).toMatchObject({ accountId: 'claims' });
+    expect(await store.findUserByEmail('neighbour@example.com')).toEqual(taken);
   });
 });
 
@@ -302,6 +399,18 @@ describe('passwords', () => {
     expect(credential?.credentialVersion).toBe(2);
     expect(await verifyPassword('new', credential?.passwordHash ?? '')).toBe(true);
     expect(await store.setUserPassword('nobody', 'new')).toBeUndefined();
+  });
+
+  it('cannot be set where the credential is gone, or is another user’s', async () => {
+    const gone = await store.createUser(describeUser('login-gone@example.com'));
+    const key = { TableName: 'Credentials', Key: { email: gone.email } };
+    await database.dynamo.send(new DeleteCommand(key));
+    await expect(store.setUserPassword(gone.userId, 'new')).rejects.toMatchObject({ name: 'LoginGoneError' });
+    const Item = { email: gone.email, userId: 'somebody', passwordHash: 'theirs', credentialVersion: 1 };
+    await database.dynamo.send(new PutCommand({ TableName: 'Credentials', Item }));
+    await expect(store.setUserPassword(gone.userId, 'new')).rejects.toMatchObject({ name: 'LoginGoneError' });
+    await expect(store.setUserEmail(gone.userId, 'x@example.com')).rejects.toMatchObject({ name: 'LoginGoneError' });
+    expect(await credentialOf(gone.email)).toMatchObject({ passwordHash: 'theirs' });
   });
 
   it('are rehashed only if they have not changed meanwhile', async () => {

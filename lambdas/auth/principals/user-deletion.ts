@@ -1,0 +1,112 @@
+import {
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  ScanCommand,
+  type ScanCommandOutput,
+} from '../../platform/aws/documents.ts';
+import { type Item, isPossibleKey } from '../../platform/aws/dynamo.ts';
+import { expression, updateItem } from '../../platform/aws/update-item.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { CredentialStore } from './credential-store.ts';
+import { scanTable } from './scan.ts';
+import { normaliseEmail, parseCredential, parseUser, type User, type UserTables, userKey } from './user.ts';
+
+/** The change that ends every session of a user. */
+export const endedSessions = { version: expression`if_not_exists(version, ${1}) + ${1}` };
+
+/**
+ * Makes the steps of a user's deletion: mark, release each address, delete. Whatever it is ended at, the mark stays and it goes on by
+ * the user's id.
+ */
+export function makeUserDeletion({
+  dynamo,
+  tables,
+  now,
+  findUser,
+  deleteCredential,
+}: {
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly tables: UserTables;
+  readonly now: Clock;
+  readonly findUser: (userId: string) => Promise<User | undefined>;
+  readonly deleteCredential: CredentialStore['deleteCredential'];
+}) {
+  return { beginDeletion, releaseEmail, releaseClaims, deleteUser, listBeingDeleted };
+
+  /** Deletes the credential of an e-mail address where it is the user's, unless the user is to keep the address. False: it stayed. */
+  async function releaseEmail(userId: string, given: string): Promise<boolean> {
+    const email = normaliseEmail(given);
+    const user = await findUser(userId);
+    const isKept = user?.email === email && user.status !== 'deleting';
+    return !isKept && deleteCredential(email, userId);
+  }
+
+  /** Releases the addresses that an account's users claimed and did not get, as of a creation that was killed. Returns how many. */
+  async function releaseClaims(accountId: string): Promise<number> {
+    const { credentials: table } = tables;
+    const where = { accountId };
+    const claims = await scanTable(dynamo, { table, partitionKey: 'email', parse: parseCredential, where });
+    let released = 0;
+    for (const { email, userId } of claims) if (await releaseEmail(userId, email)) released += 1;
+    return released;
+  }
+
+  /**
+   * Marks a user as being deleted: disabled for good, every session ended. Returns them as they are then, with all their addresses:
+   * no other change comes after it. It may be repeated.
+   */
+  async function beginDeletion(userId: string): Promise<User | undefined> {
+    const itemKey = userKey(tables.users, userId);
+    if (!isPossibleKey(itemKey.key)) return undefined;
+    const marked = await updateItem(dynamo, itemKey, {
+      set: {
+        status: 'disabled',
+        deletingSince: expression`if_not_exists(deletingSince, ${now()})`,
+        updatedAt: expression`if_not_exists(deletingSince, ${now()})`,
+        ...endedSessions,
+      },
+      when: expression`attribute_exists(userId)`,
+      returns: 'ALL_NEW',
+    });
+    return parseUser(marked);
+  }
+
+  /** Deletes the user, which ends every session and every login. The e-mail address stays taken until it is released. */
+  async function deleteUser(userId: string): Promise<void> {
+    const { table, key } = userKey(tables.users, userId);
+    if (isPossibleKey(key)) await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
+  }
+
+  /** Lists the users whose deletion is not complete, among those that a bounded read of the table finds. */
+  async function listBeingDeleted(): Promise<UsersBeingDeleted> {
+    const found: User[] = [];
+    let read = 0;
+    let from: Item | undefined;
+    for (let page = 0; page < mostPages; page++) {
+      const answer: ScanCommandOutput = await dynamo.send(
+        new ScanCommand({
+          TableName: tables.users,
+          FilterExpression: 'attribute_exists(deletingSince)',
+          ExclusiveStartKey: from,
+        }),
+      );
+      found.push(...(answer.Items ?? []).map(parseUser).filter(user => user !== undefined));
+      read += answer.ScannedCount ?? 0;
+      from = answer.LastEvaluatedKey;
+      if (!from) break;
+    }
+    return { found, read, isCutOff: from !== undefined };
+  }
+}
+
+/** Users who are marked as being deleted. */
+interface UsersBeingDeleted {
+  readonly found: readonly User[];
+  /** The number of users that were read to find them. */
+  readonly read: number;
+  /** True when there are more users than were read. */
+  readonly isCutOff: boolean;
+}
+
+/** Pages of 1 MiB: some 4,000 users each. */
+const mostPages = 10;
