@@ -1,10 +1,11 @@
-import type { Client, GrantType } from '../../lambdas/auth/principals/client.ts';
+import { type Client, type GrantType, isLiveSecret } from '../../lambdas/auth/principals/client.ts';
 import type { ClientChanges, SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
 import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import type { Scope } from '../../lambdas/auth/principals/scope.ts';
 import { reads, writes } from './audit.ts';
+import { eraseClient } from './erase-client.ts';
 import { CliError } from './operator.ts';
-import { openClients, readSecretUses } from './stores.ts';
+import { forgetDroppedUses, openClients, readSecretUses } from './stores.ts';
 import type { Task } from './target.ts';
 
 /** The operators' actions on clients. */
@@ -15,6 +16,7 @@ export const actions = {
     after: ({ client }) => ({ client: client.clientId }),
   }),
   listClients: reads(listClients),
+  listOldSecrets: reads(listOldSecrets),
   showClient: reads(showClient),
   updateClient: writes('clients update', updateClient, { before: known, change: (_id, settings) => changed(settings) }),
   enableClient: writes('clients enable', enableClient, { before: known }),
@@ -65,6 +67,18 @@ async function listClients({ target }: Task, page: PageRequest): Promise<readonl
   return openClients(target).listClients(page);
 }
 
+/** Lists the clients that have an older secret which still works. */
+async function listOldSecrets({ target }: Task, { limit }: PageRequest): Promise<readonly ClientInUse[]> {
+  const found = (await openClients(target).listClients()).filter(hasOldSecret).slice(0, limit);
+  const inUse: ClientInUse[] = [];
+  for (const client of found) inUse.push({ client, lastUses: await readSecretUses(target, client) });
+  return inUse;
+}
+
+function hasOldSecret({ secrets }: Client): boolean {
+  return secrets.slice(1).some(secret => isLiveSecret(secret, Date.now()));
+}
+
 /** @throws {CliError} where there is no such client. */
 async function showClient({ target }: Task, clientId: string): Promise<ClientInUse> {
   const client = await existing(clientId, openClients(target).findClient(clientId));
@@ -104,7 +118,7 @@ async function deleteClient({ target, confirm }: Task, clientId: string): Promis
   const store = openClients(target);
   const { name } = await existing(clientId, store.findClient(clientId));
   await confirm(`This deletes client ${clientId} (${name}) of ${target.label} and ends its sessions.`);
-  return existing(clientId, store.deleteClient(clientId));
+  return existing(clientId, eraseClient(target, clientId));
 }
 
 /** @throws {CliError} where there is no such client, nobody confirmed, or two secrets work already. */
@@ -114,12 +128,14 @@ async function rotateSecret(
   rotation: SecretRotation,
 ): Promise<ClientWithSecret> {
   const store = openClients(target);
-  const { name } = await existing(clientId, store.findClient(clientId));
+  const client = await existing(clientId, store.findClient(clientId));
+  const { name } = client;
   if (rotation.overlapSeconds === 0) {
     await confirm(`This ends every secret that client ${clientId} (${name}) uses now.`);
   } else if (rotation.dropOldest) {
     await confirm(`This ends the older one of two secrets that client ${clientId} (${name}) has.`);
   }
+  await forgetDroppedUses(target, client);
   try {
     return await existing(clientId, store.rotateClientSecret(clientId, rotation));
   } catch (error) {

@@ -4,7 +4,7 @@ import { makeKeyRotation, type RotationSettings } from '../../lambdas/auth/keys/
 import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import type { Client } from '../../lambdas/auth/principals/client.ts';
 import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
-import { readLastUses } from '../../lambdas/auth/principals/secret-use.ts';
+import { droppedUseKeys, readLastUses } from '../../lambdas/auth/principals/secret-use.ts';
 import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { makeSessionList } from '../../lambdas/auth/sessions/session-list.ts';
@@ -17,6 +17,7 @@ import { makeReadHistory } from '../../lambdas/delivery/store/delivery-history.t
 import { makeDeliveryStore } from '../../lambdas/delivery/store/delivery-store.ts';
 import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { makeReadAnswers } from '../../lambdas/delivery/store/read-answers.ts';
+import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
 import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import { type DynamoDBDocumentClient, makeDocumentClient } from '../../lambdas/platform/aws/documents.ts';
 import { type MakeId, randomId } from '../../lambdas/platform/identifiers.ts';
@@ -40,6 +41,11 @@ export function openClients(target: Target) {
 /** Reads on which day each secret of a client was last used, in the order of its secrets. */
 export function readSecretUses(target: Target, client: Client): Promise<readonly (string | undefined)[]> {
   return readLastUses(connectDynamo(target), requireOutput(target, 'LockoutsTable'), client);
+}
+
+/** Deletes the notes on the use of secrets that are dropped, before the next replacement forgets which they were. */
+export function forgetDroppedUses(target: Target, client: Client): Promise<void> {
+  return batchDelete(connectDynamo(target), droppedUseKeys(requireOutput(target, 'LockoutsTable'), client));
 }
 
 /** Opens the target's users. */

@@ -4,9 +4,9 @@ import { scopes } from '../../lambdas/auth/principals/scope.ts';
 import type { ClientInUse, ClientSettings, ClientWithSecret } from '../actions/clients.ts';
 import {
   afterOption,
+  clientId,
   displayName,
   limitOption,
-  notEmpty,
   ordinaryAccountId,
   repeatable,
   wholeNumber,
@@ -32,12 +32,17 @@ export function addClients(program: Command, run: Run): void {
     .addHelpText('after', examples)
     .action(run(actions, 'createClient', withNewSecret));
 
+  const listAll = run(actions, 'listClients', listed);
+  const listOld = run(actions, 'listOldSecrets', listedOld);
   clients
     .command('list')
-    .description('list all clients, or a page of them')
+    .description('list all clients, a page of them, or those whose old secret still works, with its last use')
+    .option('--old-secret', 'those whose old secret still works; all are read for them')
     .addOption(limitOption())
-    .addOption(afterOption('client'))
-    .action(run(actions, 'listClients', listed));
+    .addOption(afterOption('client', clientId).conflicts('oldSecret'))
+    .action((options: { readonly oldSecret?: true }, command: Command) =>
+      options.oldSecret ? listOld(options, command) : listAll(options, command),
+    );
 
   clients
     .command('show')
@@ -100,9 +105,9 @@ const examples = `
 Examples:
   npm run ops -- clients create --name "Acme ERP" --grant password --grant refresh_token
   npm run ops -- clients create --name "Acme only" --grant password --account acme --scope webhooks:read --grace-seconds 0
-  npm run ops -- clients update 4f6Kq... --scope webhooks:read --scope webhooks:manage
-  npm run ops -- --stage prod clients rotate-secret 4f6Kq... --overlap-seconds 3600
-  npm run ops -- --stage prod clients rotate-secret 4f6Kq... --overlap-seconds 0     # it leaked: nothing old works on`;
+  npm run ops -- clients update 4f6KqXkD1nVb8sYfTzR4uW --scope webhooks:read --scope webhooks:manage
+  npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 3600
+  npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 0     # it leaked: nothing old works on`;
 
 /** The options that create and update share. Only create has defaults: what update is not given stays as it was. */
 function addSettings(command: Command, defaults: { readonly scope?: string; readonly grace?: string } = {}): Command {
@@ -117,7 +122,7 @@ function addSettings(command: Command, defaults: { readonly scope?: string; read
     .option('--introspect', "let it introspect other clients' tokens");
 }
 
-const clientArgument = ['<client-id>', 'as create and list show it', notEmpty] as const;
+const clientArgument = ['<client-id>', 'as create and list show it', clientId] as const;
 
 /** Returns the options on the command line: commander sets an option that can be negated even if nobody gave it. */
 function given(options: ClientSettings, command: Command): ClientSettings {
@@ -169,6 +174,24 @@ const client = makeShape<Client>([
 ]);
 
 const listed = client.list('No clients. Create one: npm run ops -- clients create --name "Acme ERP" --grant password');
+
+const oldSecret = makeShape<ClientInUse>([
+  { heading: 'client id', value: ({ client: found }) => found.clientId },
+  { heading: 'name', value: ({ client: found }) => found.name },
+  { heading: 'old secret works until', value: ({ client: found }) => iso(found.secrets[1]?.expiresAt) },
+  {
+    heading: 'last used on',
+    value: ({ lastUses }) => lastUses[1],
+    text: ({ lastUses }) => lastUses[1] ?? 'no use is known',
+  },
+]);
+
+function listedOld(found: readonly ClientInUse[]): Report {
+  return {
+    json: found.map(one => inUse(one).json),
+    text: oldSecret.table(found, 'No client has an old secret that still works.'),
+  };
+}
 
 const changed = client.tell(
   ({ clientId, name, status }) =>

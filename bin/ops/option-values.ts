@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
+import { isClientId } from '../../lambdas/auth/principals/client.ts';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { EVENT_NAMES, type EventName, isEventName } from '../../lambdas/webhooks/webhook.ts';
 import { longestEmail, parseEmailAddress } from '../actions/email-address.ts';
@@ -21,6 +22,30 @@ export function ordinaryAccountId(value: string): string {
 export function notEmpty(value: string): string {
   if (value !== '') return value;
   throw new InvalidArgumentError('It must not be empty.');
+}
+
+/** Parses the id of a client. */
+export function clientId(value: string): string {
+  if (isClientId(value)) return value;
+  throw new InvalidArgumentError(value === '' ? 'It must not be empty.' : 'It must be 1 to 64 letters or digits.');
+}
+
+/** Parses the id of a user. */
+export function userId(value: string): string {
+  return clientId(value); // both are made alike
+}
+
+/** Parses what names a user: an e-mail address or an id. */
+export function userReference(value: string): string {
+  if (!value.includes('@')) return userId(value);
+  if (Buffer.byteLength(value) <= longestEmail && !/[\s\p{Cc}]/u.test(value.trim())) return value;
+  throw new InvalidArgumentError(`It must be an e-mail address of at most ${longestEmail} bytes, or a user id.`);
+}
+
+/** Parses the id of a session. */
+export function sessionId(value: string): string {
+  if (/^[A-Za-z0-9-]{1,130}$/.test(value)) return value;
+  throw new InvalidArgumentError(value === '' ? 'It must not be empty.' : 'It must be letters, digits and "-".');
 }
 
 /** Returns a parser of whole numbers from `least` up to `most`; the default is the greatest that JSON represents exactly. */
@@ -47,9 +72,9 @@ export function limitOption(): Option {
   return new Option('--limit <n>', 'at most so many').argParser(wholeNumber(1, 100_000));
 }
 
-/** Returns the option that continues a list. */
-export function afterOption(noun: string): Option {
-  return new Option('--after <id>', `go on after the last ${noun} that was shown`).argParser(notEmpty);
+/** Returns the option that continues a list, with the parser of its ids. */
+export function afterOption(noun: string, parse: (value: string) => string = notEmpty): Option {
+  return new Option('--after <id>', `go on after the last ${noun} that was shown`).argParser(parse);
 }
 
 /** Parses the name of an event that webhooks are registered for. */

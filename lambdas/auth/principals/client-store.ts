@@ -3,7 +3,15 @@ import { isPossibleKey } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import { type Client, clientKey, type GrantType, hashClientSecret, isLiveSecret, parseClient } from './client.ts';
+import {
+  type Client,
+  type ClientSecret,
+  clientKey,
+  type GrantType,
+  hashClientSecret,
+  isLiveSecret,
+  parseClient,
+} from './client.ts';
 import { type PageRequest, scanTable } from './scan.ts';
 import { scopes as allScopes, type Scope } from './scope.ts';
 
@@ -94,9 +102,10 @@ export function makeClientStore({
     return parseClient(answer.Item);
   }
 
-  /** Lists all clients by name; a page in the order of the table. */
-  async function listClients(page: PageRequest = {}): Promise<Client[]> {
-    const clients = await scanTable(dynamo, { table, partitionKey: 'clientId', parse: parseClient, ...page });
+  /** Lists all clients, or those bound to an account, by name; a page in the order of the table. */
+  async function listClients({ account, ...page }: ClientPageRequest = {}): Promise<Client[]> {
+    const where = account === undefined ? undefined : { accountId: account };
+    const clients = await scanTable(dynamo, { table, partitionKey: 'clientId', parse: parseClient, where, ...page });
     if (page.limit !== undefined || page.after !== undefined) return clients;
     return clients.sort((one, other) => one.name.localeCompare(other.name));
   }
@@ -157,7 +166,13 @@ export function makeClientStore({
       .slice(0, overlapSeconds > 0 ? 1 : 0)
       .map(secret => ({ ...secret, expiresAt: Math.min(secret.expiresAt ?? overlapEnd, overlapEnd) }));
     const secrets = [{ hash: hashClientSecret(clientSecret), createdAt: moment }, ...outgoing];
-    const rotated = await update(clientId, { secrets }, expression`secrets[0].hash = ${client.secrets[0]?.hash}`);
+    const isKept = ({ createdAt }: ClientSecret) => secrets.some(kept => kept.createdAt === createdAt);
+    const droppedSecrets = client.secrets.filter(secret => !isKept(secret)).map(({ createdAt }) => createdAt);
+    const rotated = await update(
+      clientId,
+      { secrets, droppedSecrets },
+      expression`secrets[0].hash = ${client.secrets[0]?.hash}`,
+    );
     if (!rotated) throw new ClientConflictError();
     return { client: rotated, clientSecret };
   }
@@ -173,6 +188,12 @@ export function makeClientStore({
     });
     return parseClient(updated);
   }
+}
+
+/** A part of the list of clients. */
+interface ClientPageRequest extends PageRequest {
+  /** Those bound to this account only. The whole table is read for them. */
+  readonly account?: string;
 }
 
 /** New values of attributes; `undefined` removes. */

@@ -73,13 +73,39 @@ export async function readLastUses(
   table: string,
   { clientId, secrets }: Client,
 ): Promise<readonly (string | undefined)[]> {
-  const items = await batchGet(dynamo, secretUseKeys(table, { clientId, secrets }));
+  const items = await batchGet(
+    dynamo,
+    secrets.map(secret => secretUseKey(table, clientId, secret)),
+  );
   return items.map(item => item && secretUseSchema.parse(item).lastUsedOn);
 }
 
-/** Returns the keys of the notes on a client's secrets, in the order of its secrets. */
-export function secretUseKeys(table: string, { clientId, secrets }: Pick<Client, 'clientId' | 'secrets'>): ItemKey[] {
-  return secrets.map(secret => secretUseKey(table, clientId, secret));
+/** Reads the notes on a client's secrets, those too that its latest replacement dropped, by when each secret was made. */
+export async function readNotedUses(
+  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  table: string,
+  client: Client,
+): Promise<readonly { readonly madeAt: number; readonly lastUsedOn: string }[]> {
+  const items = await batchGet(dynamo, secretUseKeys(table, client));
+  const notes = items.map(
+    (item, at) => item && { madeAt: notedSecrets(client)[at] ?? 0, ...secretUseSchema.parse(item) },
+  );
+  return notes.filter(note => note !== undefined);
+}
+
+/** Returns the keys of the notes on the secrets that a client's latest replacement dropped. The next one forgets which they were. */
+export function droppedUseKeys(table: string, { clientId, droppedSecrets = [] }: Client): readonly ItemKey[] {
+  return droppedSecrets.map(createdAt => secretUseKey(table, clientId, { createdAt }));
+}
+
+/** Returns the keys of all notes on a client's secrets. */
+export function secretUseKeys(table: string, client: Client): readonly ItemKey[] {
+  return notedSecrets(client).map(createdAt => secretUseKey(table, client.clientId, { createdAt }));
+}
+
+/** Returns when the secrets were made that there may be notes on. */
+function notedSecrets({ secrets, droppedSecrets = [] }: Client): readonly number[] {
+  return [...secrets.map(({ createdAt }) => createdAt), ...droppedSecrets];
 }
 
 function secretUseKey(table: string, clientId: string, { createdAt }: Pick<ClientSecret, 'createdAt'>) {

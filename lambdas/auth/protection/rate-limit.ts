@@ -1,4 +1,5 @@
 import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { ItemKey } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type FixedWindow, makeFixedWindow } from '../../platform/fixed-window.ts';
 
@@ -18,6 +19,11 @@ export function makeClientRateLimit(settings: RateLimitSettings): ClientRateLimi
   return makeFailureLimit('client', settings);
 }
 
+/** Returns the key of the count of a client's refused passwords. */
+export function clientLimitKey(table: string, clientId: string): ItemKey {
+  return keyOf(table, 'client', clientId);
+}
+
 interface RateLimitSettings {
   readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
   readonly table: string;
@@ -27,6 +33,9 @@ interface RateLimitSettings {
 }
 
 function makeFailureLimit(kind: string, { dynamo, table, now, limit }: RateLimitSettings) {
-  const keyOf = (subject: string) => ({ table, key: { pk: `${kind}#${subject}` } });
-  return makeFixedWindow({ dynamo, now, limit, keyOf });
+  return makeFixedWindow({ dynamo, now, limit, keyOf: subject => keyOf(table, kind, subject) });
+}
+
+function keyOf(table: string, kind: string, subject: string): ItemKey {
+  return { table, key: { pk: `${kind}#${subject}` } };
 }

@@ -1,0 +1,20 @@
+import type { Client } from '../../lambdas/auth/principals/client.ts';
+import { secretUseKeys } from '../../lambdas/auth/principals/secret-use.ts';
+import { clientLimitKey } from '../../lambdas/auth/protection/rate-limit.ts';
+import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
+import { connectDynamo, openClients } from './stores.ts';
+import { requireOutput, type Target } from './target.ts';
+
+/**
+ * Deletes a client, and the notes and the count that stand beside it. It is disabled first, so that nothing is noted of it any more,
+ * and its record goes last: it may be repeated after it ended half-way. Returns it; `undefined` where there is none.
+ */
+export async function eraseClient(target: Target, clientId: string): Promise<Client | undefined> {
+  const store = openClients(target);
+  const client = await store.setClientStatus(clientId, 'disabled');
+  if (!client) return undefined;
+  const table = requireOutput(target, 'LockoutsTable');
+  await batchDelete(connectDynamo(target), [...secretUseKeys(table, client), clientLimitKey(table, clientId)]);
+  await store.deleteClient(clientId);
+  return client;
+}
