@@ -10,7 +10,7 @@ import { clockOf } from './aws-clock.ts';
 import { CliError } from './operator.ts';
 import { connectDynamo, openClients, openSessions, openUsers } from './stores.ts';
 import { requireOutput, type Target, type Task } from './target.ts';
-import { findUser } from './users.ts';
+import { findUser, unlessRefused } from './users.ts';
 
 /** The operators' actions on sessions. */
 export const actions = {
@@ -105,7 +105,7 @@ async function endAllSessions({ target, confirm }: Task, options: OwnerOptions):
   const whose = options.user === undefined ? `client ${options.client}` : `user ${options.user}`;
   await confirm(`This ends every session of ${whose} of ${target.label}.`);
   if ('userId' in owner) {
-    const user = await openUsers(target).endUserSessions(owner.userId);
+    const user = await unlessRefused(owner.userId, openUsers(target).endUserSessions(owner.userId));
     if (!user) throw new CliError(`there is no user "${options.user}": "users list" shows them.`);
     return { user };
   }
@@ -178,5 +178,9 @@ function endOf(client: Client | undefined, user: User | undefined, session: Sess
   if (isExpired(session, now)) return 'expiry';
   if (!client) return 'client_gone';
   if (client.status !== 'enabled') return 'client_disabled';
-  return user ? sessionEndReason(client, user, session) : 'user_gone';
+  if (!user) return 'user_gone';
+  const reason = sessionEndReason(client, user, session);
+  if (reason !== 'session_ended') return reason;
+  // the user's for a new password, a disabled user or "sessions end"; the client's for these, or another account
+  return user.version === session.userVersion ? 'ended_for_the_client' : 'ended_for_the_user';
 }

@@ -1,9 +1,11 @@
-import type { Role, User } from '../../lambdas/auth/principals/user.ts';
+import { emailsOf, normaliseEmail, type Role, type User } from '../../lambdas/auth/principals/user.ts';
 import type { UserPageRequest, UserStore } from '../../lambdas/auth/principals/user-store.ts';
+import type { FailuresByClient } from '../../lambdas/auth/protection/lockout.ts';
 import { reads, writes } from './audit.ts';
-import { CliError } from './operator.ts';
+import { eraseLogin, eraseUser } from './erase-user.ts';
+import { CliError, describeError, type Part } from './operator.ts';
 import { choosePassword, type PasswordOptions } from './passwords.ts';
-import { openLockout, openSessions, openUsers } from './stores.ts';
+import { openClients, openLockout, openSessions, openUsers } from './stores.ts';
 import type { Target, Task } from './target.ts';
 
 /** The operators' actions on users. */
@@ -37,6 +39,18 @@ export interface NewUser extends PasswordOptions {
 export interface UserWithPassword {
   readonly user: User;
   readonly generatedPassword?: string;
+}
+
+/** A user, with the failed logins that still count. */
+export interface UserWithFailures {
+  readonly user: User;
+  readonly failedLogins: Part<FailuresByClient>;
+}
+
+/** A user whose failed logins were forgotten, where there were any. */
+export interface UnlockedUser {
+  readonly user: User;
+  readonly hadFailures: boolean;
 }
 
 /** A user that was deleted, with the address that is free now. */
@@ -73,8 +87,22 @@ async function listUsers({ target, progress }: Task, page: Omit<UserPageRequest,
   return openUsers(target).listUsers({ ...page, onPage: read => progress(`Read ${read} users so far`) });
 }
 
-async function showUser({ target }: Task, reference: string): Promise<User> {
-  return findUser(openUsers(target), reference);
+async function showUser({ target }: Task, reference: string): Promise<UserWithFailures> {
+  const user = await findUser(openUsers(target), reference);
+  return { user, failedLogins: await readFailures(target, user) };
+}
+
+/** They need the MAC key, which a colleague who may look at users may not be allowed to use. */
+async function readFailures(target: Target, { email }: User): Promise<Part<FailuresByClient>> {
+  try {
+    const clients = await openClients(target).listClients();
+    return await openLockout(target).findFailures(
+      email,
+      clients.map(({ clientId }) => clientId),
+    );
+  } catch (error) {
+    return { unread: describeError(error, target.unreachable) };
+  }
 }
 
 async function enableUser({ target }: Task, reference: string): Promise<User> {
@@ -93,33 +121,37 @@ async function setRole({ target }: Task, reference: string, role: Role): Promise
 }
 
 /** Forgets the failed logins of a user. */
-async function unlockUser({ target }: Task, reference: string): Promise<User> {
+async function unlockUser({ target }: Task, reference: string): Promise<UnlockedUser> {
   const user = await findUser(openUsers(target), reference);
-  await unlock(target, user.email);
-  return user;
+  if (user.status === 'deleting') throw beingDeleted(user.userId);
+  return { user, hadFailures: await openLockout(target).unlock(user.email) };
 }
 
 /**
- * Deletes a user with their password, sessions and address. It may be repeated after it ended half-way: the user goes
- * first, and the address leads to what is left.
+ * Deletes a user with their password, sessions and addresses. Whatever it was killed at, it goes on by the user's id, and by their
+ * address until the credential is gone. By its address it also deletes what the creation of a user left that was killed.
  */
 async function deleteUser({ target, confirm, progress }: Task, reference: string): Promise<DeletedUser> {
-  const [store, sessions] = [openUsers(target), openSessions(target)];
-  const userId = await ownerOf(store, reference);
-  const user = await store.findUser(userId);
+  const users = openUsers(target);
+  const data = { users, sessions: openSessions(target), lockout: openLockout(target) };
+  const userId = await ownerOf(users, reference);
+  const user = await users.findUser(userId);
   const isByEmail = reference.includes('@');
-  if (user ? isByEmail && !(await store.findUserByEmail(reference)) : !isByEmail) throw noUser(reference);
-  const emails = [...new Set([user?.email, user?.formerEmail, ...(isByEmail ? [reference] : [])])].filter(
-    email => email !== undefined,
-  );
-  await confirm(`This deletes user ${emails[0]} of ${target.label}, with their password and sessions.`);
-  await store.deleteUser(userId);
-  await sessions.deleteSessions(userId, countDeleted(progress, 'sessions'));
-  for (const email of emails) {
-    await store.releaseEmail(userId, email);
-    await unlock(target, email);
+  if (user ? isByEmail && !isNamedBy(user, reference) : !isByEmail) throw noUser(reference);
+  const email = user?.email ?? reference;
+  await confirm(`This deletes user ${email} of ${target.label}, with their password and sessions.`);
+  const tell = countDeleted(progress, 'sessions');
+  if (!(await eraseUser(data, userId, tell)) && isByEmail) {
+    await data.sessions.deleteSessions(userId, tell);
+    await eraseLogin(data, userId, reference);
   }
-  return { userId, email: emails[0] };
+  return { userId, email };
+}
+
+/** A change of the address that ended half-way names a user by one that is not theirs; a deletion may have only that one left. */
+function isNamedBy(user: User, reference: string): boolean {
+  const email = normaliseEmail(reference);
+  return user.status === 'deleting' ? emailsOf(user).includes(email) : user.email === email;
 }
 
 /** Returns what tells how many were deleted so far. */
@@ -140,9 +172,9 @@ async function setPassword(
   const store = openUsers(target);
   const { userId } = await findUser(store, reference);
   const { password, isGenerated } = await choosePassword(options, minimumLength(target), askPassword);
-  const user = await store.setUserPassword(userId, password);
+  const user = await unlessRefused(userId, store.setUserPassword(userId, password));
   if (!user) throw noUser(reference);
-  await unlock(target, user.email);
+  await openLockout(target).unlock(user.email);
   return isGenerated ? { user, generatedPassword: password } : { user };
 }
 
@@ -152,7 +184,7 @@ async function setEmail({ target }: Task, reference: string, email: string): Pro
   const userId = await ownerOf(store, reference);
   const known = await store.findUser(userId);
   if (!known || (reference.includes('@') && known.formerEmail === undefined)) await findUser(store, reference);
-  const user = await unlessTaken(email, store.setUserEmail(userId, email));
+  const user = await unlessTaken(email, unlessRefused(userId, store.setUserEmail(userId, email)));
   if (!user) throw noUser(reference);
   return user;
 }
@@ -192,14 +224,28 @@ async function change(
   apply: (store: UserStore, user: User) => Promise<User | undefined>,
 ): Promise<User> {
   const store = openUsers(target);
-  const changed = await apply(store, await findUser(store, reference));
+  const user = await findUser(store, reference);
+  const changed = await unlessRefused(user.userId, apply(store, user));
   if (!changed) throw noUser(reference);
   return changed;
 }
 
-/** Forgets the failed logins with an address, at all clients. */
-async function unlock(target: Target, email: string): Promise<void> {
-  return openLockout(target).unlock(email);
+/** Returns the store's answer. @throws {CliError} where the user is being deleted, or has no credential to log in with. */
+export async function unlessRefused<Answer>(userId: string, change: Promise<Answer>): Promise<Answer> {
+  try {
+    return await change;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    if (error.name === 'UserBeingDeletedError') throw beingDeleted(userId);
+    if (error.name === 'LoginGoneError') throw new CliError(error.message);
+    throw error;
+  }
+}
+
+function beingDeleted(userId: string): CliError {
+  return new CliError(
+    `user ${userId} is being deleted, and can no more be changed: "users delete ${userId}" completes it.`,
+  );
 }
 
 /** Returns the id that a reference names, also of a user whose change or deletion ended half-way. @throws {CliError} */

@@ -73,7 +73,7 @@ export function limitOption(): Option {
 }
 
 /** Returns the option that continues a list, with the parser of its ids. */
-export function afterOption(noun: string, parse: (value: string) => string = notEmpty): Option {
+export function afterOption(noun: string, parse: (value: string) => string): Option {
   return new Option('--after <id>', `go on after the last ${noun} that was shown`).argParser(parse);
 }
 

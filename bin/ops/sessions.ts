@@ -7,7 +7,7 @@ import type {
   SessionState,
   SessionStates,
 } from '../actions/sessions.ts';
-import { afterOption, limitOption, notEmpty } from './option-values.ts';
+import { afterOption, clientId, limitOption, sessionId, userReference } from './option-values.ts';
 import { iso, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
 
@@ -24,7 +24,7 @@ export function addSessions(program: Command, run: Run): void {
   )
     .option('--all', 'show those that are over too, as long as they are kept')
     .addOption(limitOption())
-    .addOption(afterOption('session'))
+    .addOption(afterOption('session', sessionId))
     .addHelpText('after', examples)
     .action((options: ListOptions, command: Command) => {
       if (options.user === undefined && options.client === undefined) {
@@ -36,7 +36,7 @@ export function addSessions(program: Command, run: Run): void {
   const endAll = run(actions, 'endAllSessions', endedAll);
   const endOne = run(actions, 'endSession', ended);
   ownerOptions(sessions.command('end').description('end one session, or all of a user or a client, for good'))
-    .argument('[session-id]', 'as list shows it', notEmpty)
+    .argument('[session-id]', 'as list shows it', sessionId)
     .addHelpText('after', examples)
     .action((sessionId: string | undefined, options: OwnerOptions, command: Command) => {
       if ([sessionId, options.user, options.client].filter(named => named !== undefined).length !== 1) {
@@ -51,13 +51,13 @@ A session is one login with all tokens that come of it. A user is named by e-mai
 
 Examples:
   npm run ops -- sessions list --user ana@acme.com.br
-  npm run ops -- sessions end --client 4f6Kq...
+  npm run ops -- sessions end --client 4f6KqXkD1nVb8sYfTzR4uW
   npm run ops -- sessions end 8sYfTzR4uWcJe7HbnQ2m0p-XkD1nVb8sYfTzR4uWcJe7H`;
 
 function ownerOptions(command: Command): Command {
   return command
-    .option('--user <user>', 'sessions of this user', notEmpty)
-    .option('--client <client-id>', 'sessions that began through this client', notEmpty);
+    .option('--user <user>', 'sessions of this user', userReference)
+    .option('--client <client-id>', 'sessions that began through this client', clientId);
 }
 
 function actions() {

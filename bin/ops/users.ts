@@ -2,9 +2,19 @@ import { type Command, Option } from 'commander';
 import { importedKinds } from '../../lambdas/auth/principals/imported-hash.ts';
 import { roles, type User } from '../../lambdas/auth/principals/user.ts';
 import type { Imported } from '../actions/import-users.ts';
-import type { DeletedUser, UserWithPassword } from '../actions/users.ts';
-import { accountId, afterOption, emailAddress, limitOption, notEmpty, ordinaryAccountId } from './option-values.ts';
-import { iso, makeShape, type Report } from './report.ts';
+import { isUnread } from '../actions/operator.ts';
+import type { DeletedUser, UnlockedUser, UserWithFailures, UserWithPassword } from '../actions/users.ts';
+import {
+  accountId,
+  afterOption,
+  emailAddress,
+  limitOption,
+  notEmpty,
+  ordinaryAccountId,
+  userId,
+  userReference,
+} from './option-values.ts';
+import { iso, type Line, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
 
 /** Adds `users`. */
@@ -38,14 +48,14 @@ export function addUsers(program: Command, run: Run): void {
     .description('list all users, those of an account, or a page of them')
     .option('--account <id>', 'those of this account only; all are read for them', accountId)
     .addOption(limitOption())
-    .addOption(afterOption('user'))
+    .addOption(afterOption('user', userId))
     .action(run(actions, 'listUsers', listed));
 
   users
     .command('show')
-    .description('show a user')
+    .description('show a user, with the failed logins that count, by client, and until when a lock stands')
     .argument(...userArgument)
-    .action(run(actions, 'showUser', user.show));
+    .action(run(actions, 'showUser', shown));
 
   for (const [name, action, description] of [
     ['enable', 'enableUser', 'let a disabled user in again'],
@@ -60,7 +70,9 @@ export function addUsers(program: Command, run: Run): void {
 
   users
     .command('delete')
-    .description('delete a user with their address, password and sessions; the address is free then')
+    .description(
+      'delete a user with their address, password and sessions; the address is free then; it may be repeated',
+    )
     .argument(...userArgument)
     .action(run(actions, 'deleteUser', deleted));
 
@@ -104,7 +116,7 @@ Examples:
   npm run ops -- users unlock ana@acme.com.br
   npm run ops -- users disable ana@acme.com.br`;
 
-const userArgument = ['<user>', 'e-mail address or user id', notEmpty] as const;
+const userArgument = ['<user>', 'e-mail address or user id', userReference] as const;
 
 function generateOption() {
   return new Option('--generate-password', 'make a password and show it once');
@@ -137,7 +149,42 @@ const changed = user.tell(
     `User ${email} is ${status}.${status === 'disabled' ? ' Their sessions are over; enabling them again brings none back.' : ''}`,
 );
 
-const unlocked = user.tell(({ email }) => `User ${email} may log in: failed logins are forgotten.`);
+function shown({ user: found, failedLogins }: UserWithFailures): Report {
+  const json = isUnread(failedLogins)
+    ? failedLogins
+    : {
+        lockedUntil: iso(failedLogins.lockedUntil),
+        clients: failedLogins.clients.map(({ clientId = null, failures, lockedUntil }) => ({
+          clientId,
+          failures,
+          lockedUntil: iso(lockedUntil),
+        })),
+      };
+  return { json: { ...user.json(found), failedLogins: json }, text: user.lines(found, failuresOf(failedLogins)) };
+}
+
+function failuresOf(failedLogins: UserWithFailures['failedLogins']): readonly Line[] {
+  if (isUnread(failedLogins)) return [['failed logins', `could not be read: ${failedLogins.unread}`]];
+  const { clients, lockedUntil } = failedLogins;
+  if (clients.length === 0) return [['failed logins', 'none that count']];
+  return [
+    ...clients.map(
+      ({ clientId, failures, lockedUntil: until }): Line => [
+        'failed logins',
+        `${failures} at ${clientId === undefined ? 'a client that is gone' : `client ${clientId}`}${until === undefined ? '' : `, locked there until ${iso(until)}`}`,
+      ],
+    ),
+    ...(lockedUntil === undefined ? [] : [['locked', `at every client until ${iso(lockedUntil)}`] as const]),
+  ];
+}
+
+function unlocked({ user: found, hadFailures }: UnlockedUser): Report {
+  const before = hadFailures ? 'failed logins are forgotten' : 'no failed logins counted against them';
+  return {
+    json: { ...user.json(found), hadFailures },
+    text: `${found.status === 'enabled' ? `User ${found.email} may log in` : `User ${found.email} is ${found.status}`}: ${before}.`,
+  };
+}
 
 const promoted = user.tell(({ email, role, accountId }) => `User ${email} is ${role} of account ${accountId}.`);
 

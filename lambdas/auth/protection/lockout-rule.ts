@@ -55,11 +55,8 @@ export function failureAttributes(client: string): FailureAttributes {
 export function parseFailures(item: Item | undefined, client: string, now: number): FailureRecord {
   const counted = commonSchema.parse(item ?? {});
   const own = countOf(item, client, now);
-  const others = Object.keys(item ?? {})
-    .filter(name => name.startsWith(totalPrefix) && name !== failureAttributes(client).total)
-    .map(name => name.slice(totalPrefix.length));
-  const counts = others.map(other => countOf(item, other, now).failures);
-  const sum = [own.failures, ...counts].reduce((added, failures) => added + Math.min(failures, share), 0);
+  const others = clientsIn(item).filter(other => other !== client);
+  const sum = sumOf([own, ...others.map(other => countOf(item, other, now))]);
   const lockEnds = [
     own.last + lockDuration(own.failures, thresholds.oneClient),
     counted.sharedAt + lockDuration(sum, thresholds.allClients),
@@ -73,6 +70,30 @@ export function parseFailures(item: Item | undefined, client: string, now: numbe
     nextLock: own.total + failuresToLock(own.failures, thresholds.oneClient),
     nextLockOfAll: counted.totalOfAll + failuresToLock(sum, thresholds.allClients),
     staleClients: others.filter(other => countOf(item, other, now).isStale),
+  };
+}
+
+/** The failures against one e-mail address that still count, as operators are told of them. */
+export interface FailureSummary {
+  /** By the MAC of the client. */
+  readonly clients: readonly { readonly client: string; readonly failures: number; readonly lockedUntil?: number }[];
+  /** The end of the lock that stands for all clients. Milliseconds since the epoch. */
+  readonly lockedUntil?: number;
+}
+
+/** Reads the failures of an item for all clients, as of `now`. A lock that has ended is none. */
+export function summariseFailures(item: Item | undefined, now: number): FailureSummary {
+  const counts = clientsIn(item)
+    .map(client => ({ client, ...countOf(item, client, now) }))
+    .filter(({ failures }) => failures > 0);
+  const { sharedAt } = commonSchema.parse(item ?? {});
+  return {
+    clients: counts.map(({ client, failures, last }) => ({
+      client,
+      failures,
+      ...lockUntil(last + lockDuration(failures, thresholds.oneClient), now),
+    })),
+    ...lockUntil(sharedAt + lockDuration(sumOf(counts), thresholds.allClients), now),
   };
 }
 
@@ -95,6 +116,21 @@ function countOf(item: Item | undefined, client: string, now: number): Count {
   const isStale = total > 0 && last + failureLifetime <= now;
   if (isStale) return { failures: 0, total, base: total, last, isStale };
   return { failures: Math.max(total - base, 0), total, base, last, isStale };
+}
+
+/** Returns the clients that failures were counted of. */
+function clientsIn(item: Item | undefined): readonly string[] {
+  const names = Object.keys(item ?? {}).filter(name => name.startsWith(totalPrefix));
+  return names.map(name => name.slice(totalPrefix.length));
+}
+
+/** Returns the failures of all clients, each up to its share. */
+function sumOf(counts: readonly Pick<Count, 'failures'>[]): number {
+  return counts.reduce((sum, { failures }) => sum + Math.min(failures, share), 0);
+}
+
+function lockUntil(end: number, now: number): Pick<FailureSummary, 'lockedUntil'> {
+  return end > now ? { lockedUntil: end } : {};
 }
 
 interface Count {

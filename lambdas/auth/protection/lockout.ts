@@ -9,11 +9,13 @@ import type { Keyring } from '../../platform/keyring.ts';
 import { normaliseEmail } from '../principals/user.ts';
 import {
   type FailureRecord,
+  type FailureSummary,
   failureAttributes,
   failureLifetime,
   hasLockBegun,
   loginsAttribute,
   parseFailures,
+  summariseFailures,
 } from './lockout-rule.ts';
 
 /** The login lockout against password guessing. */
@@ -23,6 +25,15 @@ export type Lockout = ReturnType<typeof makeLockout>;
 export interface LockoutKey extends ItemKey {
   /** A MAC of the client and the e-mail address: part of the names of the client's attributes. */
   readonly client: string;
+}
+
+/** The failures against an e-mail address that still count, by client. */
+export interface FailuresByClient extends Omit<FailureSummary, 'clients'> {
+  readonly clients: readonly {
+    readonly clientId: string | undefined;
+    readonly failures: number;
+    readonly lockedUntil?: number;
+  }[];
 }
 
 /**
@@ -47,15 +58,19 @@ export function makeLockout({
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
   readonly now: Clock;
 }) {
-  return { keyOf, failuresIn, countFailure, commit, commitLogin, unlock };
+  return { keyOf, failuresIn, countFailure, commit, commitLogin, findFailures, unlock };
 
   /** Returns the key for a client and a normalised e-mail address, whether or not a user has that address. */
   async function keyOf(clientId: string, email: string): Promise<LockoutKey> {
-    return { ...(await itemKeyOf(email)), client: (await macOf('client', clientId, email)).slice(0, 22) };
+    return { ...(await itemKeyOf(email)), client: await clientMacOf(clientId, email) };
   }
 
   async function itemKeyOf(email: string): Promise<ItemKey> {
     return { table, key: { pk: `lock#${await macOf('everyone', email)}` } };
+  }
+
+  async function clientMacOf(clientId: string, email: string): Promise<string> {
+    return (await macOf('client', clientId, email)).slice(0, 22);
   }
 
   async function macOf(...parts: string[]): Promise<string> {
@@ -127,10 +142,26 @@ export function makeLockout({
     return undefined;
   }
 
-  /** Resets the failures of all clients against an e-mail address. */
-  async function unlock(email: string): Promise<void> {
+  /** Finds the failures against an e-mail address that still count, by client. Without an id: of a client that is none of these. */
+  async function findFailures(given: string, clientIds: readonly string[]): Promise<FailuresByClient> {
+    const email = normaliseEmail(given);
+    const [item] = await batchGet(dynamo, [await itemKeyOf(email)]);
+    const { clients, ...ofAll } = summariseFailures(item, now());
+    if (clients.length === 0) return { ...ofAll, clients: [] };
+    const macs = await Promise.all(clientIds.map(clientId => clientMacOf(clientId, email)));
+    return {
+      ...ofAll,
+      clients: clients.map(({ client, ...own }) => ({ clientId: clientIds[macs.indexOf(client)], ...own })),
+    };
+  }
+
+  /** Resets the failures of all clients against an e-mail address. Returns whether there were any that still counted. */
+  async function unlock(email: string): Promise<boolean> {
     const { table, key } = await itemKeyOf(normaliseEmail(email));
-    await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
+    const { Attributes } = await dynamo.send(
+      new DeleteCommand({ TableName: table, Key: key, ReturnValues: 'ALL_OLD' }),
+    );
+    return summariseFailures(Attributes, now()).clients.length > 0;
   }
 
   /** Returns the attributes that were written; `undefined` where a lock may have begun. */

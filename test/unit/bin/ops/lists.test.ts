@@ -86,7 +86,7 @@ describe('ops webhooks list', () => {
 
 describe('ops users list', () => {
   const user = (number: number, accountId: string) => ({
-    userId: `user-${number}`,
+    userId: `user${number}`,
     email: `${number}@${accountId}.example`,
     credentialVersion: 1,
     version: 1,

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  clientId,
   deliveryId,
   deliveryOrMessageId,
   messageId,
   momentBefore,
   publishersId,
+  sessionId,
+  userReference,
 } from '../../../../bin/ops/option-values.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
@@ -57,6 +60,11 @@ describe('ids', () => {
     ['either', deliveryOrMessageId, event],
     ['either', deliveryOrMessageId, '87d3a375-8574-4978-998f-80aa10f241f1'],
     ['128 characters of a publisher', publishersId, '🙂'.repeat(128)],
+    ['a client id', clientId, 'a0Z'.repeat(7)],
+    ['a user id', userReference, 'nobody'],
+    ['an address', userReference, ' José@Example.com '],
+    ['an address that nobody can have', userReference, 'nobody@x'],
+    ['a session id', sessionId, `${'a'.repeat(22)}-${'Z'.repeat(22)}`],
   ])('are taken: %s', (_what, take, value) => {
     expect(take(value)).toBe(value);
   });
@@ -71,6 +79,16 @@ describe('ids', () => {
     ['a cut webhook-id, which is no message id', deliveryOrMessageId, event.slice(0, -1), /webhook-id \("evt_" and 27/],
     ['an empty id of a publisher', publishersId, '', /must be 1 to 128 characters/],
     ['129 characters of a publisher', publishersId, 'x'.repeat(129), /must be 1 to 128 characters/],
+    ['an empty client id', clientId, '', /must not be empty/],
+    ['a client id with a blank', clientId, 'a b!', /must be 1 to 64 letters or digits/],
+    ['a huge client id', clientId, 'x'.repeat(1_000_000), /must be 1 to 64 letters or digits/],
+    ['a user id with a blank', userReference, 'a b', /must be 1 to 64 letters or digits/],
+    ['a user id with a path', userReference, 'a/b', /must be 1 to 64 letters or digits/],
+    ['an empty user', userReference, '', /must not be empty/],
+    ['an address with a blank', userReference, 'a b@example.com', /must be an e-mail address/],
+    ['an address over 254 bytes', userReference, `${'x'.repeat(250)}@x.br`, /must be an e-mail address/],
+    ['a session id with a blank', sessionId, 'a b', /must be letters, digits and "-"/],
+    ['an empty session id', sessionId, '', /must not be empty/],
   ])('are refused with the form: %s', (_what, take, value, message) => {
     expect(() => take(value)).toThrow(message);
   });

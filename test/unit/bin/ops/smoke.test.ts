@@ -9,6 +9,7 @@ import type { StageStacks } from '../../../../bin/actions/stage-stacks.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
 import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
+import { DeleteCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
@@ -108,6 +109,20 @@ describe('ops smoke', () => {
       'test-new@smoke.invalid',
     ]);
     expect(await users().findOwner('test-old@smoke.invalid')).toBeUndefined();
+  });
+
+  it('reads no user and no client of other accounts, however many there are', async () => {
+    const unreadable = { accountId: 'acme', status: 'no status that anybody could read' };
+    const [user, client] = [
+      { userId: 'unreadable', ...unreadable },
+      { clientId: 'unreadable', ...unreadable },
+    ];
+    await database.dynamo.send(new PutCommand({ TableName: 'Users', Item: user }));
+    await database.dynamo.send(new PutCommand({ TableName: 'Clients', Item: client }));
+    const { stdout } = await ops('smoke');
+    await database.dynamo.send(new DeleteCommand({ TableName: 'Users', Key: { userId: 'unreadable' } }));
+    await database.dynamo.send(new DeleteCommand({ TableName: 'Clients', Key: { clientId: 'unreadable' } }));
+    expect(stdout).toMatch(/^left-overs +\d+ ms {2}none/m);
   });
 
   it('tells programs of the step, the reason and all steps, on standard error', async () => {

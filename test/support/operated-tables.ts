@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KMSClient } from '@aws-sdk/client-kms';
+import { startKms } from '@emissor/local-cloud/kms/service';
+import { startLogs } from '@emissor/local-cloud/logs';
+import { makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
+import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
+import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
+import { systemClock } from '../../lambdas/platform/clock.ts';
+import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { makeKeyring } from '../../lambdas/platform/keyring.ts';
+import { type OpsResult, runOpsInProcess } from '../../tools/support/ops.ts';
+import { type Database, startDatabase } from './database/database.ts';
+import { tableNames } from './tables.ts';
+
+/** All tables with a keyring, and the operator's command line over them, without a run of the service. */
+export interface OperatedTables {
+  readonly database: Database;
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly lockout: ReturnType<typeof makeLockout>;
+  /** Runs a command as it is typed. */
+  run(...args: string[]): Promise<OpsResult>;
+  /** Runs a command, confirmed. Returns its `--json` answer. @throws when it fails. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  ask(args: readonly string[], input?: string): Promise<any>;
+  stop(): Promise<void>;
+}
+
+/** Starts the tables; stop them in `afterAll`. */
+export async function startOperatedTables(): Promise<OperatedTables> {
+  const names = tableNames();
+  const database = await startDatabase(...names);
+  const { dynamo } = database;
+  const [logs, keys] = [await startLogs(), await startKms(randomBytes(32))];
+  keys.ensureKey('test');
+  const kms = new KMSClient({
+    endpoint: keys.endpoint,
+    region: database.region,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  const [table, now] = ['Keyring', systemClock];
+  const times = { periodSeconds: 90 * 86_400, accessTokenSeconds: 900, refreshAbsoluteSeconds: 90 * 86_400 };
+  const settings = { table, keyArn: 'arn:aws:kms:us-east-1:000000000000:key/test', algorithm: 'ES256' } as const;
+  await makeKeyRotation({
+    ...settings,
+    dynamo,
+    kms,
+    policies: rotationPolicies(times),
+    now,
+    makeId: randomId,
+  }).rotateKeys();
+  const lockout = makeLockout({ dynamo, table: 'Lockouts', keyring: makeKeyring({ dynamo, kms, table, now }), now });
+
+  const directory = mkdtempSync(join(tmpdir(), 'emissor-operated-'));
+  const file = join(directory, 'outputs.json');
+  const outputs = {
+    ...Object.fromEntries(names.map(name => [`${name}Table`, name])),
+    DynamoDbEndpoint: database.endpoint,
+    KmsEndpoint: keys.endpoint,
+    LogsEndpoint: logs.endpoint,
+    AuditLogGroup: 'audit',
+    Region: database.region,
+  };
+  writeFileSync(file, JSON.stringify(outputs));
+  return {
+    database,
+    outputs,
+    lockout,
+    run: (...args) => runOpsInProcess(['--outputs', file, ...args]),
+    ask: async (args, input) => {
+      const { code, stdout, stderr } = await runOpsInProcess(['--outputs', file, '--json', '--yes', ...args], input);
+      if (code !== 0) throw new Error(`ops ${args.slice(0, 2).join(' ')} ended with ${code}: ${stderr}`);
+      return JSON.parse(stdout);
+    },
+    stop: async () => {
+      rmSync(directory, { recursive: true });
+      kms.destroy();
+      await Promise.all([logs.stop(), keys.stop()]);
+      await database.stop();
+    },
+  };
+}
