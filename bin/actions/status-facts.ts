@@ -14,7 +14,7 @@ import { readDepth } from './queues.ts';
 import { findRolledBack, type RolledBack } from './rolled-back.ts';
 import type { DeployedStack } from './stage-stacks.ts';
 import { readDeliveries } from './status-deliveries.ts';
-import { openKeyring, openWebhooks, rotationSettings } from './stores.ts';
+import { openKeyring, openUsers, openWebhooks, rotationSettings } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 
 /** The state of all that is deployed. A part that could not be read says why: the others are there all the same. */
@@ -29,20 +29,24 @@ export type QueueView = Awaited<ReturnType<typeof readQueues>>[number];
 /** The webhooks that are suspended or failing. */
 export type WebhooksView = Awaited<ReturnType<typeof readWebhooks>>;
 
+/** The users whose deletion is not complete. */
+export type UsersView = Awaited<ReturnType<typeof readUsers>>;
+
 /** The keys of one kind, and when the daily rotation makes the next one: `null` once it is made. */
 export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
 
 /** Reads what is deployed of a target, and how it does. It writes nothing, and its reads are bounded. */
 export async function readFacts(target: Target, progress: ShowProgress) {
-  progress('Reading queues, alarms, webhooks, deliveries and keys');
+  progress('Reading queues, alarms, webhooks, deliveries, users and keys');
   const { deployed } = target;
-  const [tables, rolledBack, queues, alarms, webhooks, deliveries, keys] = await Promise.all([
+  const [tables, rolledBack, queues, alarms, webhooks, deliveries, users, keys] = await Promise.all([
     attempt(() => readTables(target)),
     attempt(() => readRolledBack(target)),
     attempt(() => readQueues(target)),
     attempt(() => readAlarms(target)),
     attempt(() => readWebhooks(target)),
     attempt(() => readDeliveries(target, Date.now())),
+    attempt(() => readUsers(target)),
     attempt(() => readKeys(target)),
   ]);
   // Where AWS told of stacks it can be reached. A run of this machine that tells nothing has ended.
@@ -62,6 +66,7 @@ export async function readFacts(target: Target, progress: ShowProgress) {
     alarms: alarms.part,
     webhooks: webhooks.part,
     deliveries: deliveries.part,
+    users: users.part,
     keys: keys.part,
   };
 
@@ -151,6 +156,17 @@ async function readWebhooks(target: Target) {
       ),
     ),
   };
+}
+
+/** Reads whose deletion began and is not complete: nothing changes them after that. */
+async function readUsers(target: Target) {
+  const { found, read, isCutOff } = await openUsers(target).listBeingDeleted();
+  const beingDeleted = found.map(({ userId, accountId: account, updatedAt }) => ({
+    userId,
+    account,
+    since: isoTime(updatedAt),
+  }));
+  return { read, isCutOff, beingDeleted };
 }
 
 async function readKeys(target: Target) {

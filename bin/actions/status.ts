@@ -37,6 +37,7 @@ export function findProblems(facts: Facts, deployed: StageStacks | undefined, no
     ...backlog(facts),
     ...deadLetters(facts),
     ...webhooks(facts, now),
+    ...users(facts),
     ...keys(facts, now),
   ];
 }
@@ -204,6 +205,16 @@ function webhooks({ webhooks, stage }: Pick<Facts, 'webhooks' | 'stage'>, now: n
   return [
     ...told(long, 'had nothing but failures for over a day', '--failing'),
     ...told(suspended, 'suspended for failing', '--suspended'),
+  ];
+}
+
+function users({ users, stage }: Pick<Facts, 'users' | 'stage'>): readonly string[] {
+  if (isUnread(users)) return [];
+  const [first] = users.beingDeleted;
+  if (!first) return [];
+  const number = count(users.beingDeleted.length, 'user is', 'users are');
+  return [
+    `${number} being deleted (${first.userId} of account ${first.account} since ${first.since}): unless that is under way, ${opsOf(stage)} users delete ${first.userId} completes it.`,
   ];
 }
 

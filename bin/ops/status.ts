@@ -4,7 +4,7 @@ import { isUnread, type Part } from '../actions/operator.ts';
 import type { RolledBack } from '../actions/rolled-back.ts';
 import type { Status } from '../actions/status.ts';
 import type { DeliveriesView } from '../actions/status-deliveries.ts';
-import type { KeysView, QueueView, StackView, WebhooksView } from '../actions/status-facts.ts';
+import type { KeysView, QueueView, StackView, UsersView, WebhooksView } from '../actions/status-facts.ts';
 import { lines, makeShape, type Report } from './report.ts';
 import type { Run } from './run.ts';
 
@@ -13,7 +13,7 @@ export function addStatus(program: Command, run: Run): void {
   program
     .command('status')
     .description(
-      'what is deployed, and how it does: stacks, protection, roll-backs, queues, alarms, failing webhooks, failed and late deliveries, keys',
+      'what is deployed, and how it does: stacks, protection, roll-backs, queues, alarms, failing webhooks, failed and late deliveries, users being deleted, keys',
     )
     .addHelpText('after', examples)
     .action(run(() => import('../actions/status.ts'), 'readStatus', reportStatus));
@@ -21,7 +21,7 @@ export function addStatus(program: Command, run: Run): void {
 
 const examples = `
 It only reads, and ends with 0 whatever it finds: "problems" in its JSON says what needs somebody. What it may not read it
-leaves out, and says so. Of the webhooks it reads the first 10 MiB; "webhooks list" reads all.
+leaves out, and says so. Of the webhooks and the users it reads the first 10 MiB; "webhooks list" and "users list" read all.
 Of the deliveries it counts some 50,000 that are not delivered; "deliveries list" counts all. It shows those that are late by three
 minutes by account, event and cause, among 4,000 whose turn is next and all that wait for a slot or in a replay, and says where
 there are more.
@@ -68,6 +68,7 @@ function reportParts(status: Status): readonly string[] {
     }),
     section('Webhooks', status.webhooks, reportWebhooks),
     section('Deliveries', status.deliveries, reportDeliveries),
+    section('Users', status.users, reportUsers),
     section('Keys', status.keys, keys => keyShape.table(keys, 'none')),
   ];
 }
@@ -102,6 +103,11 @@ function reportDeliveries({ failed, held, late, looked, isCutOff }: DeliveriesVi
     ...(shown.length > 0 ? [lateShape.table(shown, '')] : []),
     ...(late.groups.length > shown.length ? [`… and ${late.groups.length - shown.length} more (--json has them)`] : []),
   ].join('\n');
+}
+
+function reportUsers({ read, isCutOff, beingDeleted }: UsersView): string {
+  const looked = isCutOff ? `the first ${read}; there are more ("users list" reads all)` : `${read}`;
+  return `${beingDeleted.length} being deleted of ${looked}`;
 }
 
 const stackShape = makeShape<StackView>([

@@ -49,6 +49,7 @@ const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}): Omit<Sta
   alarms: { total: 28, isCutOff: false, ringing: [] },
   webhooks: { read: 0, isCutOff: false, suspended: [], failing: [] },
   deliveries: { looked: 0, isCutOff: false, failed: [], held: [], late: { groups: [], isCutOff: false } },
+  users: { read: 0, isCutOff: false, beingDeleted: [] },
   keys: [],
   ...more,
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type QueueService, startSqs } from '@emissor/local-cloud/sqs/engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Status } from '../../../../bin/actions/status.ts';
+import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
@@ -25,7 +26,7 @@ let queues: QueueService;
 let directory: string;
 
 beforeAll(async () => {
-  database = await startDatabase('Webhooks', 'Deliveries', 'Keyring');
+  database = await startDatabase('Webhooks', 'Deliveries', 'Users', 'Credentials', 'Keyring');
   queues = await startSqs({ interceptors: [], onPublish: () => undefined });
   for (const name of ['events', 'retry', 'slow', 'dead']) queues.ensureQueue({ name, attributes: {} });
   directory = mkdtempSync(join(tmpdir(), 'emissor-ops-status-'));
@@ -45,6 +46,8 @@ const status = (replaced: Record<string, string | undefined>, ...args: string[])
     Region: database.region,
     WebhooksTable: 'Webhooks',
     DeliveriesTable: 'Deliveries',
+    UsersTable: 'Users',
+    CredentialsTable: 'Credentials',
     KeyringTable: 'Keyring',
     EventsQueueUrl: queues.urlOf('events'),
     RetryQueueUrl: queues.urlOf('retry'),
@@ -109,6 +112,22 @@ describe('ops status', () => {
     expect(webhooks).toEqual({ read: 0, isCutOff: false, suspended: [], failing: [] });
     expect(problems).toHaveLength(3);
     expect(problems[0]).toMatch(/^there is no signing key/);
+  });
+
+  it('shows users whose deletion began and is not complete', async () => {
+    const tables = { users: 'Users', credentials: 'Credentials' };
+    const users = makeUserStore({ dynamo: database.dynamo, tables, now: Date.now, makeId: randomId });
+    const described = { accountId: 'acme', role: 'member', password: 'secret' } as const;
+    await users.createUser({ ...described, email: 'stays@example.com' });
+    expect((await read()).users).toEqual({ read: 1, isCutOff: false, beingDeleted: [] });
+    const { userId } = await users.createUser({ ...described, email: 'goes@example.com' });
+    await users.beginDeletion(userId);
+    const { users: found, problems } = await read();
+    const since = expect.stringMatching(/^20.*Z$/);
+    expect(found).toEqual({ read: 2, isCutOff: false, beingDeleted: [{ userId, account: 'acme', since }] });
+    expect(problems.at(-4)).toMatch(new RegExp(`^1 user is being deleted .*users delete ${userId} completes it`));
+    expect((await status({})).stdout).toMatch(/Users\n1 being deleted of 2/);
+    await users.deleteUser(userId);
   });
 
   it('counts messages, finds webhooks that are suspended or fail, and tells when the next keys are due', async () => {
