@@ -2,9 +2,9 @@ import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
 import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
 import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { reads, writes } from './audit.ts';
-import { CliError } from './operator.ts';
-import { openWebhooks, readSlowSince } from './stores.ts';
-import type { Task } from './target.ts';
+import { CliError, type ShowProgress } from './operator.ts';
+import { openUsers, openWebhooks, readSlowSince } from './stores.ts';
+import type { Target, Task } from './target.ts';
 
 /** The operators' actions on webhooks. */
 export const actions = {
@@ -73,12 +73,28 @@ async function showWebhook({ target }: Task, registration: Registration): Promis
   return viewWebhook(found, slowSince);
 }
 
-/** Suspends a webhook, or the next one that is registered. */
-async function suspendWebhook({ target }: Task, { account, event }: Registration): Promise<Suspended> {
+/**
+ * Suspends a webhook, or the next one that is registered.
+ *
+ * @throws {CliError} where the account has neither a webhook nor a user: its id is mistyped.
+ */
+async function suspendWebhook({ target, progress }: Task, { account, event }: Registration): Promise<Suspended> {
   const store = openWebhooks(target);
+  const hasWebhook = (await store.listOf(account)).some(found => 'webhookId' in found);
+  if (!hasWebhook && !(await hasUser(target, account, progress))) {
+    throw new CliError(
+      `account "${account}" has neither users nor webhooks: "users list" and "webhooks list" show the accounts that have.`,
+    );
+  }
   const { outcome } = await store.suspend(account, event);
   const found = await store.find(account, event);
   return { account, event, isRegistered: outcome === 'changed', webhook: found && viewWebhook(found) };
+}
+
+/** Finds out whether an account has a user: where it has none, by reading all users. */
+async function hasUser(target: Target, account: string, progress: ShowProgress): Promise<boolean> {
+  const onPage = (read: number) => progress(`Read ${read} users so far`);
+  return (await openUsers(target).listUsers({ account, limit: 1, onPage })).length > 0;
 }
 
 /** @throws {CliError} where there is neither a webhook nor a suspension. */

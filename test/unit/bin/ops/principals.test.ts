@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GetCommand, PutCommand, ScanCommand, UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
+import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { aWebhook } from '../../delivery/builders.ts';
+
+let operated: OperatedTables;
+beforeAll(async () => {
+  operated = await startOperatedTables();
+});
+afterAll(() => operated.stop());
+
+const send = (command: object) => operated.database.dynamo.send(command as never);
+const createUser = (account: string) =>
+  operated.ask(
+    ['users', 'create', '--email', `${account}@example.com`, '--account', account, '--role', 'admin'],
+    'a password of enough characters',
+  );
+
+describe('ops webhooks suspend', () => {
+  const named = (account: string) => ['--account', account, '--event', 'demanda.criada'];
+
+  it('refuses an account that has neither users nor webhooks, and leaves nothing', async () => {
+    const refused = await operated.run('webhooks', 'suspend', ...named('typo99'));
+    const stderr = expect.stringMatching(/^error: account "typo99" has neither users nor webhooks/);
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr });
+    expect(await operated.ask(['webhooks', 'list', '--account', 'typo99'])).toEqual([]);
+  });
+
+  it('refuses one of which only an earlier suspension is left', async () => {
+    const Item = { accountId: 'left', eventName: 'demanda.cancelada', status: 'suspended', updatedAt: 1 };
+    await send(new PutCommand({ TableName: 'Webhooks', Item: { ...Item, suspensionReason: 'operator' } }));
+    expect(await operated.run('webhooks', 'suspend', ...named('left'))).toMatchObject({ code: 1 });
+  });
+
+  it('suspends the next webhook of an account that has a user, or a webhook for another event', async () => {
+    await createUser('person');
+    await send(
+      new PutCommand({ TableName: 'Webhooks', Item: aWebhook({ accountId: 'other', eventName: 'demanda.cancelada' }) }),
+    );
+    for (const account of ['person', 'other']) {
+      const suspended = await operated.ask(['webhooks', 'suspend', ...named(account)]);
+      expect(suspended).toMatchObject({ accountId: account, status: 'suspenso', webhookId: null });
+    }
+  });
+});
+
+describe('the secrets of clients', () => {
+  const notesOf = async (clientId: string) => {
+    const { Items = [] } = await operated.database.dynamo.send(new ScanCommand({ TableName: 'Lockouts' }));
+    return Items.filter(({ pk }) => String(pk).includes(clientId));
+  };
+  const note = (clientId: string, createdAt: string) =>
+    send(
+      new PutCommand({
+        TableName: 'Lockouts',
+        Item: { pk: `secret#${clientId}#${Date.parse(createdAt)}`, lastUsedOn: '2026-11-20' },
+      }),
+    );
+  const createClient = (name: string) => operated.ask(['clients', 'create', '--name', name, '--grant', 'password']);
+  const rotate = (clientId: string, ...options: string[]) =>
+    operated.ask(['clients', 'rotate-secret', clientId, ...options]);
+
+  it('are listed by clients --old-secret while an old one works, with its last use', async () => {
+    expect((await operated.run('clients', 'list', '--old-secret')).stdout).toMatch(/^No client has an old secret/);
+    const [fresh, rotated, dropped, expired] = [
+      await createClient('Fresh'),
+      await createClient('Rotated'),
+      await createClient('Dropped'),
+      await createClient('Expired'),
+    ];
+    await note(rotated.clientId, rotated.secrets[0].createdAt);
+    await rotate(rotated.clientId);
+    await rotate(dropped.clientId, '--overlap-seconds', '0');
+    const { secrets } = await rotate(expired.clientId);
+    const { Item } = await operated.database.dynamo.send(
+      new GetCommand({ TableName: 'Clients', Key: { clientId: expired.clientId } }),
+    );
+    expect(secrets).toHaveLength(2);
+    await send(
+      new UpdateCommand({
+        TableName: 'Clients',
+        Key: { clientId: expired.clientId },
+        UpdateExpression: 'SET secrets = :secrets',
+        ExpressionAttributeValues: {
+          ':secrets': [Item?.secrets[0], { ...Item?.secrets[1], expiresAt: Date.now() - 1 }],
+        },
+      }),
+    );
+    const found = await operated.ask(['clients', 'list', '--old-secret']);
+    expect(found.map(({ clientId }: { clientId: string }) => clientId)).toEqual([rotated.clientId]);
+    expect(found[0].secrets[1]).toMatchObject({ lastUsedOn: '2026-11-20', expiresAt: expect.stringMatching(/Z$/) });
+    const { stdout } = await operated.run('clients', 'list', '--old-secret');
+    expect(stdout).toMatch(new RegExp(`${rotated.clientId} +Rotated +20\\S+Z +2026-11-20`));
+    expect(stdout).not.toContain(fresh.clientId);
+    expect(await operated.run('clients', 'list', '--old-secret', '--after', fresh.clientId)).toMatchObject({ code: 2 });
+  });
+
+  it('leave no note of their use when the client is deleted, however often they were replaced', async () => {
+    const { clientId, secrets } = await createClient('Deleted');
+    let latest: { createdAt: string } = secrets[0];
+    for (let times = 0; times < 3; times++) {
+      await note(clientId, latest.createdAt);
+      [latest] = (await rotate(clientId, '--drop-oldest')).secrets;
+    }
+    await note(clientId, latest.createdAt);
+    await send(new PutCommand({ TableName: 'Lockouts', Item: { pk: `client#${clientId}`, count: 1, endsAt: 1 } }));
+    expect((await notesOf(clientId)).length).toBeGreaterThan(2);
+    await operated.ask(['clients', 'delete', clientId]);
+    expect(await notesOf(clientId)).toEqual([]);
+    expect(await operated.run('clients', 'show', clientId)).toMatchObject({ code: 1 });
+  });
+});
