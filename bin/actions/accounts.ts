@@ -2,20 +2,20 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Delivery } from '../../lambdas/delivery/delivery.ts';
-import { toDeliveryDetail } from '../../lambdas/delivery/representation.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
-import { isoTime } from '../../lambdas/platform/clock.ts';
-import { inBatches } from '../../lambdas/platform/in-batches.ts';
-import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
-import { toWebhookRecord } from '../../lambdas/webhooks/representation.ts';
-import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
-import { openAccountData } from './account-data.ts';
+import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
+import { type AccountItems, openAccountItems } from './account-items.ts';
+import { deliveryKeysOf, ownKeysOf } from './account-keys.ts';
+import { makeRecordReaders } from './account-records.ts';
 import { looks, writes } from './audit.ts';
+import { eraseClient } from './erase-client.ts';
+import { eraseUser } from './erase-user.ts';
+import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
 import { CliError } from './operator.ts';
 import { resumeExport } from './partial-export.ts';
-import { openDeliveries, openLockout, openUsers, openWebhooks } from './stores.ts';
+import { connectDynamo, openLockout, openSessions, openUsers, openWebhooks } from './stores.ts';
 import { requireOutput, type Task } from './target.ts';
+import { countDeleted } from './users.ts';
 
 /** The operators' actions on all that is kept of an account. */
 export const actions = {
@@ -23,54 +23,50 @@ export const actions = {
   deleteAccount: writes('accounts delete', deleteAccount, { before: (_task, account) => ({ account }) }),
 };
 
-/** The number of records of each kind that were exported or found. */
-export interface AccountCounts {
+/** The number of records of each kind that were exported. */
+export type ExportedCounts = Readonly<Record<ExportedKind, number>>;
+
+/** The number of things that were found and deleted. */
+export interface DeletedCounts {
   readonly clients: number;
   readonly users: number;
   readonly sessions: number;
   readonly webhooks: number;
   readonly deliveries: number;
+  /** Addresses that were claimed for users who were never made. */
+  readonly claimedAddresses: number;
 }
 
 /**
- * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: users, their sessions, clients,
- * webhooks, deliveries with the bodies that were sent and the latest answers. Password hashes and secrets are not in it. The file gets
- * its name when it is whole. Until then it is FILE.TABLE.ACCOUNT.partial: a run that was ended half-way is repeated, and goes on with the
- * deliveries that are not in it yet.
+ * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. Password
+ * hashes and secrets are not in it. The file gets its name when it is whole. Until then it is FILE.TABLE.ACCOUNT.partial: a run that was
+ * ended half-way is repeated, and goes on with the deliveries that are not in it yet.
  *
  * @throws {CliError} when the file cannot be written, or there is nothing of the account.
  */
-async function exportAccount({ target, progress, warn }: Task, account: string, file: string): Promise<AccountCounts> {
-  const data = openAccountData(target, account);
-  const deliveries = openDeliveries(target);
+async function exportAccount({ target, progress, warn }: Task, account: string, file: string): Promise<ExportedCounts> {
   // Another stage may have an account of that name.
   const partial = `${file}.${requireOutput(target, 'DeliveriesTable')}.${account}.partial`;
   const exported = await resumeExport(partial);
-  const counts = { clients: 0, users: 0, sessions: 0, webhooks: 0, deliveries: exported.size };
+  const kinds = kindsWith('exportedAs');
+  const counts = Object.fromEntries(kinds.map(kind => [kind, 0])) as Record<ExportedKind, number>;
+  counts.deliveries = exported.size;
+  const readers = makeRecordReaders(target, openAccountItems(target, account), exported);
   const output = createWriteStream(partial, { mode: 0o600, flags: 'a' });
   const failed = once(output, 'error').then(([error]) => {
     throw new CliError(`${partial} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
   });
 
-  async function write(kind: keyof AccountCounts, record: object): Promise<void> {
+  async function write(kind: ExportedKind, record: object): Promise<void> {
     counts[kind] += 1;
     progress(`${counts.deliveries} deliveries, ${counts.sessions} sessions exported`);
-    const line = `${JSON.stringify({ type: kind.replace(/ies$/, 'y').replace(/s$/, ''), ...record })}\n`;
+    const line = `${JSON.stringify({ type: itemKinds[kind].exportedAs, ...record })}\n`;
     if (!output.write(line)) await Promise.race([once(output, 'drain'), failed]);
   }
 
   async function writeAll(): Promise<void> {
-    for await (const ids of inBatches(data.deliveryIds(), readSize)) {
-      for (const delivery of await deliveries.read(ids.filter(id => !exported.has(id)))) {
-        await write('deliveries', shownDelivery(await deliveries.readAnswers(delivery)));
-      }
-    }
-    for (const { secrets: _, ...client } of await data.clients()) await write('clients', client);
-    for (const user of await data.users()) {
-      await write('users', user);
-      for await (const session of data.sessionsOf(user)) await write('sessions', session);
-    }
-    for (const webhook of await openWebhooks(target).listOf(account)) await write('webhooks', shownWebhook(webhook));
+    // The deliveries stand first: a repeated run goes on with them.
+    for (const kind of kinds) for await (const record of readers[kind]()) await write(kind, record);
     output.end();
     await once(output, 'finish');
   }
@@ -89,42 +85,47 @@ async function exportAccount({ target, progress, warn }: Task, account: string, 
 }
 
 /**
- * Deletes all that is kept of an account: users with their sessions and locks, clients that are bound to it, webhooks, operators'
- * suspensions, deliveries and replays. Users are shut out first and deleted last, so that a run that was killed is repeated. What
- * consumers have in hand meanwhile may still be written: it goes on until nothing is found.
+ * Deletes all that is kept of an account: the kinds of `item-kinds.ts`. Users are shut out first and deleted last, so that a run that
+ * was killed is repeated. What consumers have in hand meanwhile may still be written: it goes on until nothing is found.
  *
  * @throws {CliError} when nobody confirmed, or there is nothing of the account.
  */
-async function deleteAccount({ target, progress, confirm }: Task, account: string): Promise<AccountCounts> {
-  const data = openAccountData(target, account);
-  const [users, clients, webhooks] = [
-    await data.users(),
-    await data.clients(),
+async function deleteAccount({ target, progress, confirm }: Task, account: string): Promise<DeletedCounts> {
+  const items = openAccountItems(target, account);
+  const [found, clients, webhooks] = [
+    await items.listUsers(),
+    await items.listClients(),
     await openWebhooks(target).listOf(account),
   ];
-  const what = `${users.length} users, ${clients.length} clients, ${webhooks.length} webhooks, and all deliveries`;
+  const what = `${found.length} users, ${clients.length} clients, ${webhooks.length} webhooks, and all deliveries`;
   await confirm(`This deletes account ${account} of ${target.label} for good: ${what}.`);
 
-  const store = openUsers(target);
-  for (const { userId } of users) await store.setUserStatus(userId, 'disabled');
-  await data.remove(data.clientKeys());
-  await data.remove(data.ownKeys());
-  const deliveries = await deleteDeliveries(data, progress);
-  const sessions = await deleteUsers({ target, progress }, data, users);
-  await data.remove(data.ownKeys()); // a consumer may have noted slowness meanwhile
-  const counts = { clients: clients.length, users: users.length, webhooks: webhooks.length, sessions, deliveries };
+  const users = openUsers(target);
+  for (const { userId } of found) await users.beginDeletion(userId);
+  for (const { clientId } of clients) await eraseClient(target, clientId);
+  await deleteOwn(target, items);
+  const deliveries = await deleteDeliveries(target, items, progress);
+  const deleted = await deleteUsers({ target, progress }, items);
+  await deleteOwn(target, items); // a consumer may have noted slowness meanwhile
+  const counts = { clients: clients.length, webhooks: webhooks.length, deliveries, ...deleted };
   if (Object.values(counts).every(count => count === 0)) throw nothingOf(account);
   return counts;
 }
 
-type AccountData = ReturnType<typeof openAccountData>;
+async function deleteOwn(target: Task['target'], items: AccountItems): Promise<void> {
+  for (const keys of Object.values(ownKeysOf(items))) await batchDelete(connectDynamo(target), keys());
+}
 
 /** Returns how many there were. An attempt that is under way when its delivery is deleted may store its outcome after that. */
-async function deleteDeliveries(data: AccountData, progress: Task['progress']): Promise<number> {
+async function deleteDeliveries(
+  target: Task['target'],
+  items: AccountItems,
+  progress: Task['progress'],
+): Promise<number> {
   let deliveries = 0;
   let found = 0;
   async function* keys() {
-    for await (const key of data.deliveryKeys()) {
+    for await (const key of deliveryKeysOf(items)) {
       found += 1;
       if (key.key.part === headPart) deliveries += 1;
       yield key;
@@ -133,48 +134,31 @@ async function deleteDeliveries(data: AccountData, progress: Task['progress']): 
   do {
     if (found > 0) await sleep(pauseBetweenPasses);
     found = 0;
-    await data.remove(keys(), () => progress(`${deliveries} deliveries deleted`));
+    await batchDelete(connectDynamo(target), keys(), () => progress(`${deliveries} deliveries deleted`));
   } while (found > 0);
   return deliveries;
 }
 
-/** Returns how many sessions there were. The record of a user goes last: a repeated run finds them by it. */
+/** Deletes the users as they are by now: a colleague may have moved one, or given an address to somebody else's user, meanwhile. */
 async function deleteUsers(
   { target, progress }: Pick<Task, 'target' | 'progress'>,
-  data: AccountData,
-  users: Awaited<ReturnType<AccountData['users']>>,
-): Promise<number> {
-  const store = openUsers(target);
-  const lockout = openLockout(target);
-  let sessions = 0;
-  for (const user of users) {
-    await data.remove(data.sessionKeys(user), count => {
+  { account, listUsers }: AccountItems,
+): Promise<Pick<DeletedCounts, 'users' | 'sessions' | 'claimedAddresses'>> {
+  const data = { users: openUsers(target), sessions: openSessions(target), lockout: openLockout(target) };
+  const tell = countDeleted(progress, 'sessions');
+  let [users, sessions] = [0, 0];
+  for (const { userId } of await listUsers()) {
+    const erased = await eraseUser(data, userId, count => {
       sessions += count;
-      progress(`${sessions} sessions deleted`);
+      tell(count);
     });
-    await data.remove(data.credentialKeys(user));
-    for (const email of [user.email, user.formerEmail]) if (email !== undefined) await lockout.unlock(email);
-    await store.deleteUser(user.userId);
+    if (erased) users += 1;
   }
-  return sessions;
+  return { users, sessions, claimedAddresses: await data.users.releaseClaims(account) };
 }
 
 /** An index lags by less. In milliseconds. */
 const pauseBetweenPasses = 1_000;
-
-/** The deliveries that one read takes at once. */
-const readSize = 100;
-
-/** Returns a webhook as its account sees it, or an operator's suspension of the next one. */
-function shownWebhook(webhook: Webhook | Hold): object {
-  if ('webhookId' in webhook) return toWebhookRecord(webhook, undefined, Date.now());
-  return { evento: webhook.eventName, suspended: isoTime(webhook.since) };
-}
-
-/** Returns a delivery as its account sees it, with its event. */
-function shownDelivery(delivery: Delivery): object {
-  return { evento: delivery.eventName, ...toDeliveryDetail(delivery) };
-}
 
 function nothingOf(account: string): CliError {
   return new CliError(

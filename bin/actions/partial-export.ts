@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 /** Returns the ids of the deliveries that a partial export has, and cuts off what comes after them. They stand first. */
-export async function resumeExport(partial: string): Promise<ReadonlySet<string>> {
+export async function resumeExport(partial: string): Promise<Set<string>> {
   const ids = new Set<string>();
   let end = 0;
   let handle: FileHandle;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AccountCounts } from '../actions/accounts.ts';
+import type { DeletedCounts, ExportedCounts } from '../actions/accounts.ts';
 import { notEmpty, ordinaryAccountId } from './option-values.ts';
 import type { Report } from './report.ts';
 import type { Run } from './run.ts';
@@ -46,16 +46,16 @@ function actions() {
   return import('../actions/accounts.ts');
 }
 
-function exported(counts: AccountCounts): Report {
+function exported(counts: ExportedCounts): Report {
   return { json: counts, text: `Exported: ${told(counts)}.` };
 }
 
-function deleted(counts: AccountCounts): Report {
+function deleted(counts: DeletedCounts): Report {
   return { json: counts, text: `Deleted: ${told(counts)}.` };
 }
 
-function told(counts: AccountCounts): string {
+function told(counts: ExportedCounts | DeletedCounts): string {
   return Object.entries(counts)
-    .map(([what, count]) => `${count} ${what}`)
+    .map(([what, count]) => `${count} ${what.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)}`)
     .join(', ');
 }

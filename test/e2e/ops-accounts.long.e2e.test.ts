@@ -90,7 +90,8 @@ describeWith(['names'], 'all that is kept of an account', () => {
       .split('\n')
       .map(line => JSON.parse(line));
     expect(records.map(({ type }) => type).sort()).toEqual([
-      ...['client', 'delivery', 'delivery', 'session', 'session', 'user', 'webhook', 'webhook'],
+      ...['client', 'delivery', 'delivery', 'replay', 'replay', 'secretUse', 'session', 'session'],
+      ...['user', 'webhook', 'webhook'],
     ]);
     expect(records.find(record => record.id === id)).toMatchObject({ evento, corpo: expect.stringContaining('7') });
     expect(text).toContain(`answer of ${canary}`);

@@ -1,0 +1,50 @@
+import { limitIdsOf } from '../../lambdas/delivery/api/request-limits.ts';
+import { replaysId } from '../../lambdas/delivery/replay/replay-store.ts';
+import { headKey } from '../../lambdas/delivery/store/head-key.ts';
+import type { ItemKey } from '../../lambdas/platform/aws/dynamo.ts';
+import { inBatches } from '../../lambdas/platform/in-batches.ts';
+import { slownessId } from '../../lambdas/webhooks/slow-since.ts';
+import { EVENT_NAMES, webhookKey } from '../../lambdas/webhooks/webhook.ts';
+import type { AccountItems } from './account-items.ts';
+import type { DeletedKind } from './item-kinds.ts';
+
+/** The kinds of what belongs to the account itself. Deliveries are very many, and the others go through their own stores. */
+type OwnKind = Exclude<DeletedKind, 'clients' | 'deliveries' | 'logins' | 'users'>;
+
+/** Lists, by kind, the keys of what belongs to the account itself. */
+export function ownKeysOf({
+  account,
+  table,
+  itemsOf,
+}: AccountItems): Readonly<Record<OwnKind, () => AsyncGenerator<ItemKey>>> {
+  const owners = EVENT_NAMES.map(eventName => ({ accountId: account, eventName }));
+  return {
+    webhooks: async function* webhookKeys() {
+      for (const eventName of EVENT_NAMES) yield { table: table('Webhooks'), key: webhookKey(account, eventName) };
+    },
+    slowness: async function* slownessKeys() {
+      for (const owner of owners) yield headKey(table('Deliveries'), slownessId(owner));
+    },
+    replays: async function* replayKeys() {
+      for (const owner of owners) yield* keysUnder(replaysId(owner));
+    },
+    limits: async function* limitKeys() {
+      for (const id of limitIdsOf(account, EVENT_NAMES)) yield headKey(table('Deliveries'), id);
+    },
+  };
+
+  async function* keysUnder(id: string): AsyncGenerator<ItemKey> {
+    for (const { part } of await itemsOf(id)) yield { table: table('Deliveries'), key: { id, part } };
+  }
+}
+
+/** Lists the keys of all deliveries that are there, with their answers: an index may name some that are gone. */
+export async function* deliveryKeysOf({ table, deliveryIds, itemsOf }: AccountItems): AsyncGenerator<ItemKey> {
+  for await (const ids of inBatches(deliveryIds(['others', 'delivered']), readsAtOnce)) {
+    for (const items of await Promise.all(ids.map(itemsOf))) {
+      for (const { id, part } of items) yield { table: table('Deliveries'), key: { id, part } };
+    }
+  }
+}
+
+const readsAtOnce = 32;

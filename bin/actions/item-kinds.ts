@@ -1,0 +1,123 @@
+import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
+import { replaysPrefix } from '../../lambdas/delivery/replay/replay-store.ts';
+import { answersPrefix } from '../../lambdas/delivery/store/answer-item.ts';
+import { headPart } from '../../lambdas/delivery/store/head-key.ts';
+import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
+import { slownessPrefix } from '../../lambdas/webhooks/slow-since.ts';
+
+/** One kind of item that the tables hold. */
+interface ItemKind {
+  readonly table: string;
+  /** Recognises its items in that table by their keys. */
+  readonly is: (key: Item) => boolean;
+  /** The `type` of its lines in the export of an account. */
+  readonly exportedAs?: string;
+  /** The reason why it has no lines of its own. */
+  readonly notExported?: string;
+  /** True when `accounts delete` deletes it by itself. */
+  readonly isDeleted?: true;
+  /** The reason why it is not deleted by itself. */
+  readonly notDeleted?: string;
+}
+
+const ofNoAccount = 'it belongs to no account';
+
+/**
+ * All kinds of items, by what they hold: what `accounts export` writes, in this order, and what `accounts delete` deletes. A test has
+ * every store write, and fails for an item that is of none of these kinds.
+ */
+export const itemKinds = {
+  deliveries: {
+    table: 'Deliveries',
+    is: ({ id, part }) => isDeliveryId(String(id)) && part === headPart,
+    exportedAs: 'delivery',
+    isDeleted: true,
+  },
+  answers: {
+    table: 'Deliveries',
+    is: ({ part }) => String(part).startsWith(answersPrefix),
+    notExported: 'they stand in the line of their delivery',
+    notDeleted: 'they are deleted with their delivery',
+  },
+  clients: { table: 'Clients', is: () => true, exportedAs: 'client', isDeleted: true },
+  secretUses: {
+    table: 'Lockouts',
+    is: ({ pk }) => String(pk).startsWith('secret#'),
+    exportedAs: 'secretUse',
+    notDeleted: 'they are deleted with their client',
+  },
+  refusedPasswords: {
+    table: 'Lockouts',
+    is: ({ pk }) => String(pk).startsWith('client#'),
+    notExported: 'it is the count of one minute',
+    notDeleted: 'it is deleted with its client',
+  },
+  refusedAddresses: {
+    table: 'Lockouts',
+    is: ({ pk }) => String(pk).startsWith('ip#'),
+    notExported: ofNoAccount,
+    notDeleted: ofNoAccount,
+  },
+  users: { table: 'Users', is: () => true, exportedAs: 'user', isDeleted: true },
+  sessions: {
+    table: 'Sessions',
+    is: () => true,
+    exportedAs: 'session',
+    notDeleted: 'they are deleted with their user',
+  },
+  failedLogins: {
+    table: 'Lockouts',
+    is: ({ pk }) => String(pk).startsWith('lock#'),
+    exportedAs: 'failedLogins',
+    notDeleted: 'they are deleted with their user',
+  },
+  logins: {
+    table: 'Credentials',
+    is: () => true,
+    notExported: 'it holds a password hash, and the address stands in the line of the user',
+    isDeleted: true,
+  },
+  webhooks: { table: 'Webhooks', is: () => true, exportedAs: 'webhook', isDeleted: true },
+  slowness: {
+    table: 'Deliveries',
+    is: ({ id }) => String(id).startsWith(`${slownessPrefix}#`),
+    exportedAs: 'slowness',
+    isDeleted: true,
+  },
+  replays: {
+    table: 'Deliveries',
+    is: ({ id }) => String(id).startsWith(`${replaysPrefix}#`),
+    exportedAs: 'replay',
+    isDeleted: true,
+  },
+  limits: {
+    table: 'Deliveries',
+    is: ({ id }) => String(id).startsWith('limit#'),
+    notExported: 'they are the counts of one minute',
+    isDeleted: true,
+  },
+  refusals: {
+    table: 'Deliveries',
+    is: ({ id }) => String(id).startsWith('refusals#'),
+    notExported: 'they name the principal that published, and no account',
+    notDeleted: 'they name the principal that published, and no account',
+  },
+  keys: { table: 'Keyring', is: () => true, notExported: ofNoAccount, notDeleted: ofNoAccount },
+} as const satisfies Record<string, ItemKind>;
+
+/** The kinds whose items an export writes. */
+export type ExportedKind = KindWith<'exportedAs'>;
+
+/** The kinds whose items are deleted with an account by themselves. */
+export type DeletedKind = KindWith<'isDeleted'>;
+
+/** Returns the kinds that have a property, in the order of the table. */
+export function kindsWith<Name extends 'exportedAs' | 'isDeleted'>(name: Name): readonly KindWith<Name>[] {
+  return (Object.keys(itemKinds) as (keyof typeof itemKinds)[]).filter(
+    (kind): kind is KindWith<Name> => name in itemKinds[kind],
+  );
+}
+
+type KindWith<Name extends string> = {
+  [Kind in keyof typeof itemKinds]: (typeof itemKinds)[Kind] extends Record<Name, unknown> ? Kind : never;
+}[keyof typeof itemKinds];
