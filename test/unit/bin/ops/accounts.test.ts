@@ -34,7 +34,8 @@ const deleteAccount = (account: string, whileAsked: () => Promise<unknown>) =>
     {
       target: localTarget(operated.outputs),
       progress: noProgress,
-      warn: () => {},
+      tell: () => {},
+    warn: () => {},
       confirm: async () => void (await whileAsked()),
       askPassword: async () => '',
     },
