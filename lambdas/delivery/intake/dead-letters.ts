@@ -1,30 +1,45 @@
-import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { DeleteMessageCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
+import { describeError } from '../../platform/telemetry.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { RejectedMessage } from './event.ts';
 import { originOfRecord, originTexts, textAttributes } from './origin.ts';
 
 /**
- * Puts a poison message, one that can never be processed, into the dead-letter queue: its body unchanged; beside it the
+ * Moves a poison message, one that can never be processed, to the dead-letter queue: its body unchanged; beside it the
  * reason, its origin, and who sent it, as SQS knows them. Throws where the queue does not take it: the message then stays.
+ *
+ * It is deleted at once: its invocation may last as long as the slowest receiver, and a process that died meanwhile would have it
+ * moved again. Copies are possible all the same, and have the same origin and body.
  */
-export type SendToDeadLetters = (record: SQSRecord, rejection: RejectedMessage) => Promise<void>;
+export type MoveToDeadLetters = (record: SQSRecord, rejection: RejectedMessage) => Promise<void>;
 
-/** Returns the function that sends to the dead-letter queue. */
-export function makeSendToDeadLetters({
+/** Returns the function that moves messages of a queue to the dead-letter queue. */
+export function makeMoveToDeadLetters({
   sqs,
   queueUrl,
+  deadLetterQueueUrl,
+  log,
 }: {
   readonly sqs: Pick<SQSClient, 'send'>;
+  /** The queue that the messages come from. */
   readonly queueUrl: string;
-}): SendToDeadLetters {
-  return async function sendToDeadLetters(record, { reason, detail }) {
-    const sender = record.attributes.SenderId;
+  readonly deadLetterQueueUrl: string;
+} & Pick<DeliveryTelemetry, 'log'>): MoveToDeadLetters {
+  return async function moveToDeadLetters(record, { reason, detail }) {
+    const { body: MessageBody, messageId, receiptHandle: ReceiptHandle, attributes } = record;
+    const sender = attributes.SenderId;
     const MessageAttributes = textAttributes({
       reason,
       detail,
       ...(sender && { sender }), // SQS takes no empty attribute
       ...originTexts(originOfRecord(record)),
     });
-    await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: record.body, MessageAttributes }));
+    await sqs.send(new SendMessageCommand({ QueueUrl: deadLetterQueueUrl, MessageBody, MessageAttributes }));
+    try {
+      await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
+    } catch (error) {
+      log.warn('message.not_deleted', { messageId, ...describeError(error) });
+    }
   };
 }

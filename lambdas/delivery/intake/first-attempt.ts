@@ -12,7 +12,7 @@ import { type DescribeMessage, receiveCountOf } from '../worker/message-visibili
 import type { MessageInHand, OnAttempt, ProcessDelivery } from '../worker/process-delivery.ts';
 import type { Suspensions } from '../worker/suspensions.ts';
 import type { FindWebhookState } from '../worker/webhook-state.ts';
-import type { SendToDeadLetters } from './dead-letters.ts';
+import type { MoveToDeadLetters } from './dead-letters.ts';
 import { type BusinessEvent, haveSameContent, parseEventMessage } from './event.ts';
 import { originOfRecord } from './origin.ts';
 
@@ -22,7 +22,7 @@ import { originOfRecord } from './origin.ts';
  */
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, sendAgain, suspensions, store } = dependencies;
-  const { sendToDeadLetters, refusals, demandsUrl } = dependencies;
+  const { moveToDeadLetters, refusals, demandsUrl } = dependencies;
   const { now, log, count, measure } = dependencies;
 
   return async function firstAttempt(record, onAttempt) {
@@ -31,7 +31,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     if (parsed.outcome === 'rejected') {
       const { deliveryId, publisherId, accountId: account, eventName: event, reason, detail } = parsed;
       const sender = record.attributes.SenderId || unknownSender;
-      await sendToDeadLetters(record, parsed);
+      await moveToDeadLetters(record, parsed);
       count('DeadLettered');
       log.warn('event.refused', { messageId, deliveryId, account, event, sender, reason, detail });
       refusals.add({ messageId, id: noticedId(publisherId), sender, reason, detail });
@@ -116,7 +116,7 @@ interface FirstAttemptDependencies extends MeasuringTelemetry {
   readonly sendAgain: SendAgain;
   readonly suspensions: Pick<Suspensions, 'resume'>;
   readonly store: Pick<DeliveryStore, 'create'>;
-  readonly sendToDeadLetters: SendToDeadLetters;
+  readonly moveToDeadLetters: MoveToDeadLetters;
   readonly refusals: Pick<RefusalNotices, 'add'>;
   readonly demandsUrl: string;
   readonly now: Clock;

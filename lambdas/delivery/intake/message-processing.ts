@@ -20,12 +20,12 @@ import { describeAttemptMessage, makeRetry } from '../worker/retry.ts';
 import { makeSuspensions } from '../worker/suspensions.ts';
 import { makeWebhookHealth } from '../worker/webhook-health.ts';
 import { makeFindWebhookState } from '../worker/webhook-state.ts';
-import { makeSendToDeadLetters } from './dead-letters.ts';
+import { makeMoveToDeadLetters } from './dead-letters.ts';
 import { makeDescribeEvent, makeFirstAttempt } from './first-attempt.ts';
 
 /** Makes the processing of a lane's messages of its parts: of events in the first lane, of attempts in the others. */
 export function makeMessageProcessing(parts: MessageProcessingParts) {
-  const { dynamo, sqs, tables, store, isolation, attempts, schedule, lane, now, random } = parts;
+  const { dynamo, tables, store, isolation, attempts, schedule, lane, now, random } = parts;
   const deliveries = { dynamo, table: tables.deliveries, now, random };
   const health = makeWebhookHealth({
     ...parts,
@@ -45,7 +45,7 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
     processDelivery: makeProcessDelivery({ ...parts, ...isolation, ...attempts, applyOutcome, health, suspensions }),
     suspensions,
     findWebhookState: makeFindWebhookState(store, tables),
-    sendToDeadLetters: makeSendToDeadLetters({ sqs, queueUrl: parts.deadLetterQueueUrl }),
+    moveToDeadLetters: makeMoveToDeadLetters(parts),
   };
   const process: ProcessRecord =
     lane === 'first'
@@ -61,6 +61,8 @@ interface MessageProcessingParts extends MeasuringTelemetry {
   readonly tables: { readonly deliveries: string; readonly webhooks: string };
   readonly store: DeliveryStore;
   readonly queues: Readonly<Record<LaterLane, AttemptQueue>>;
+  /** The lane's own queue. */
+  readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
   readonly refusedEventsTopicArn: string;
   readonly isolation: Pick<Isolation, 'admit' | 'sendAgain' | 'moveToSlowLane'>;

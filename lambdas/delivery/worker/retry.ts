@@ -22,12 +22,12 @@ import type { FindWebhookState } from './webhook-state.ts';
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, sendAgain, suspensions, store, replays } = dependencies;
-  const { sendToDeadLetters, lane, now, log, count } = dependencies;
+  const { moveToDeadLetters, lane, now, log, count } = dependencies;
 
   return async function retry(record, onAttempt) {
     const message = parseAttemptMessage(record.body);
     if (!message) {
-      await sendToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' });
+      await moveToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' });
       count('DeadLettered');
       log.error('retry.refused', { messageId: record.messageId, reason: 'malformed' });
       return 'processed';
@@ -105,7 +105,7 @@ interface RetryDependencies extends DeliveryTelemetry {
   readonly store: Pick<DeliveryStore, 'update'>;
   readonly replays: Pick<ReplayStore, 'find'>;
   /** Throws where the dead-letter queue does not take the message. */
-  readonly sendToDeadLetters: (record: SQSRecord, rejection: { reason: 'malformed'; detail: string }) => Promise<void>;
+  readonly moveToDeadLetters: (record: SQSRecord, rejection: { reason: 'malformed'; detail: string }) => Promise<void>;
   /** The lane whose queue is consumed. */
   readonly lane: Lane;
   readonly now: Clock;

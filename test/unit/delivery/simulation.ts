@@ -12,7 +12,7 @@ import { makeResend } from '../../../lambdas/delivery/api/resend.ts';
 import { deliveryRoutes } from '../../../lambdas/delivery/api/routes.ts';
 import { makeSendTest } from '../../../lambdas/delivery/api/test-event.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
-import { makeSendToDeadLetters } from '../../../lambdas/delivery/intake/dead-letters.ts';
+import { makeMoveToDeadLetters } from '../../../lambdas/delivery/intake/dead-letters.ts';
 import { makeFirstAttempt } from '../../../lambdas/delivery/intake/first-attempt.ts';
 import { makeAdmission } from '../../../lambdas/delivery/isolation/admission.ts';
 import { makeConcurrencyLimit } from '../../../lambdas/delivery/isolation/concurrency-limit.ts';
@@ -262,6 +262,13 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     queue.push({ messageId, body, sentAt: clock.now(), messageAttributes, sender, visibleAt });
   };
 
+  /** Deletes a message, if it is still there. A message's id is its receipt, too. */
+  const remove = (queue: Message[], receipt: string) => {
+    const at = queue.findIndex(({ messageId }) => messageId === receipt);
+    if (at !== -1) queue.splice(at, 1);
+    return {};
+  };
+
   /** Of the retry and the slow queue: whether anything in it may be received. */
   const areThereAny = ({ QueueUrl }: { QueueUrl: string }) => {
     const queue = { events, retries, slow }[QueueUrl] ?? [];
@@ -269,8 +276,10 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
   };
 
   type Entry = Pick<SendMessageCommandInput, 'DelaySeconds' | 'MessageAttributes'> & { MessageBody: string };
-  const sendTo = async ({ input }: { input: Entry & { QueueUrl: string; Entries?: Entry[]; AttributeNames?: [] } }) => {
+  type Call = Entry & { QueueUrl: string; Entries?: Entry[]; AttributeNames?: []; ReceiptHandle?: string };
+  const sendTo = async ({ input }: { input: Call }) => {
     if (input.AttributeNames) return areThereAny(input);
+    if (input.ReceiptHandle !== undefined) return remove(events, input.ReceiptHandle);
     for (const { MessageBody: body, DelaySeconds, MessageAttributes = {} } of input.Entries ?? [input]) {
       if (input.QueueUrl === 'retries') put(retries, body, DelaySeconds);
       else if (input.QueueUrl === 'slow') put(slow, body, DelaySeconds);
@@ -397,7 +406,12 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     store,
     now,
     findWebhookState: makeFindWebhookState(store, { deliveries: 'Deliveries', webhooks: 'Webhooks' }),
-    sendToDeadLetters: makeSendToDeadLetters({ sqs, queueUrl: 'dead-letters' }),
+    moveToDeadLetters: makeMoveToDeadLetters({
+      ...telemetry,
+      sqs,
+      queueUrl: 'events',
+      deadLetterQueueUrl: 'dead-letters',
+    }),
   };
   // Each of these is a process of its own: what one remembers that died is lost with it.
   const admitIn = (lane: Lane) => makeAdmission({ limit: makeConcurrencyLimit(attemptsPerWebhook), lane });
@@ -489,8 +503,9 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     timers = [];
     const { sentAt, sender } = message;
     const attributes = { SentTimestamp: String(sentAt), SenderId: sender, ApproximateReceiveCount: '1' };
-    const isDone = await survives(() => process({ ...message, attributes } as unknown as SQSRecord), planned);
-    if (isDone && !isTwice) queue.splice(queue.indexOf(message), 1);
+    const record = { ...message, receiptHandle: message.messageId, attributes } as unknown as SQSRecord;
+    const isDone = await survives(() => process(record), planned);
+    if (isDone && !isTwice) remove(queue, message.messageId);
     return true;
   };
 

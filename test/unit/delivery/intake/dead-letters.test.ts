@@ -1,7 +1,7 @@
-import type { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { DeleteMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import { makeSendToDeadLetters } from '../../../../lambdas/delivery/intake/dead-letters.ts';
+import { makeMoveToDeadLetters } from '../../../../lambdas/delivery/intake/dead-letters.ts';
 import { makeFirstAttempt } from '../../../../lambdas/delivery/intake/first-attempt.ts';
 import { makeRetry } from '../../../../lambdas/delivery/worker/retry.ts';
 import { fakeTelemetry } from '../builders.ts';
@@ -11,8 +11,13 @@ const recordOf = (attributes: Partial<SQSRecord['attributes']>, body = 'no JSON'
 
 describe('a message that cannot be processed', () => {
   const sqs = { send: () => Promise.reject(new Error('the queue is down')) } as never;
-  const sendToDeadLetters = makeSendToDeadLetters({ sqs, queueUrl: 'q' });
-  const dependencies = { ...fakeTelemetry(), sendToDeadLetters, now: () => 0 };
+  const moveToDeadLetters = makeMoveToDeadLetters({
+    ...fakeTelemetry(),
+    sqs,
+    queueUrl: 'q',
+    deadLetterQueueUrl: 'dead',
+  });
+  const dependencies = { ...fakeTelemetry(), moveToDeadLetters, now: () => 0 };
   it.each([
     ['events', makeFirstAttempt({ ...dependencies, demandsUrl: 'https://x.example.com' } as never)],
     ['retry', makeRetry(dependencies as never)],
@@ -26,7 +31,10 @@ describe('a dead letter', () => {
     const sent: SendMessageCommand[] = [];
     const sqs = { send: async (command: SendMessageCommand) => void sent.push(command) } as never;
     const record = recordOf(attributes, ' { "body": unchanged }\u0000 ');
-    await makeSendToDeadLetters({ sqs, queueUrl: 'q' })(record, { reason: 'malformed', detail: 'no JSON' });
+    await makeMoveToDeadLetters({ ...fakeTelemetry(), sqs, queueUrl: 'q', deadLetterQueueUrl: 'dead' })(record, {
+      reason: 'malformed',
+      detail: 'no JSON',
+    });
     return sent[0]?.input;
   };
 
@@ -47,5 +55,27 @@ describe('a dead letter', () => {
     for (const attributes of [{}, { SenderId: '' }]) {
       expect(Object.keys((await put(attributes))?.MessageAttributes ?? {})).not.toContain('sender');
     }
+  });
+});
+
+describe('a message that is a dead letter by now', () => {
+  it.each([false, true])('is deleted from its queue at once (that fails: %s)', async fails => {
+    const calls: object[] = [];
+    const sqs = {
+      send: async (command: SendMessageCommand | DeleteMessageCommand) => {
+        calls.push([command.constructor, command.input.QueueUrl]);
+        if (!(command instanceof DeleteMessageCommand)) return;
+        expect(command.input.ReceiptHandle).toBe('receipt');
+        if (fails) throw new Error('the queue is down');
+      },
+    } as never;
+    const telemetry = fakeTelemetry();
+    const move = makeMoveToDeadLetters({ ...telemetry, sqs, queueUrl: 'q', deadLetterQueueUrl: 'dead' });
+    await move({ ...recordOf({}), receiptHandle: 'receipt' }, { reason: 'malformed', detail: 'no JSON' });
+    expect(calls).toEqual([
+      [SendMessageCommand, 'dead'],
+      [DeleteMessageCommand, 'q'],
+    ]);
+    expect(telemetry.lines.filter(line => line.includes('message.not_deleted'))).toHaveLength(fails ? 1 : 0);
   });
 });

@@ -41,7 +41,7 @@ const processing = (admission: Admission) => {
     processDelivery: untouched,
     sendAgain: untouched,
     suspensions: { resume: untouched },
-    sendToDeadLetters: untouched,
+    moveToDeadLetters: untouched,
     now: frozenClock().now,
   };
   const store = { create: untouched, update: untouched };
