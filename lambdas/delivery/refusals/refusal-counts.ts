@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
 import type { Item } from '../../platform/aws/dynamo.ts';
-import { expression, updateItem } from '../../platform/aws/update-item.ts';
+import { attribute, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import { countedAfter, noticesPerMinute, refusalsKept, refusalWindow } from '../limits.ts';
 import { taskAttributes } from '../store/delivery-item.ts';
@@ -10,30 +10,42 @@ import { headKey } from '../store/head-key.ts';
 import { type RefusalReason, refusalReason } from './refusal-notice.ts';
 
 /*
- * Refused events by principal, reason and minute of the clock: item `refusals#<minute>#<reason>#<principal>` of table
- * `Deliveries`. `refused` is their number, in all functions together. It is a task of the sweeper from the start: after the
- * minute the sweeper tells of those over the limit of notices, and `told` is the number that it told of. A count that comes later
- * makes it a task again. So nothing that was counted is forgotten; after a crash it may be told twice.
+ * Refused events by principal, reason and minute of the clock, in table `Deliveries`.
  *
- * A process that knows that the limit is reached counts in one of sixteen further items, `…#<number>`, since each invocation of a
- * flood stores its count before it ends, and one item takes a thousand writes a second. The sweeper adds them all.
+ * Item `refusals#<minute>#<reason>#<principal>`: `noticed` is the number of notices that processes have claimed, ten at most, and
+ * `noticed_<process>` those of one of them. With the tenth it becomes a task of the sweeper, which tells after the minute how
+ * many were kept back; `told` is the number that it told of.
  *
- * To count is one write without a condition, of one unit. The first of a minute costs another for index `due`.
+ * Items `…#<0 to 15>`: `kept_<process>` is the number that one process kept back in the minute. The sweeper adds them. A process
+ * has one of the sixteen: each invocation of a flood stores its number before it ends, and one item takes a thousand writes a
+ * second. With 1,000 processes in a minute an item has some 2 KB.
+ *
+ * Each write sets a number that one process alone knows, or is conditional and read back: one that is repeated because its
+ * answer was lost changes nothing.
  */
 
 /** The prefix of these items' ids, which tells the sweeper what they are. */
 export const refusalsPrefix = 'refusals';
 
-/** The principal and the reason of refused events that are counted together. */
-export interface RefusedGroup {
+/** The refused events that are counted together: those of a principal and reason in a minute. */
+export interface RefusedMinute {
   readonly principal: string;
   readonly reason: RefusalReason;
+  /** The moment when the minute began. Milliseconds since the epoch. */
+  readonly beganAt: number;
 }
 
-/** A minute's count of a group, in all its items. */
-interface CountedRefusals extends Omit<Readonly<z.infer<typeof firstItem>>, 'late'> {
-  /** The first item as it was: it is a task until it was read with these. */
-  readonly read: { readonly refused: number; readonly late: number };
+/** The notices of a minute. */
+export interface ClaimedNotices {
+  /** Those that this process may send. */
+  readonly own: number;
+  /** Those that all processes have claimed, as far as this one knows. */
+  readonly all: number;
+}
+
+/** A minute's count, over all processes. */
+interface CountedRefusals extends Readonly<z.infer<typeof firstItem>> {
+  readonly keptBack: number;
 }
 
 /** The counts of refused events. */
@@ -51,63 +63,85 @@ export function makeRefusalCounts({
   readonly now: Clock;
   readonly random: () => number;
 }) {
+  const process = drawId(random);
   const ownShard = Math.floor(random() * shardCount);
-  return { add, addBeyond, read, settle };
+  return { claim, keepBack, read, markTold, unmarkTold };
 
-  /**
-   * Counts more refused events in the present minute. Returns how many were counted before. A try that is repeated because its
-   * answer was lost may count twice.
-   */
-  async function add(group: RefusedGroup, refused: number): Promise<number> {
-    const beganAt = Math.floor(now() / refusalWindow) * refusalWindow;
-    const id = idOf(group, beganAt);
-    const counted = await updateItem(dynamo, headKey(table, id), {
-      set: { ...group, beganAt, ...common(beganAt, refused), ...task(id, beganAt) },
-      returns: 'UPDATED_NEW',
-    });
-    return Number(counted?.refused) - refused;
+  /** Claims notices of a minute for this process, beyond those that it has. Ten are shared by all. */
+  async function claim(minute: RefusedMinute, { own, all }: ClaimedNotices, wanted: number): Promise<ClaimedNotices> {
+    const id = idOf(minute);
+    const ownAttribute = `noticed_${process}`;
+    let before = all;
+    while (before < noticesPerMinute) {
+      const more = Math.min(wanted, noticesPerMinute - before);
+      const claimed = { own: own + more, all: before + more };
+      const set = { ...common(minute), noticed: claimed.all, [ownAttribute]: claimed.own };
+      const isLast = claimed.all === noticesPerMinute;
+      const isClaimed = await updateItem(dynamo, headKey(table, id), {
+        set: { ...set, ...(isLast && task(id, minute)) },
+        when: before === 0 ? expression`attribute_not_exists(noticed)` : expression`noticed = ${before}`,
+      });
+      if (isClaimed) return claimed;
+      const [item] = await batchGet(dynamo, [headKey(table, id)]);
+      if (item?.[ownAttribute] === claimed.own) return { own: claimed.own, all: Number(item.noticed) }; // by an earlier try
+      before = Number(item?.noticed ?? 0);
+    }
+    return { own, all: before };
   }
 
-  /** Counts more refused events of a group that had its notices of the minute, in which they were counted by `add`, too. */
-  async function addBeyond(group: RefusedGroup, beganAt: number, refused: number): Promise<void> {
-    const id = idOf(group, beganAt);
-    await updateItem(dynamo, headKey(table, shardId(id, ownShard)), { set: common(beganAt, refused) });
-    // Written so late that the sweeper may have added the items before: it must do so again.
-    if (now() < beganAt + refusalWindow + countedAfter) return;
+  /**
+   * Stores how many of a minute this process has kept back by now.
+   *
+   * @param isTask - false where the process does not know that the minute is a task of the sweeper.
+   */
+  async function keepBack(minute: RefusedMinute, keptBack: number, isTask: boolean): Promise<void> {
+    const id = idOf(minute);
+    const own = attribute(`kept_${process}`);
+    await updateItem(dynamo, headKey(table, shardId(id, ownShard)), {
+      set: { ttl: ttlOf(minute), [`kept_${process}`]: keptBack },
+      when: expression`attribute_not_exists(${own}) OR ${own} < ${keptBack}`, // an earlier write may come late
+    });
+    // After the minute the sweeper may have added the items before: it must do so again.
+    if (isTask && now() < minute.beganAt + refusalWindow + countedAfter) return;
     await updateItem(dynamo, headKey(table, id), {
-      set: { late: expression`if_not_exists(late, ${0}) + ${1}`, ...task(id, beganAt) },
-      when: expression`attribute_exists(id)`,
+      set: { ...common(minute), late: expression`if_not_exists(late, ${0}) + ${1}`, ...task(id, minute) },
     });
   }
 
   /** Reads consistently, by the first item's id. */
   async function read(id: string): Promise<CountedRefusals | undefined> {
-    const [item] = await batchGet(dynamo, [headKey(table, id)]);
-    if (!item) return undefined;
-    const { late, ...first } = firstItem.parse(item);
-    const { refused } = first;
-    const more = refused < noticesPerMinute ? 0 : await countOfShards(id);
-    return { ...first, refused: refused + more, read: { refused, late } };
-  }
-
-  async function countOfShards(id: string): Promise<number> {
+    const [first] = await batchGet(dynamo, [headKey(table, id)]);
+    if (!first) return undefined;
     const shards = Array.from({ length: shardCount }, (_, shard) => headKey(table, shardId(id, shard)));
-    const items = await batchGet(dynamo, shards);
-    return items.reduce((sum, item) => sum + (item ? Number(item.refused) : 0), 0);
+    const kept = (await batchGet(dynamo, shards)).flatMap(item =>
+      Object.entries(item ?? {}).flatMap(([name, value]) => (name.startsWith('kept_') ? [Number(value)] : [])),
+    );
+    return { ...firstItem.parse(first), keptBack: kept.reduce((sum, value) => sum + value, 0) };
   }
 
-  /** Stores how many over the limit are told by now. The sweeper's task ends unless more were counted since it was read. */
-  async function settle({ id, read: { refused, late } }: CountedRefusals, told: number): Promise<void> {
-    const isAsRead = expression`refused = ${refused} AND ${late === 0 ? noneLate : expression`late = ${late}`}`;
-    const ended = await updateItem(dynamo, headKey(table, id), {
-      set: { told, dueShard: undefined, dueAt: undefined },
-      when: isAsRead,
+  /**
+   * Marks all that were kept back as told, before that is done, and ends the sweeper's task. Returns what identifies the mark;
+   * `undefined` where more were kept back since they were read, or another sweeper was quicker.
+   */
+  async function markTold({ id, keptBack, told, late }: CountedRefusals): Promise<string | undefined> {
+    const mark = drawId(random);
+    const isMarked = await updateItem(dynamo, headKey(table, id), {
+      set: { told: keptBack || undefined, toldBy: mark, dueShard: undefined, dueAt: undefined },
+      when: expression`${isStill('told', told)} AND ${isStill('late', late)}`,
     });
-    if (!ended) await updateItem(dynamo, headKey(table, id), { set: { told }, when: expression`attribute_exists(id)` });
+    if (isMarked) return mark;
+    const [item] = await batchGet(dynamo, [headKey(table, id)]);
+    return item?.toldBy === mark ? mark : undefined;
+  }
+
+  /** Takes a mark back, where the telling failed: the minute is a task of the sweeper again. */
+  async function unmarkTold({ id, told, ...minute }: CountedRefusals, mark: string): Promise<void> {
+    await updateItem(dynamo, headKey(table, id), {
+      set: { told: told || undefined, toldBy: undefined, ...task(id, minute) },
+      when: expression`toldBy = ${mark}`,
+    });
   }
 }
-
-const noneLate = expression`attribute_not_exists(late)`;
 
 /** Sixteen items take sixteen thousand writes a second. */
 const shardCount = 16;
@@ -116,15 +150,17 @@ const firstItem = z.object({
   id: z.string(),
   principal: z.string(),
   reason: refusalReason,
-  /** The moment when its minute began. Milliseconds since the epoch. */
   beganAt: z.int(),
-  refused: z.int(),
   told: z._default(z.int(), 0),
-  /** Grows with each count that was stored late in another item. */
+  /** Grows with each count that was stored after the sweeper may have read, or by a process that knows of no task. */
   late: z._default(z.int(), 0),
 });
 
-function idOf({ principal, reason }: RefusedGroup, beganAt: number): string {
+function drawId(random: () => number): string {
+  return Math.floor(random() * 2 ** 48).toString(36);
+}
+
+function idOf({ principal, reason, beganAt }: RefusedMinute): string {
   return `${refusalsPrefix}#${isoTime(beganAt)}#${reason}#${principal}`;
 }
 
@@ -132,17 +168,23 @@ function shardId(id: string, shard: number): string {
   return `${id}#${shard}`;
 }
 
-function common(beganAt: number, refused: number): Item {
-  return {
-    ttl: Math.ceil((beganAt + refusalWindow + refusalsKept) / 1_000),
-    refused: expression`if_not_exists(refused, ${0}) + ${refused}`,
-  };
+function common({ principal, reason, beganAt }: RefusedMinute): Item {
+  return { principal, reason, beganAt, ttl: ttlOf({ beganAt }) };
 }
 
-function task(id: string, beganAt: number): Item {
+function ttlOf({ beganAt }: Pick<RefusedMinute, 'beganAt'>): number {
+  return Math.ceil((beganAt + refusalWindow + refusalsKept) / 1_000);
+}
+
+function task(id: string, { beganAt }: Pick<RefusedMinute, 'beganAt'>): Item {
   const { dueShard, dueAt } = taskAttributes(id, beganAt + refusalWindow + countedAfter);
   return {
     dueShard: expression`if_not_exists(dueShard, ${dueShard})`,
     dueAt: expression`if_not_exists(dueAt, ${dueAt})`,
   };
+}
+
+/** The condition that a number is as it was read: one that was not there is 0. */
+function isStill(name: string, value: number): Expression {
+  return value === 0 ? expression`attribute_not_exists(${attribute(name)})` : expression`${attribute(name)} = ${value}`;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { noticesPerMinute, pauseBetweenCounts, refusalWindow } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import type { RefusalCounts, RefusedGroup } from './refusal-counts.ts';
+import type { ClaimedNotices, RefusalCounts, RefusedMinute } from './refusal-counts.ts';
 import { principalOf, type RefusalNotice } from './refusal-notice.ts';
 import type { PublishNotice } from './refused-events-topic.ts';
 
@@ -12,13 +12,13 @@ export type RefusalNotices = ReturnType<typeof makeRefusalNotices>;
 /**
  * Makes the notices of one process, at best effort: no message waits for them, and none fails for them.
  *
- * Refused events of a group that come while a count is being stored are counted together by the next one. Once a group has had its
- * notices of the minute, its count is stored once a second, and at the end of each invocation: what is told later must not depend on
- * this process, which may never run again. A count that cannot be stored is kept for the next try.
+ * Ten notices of a minute are shared by all processes: each claims its own in the table. What it claims none for it keeps back, and
+ * stores how many: once a second, and at the end of each invocation, since the process may never run again. Where nothing can be
+ * claimed by then, it sends up to ten notices of the minute by what it knows itself.
  */
 export function makeRefusalNotices(
   dependencies: {
-    readonly counts: Pick<RefusalCounts, 'add' | 'addBeyond'>;
+    readonly counts: Pick<RefusalCounts, 'claim' | 'keepBack'>;
     readonly publish: PublishNotice;
     readonly now: Clock;
   } & DeliveryTelemetry,
@@ -33,8 +33,9 @@ export function makeRefusalNotices(
   function add(notice: RefusalNotice): void {
     const { reason } = notice;
     const principal = principalOf(notice.sender);
-    const key = `${reason}#${principal}`;
-    const group = groups.get(key) ?? newGroup(principal, reason);
+    const beganAt = Math.floor(now() / refusalWindow) * refusalWindow;
+    const key = `${beganAt}#${reason}#${principal}`;
+    const group = groups.get(key) ?? newGroup({ principal, reason, beganAt });
     groups.set(key, group);
     group.refused += 1;
     if (group.notices.length < noticesPerMinute) group.notices.push(notice);
@@ -43,11 +44,19 @@ export function makeRefusalNotices(
 
   /** Resolves when everything taken was told or counted, or has failed. Until then an invocation must not end. */
   async function settled(): Promise<void> {
-    while (underWay.size > 0) await Promise.all(underWay);
-    for (const [key, group] of groups) {
-      if (group.refused > 0 && now() >= group.tryAgainAt) begin(store(group));
-      else if (group.refused === 0 && now() >= group.beyondUntil) groups.delete(key);
+    await allDone();
+    for (const group of groups.values()) {
+      if (unstoredOf(group) > 0 && now() >= group.tryAgainAt) begin(store(group));
     }
+    await allDone();
+    for (const [key, group] of groups) {
+      if (unstoredOf(group) > 0) decideAlone(group);
+      else if (now() >= group.beganAt + refusalWindow) groups.delete(key);
+    }
+    await allDone();
+  }
+
+  async function allDone(): Promise<void> {
     while (underWay.size > 0) await Promise.all(underWay);
   }
 
@@ -56,45 +65,59 @@ export function makeRefusalNotices(
     underWay.add(done);
   }
 
-  /** Counts until nothing is left to count, or what is left has time. */
+  /** Claims and counts until nothing is left, or what is left has time. */
   async function store(group: Group): Promise<void> {
     group.isStoring = true;
-    do {
-      const { refused, notices } = group;
-      Object.assign(group, { refused: 0, notices: [] });
-      await countAndTell(group, refused, notices);
-    } while (group.refused > 0 && now() >= group.storeAt);
+    try {
+      do {
+        await claimNotices(group);
+        await storeKeptBack(group);
+      } while (group.refused > 0 && now() >= group.storeAt);
+    } catch (error) {
+      const { principal: sender, reason } = group;
+      log.error('refusal.not_counted', { sender, reason, refused: unstoredOf(group), ...describeError(error) });
+      group.tryAgainAt = now() + pauseBetweenCounts;
+      group.storeAt = group.tryAgainAt;
+    }
     group.isStoring = false;
   }
 
-  async function countAndTell(group: Group, refused: number, notices: readonly RefusalNotice[]): Promise<void> {
-    const { principal, reason } = group;
-    try {
-      if (now() < group.beyondUntil) {
-        await counts.addBeyond({ principal, reason }, group.beyondUntil - refusalWindow, refused);
-        group.storeAt = now() + pauseBetweenCounts;
-      } else {
-        const endsAt = (Math.floor(now() / refusalWindow) + 1) * refusalWindow;
-        const before = await counts.add({ principal, reason }, refused);
-        const told = notices.slice(0, Math.max(0, noticesPerMinute - before));
-        for (const notice of told) begin(tell(notice)); // the next count does not wait for the topic
-        if (before + refused >= noticesPerMinute) {
-          Object.assign(group, { beyondUntil: endsAt, storeAt: now() + pauseBetweenCounts });
-        }
-      }
-      group.notCounted = 0;
-    } catch (error) {
-      count('RefusalNotTold', refused - group.notCounted);
-      log.error('refusal.not_counted', { sender: principal, reason, refused, ...describeError(error) });
-      const tryAgainAt = now() + pauseBetweenCounts;
-      Object.assign(group, {
-        refused: group.refused + refused,
-        notices: [...notices, ...group.notices].slice(0, noticesPerMinute),
-        notCounted: refused,
-        storeAt: tryAgainAt,
-        tryAgainAt,
-      });
-    }
+  /** Decides who of those taken are told one by one. More may come meanwhile. */
+  async function claimNotices(group: Group): Promise<void> {
+    const { refused, claimed } = group;
+    const taken = [...group.notices];
+    const wanted = Math.min(taken.length, noticesPerMinute - claimed.own);
+    if (wanted > 0) group.claimed = await counts.claim(group, claimed, wanted);
+    decide(group, refused, taken, group.claimed.own - claimed.own);
+  }
+
+  async function storeKeptBack(group: Group): Promise<void> {
+    const { keptBack, claimed } = group;
+    const isUsedUp = claimed.all >= noticesPerMinute;
+    if (isUsedUp) group.storeAt = now() + pauseBetweenCounts;
+    if (keptBack === group.stored) return;
+    await counts.keepBack(group, keptBack, isUsedUp);
+    group.stored = keptBack;
+    group.reported = 0;
+  }
+
+  /** Decides by what this process knows, where the table did not say how many others have told. */
+  function decideAlone(group: Group): void {
+    const { refused, notices, claimed } = group;
+    const told = Math.min(notices.length, noticesPerMinute - claimed.own);
+    group.claimed = { ...claimed, own: claimed.own + told };
+    decide(group, refused, notices, told);
+    const left = unstoredOf(group);
+    if (left > group.reported) count('RefusalNotTold', left - group.reported);
+    group.reported = left;
+  }
+
+  /** Sends notices of the first, so many as are told, and keeps the others back. */
+  function decide(group: Group, refused: number, taken: readonly RefusalNotice[], told: number): void {
+    group.refused -= refused;
+    group.notices = group.notices.slice(taken.length);
+    group.keptBack += refused - told;
+    for (const notice of taken.slice(0, told)) begin(tell(notice)); // the next count does not wait for the topic
   }
 
   async function tell(notice: RefusalNotice): Promise<void> {
@@ -108,22 +131,28 @@ export function makeRefusalNotices(
   }
 }
 
-/** The refused events of a principal and reason that are not counted yet: how many, and the first of them. */
-interface Group extends RefusedGroup {
+/** What one process knows of the refused events of a minute. */
+interface Group extends RefusedMinute {
+  /** Those of which it is not decided yet whether they are told one by one: how many, and the first of them. */
   refused: number;
   notices: RefusalNotice[];
+  claimed: ClaimedNotices;
+  /** Those that are not told one by one; how many of them are stored, and how many of the others were reported as not told. */
+  keptBack: number;
+  stored: number;
+  reported: number;
   isStoring: boolean;
-  /** While messages are at work no count is stored before. All times in milliseconds since the epoch. */
+  /** While messages are at work nothing is stored before. All times in milliseconds since the epoch. */
   storeAt: number;
-  /** The end of the minute in which it has had its notices. */
-  beyondUntil: number;
-  /** After a count that could not be stored: no try before. */
+  /** After a write that failed: no try before. */
   tryAgainAt: number;
-  /** Of `refused`, how many a try could not store, and were told of in metric and log. */
-  notCounted: number;
 }
 
-function newGroup(principal: string, reason: RefusedGroup['reason']): Group {
-  const times = { storeAt: 0, beyondUntil: 0, tryAgainAt: 0 };
-  return { principal, reason, refused: 0, notices: [], isStoring: false, ...times, notCounted: 0 };
+function newGroup(minute: RefusedMinute): Group {
+  const counts = { refused: 0, keptBack: 0, stored: 0, reported: 0, claimed: { own: 0, all: 0 } };
+  return { ...minute, ...counts, notices: [], isStoring: false, storeAt: 0, tryAgainAt: 0 };
+}
+
+function unstoredOf({ refused, keptBack, stored }: Group): number {
+  return refused + keptBack - stored;
 }

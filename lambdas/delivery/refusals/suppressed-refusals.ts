@@ -1,6 +1,6 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
-import { noticesPerMinute, pauseAfterFailedNotice, refusalWindow } from '../limits.ts';
+import { pauseAfterFailedNotice, refusalWindow } from '../limits.ts';
 import type { DueTask } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { RefusalCounts } from './refusal-counts.ts';
@@ -9,11 +9,12 @@ import type { PublishNotice } from './refused-events-topic.ts';
 
 /**
  * Makes the sweeper's task for the count of a minute's refused events: one notice says how many were not told one by one.
- * It is published first and then stored as told. What cannot be published is left for a later sweep, and fails none.
+ * They are marked as told first, so that no write that is repeated or lost tells them twice. What cannot be published is left for a
+ * later sweep, and fails none.
  */
 export function makeSuppressedRefusalsTask(
   dependencies: {
-    readonly counts: Pick<RefusalCounts, 'read' | 'settle'>;
+    readonly counts: Pick<RefusalCounts, 'read' | 'markTold' | 'unmarkTold'>;
     readonly publish: PublishNotice;
     readonly now: Clock;
   } & DeliveryTelemetry,
@@ -25,14 +26,12 @@ export function makeSuppressedRefusalsTask(
     if (!hasTime() || now() < pauseUntil) return;
     const counted = await counts.read(id);
     if (!counted) return;
-    const { principal: sender, reason, beganAt, refused, told } = counted;
-    const most = Math.max(0, refused - noticesPerMinute);
-    const suppressed = most - told;
-    if (suppressed > 0) {
-      const [since, until] = [isoTime(beganAt), isoTime(beganAt + refusalWindow)];
-      if (!(await tell({ sender, reason, suppressed, since, until }))) return;
-    }
-    await counts.settle(counted, most);
+    const { principal: sender, reason, beganAt, keptBack, told } = counted;
+    const mark = await counts.markTold(counted);
+    const suppressed = keptBack - told;
+    if (mark === undefined || suppressed <= 0) return;
+    const [since, until] = [isoTime(beganAt), isoTime(beganAt + refusalWindow)];
+    if (!(await tell({ sender, reason, suppressed, since, until }))) await counts.unmarkTold(counted, mark);
   };
 
   /** Publishes the notice. Returns whether that succeeded. */

@@ -61,6 +61,7 @@ import {
   GetCommand,
   PutCommand,
   ScanCommand,
+  UpdateCommand,
 } from '../../../lambdas/platform/aws/documents.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { GuardedPost, PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
@@ -204,6 +205,8 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
   /** The notices that the topic of refused events got; while it is down, none. */
   const notices: Parameters<PublishNotice>[0][] = [];
   const topic = { isDown: false };
+  /** Whether the answer of each update is lost, and the SDK repeats it. */
+  const table = { repeatsUpdates: false };
   const answers: PostOutcome[] = [];
   /** Actions that happen while the next attempts are under way. */
   const during: (() => Promise<unknown>)[] = [];
@@ -294,7 +297,12 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     send: (command: Parameters<typeof sendTo>[0]) => send(command, () => sendTo(command)),
   } as unknown as Pick<SQSClient, 'send'>;
   const dynamo = {
-    send: (command: PutCommand) => send(command, () => database.dynamo.send(command)),
+    send: (command: PutCommand | UpdateCommand) =>
+      send(command, async () => {
+        const isRepeated = table.repeatsUpdates && command instanceof UpdateCommand;
+        if (isRepeated) await database.dynamo.send(command).catch(() => {});
+        return database.dynamo.send(command as PutCommand);
+      }),
   } as unknown as Pick<DynamoDBDocumentClient, 'send'>;
 
   const { now } = clock;
@@ -415,14 +423,14 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
   };
   // Each of these is a process of its own: what one remembers that died is lost with it.
   const admitIn = (lane: Lane) => makeAdmission({ limit: makeConcurrencyLimit(attemptsPerWebhook), lane });
-  const counts = makeRefusalCounts({ dynamo, table: 'Deliveries', now, random: Math.random });
+  const makeCounts = () => makeRefusalCounts({ dynamo, table: 'Deliveries', now, random: Math.random });
   const publishNotice: PublishNotice = notice =>
     call(async () => {
       if (topic.isDown) throw new Error('the topic is down');
       notices.push(notice);
     });
   const firstAttempt = async (record: SQSRecord) => {
-    const refusals = makeRefusalNotices({ ...telemetry, counts, publish: publishNotice, now });
+    const refusals = makeRefusalNotices({ ...telemetry, counts: makeCounts(), publish: publishNotice, now });
     const rest = { refusals, processDelivery: processIn('first'), demandsUrl: 'https://demandas.com.br' };
     await makeFirstAttempt({ ...dependencies, admit: admitIn('first'), ...rest })(record);
     await refusals.settled();
@@ -445,7 +453,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     tasks: {
       replays: makeReplayTask({ replays, run, now }),
       slowness: makeSlowBacklogTask({ ...shared, slownessStore, queues, slowRate }),
-      refusals: makeSuppressedRefusalsTask({ ...telemetry, counts, publish: publishNotice, now }),
+      refusals: makeSuppressedRefusalsTask({ ...telemetry, counts: makeCounts(), publish: publishNotice, now }),
     },
   });
   const announce = makePublishAnnouncements({ ...telemetry, dynamo, table: 'Webhooks', publish });
@@ -539,6 +547,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     announced,
     notices,
     topic,
+    table,
     items,
     /** The answers of receivers that have items of their own, those that no record names among them. */
     answerItems: async () => (await stored()).filter(({ part }) => part !== headPart),
