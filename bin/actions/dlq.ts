@@ -4,7 +4,7 @@ import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/
 import { attemptMessage } from '../../lambdas/delivery/queues.ts';
 import { looks, writes } from './audit.ts';
 import { CliError } from './operator.ts';
-import { type DeadLetter, openQueues, type Queues } from './queues.ts';
+import { copyKey, type DeadLetter, openQueues, type Queues } from './queues.ts';
 import type { Task } from './target.ts';
 
 /** The operators' actions on dead letters. */
@@ -26,8 +26,13 @@ export type RejectionReason = RejectedMessage['reason'];
 
 /** Dead letters, and about how many more another command has in flight. */
 export interface DeadLetters {
-  readonly letters: readonly DeadLetter[];
+  readonly letters: readonly ListedLetter[];
   readonly inFlight: number;
+}
+
+/** A dead letter, and how many copies of it were seen, itself included. */
+export interface ListedLetter extends DeadLetter {
+  readonly copies: number;
 }
 
 /** The pace and the extent of a redrive. */
@@ -43,86 +48,99 @@ export interface KeptLetter {
   readonly detail: string;
 }
 
-/** The outcome of a redrive, with the approximate number of dead letters that another command has in flight. */
+/** The outcome of a redrive, copies counted once, with the approximate number of dead letters that another command has in flight. */
 export interface Redriven {
   readonly moved: number;
   readonly kept: readonly KeptLetter[];
   readonly inFlight: number;
 }
 
-/** A dead letter, and how many there are of its message id. */
-export interface FoundLetter {
-  readonly letter: DeadLetter;
-  readonly copies: number;
-}
-
 /** The choice of dead letters to discard: those published under these ids, or all that were refused for a reason. */
 export type Discarded = { readonly ids: readonly string[] } | { readonly reason: RejectionReason };
 
-/** Lists dead letters, with their bodies only where these are asked for. */
+/** Lists dead letters, copies as one, with their bodies only where these are asked for. */
 async function listLetters(
-  { target, progress }: Task,
+  { target, progress, warn }: Task,
   { limit, bodies }: { readonly limit: number; readonly bodies: boolean },
 ): Promise<DeadLetters> {
   const queues = openQueues(target);
-  const letters: DeadLetter[] = [];
-  const inFlight = await queues.countInFlight();
+  const letters = new Map<string, ListedLetter>();
+  const before = await queues.countInFlight();
   for await (const letter of queues.deadLetters(limit)) {
-    letters.push(bodies ? letter : { ...letter, body: '' });
-    progress(`Found ${letters.length} messages so far`);
+    const key = copyKey(letter);
+    const copies = (letters.get(key)?.copies ?? 0) + 1;
+    letters.set(key, { ...letter, body: bodies ? letter.body : '', copies });
+    progress(`Found ${letters.size} messages so far`);
   }
-  return { letters, inFlight: Math.min(inFlight, await queues.countInFlight()) };
+  const after = await queues.countInFlight();
+  const inFlight = letters.size === 0 ? Math.max(before, after) : Math.min(before, after);
+  if (inFlight > 0) warn(lookedAt(inFlight));
+  return { letters: [...letters.values()], inFlight };
+}
+
+/** Tells of dead letters that others have in flight. */
+function lookedAt(inFlight: number): string {
+  return `another command is looking at about ${inFlight} dead letters, which show again when it ends, or within a minute`;
 }
 
 /** Sends dead letters that can be processed now back to the queue they belong to; the others stay. */
 async function redriveLetters({ target, progress }: Task, { rate, limit }: RedriveOptions): Promise<Redriven> {
   const queues = openQueues(target);
   const inFlight = await queues.countInFlight();
-  const kept: KeptLetter[] = [];
-  let moved = 0;
+  const kept = new Map<string, KeptLetter>();
+  const moved = new Set<string>();
   for await (const letter of queues.deadLetters(limit)) {
+    const key = copyKey(letter);
+    if (moved.has(key)) {
+      await queues.remove(letter);
+      continue;
+    }
     const destination = await move(queues, letter);
     if ('refused' in destination) {
-      kept.push({ messageId: letter.origin.messageId, detail: destination.refused });
+      kept.set(key, { messageId: letter.origin.messageId, detail: destination.refused });
     } else {
-      moved += 1;
-      progress(`Moved ${moved}, kept ${kept.length}`);
+      moved.add(key);
+      progress(`Moved ${moved.size}, kept ${kept.size}`);
       await pause(1_000 / rate);
     }
   }
-  return { moved, kept, inFlight: Math.min(inFlight, await queues.countInFlight()) };
+  const others = Math.min(inFlight, await queues.countInFlight());
+  return { moved: moved.size, kept: [...kept.values()], inFlight: others };
 }
 
 /** Finds one dead letter by the id it was published under, and how many there are of that id. @throws {CliError} where there is none */
-async function findLetter({ target }: Task, messageId: string): Promise<FoundLetter> {
+async function findLetter({ target }: Task, messageId: string): Promise<ListedLetter> {
+  const queues = openQueues(target);
+  const before = await queues.countInFlight();
   const found: DeadLetter[] = [];
-  for await (const letter of openQueues(target).deadLetters(mostLetters)) {
+  for await (const letter of queues.deadLetters(mostLetters)) {
     if (letter.origin.messageId === messageId) found.push(letter);
   }
   const [letter] = found;
-  if (!letter) throw noLetter([messageId]);
-  return { letter, copies: found.length };
+  if (!letter) throw noLetter([messageId], Math.max(before, await queues.countInFlight()));
+  return { ...letter, copies: found.length };
 }
 
-/** Takes dead letters off the queue for good. Returns their number. @throws {CliError} where an id names none */
+/** Takes dead letters off the queue for good. Returns their number, copies counted once. @throws {CliError} where an id names none */
 async function discardLetters({ target, progress, confirm }: Task, wanted: Discarded): Promise<number> {
   const which = 'ids' in wanted ? wanted.ids.join(', ') : `of every message refused as ${wanted.reason}`;
   await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`);
   const queues = openQueues(target);
   const missing = new Set('ids' in wanted ? wanted.ids : []);
+  const removed = new Set<string>();
+  const before = await queues.countInFlight();
   let looked = 0;
-  let removed = 0;
   for await (const letter of queues.deadLetters(mostLetters)) {
     looked += 1;
-    progress(`Looked at ${looked} messages, discarded ${removed}`);
+    progress(`Looked at ${looked} messages, discarded ${removed.size}`);
     if (!isMeant(letter, wanted)) continue;
     await queues.remove(letter);
-    removed += 1;
+    removed.add(copyKey(letter));
     missing.delete(letter.origin.messageId);
   }
-  if (missing.size === 0) return removed;
-  const error = noLetter([...missing]);
-  throw removed === 0 ? error : new CliError(`discarded ${removed}, but ${error.message}`);
+  if (missing.size === 0) return removed.size;
+  const error = noLetter([...missing], Math.max(before, await queues.countInFlight()));
+  throw removed.size === 0 ? error : new CliError(`discarded ${removed.size}, but ${error.message}`);
 }
 
 /** Sends before it removes: an interruption leaves a copy, which the delivery recognises, and never loses a message. */
@@ -159,8 +177,9 @@ const eventMessage = z.looseObject({ id: z.optional(z.string()) });
 /** The number of dead letters that one command goes through. */
 const mostLetters = 100_000;
 
-function noLetter(ids: readonly string[]): CliError {
-  return new CliError(`the dead-letter queue shows no message ${ids.join(', ')}: "dlq list" shows what it does.`);
+function noLetter(ids: readonly string[], inFlight: number): CliError {
+  const hint = inFlight === 0 ? '"dlq list" shows what it does' : lookedAt(inFlight);
+  return new CliError(`the dead-letter queue shows no message ${ids.join(', ')}: ${hint}.`);
 }
 
 function isMeant({ origin, reason }: DeadLetter, wanted: Discarded): boolean {

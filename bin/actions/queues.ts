@@ -16,7 +16,7 @@ import { connectionSettings, requireOutput, type Target } from './target.ts';
 /** A queue, by the name of its output. */
 export type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl';
 
-/** A message of the dead-letter queue. */
+/** A message of the dead-letter queue. Copies that were put there of one message have the same origin and body. */
 export interface DeadLetter {
   readonly origin: Origin;
   readonly body: string;
@@ -34,16 +34,22 @@ export interface Queues {
   send(queue: QueueName, body: string, account: string, origin?: Origin): Promise<string>;
   /**
    * Receives dead letters, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees them;
-   * at the end those that were not removed show again.
+   * at the end those that were not removed show again at once.
    */
   deadLetters(limit: number): AsyncGenerator<DeadLetter>;
   /**
    * About how many dead letters are in flight: they show again within a minute. SQS counts late: of two counts, before and
-   * after work of one's own, the smaller one is what others have in flight.
+   * after work of one's own, the smaller one is what others have in flight. Who says that there is no letter takes the greater
+   * one: others may have hidden it before or meanwhile.
    */
   countInFlight(): Promise<number>;
   /** Deletes a dead letter. */
   remove(letter: DeadLetter): Promise<void>;
+}
+
+/** Returns what the copies of a dead letter share. An origin alone may be forged: it is an attribute of the message. */
+export function copyKey({ origin, body }: Pick<DeadLetter, 'origin' | 'body'>): string {
+  return JSON.stringify([origin.messageId, body]);
 }
 
 /** Connects to the target's retry queue. */

@@ -109,8 +109,8 @@ export function makeOperatorSource(target: Target): Source {
         return { letters: letters.map(letterView), inFlight };
       },
       findLetter: async id => {
-        const { letters } = await dlq.listLetters(task, { limit: 1_000, bodies: false });
-        return letters.map(letterView).find(letter => letter.id === id);
+        const { letters, inFlight } = await dlq.listLetters(task, { limit: 1_000, bodies: false });
+        return { letter: letters.map(letterView).find(letter => letter.id === id), inFlight };
       },
       redrive: async () => {
         const { moved, kept } = await dlq.redriveLetters(task, { rate: 10, limit: 1_000 });

@@ -36,7 +36,8 @@ export interface OperatorSource {
   readStart(): Promise<StartView>;
   listEvents(account: string): Promise<EventsView>;
   listLetters(): Promise<LettersView>;
-  findLetter(id: string): Promise<LetterView | undefined>;
+  /** The letter, or how many others are looking at: it may be among them. */
+  findLetter(id: string): Promise<{ readonly letter: LetterView | undefined; readonly inFlight: number }>;
   redrive(): Promise<{ readonly moved: number; readonly kept: number }>;
   discard(ids: readonly string[]): Promise<number>;
   findEvent(wanted: FindQuery): Promise<FoundView>;

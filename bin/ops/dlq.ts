@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { DeadLetters, FoundLetter, KeptLetter, Redriven, RejectionReason } from '../actions/dlq.ts';
-import type { DeadLetter } from '../actions/queues.ts';
+import type { DeadLetters, KeptLetter, ListedLetter, Redriven, RejectionReason } from '../actions/dlq.ts';
 import { messageId, wholeNumber } from './option-values.ts';
 import { iso, makeShape, printable, type Report } from './report.ts';
 import type { Run } from './run.ts';
@@ -51,8 +50,9 @@ export function addDlq(program: Command, run: Run): void {
 }
 
 const examples = `
-Messages are named by the id they were published under. While a command works on messages no other one sees them. What is
-malformed, or names no event we know, only its publisher can mend: discard it when that is done. The alarm rings for new
+Messages are named by the id they were published under; copies of one are shown, redriven and discarded together. While a command
+looks at messages no other one sees them: where it says that others do, repeat it. What is malformed, or names no event we know, only its
+publisher can mend: discard it when that is done. The alarm rings for new
 messages, whatever is there already.
 
 Examples:
@@ -66,7 +66,7 @@ function actions() {
   return import('../actions/dlq.ts');
 }
 
-const letter = makeShape<DeadLetter>([
+const letter = makeShape<ListedLetter>([
   { json: 'messageId', heading: 'message', column: 'message id', value: ({ origin }) => origin.messageId },
   { json: 'body', value: ({ body }) => body },
   { json: 'sentAt', heading: 'sent', value: ({ origin }) => iso(origin.sentAt) },
@@ -79,6 +79,12 @@ const letter = makeShape<DeadLetter>([
   },
   { json: 'detail', heading: 'detail', value: ({ detail }) => detail },
   { json: 'sender', value: ({ sender }) => sender },
+  {
+    json: 'copies',
+    heading: 'copies',
+    value: ({ copies }) => copies,
+    text: ({ copies }) => (copies > 1 ? `${copies}` : undefined),
+  },
 ]);
 
 const keptLetter = makeShape<KeptLetter>([
@@ -87,8 +93,9 @@ const keptLetter = makeShape<KeptLetter>([
 ]);
 
 function listed({ letters, inFlight }: DeadLetters): Report {
-  const { json, text } = letter.list('The dead-letter queue shows no message.')(letters);
-  return { json, text: text + more(inFlight) };
+  return letter.list(inFlight === 0 ? 'There are no dead letters.' : 'The dead-letter queue shows no message now.')(
+    letters,
+  );
 }
 
 function redriven({ moved, kept, inFlight }: Redriven): Report {
@@ -97,9 +104,9 @@ function redriven({ moved, kept, inFlight }: Redriven): Report {
   return { json: { moved, kept, inHand: inFlight }, text };
 }
 
-function shown({ letter: found, copies }: FoundLetter): Report {
-  const text = letter.lines(found, copies > 1 ? [['copies', `${copies}`]] : []);
-  return { json: { ...letter.json(found), copies }, text: `${text}\n\n${printable(found.body)}` };
+function shown(found: ListedLetter): Report {
+  const { json, text } = letter.show(found);
+  return { json, text: `${text}\n\n${printable(found.body)}` };
 }
 
 function discarded(count: number): Report {

@@ -38,7 +38,7 @@ export async function lettersPage(context: Context): Promise<Answer> {
         html`<span class="code">${link(context, `/dead-letters/${encodeURIComponent(id)}`, id)}</span>`,
     },
   ];
-  const list = card(texts.deadLetters, table(columns, letters, texts.noLetters), {
+  const list = card(texts.deadLetters, table(columns, letters, inFlight === 0 ? texts.noLetters : texts.lookedAt), {
     id: 'letters',
     beside: html`<p>${letters.length}${inFlight > 0 && html`, ${texts.inFlight} ${inFlight}`}</p>`,
   });
@@ -52,8 +52,8 @@ ${source.mayChange ? html`<form method="post" action="${folder}/dead-letters/ask
 /** A dead letter. */
 export async function letterPage(context: Context, { id = '' }: Parameters): Promise<Answer> {
   const { texts } = context;
-  const letter = await operatorOf(context).findLetter(id);
-  if (!letter) throw new Refusal(texts.notThere);
+  const { letter, inFlight } = await operatorOf(context).findLetter(id);
+  if (!letter) throw new Refusal(inFlight === 0 ? texts.notThere : `${texts.lookedAt} ${texts.inFlight}: ${inFlight}.`);
   return {
     title: `${texts.deadLetters} ${id}`,
     content: html`${crumbs(context, [['/dead-letters', texts.deadLetters]])}<h1 class="code">${id}</h1>

@@ -80,7 +80,7 @@ const operator: OperatorSource = {
     events: [{ at: '2026-11-22T10:00:00.000Z', event: hostile, id: hostile, fate: hostile, why: hostile }],
   }),
   listLetters: async () => ({ letters: [letter], inFlight: 0 }),
-  findLetter: async id => (id === letter.id ? letter : undefined),
+  findLetter: async id => ({ letter: id === letter.id ? letter : undefined, inFlight: 0 }),
   redrive: async () => {
     done.push('redrive');
     return { moved: 1, kept: 2 };

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Console, startConsole } from '../../../../bin/console/server.ts';
-import { Refusal, type Source } from '../../../../bin/console/source.ts';
+import { type OperatorSource, Refusal, type Source } from '../../../../bin/console/source.ts';
 import { aSource, delivery, done, hostile } from './a-source.ts';
 
 let running: Console;
@@ -212,6 +212,19 @@ describe('pages', () => {
     }
     expect((await change(`${webhook}/deliveries/${delivery.id}/resend`)).status).toBe(404);
     expect(done).toEqual([]);
+  });
+
+  it.each([
+    [0, 'There are no dead letters'],
+    [2, 'Somebody else is looking at dead letters'],
+  ])('say that there are no dead letters only where none is in flight (%i are)', async (inFlight, said) => {
+    const { operator } = aSource();
+    const listLetters = async () => ({ letters: [], inFlight });
+    const findLetter = async () => ({ letter: undefined, inFlight });
+    source = aSource({ operator: { ...(operator as OperatorSource), listLetters, findLetter } });
+    expect((await look('/dead-letters')).body).toContain(said);
+    const { body } = await look('/dead-letters/x');
+    expect(body.includes('That is not there')).toBe(inFlight === 0);
   });
 
   it('show an integrator its account, and nothing of operators', async () => {

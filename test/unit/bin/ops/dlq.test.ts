@@ -60,7 +60,9 @@ const dlq = async (...args: string[]): Promise<string> => {
 };
 /** A command that ends with another code than 0. */
 const failing = (...args: string[]) => runOpsInProcess([...outputs(), 'dlq', ...args]);
-const list = async (...args: string[]): Promise<Record<'messageId' | 'body' | 'sentAt' | 'reason', string>[]> =>
+const list = async (
+  ...args: string[]
+): Promise<(Record<'messageId' | 'body' | 'sentAt' | 'reason', string> & { copies: number })[]> =>
   JSON.parse(await dlq('list', '--json', ...args));
 const redrive = async () => JSON.parse(await dlq('redrive', '--json', '--rate', '1000'));
 
@@ -91,6 +93,13 @@ const take = async (QueueUrl: string) =>
 /** The text of a message's attribute. */
 const said = ({ MessageAttributes = {} }: Message, name: string) => MessageAttributes[name]?.StringValue;
 
+/** The attributes of a message that was refused. */
+const refused = {
+  reason: 'malformed',
+  detail: 'no',
+  original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
+};
+
 describe('ops dlq list', () => {
   it('names messages by the id of their publication, where that is known', async () => {
     const own = await put('moved by its queue');
@@ -116,8 +125,29 @@ describe('ops dlq list', () => {
     expect(await list('--limit', '3')).toHaveLength(3);
     expect(await list()).toHaveLength(13);
     expect(await redrive()).toEqual({ moved: 13, kept: [], inHand: 0 });
-    expect(await dlq('list')).toBe('The dead-letter queue shows no message.\n');
+    expect(await dlq('list')).toBe('There are no dead letters.\n');
   });
+
+  it('shows copies of one message as one, and a forged origin apart', async () => {
+    for (let copy = 0; copy < 3; copy += 1) await put('no JSON', refused);
+    await put('forged', refused);
+    expect((await list()).map(({ messageId, body, copies }) => [messageId, body, copies])).toEqual([
+      [refused.original_message_id, 'no JSON', 3],
+      [refused.original_message_id, 'forged', 1],
+    ]);
+  });
+
+  it.each(['list', 'list --json'])(
+    'does not say that there are none while another looks at them: %s',
+    async command => {
+      for (let index = 0; index < 3; index += 1) await put(`no JSON ${index}`);
+      expect(await take(urls.dead)).toHaveLength(3);
+      const { code, stdout, stderr } = await runOpsInProcess([...outputs(), 'dlq', ...command.split(' ')]);
+      expect(code).toBe(0);
+      expect(stdout).not.toContain('There are no');
+      expect(stderr).toContain('another command is looking at about 3 dead letters');
+    },
+  );
 });
 
 /** SQS moves a message with its publisher's attributes. */
@@ -171,6 +201,17 @@ describe('ops dlq redrive', () => {
     ]);
     expect(taken.map(message => said(message, 'original_sent_at'))).toEqual([listed[0]?.sentAt, long]);
     expect(taken.map(message => said(message, 'reason'))).toEqual([undefined, undefined]);
+  });
+
+  it('sends copies of one message once', async () => {
+    const origin = { original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' };
+    for (let copy = 0; copy < 3; copy += 1) await put(JSON.stringify(event(1)), origin);
+    await put('no JSON', refused);
+    await put('no JSON', refused);
+    const { moved, kept } = await redrive();
+    expect([moved, kept.length]).toEqual([1, 1]);
+    expect(await take(urls.events)).toHaveLength(1);
+    expect(await list()).toMatchObject([{ body: 'no JSON', copies: 2 }]);
   });
 
   it('shows what it kept again at once', async () => {
@@ -248,7 +289,28 @@ describe('ops dlq show', () => {
   });
 });
 
+describe.each([
+  ['show', []],
+  ['discard', ['--yes']],
+])('ops dlq %s of a message that another command is looking at', (command, more) => {
+  it('says that others are looking, and not that there is none', async () => {
+    const id = await put('no JSON');
+    expect(await take(urls.dead)).toHaveLength(1);
+    const { code, stderr } = await failing(command, id, ...more);
+    expect(code).toBe(1);
+    expect(stderr).toContain('another command is looking at about 1 dead letters');
+    expect(stderr).not.toContain('dlq list');
+  });
+});
+
 describe('ops dlq discard', () => {
+  it('counts copies of one message once', async () => {
+    for (let copy = 0; copy < 3; copy += 1) await put('no JSON', refused);
+    const discarded = await dlq('discard', refused.original_message_id, '--yes', '--json');
+    expect(JSON.parse(discarded)).toEqual({ discarded: 1 });
+    expect(await list()).toEqual([]);
+  });
+
   it('is refused without a terminal unless --yes says so, and then touches nothing', async () => {
     const id = await put('no JSON');
     const refused = await failing('discard', id);
