@@ -1,10 +1,10 @@
-import type { Delivery } from '../../lambdas/delivery/delivery.ts';
+import { type Delivery, isTest } from '../../lambdas/delivery/delivery.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { reads } from './audit.ts';
 import type { LoggedLine } from './cloudwatch.ts';
 import { readDeliveries } from './deliveries.ts';
-import { isUnstored, type Judgement, judgeConflict, judgeDelivery, judgeLine } from './event-verdict.ts';
+import { endsOwn, isUnstored, type Judgement, judgeDelivery, judgeLine, judgeMessage } from './event-verdict.ts';
 import type { ShowProgress } from './operator.ts';
 import type { Task } from './target.ts';
 
@@ -66,7 +66,8 @@ async function listEvents({ target, progress }: Task, query: EventsQuery): Promi
   return readEvents(
     query,
     {
-      listDeliveries: (account, since, limit) => readDeliveries(history, { account, since, limit }, progress),
+      listDeliveries: (account, since, limit) =>
+        readDeliveries(history, { account, since, limit }, progress, delivery => !isTest(delivery)),
       readDeliveries: read,
       listWebhooks: async account => {
         const found = (await openWebhooks(target).listOf(account)).filter(webhook => 'webhookId' in webhook);
@@ -101,7 +102,7 @@ export async function readEvents(
   const known = new Map(listed.map(delivery => [delivery.id, delivery]));
   const unlisted = [...new Set(lines.flatMap(({ fields }) => idOf(fields) ?? []))].filter(id => !known.has(id));
   const others = await inBatches(unlisted, sources.readDeliveries);
-  const stored = new Set([...listed, ...others].map(({ id }) => id));
+  const stored = new Map([...listed, ...others].map(({ id, messageId }) => [id, messageId]));
   const unstored = lines.filter(isUnstored);
   const found = [
     ...listed.map(delivery => eventOf(delivery, webhooks)),
@@ -159,17 +160,23 @@ function newestOfEach(lines: readonly LoggedLine[]): readonly LoggedLine[] {
   return [...byMessage.values()];
 }
 
-/** Returns the event that a line tells of; nothing where the table does. A copy that says something else is no event of the table. */
+/**
+ * Returns the event that a line tells of; nothing where the table does. A message that became no delivery is told of beside the
+ * delivery of another one with its id.
+ *
+ * @param stored - the message ids of deliveries, by the ids of these.
+ */
 function eventIn(
   line: LoggedLine,
-  stored: ReadonlySet<string>,
+  stored: ReadonlyMap<string, string | undefined>,
   unstored: readonly LoggedLine[],
 ): readonly AccountEvent[] {
   const { fields, at } = line;
   const deliveryId = idOf(fields);
   const messageId = textOf(fields.messageId);
-  const dropped = messageId === undefined ? undefined : judgeConflict([line], messageId);
-  if (!dropped && deliveryId !== undefined && stored.has(deliveryId)) return [];
-  const judgement = dropped ?? judgeLine(line, unstored);
+  const isStored = deliveryId !== undefined && stored.has(deliveryId);
+  if (isStored && (!endsOwn(line) || stored.get(deliveryId) === messageId)) return [];
+  const own = messageId === undefined ? undefined : judgeMessage([line], messageId, unstored);
+  const judgement = own ?? judgeLine(line, unstored);
   return judgement ? [{ ...judgement, at, eventName: textOf(fields.event), deliveryId, messageId }] : [];
 }

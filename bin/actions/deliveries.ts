@@ -93,6 +93,7 @@ export async function readDeliveries(
   history: ReadHistory,
   { account, event, limit, ...choice }: ListQuery,
   progress: ShowProgress,
+  isWanted: (delivery: Delivery) => boolean = () => true,
 ): Promise<readonly Delivery[]> {
   const most = event === undefined ? longestPage / 4 : longestPage; // of eight webhooks most pages are read in vain
   const pages = (event === undefined ? EVENT_NAMES : [event]).map(eventName =>
@@ -104,7 +105,7 @@ export async function readDeliveries(
     const newest = latestOf(next);
     const delivery = next[newest]?.value;
     if (!delivery) break;
-    found.push(delivery);
+    if (isWanted(delivery)) found.push(delivery);
     if (found.length % longestPage === 0) {
       progress(`Found ${found.length} deliveries so far, back to ${isoTime(delivery.createdAt)}`);
     }

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/intake/event.ts';
 import { attemptMessage } from '../../lambdas/delivery/queues.ts';
 import { looks, writes } from './audit.ts';
+import { lookedAt } from './looked-at.ts';
 import { CliError } from './operator.ts';
 import { copyKey, type DeadLetter, openQueues, type Queues } from './queues.ts';
 import type { Task } from './target.ts';
@@ -76,11 +77,6 @@ async function listLetters(
   const inFlight = letters.size === 0 ? Math.max(before, after) : Math.min(before, after);
   if (inFlight > 0) warn(lookedAt(inFlight));
   return { letters: [...letters.values()], inFlight };
-}
-
-/** Tells of dead letters that others have in flight. */
-function lookedAt(inFlight: number): string {
-  return `another command is looking at about ${inFlight} dead letters, which show again when it ends, or within a minute`;
 }
 
 /** Sends dead letters that can be processed now back to the queue they belong to; the others stay. */

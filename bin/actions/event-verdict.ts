@@ -93,6 +93,26 @@ export function judgeConflict(lines: readonly LoggedLine[], messageId: string): 
   return { verdict: 'refused', why };
 }
 
+/**
+ * Judges a message by its own newest line that tells of an end; `undefined` where it became a delivery, or was a copy of one: the
+ * fate of that is its own.
+ *
+ * @param unstored - lines of attempts whose outcome could not be stored.
+ */
+export function judgeMessage(
+  lines: readonly LoggedLine[],
+  messageId: string,
+  unstored: readonly LoggedLine[] = lines.filter(isUnstored),
+): Judgement | undefined {
+  const line = lines.find(({ fields }) => fields.messageId === messageId && endsMessage.test(String(fields.message)));
+  return line && endsOwn(line) ? (judgeConflict([line], messageId) ?? judgeLine(line, unstored)) : undefined;
+}
+
+/** Returns whether a line tells that its message became no delivery, whatever became of others with its id. */
+export function endsOwn({ fields }: LoggedLine): boolean {
+  return String(fields.message).startsWith('event.') && fields.message !== 'event.duplicate';
+}
+
 /** Judges an event by its dead letter. */
 export function judgeLetter({ origin: { messageId }, reason, detail }: DeadLetter): Judgement {
   const cause =
@@ -102,6 +122,8 @@ export function judgeLetter({ origin: { messageId }, reason, detail }: DeadLette
 
 /** The fate of an event, in one word. */
 type EventVerdict = 'delivered' | 'waiting' | 'failed' | 'held' | 'cancelled' | 'no webhook' | 'refused' | 'unknown';
+
+const endsMessage = /^(event|delivery)\.(?!shed$)/;
 
 function describeAttempt({ number, startedAt, result, status }: AttemptRecord): string {
   return `attempt ${number} of ${startedAt} ended with ${wireResults[result]}${status === null ? '' : ` ${status}`}`;

@@ -5,7 +5,8 @@ import { isoTime } from '../../lambdas/platform/clock.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { reads, writes } from './audit.ts';
 import type { EventLog, LoggedLine } from './cloudwatch.ts';
-import { isUnstored, type Judgement, judgeConflict, judgeDelivery, judgeLetter, judgeLine } from './event-verdict.ts';
+import { isUnstored, type Judgement, judgeDelivery, judgeLetter, judgeLine, judgeMessage } from './event-verdict.ts';
+import { lookedAt } from './looked-at.ts';
 import type { ShowProgress } from './operator.ts';
 import type { DeadLetter, Queues } from './queues.ts';
 import type { Task } from './target.ts';
@@ -24,7 +25,7 @@ export interface EventSources {
   readDelivery(id: string): Promise<Delivery | undefined>;
   readonly findWebhook: FindWebhook;
   openLog(): Promise<EventLog>;
-  openQueues(): Promise<Pick<Queues, 'deadLetters'>>;
+  openQueues(): Promise<Pick<Queues, 'deadLetters' | 'countInFlight'>>;
 }
 
 /** The id of an event: that of its delivery, or that of its message. */
@@ -107,24 +108,35 @@ export async function findEvent(
   const lines = await log.find(id, logSince, progress);
   const said = (name: string) => textOf(lines.find(({ fields }) => textOf(fields[name]) !== undefined)?.fields[name]);
   const ids = { deliveryId: given.deliveryId ?? said('deliveryId'), messageId: given.messageId ?? said('messageId') };
-  const dropped = given.messageId === undefined ? undefined : judgeConflict(lines, given.messageId);
-  if (dropped) return { ...dropped, ...ids, logSince };
-  if (given.deliveryId === undefined && ids.deliveryId !== undefined) {
-    const delivery = await readDelivery(ids.deliveryId);
-    if (delivery) return { ...(await judged(delivery)), logSince };
+  if (given.messageId !== undefined) {
+    const own = judgeMessage(lines, given.messageId);
+    if (own) return { ...own, ...ids, logSince };
+    const delivery = ids.deliveryId === undefined ? undefined : await readDelivery(ids.deliveryId);
+    if (delivery && isOfMessage(delivery, given.messageId, lines)) return { ...(await judged(delivery)), logSince };
   }
   const judgement = judgeNewest(lines);
   if (judgement) return { ...judgement, ...ids, logSince };
 
   progress('Looking through the dead-letter queue');
-  const letter = await findLetter(await openQueues(), id);
-  if (!letter) return { ...unknown(logSince), ...ids, logSince };
+  const queues = await openQueues();
+  const before = await queues.countInFlight();
+  const letter = await findLetter(queues, id);
+  if (!letter) {
+    const inFlight = Math.max(before, await queues.countInFlight());
+    return { ...unknown(logSince, inFlight), ...ids, logSince };
+  }
   const { messageId } = letter.origin;
   return { ...judgeLetter(letter), deliveryId: ids.deliveryId ?? deliveryIdIn(letter), messageId, logSince };
 }
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+/** Returns whether a delivery is that of a message: its own, or that of which it was a copy. */
+function isOfMessage(delivery: Delivery, messageId: string, lines: readonly LoggedLine[]): boolean {
+  const isCopy = lines.some(({ fields }) => fields.message === 'event.duplicate' && fields.messageId === messageId);
+  return delivery.messageId === messageId || isCopy;
 }
 
 /** Returns the judgement by the newest line that says what became of the event. */
@@ -140,10 +152,11 @@ async function findLetter(queues: Pick<Queues, 'deadLetters'>, id: string): Prom
   return undefined;
 }
 
-function unknown(since: number): Judgement {
+function unknown(since: number, inFlight: number): Judgement {
+  const letter = inFlight === 0 ? 'no dead letter' : `no dead letter that can be seen (${lookedAt(inFlight)})`;
   return {
     verdict: 'unknown',
-    why: `no delivery, no dead letter, and no line of the log since ${isoTime(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
+    why: `no delivery, ${letter}, and no line of the log since ${isoTime(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
   };
 }
 

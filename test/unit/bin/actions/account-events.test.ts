@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
-import { readEvents } from '../../../../bin/actions/account-events.ts';
+import { type AccountSources, readEvents } from '../../../../bin/actions/account-events.ts';
+import { readDeliveries } from '../../../../bin/actions/deliveries.ts';
+import { type Delivery, isTest, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { aDelivery, noon } from '../../delivery/builders.ts';
 
 it('tells how far back it looked: to the oldest line where there are more lines than are read', async () => {
   const now = Date.UTC(2026, 10, 23, 12);
@@ -44,4 +47,49 @@ it('tells an event that was sent before its webhook was deleted by what the atte
     ['message-1', 'delivered'],
     ['message-2', 'no webhook'],
   ]);
+});
+
+const listed = async (deliveries: readonly Delivery[], lines: readonly Record<string, unknown>[], limit = 10) => {
+  const sources: AccountSources = {
+    listDeliveries: async (_account, _since, most) => deliveries.slice(0, most),
+    readDeliveries: async () => [],
+    listWebhooks: async () => [],
+    keptSince: async () => 0,
+    findLines: async () => lines.map((fields, at) => ({ at: noon - at, fields })),
+  };
+  const { events } = await readEvents({ account: 'conta-1', since: 0, limit }, sources, () => {});
+  return events.map(({ messageId, verdict }) => [messageId, verdict]);
+};
+
+it('lists a message that was refused, or had no webhook, beside the delivery of another one with its id', async () => {
+  const delivered = settled(aDelivery({ id: 'evt_1', messageId: 'delivered' }), 'delivered', noon);
+  const lines = [
+    { message: 'event.refused', messageId: 'refused', deliveryId: 'evt_1', reason: 'malformed', detail: 'no' },
+    { message: 'event.without_webhook', messageId: 'early', deliveryId: 'evt_1' },
+    { message: 'message.deferred', messageId: 'copy', deliveryId: 'evt_1', seconds: 1 },
+    { message: 'event.refused', messageId: 'delivered', deliveryId: 'evt_1', reason: 'unknown_event', detail: 'no' },
+  ];
+  expect(await listed([delivered], lines)).toEqual([
+    ['delivered', 'delivered'],
+    ['refused', 'refused'],
+    ['early', 'no webhook'],
+  ]);
+});
+
+it('reads as many deliveries as are asked for, tests left out', async () => {
+  const deliveries = ['teste_1', 'evt_1', 'teste_2', 'evt_2', 'evt_3'].map((id, at) =>
+    aDelivery({ id, createdAt: noon - at }),
+  );
+  const history = async ({ eventName }: { eventName: string }) => ({
+    deliveries: eventName === 'demanda.criada' ? deliveries : [],
+    next: undefined,
+  });
+  const query = { account: 'conta-1', since: 0, limit: 2 };
+  const found = await readDeliveries(
+    history as never,
+    query,
+    () => {},
+    delivery => !isTest(delivery),
+  );
+  expect(found.map(({ id }) => id)).toEqual(['evt_1', 'evt_2']);
 });

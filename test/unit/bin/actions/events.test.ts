@@ -21,10 +21,12 @@ interface World {
   readonly webhook?: Webhook;
   readonly lines?: readonly LoggedLine[];
   readonly letters?: readonly Partial<DeadLetter>[];
+  /** Dead letters that others are looking at. */
+  readonly inFlight?: number;
 }
 
 /** Sources over a world, and which of them were opened. */
-const sourcesOf = ({ delivery, webhook, lines = [], letters = [] }: World) => {
+const sourcesOf = ({ delivery, webhook, lines = [], letters = [], inFlight = 0 }: World) => {
   const opened: string[] = [];
   const sources: EventSources = {
     readDelivery: async id => (delivery?.id === id ? delivery : undefined),
@@ -39,6 +41,7 @@ const sourcesOf = ({ delivery, webhook, lines = [], letters = [] }: World) => {
     openQueues: async () => {
       opened.push('dead letters');
       return {
+        countInFlight: async () => inFlight,
         deadLetters: async function* () {
           for (const letter of letters) {
             yield { origin: { messageId: 'other', sentAt: noon }, body: '', ...letter } as DeadLetter;
@@ -113,6 +116,31 @@ describe('a message that reuses an id for other content', () => {
     });
     expect(await find(world, { messageId: first })).toMatchObject({ verdict: 'delivered', messageId: first });
     expect(await find(world)).toMatchObject({ verdict: 'delivered', messageId: first });
+  });
+});
+
+describe('a message whose event was delivered by another message with its id', () => {
+  const other = 'aaaaaaaa-0000-0000-0000-000000000000';
+  const delivery = settled(known({ messageId: other }), 'delivered', noon);
+  it.each([
+    ['that was refused', { message: 'event.refused', reason: 'malformed', detail: 'no demand' }, 'refused'],
+    ['that had no webhook', { message: 'event.without_webhook', account: 'conta-1' }, 'no webhook'],
+    ['that still waits', { message: 'message.deferred', seconds: 40 }, 'waiting'],
+    ['that was a copy', { message: 'event.duplicate', state: 'delivered' }, 'delivered'],
+  ])('has its own fate: one %s', async (_case, fields, verdict) => {
+    const lines = [line({ message: 'delivery.attempt', state: 'delivered', messageId: other }), line(fields)];
+    expect(await find({ delivery, lines }, { messageId })).toMatchObject({ verdict });
+    expect(await find({ delivery, lines }, { messageId: other })).toMatchObject({ verdict: 'delivered' });
+    expect(await find({ delivery, lines })).toMatchObject({ verdict: 'delivered' });
+  });
+
+  it('is delivered where it was refused, and then redriven and delivered itself', async () => {
+    const own = settled(known(), 'delivered', noon);
+    const lines = [
+      line({ message: 'delivery.attempt', state: 'delivered' }),
+      line({ message: 'event.refused', reason: 'unknown_event', detail: 'no' }),
+    ];
+    expect(await find({ delivery: own, lines }, { messageId })).toMatchObject({ verdict: 'delivered' });
   });
 });
 
@@ -274,6 +302,11 @@ describe('an event without a delivery', () => {
         logSince: expected,
       });
     }
+  });
+
+  it('may be among the dead letters that others are looking at', async () => {
+    expect((await find({ inFlight: 3 })).why).toContain('another command is looking at about 3 dead letters');
+    expect((await find({})).why).toContain('no dead letter,');
   });
 
   it('is unknown where nothing is found, and the answer says how far back the log was searched', async () => {

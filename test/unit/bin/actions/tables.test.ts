@@ -13,7 +13,7 @@ it.each(['sessions', 'lockouts'])('%s are not copied: one that was ended would c
       unreachable: 'nothing answers.',
     },
     progress: () => {},
-  tell: () => {},
+    tell: () => {},
     warn: () => {},
     confirm: async text => void confirmed.push(text),
     askPassword: async () => '',
