@@ -6,13 +6,16 @@ import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
 import { type AccountItems, openAccountItems } from './account-items.ts';
 import { deliveryKeysOf, ownKeysOf } from './account-keys.ts';
+import { type DeletedLetters, deleteLetters } from './account-letters.ts';
 import { makeRecordReaders } from './account-records.ts';
 import { looks, writes } from './audit.ts';
 import { eraseClient } from './erase-client.ts';
 import { eraseUser } from './erase-user.ts';
 import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
+import { lookedAt } from './looked-at.ts';
 import { CliError } from './operator.ts';
 import { resumeExport } from './partial-export.ts';
+import { openQueues } from './queues.ts';
 import { connectDynamo, openLockout, openSessions, openUsers, openWebhooks } from './stores.ts';
 import { requireOutput, type Task } from './target.ts';
 import { countDeleted } from './users.ts';
@@ -37,9 +40,12 @@ export interface DeletedCounts {
   readonly claimedAddresses: number;
 }
 
+/** What was deleted of an account. */
+export interface DeletedAccount extends DeletedCounts, DeletedLetters {}
+
 /**
  * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. Password
- * hashes and secrets are not in it. The file gets its name when it is whole. Until then it is FILE.TABLE.ACCOUNT.partial: a run that was
+ * hashes, secrets and dead letters are not in it. The file gets its name when it is whole. Until then it is FILE.TABLE.ACCOUNT.partial: a run that was
  * ended half-way is repeated, and goes on with the deliveries that are not in it yet.
  *
  * @throws {CliError} when the file cannot be written, or there is nothing of the account.
@@ -85,19 +91,19 @@ async function exportAccount({ target, progress, warn }: Task, account: string, 
 }
 
 /**
- * Deletes all that is kept of an account: the kinds of `item-kinds.ts`. Users are shut out first and deleted last, so that a run that
+ * Deletes all that is kept of an account: the kinds of `item-kinds.ts`, and the dead letters that name it. Users are shut out first and deleted last, so that a run that
  * was killed is repeated. What consumers have in hand meanwhile may still be written: it goes on until nothing is found.
  *
  * @throws {CliError} when nobody confirmed, or there is nothing of the account.
  */
-async function deleteAccount({ target, progress, confirm }: Task, account: string): Promise<DeletedCounts> {
+async function deleteAccount({ target, progress, confirm }: Task, account: string): Promise<DeletedAccount> {
   const items = openAccountItems(target, account);
   const [found, clients, webhooks] = [
     await items.listUsers(),
     await items.listClients(),
     await openWebhooks(target).listOf(account),
   ];
-  const what = `${found.length} users, ${clients.length} clients, ${webhooks.length} webhooks, and all deliveries`;
+  const what = `${found.length} users, ${clients.length} clients, ${webhooks.length} webhooks, and all deliveries and dead letters`;
   await confirm(`This deletes account ${account} of ${target.label} for good: ${what}.`);
 
   const users = openUsers(target);
@@ -107,9 +113,10 @@ async function deleteAccount({ target, progress, confirm }: Task, account: strin
   const deliveries = await deleteDeliveries(target, items, progress);
   const deleted = await deleteUsers({ target, progress }, items);
   await deleteOwn(target, items); // a consumer may have noted slowness meanwhile
-  const counts = { clients: clients.length, webhooks: webhooks.length, deliveries, ...deleted };
-  if (Object.values(counts).every(count => count === 0)) throw nothingOf(account);
-  return counts;
+  const { deadLetters, inFlight } = await deleteLetters(openQueues(target), account, progress);
+  const counts = { clients: clients.length, webhooks: webhooks.length, deliveries, ...deleted, deadLetters };
+  if (Object.values(counts).every(count => count === 0)) throw nothingOf(account, inFlight);
+  return { ...counts, inFlight };
 }
 
 async function deleteOwn(target: Task['target'], items: AccountItems): Promise<void> {
@@ -160,8 +167,7 @@ async function deleteUsers(
 /** An index lags by less. In milliseconds. */
 const pauseBetweenPasses = 1_000;
 
-function nothingOf(account: string): CliError {
-  return new CliError(
-    `there is nothing of account "${account}": "webhooks list" and "users list" show those there are.`,
-  );
+function nothingOf(account: string, inFlight = 0): CliError {
+  const hint = inFlight === 0 ? '"webhooks list" and "users list" show those there are' : `but ${lookedAt(inFlight)}`;
+  return new CliError(`there is nothing of account "${account}": ${hint}.`);
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { DeletedCounts, ExportedCounts } from '../actions/accounts.ts';
+import type { DeletedAccount, DeletedCounts, ExportedCounts } from '../actions/accounts.ts';
+import { lookedAt } from '../actions/looked-at.ts';
 import { notEmpty, ordinaryAccountId } from './option-values.ts';
 import type { Report } from './report.ts';
 import type { Run } from './run.ts';
@@ -33,7 +34,7 @@ export function addAccounts(program: Command, run: Run): void {
 }
 
 const examples = `
-An account's clients are those that log in its users only. Logs and the audit trail name accounts, users and clients by their ids,
+An account's clients are those that log in its users only. Dead letters that name the account are deleted, too, and not exported. Logs and the audit trail name accounts, users and clients by their ids,
 and end with their retention.
 
 Examples:
@@ -50,8 +51,10 @@ function exported(counts: ExportedCounts): Report {
   return { json: counts, text: `Exported: ${told(counts)}.` };
 }
 
-function deleted(counts: DeletedCounts): Report {
-  return { json: counts, text: `Deleted: ${told(counts)}.` };
+function deleted({ inFlight, deadLetters, ...counts }: DeletedAccount): Report {
+  const text = `Deleted: ${told(counts)}, ${deadLetters} dead letters.`;
+  const others = `\n\nBut ${lookedAt(inFlight)}: repeat this command then, some may be of this account.`;
+  return { json: { ...counts, deadLetters, inHand: inFlight }, text: inFlight === 0 ? text : text + others };
 }
 
 function told(counts: ExportedCounts | DeletedCounts): string {

@@ -11,7 +11,7 @@ import { createClient, createUser, logIn, postToken } from '../support/e2e-accou
 import { settled } from '../support/e2e-deliveries.ts';
 import { ops } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
-import { deliveryId, publish } from '../support/e2e-queues.ts';
+import { deliveryId, publish, sendDeadLetter } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { describeWith, outputs, run } from '../support/e2e-target.ts';
 import { callApi, openSession, register } from '../support/e2e-webhooks.ts';
@@ -116,12 +116,11 @@ describeWith(['names'], 'all that is kept of an account', () => {
       stderr: expect.stringMatching(/add --yes/),
     });
     expect(await itemsWith(canary)).toHaveLength(before.length);
-    expect(await ops(['accounts', 'delete', account])).toMatchObject({
-      clients: 1,
-      users: 1,
-      sessions: 2,
-      webhooks: 2,
-    });
+    await sendDeadLetter(JSON.stringify({ id_conta: account, event: 'demanda.inventada' }));
+    // Other tests look at dead letters, too.
+    const deleted = await ops<{ deadLetters: number; inHand: number }>(['accounts', 'delete', account]);
+    expect(deleted).toMatchObject({ clients: 1, users: 1, sessions: 2, webhooks: 2 });
+    expect(deleted.deadLetters + deleted.inHand).toBeGreaterThanOrEqual(1);
     expect(await itemsWith(canary)).toEqual([]);
     expect(await itemsWith(session.user.userId)).toEqual([]);
     expect(await itemsWith(bound.clientId)).toEqual([]);
