@@ -1,5 +1,6 @@
 import type { ServiceAddress } from '../api/service-client.ts';
 import { smokeAccount } from '../auth/principals/account.ts';
+import { smokeTestIdLength } from '../delivery/intake/event.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import { makeRunKey } from './receiver.ts';
@@ -159,7 +160,7 @@ async function takeSteps(
   });
   undo.push({ what: 'the session', remove: limit => service.revoke(opened, tokens.refreshToken, limit) });
 
-  const runId = makeId(22);
+  const runId = makeId(smokeTestIdLength);
   const { webhook, key } = await take('register', async () => {
     const url = withRunId(receiver.url, runId);
     const removed = await removeOldWebhooks(service, tokens, effects.now, signal);

@@ -28,6 +28,7 @@ export interface FieldSchema {
   readonly description: string;
   readonly const?: string;
   readonly pattern?: string;
+  readonly not?: { readonly const: string };
   readonly format?: string;
   readonly minLength?: number;
   readonly maxLength?: number;

@@ -1,5 +1,5 @@
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
-import { eventCatalogue, eventMessageSchemas } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { eventCatalogue, eventMessageSchemas, requiredFields } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { type FieldSchema, messageSchema, type ObjectSchema } from './event-schemas.ts';
 
@@ -29,12 +29,15 @@ export const eventFields: Readonly<Record<string, readonly string[]>> = ${litera
 /** The fields that may be absent. */
 export const optionalFields: readonly string[] = ${literal(optionalFields())};
 
+/** The fields beside \`event\` that every event has. */
+export const commonFields: readonly string[] = ${literal(requiredFields)};
+
 /** The texts about something that is no event, of an \`event\` that is no text, and of one that is unknown. */
 export const eventReasons = ${literal(eventReasons())};
 
-/** A text has a pattern, or a length that is counted in code points; a whole number has a minimum and a maximum. */
+/** A text has a pattern and may have a reserved value, or a length that is counted in code points; a whole number has a minimum and a maximum. */
 export type FieldRule =
-  | { readonly pattern: string; readonly reason: string }
+  | { readonly pattern: string; readonly reserved?: string; readonly reason: string }
   | { readonly minLength: number; readonly maxLength: number; readonly reason: string }
   | { readonly minimum: number; readonly maximum: number; readonly reason: string };
 `;
@@ -73,9 +76,13 @@ EventName = Literal[${EVENT_NAMES.map(event => `\n    "${event}",`).join('')}
 
 
 class FieldRule(TypedDict, total=False):
-    """A text has a pattern, or a length that is counted in code points; a whole number has a minimum and a maximum."""
+    """
+    A text has a pattern and may have a reserved value, or a length that is counted in code points; a whole number has a minimum and a
+    maximum.
+    """
 
     pattern: str
+    reserved: str
     minLength: int
     maxLength: int
     minimum: int
@@ -91,6 +98,9 @@ EVENT_FIELDS: dict[str, list[str]] = ${literal(eventFields())}
 
 OPTIONAL_FIELDS: list[str] = ${literal(optionalFields())}
 """The fields that may be absent."""
+
+COMMON_FIELDS: list[str] = ${literal(requiredFields)}
+"""The fields beside \`event\` that every event has."""
 
 EVENT_REASONS = ${literal(eventReasons())}
 """The texts about something that is no event, of an \`event\` that is no text, and of one that is unknown."""
@@ -149,8 +159,8 @@ function fieldRules(): Readonly<Record<string, object>> {
   return Object.fromEntries(rules);
 }
 
-function limits({ pattern, minLength, maxLength, minimum, maximum }: Partial<FieldSchema> = {}): object {
-  return { pattern, minLength, maxLength, minimum, maximum };
+function limits({ pattern, not, minLength, maxLength, minimum, maximum }: Partial<FieldSchema> = {}): object {
+  return { pattern, reserved: not?.const, minLength, maxLength, minimum, maximum };
 }
 
 function reasonFor(event: EventName, field: string): string {

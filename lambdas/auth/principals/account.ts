@@ -8,8 +8,8 @@ export function isAccountId(text: string): boolean {
 
 /**
  * Returns whether an account is reserved for Emissor itself. Operators can assign no client, user or event to it, because a
- * smoke test removes whatever it finds there. This is the one place that says which accounts those are. A publisher that names
- * one reaches at most the receiver of a test, which looks for its own event only.
+ * smoke test removes whatever it finds there; events that publishers send for it are refused, unless they have the form of a test's own
+ * (`parseEventMessage`). This is the one place that says which accounts those are.
  */
 export function isReservedAccount(accountId: string): boolean {
   return accountId === smokeAccount;

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isReservedAccount, smokeAccount } from '../../auth/principals/account.ts';
 import { EVENT_NAMES, type EventName } from '../../webhooks/webhook.ts';
 
 /** Returns the body of an event's delivery: its fields in the order of its row. `demandsUrl` has no slash at its end. */
@@ -115,11 +116,16 @@ interface EventRow {
   readonly link?: Link;
 }
 
-const notAccount = 'must be 1 to 64 letters, digits, _ or -';
-const notText = 'must be 1 to 128 characters';
+const notAccount = `must be a string of 1 to 64 letters, digits, _ or -, and not ${smokeAccount}`;
+const notText = 'must be a string of 1 to 128 characters';
+
+const anyAccount = z.string(notAccount).check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, notAccount));
 
 const envelope = {
-  id_conta: z.string(notAccount).check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, notAccount)),
+  id_conta: anyAccount.check(
+    z.refine(id => !isReservedAccount(id), notAccount),
+    z.meta({ not: { const: smokeAccount } }),
+  ),
   /** The publisher's idempotency id, counted in characters and not in UTF-16 units, as JSON Schema counts. */
   id: z.optional(
     z.string(notText).check(
@@ -134,10 +140,23 @@ export const eventMessageSchemas = Object.fromEntries(
   EVENT_NAMES.map(event => [event, messageSchemaOf(event)]),
 ) as Readonly<Record<EventName, ReturnType<typeof messageSchemaOf>>>;
 
-function messageSchemaOf(event: EventName) {
+/** Returns the schema of the message of a smoke test, whose account nobody else may name. */
+export function smokeMessageSchema(event: EventName) {
+  return messageSchemaOf(event, anyAccount);
+}
+
+/** The fields beside `event` that every message has. */
+export const requiredFields: readonly string[] = [
+  'id_conta',
+  ...Object.keys(eventFields).filter(name =>
+    EVENT_NAMES.every(event => eventCatalogue[event].fields.some(field => field === name)),
+  ),
+];
+
+function messageSchemaOf(event: EventName, id_conta: z.ZodMiniType<string> = envelope.id_conta) {
   const { fields } = eventCatalogue[event];
   const own: Record<string, z.ZodMiniType> = Object.fromEntries(fields.map(name => [name, eventFields[name].message]));
-  return z.object({ ...envelope, event: z.literal(event), ...(own as OwnFields) });
+  return z.object({ ...envelope, id_conta, event: z.literal(event), ...(own as OwnFields) });
 }
 
 /** An event has some of them. */

@@ -124,12 +124,13 @@ export type EventName = BusinessEvent['event'];
 export const fieldRules: Readonly<Record<string, FieldRule>> = {
   "id_conta": {
     "pattern": "^[A-Za-z0-9_-]{1,64}$",
-    "reason": "must be 1 to 64 letters, digits, _ or -"
+    "reserved": "_smoke",
+    "reason": "must be a string of 1 to 64 letters, digits, _ or -, and not _smoke"
   },
   "id": {
     "minLength": 1,
     "maxLength": 128,
-    "reason": "must be 1 to 128 characters"
+    "reason": "must be a string of 1 to 128 characters"
   },
   "id_demanda": {
     "minimum": 1,
@@ -197,6 +198,12 @@ export const optionalFields: readonly string[] = [
   "id"
 ];
 
+/** The fields beside `event` that every event has. */
+export const commonFields: readonly string[] = [
+  "id_conta",
+  "id_demanda"
+];
+
 /** The texts about something that is no event, of an `event` that is no text, and of one that is unknown. */
 export const eventReasons = {
   "notObject": "the message is not a JSON object",
@@ -204,8 +211,8 @@ export const eventReasons = {
   "unknown": "must be one of demanda.criada, demanda.cancelada, demanda.finalizada, proposta.recebida, proposta.alteracao_valor_solicitado, proposta.contratada, mensagem.recebida, reembolso.solicitado"
 };
 
-/** A text has a pattern, or a length that is counted in code points; a whole number has a minimum and a maximum. */
+/** A text has a pattern and may have a reserved value, or a length that is counted in code points; a whole number has a minimum and a maximum. */
 export type FieldRule =
-  | { readonly pattern: string; readonly reason: string }
+  | { readonly pattern: string; readonly reserved?: string; readonly reason: string }
   | { readonly minLength: number; readonly maxLength: number; readonly reason: string }
   | { readonly minimum: number; readonly maximum: number; readonly reason: string };

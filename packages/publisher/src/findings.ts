@@ -1,4 +1,4 @@
-import { eventFields, eventReasons, fieldRules, optionalFields } from './events.ts';
+import { commonFields, eventFields, eventReasons, fieldRules, optionalFields } from './events.ts';
 
 /** A fault of an event. It names a field and never repeats its value. */
 export interface Finding {
@@ -17,7 +17,10 @@ export function findingsOf(event: unknown): readonly Finding[] {
   }
   const values: Readonly<Record<string, unknown>> = { ...event };
   const name = values.event;
-  if (name === undefined) return [{ field: 'event', reason: missing }];
+  if (name === undefined) {
+    const absent = ['event', ...commonFields].filter(field => values[field] === undefined);
+    return absent.map(field => ({ field, reason: missing }));
+  }
   if (typeof name !== 'string') return [{ field: 'event', reason: eventReasons.notText }];
   const fields = Object.hasOwn(eventFields, name) ? eventFields[name] : undefined;
   if (!fields) return [{ field: 'event', reason: eventReasons.unknown }];
@@ -48,7 +51,8 @@ function findingOf(field: string, value: unknown): Finding | undefined {
 }
 
 function meets(value: unknown, rule: (typeof fieldRules)[string]): boolean {
-  if ('pattern' in rule) return typeof value === 'string' && new RegExp(rule.pattern).test(value);
+  if ('pattern' in rule)
+    return typeof value === 'string' && value !== rule.reserved && new RegExp(rule.pattern).test(value);
   if ('minimum' in rule)
     return Number.isInteger(value) && Number(value) >= rule.minimum && Number(value) <= rule.maximum;
   if (typeof value !== 'string' || value.length > 2 * rule.maxLength) return false;

@@ -74,7 +74,7 @@ describe('one event', () => {
     expect(error).toBeInstanceOf(RefusedEventError);
     expect((error as RefusedEventError).findings.map(({ field }) => field)).toEqual(['id_conta', 'id_demanda', 'ID']);
     expect((error as Error).message).toBe(
-      'The event was not sent: id_conta: must be 1 to 64 letters, digits, _ or -; id_demanda: must be a whole number from 1 to 2^53 - 1; ID: is no field of this event.',
+      'The event was not sent: id_conta: must be a string of 1 to 64 letters, digits, _ or -, and not _smoke; id_demanda: must be a whole number from 1 to 2^53 - 1; ID: is no field of this event.',
     );
     expect(queue.requests).toEqual([]);
   });

@@ -6,6 +6,7 @@ import {
   haveSameContent,
   parseEventMessage,
   sampleBody,
+  smokeTestIdLength,
 } from '../../../../lambdas/delivery/intake/event.ts';
 import {
   eventBodySchema,
@@ -14,6 +15,8 @@ import {
   eventMessageSchemas,
   exampleValues,
 } from '../../../../lambdas/delivery/intake/event-catalogue.ts';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { eventOf } from '../../../../lambdas/smoke/test-steps.ts';
 import { EVENT_NAMES, type EventName } from '../../../../lambdas/webhooks/webhook.ts';
 
 const parse = (message: unknown) => parseEventMessage(JSON.stringify(message), 'message-1', 'https://demandas.com.br');
@@ -98,7 +101,11 @@ describe('a message that a service wrapped in an envelope of its own', () => {
       ruled,
       /^event: is missing; .*EventBridge rule: .*InputPath \$\.detail, or an input transformer/,
     ],
-    ['nobody we know', { Message: 'x', detail: 'y' }, /^event: is missing$/],
+    [
+      'nobody we know',
+      { Message: 'x', detail: 'y' },
+      /^event: is missing; id_conta: is missing; id_demanda: is missing$/,
+    ],
   ])('%s: is malformed, and is told what to do about it', (_service, message, detail) => {
     expect(rejectionOf(JSON.stringify(message))).toEqual({
       reason: 'malformed',
@@ -108,6 +115,30 @@ describe('a message that a service wrapped in an envelope of its own', () => {
 
   it('is an event all the same where it has what an event has', () => {
     expect(parse({ ...ruled, ...event }).outcome).toBe('event');
+  });
+});
+
+describe('an event of the account of smoke tests', () => {
+  const ofSmoke = { ...exampleOf('demanda.criada'), id_conta: '_smoke' };
+  it.each([
+    ['without an id', undefined],
+    ['with an id of somebody', 'order-981'],
+    ['with an id that is longer than a test’s', 'A'.repeat(23)],
+    ['with a number', 1],
+  ])('is refused %s: it was sent by mistake', (_case, id) => {
+    expect(rejectionOf(JSON.stringify({ ...ofSmoke, id }))).toMatchObject({
+      reason: 'malformed',
+      detail: expect.stringMatching(/id_conta: must be .* and not _smoke/),
+    });
+  });
+
+  it('is one where it is a test’s own', () => {
+    const { message, deliveryId } = eventOf('demanda.criada', randomId(smokeTestIdLength));
+    expect(parseEventMessage(message, 'm', 'https://d')).toMatchObject({
+      outcome: 'event',
+      event: { accountId: '_smoke', deliveryId },
+    });
+    expect(rejectionOf(message.replace('"id_demanda":10', '"id_demanda":"10"'))).toMatchObject({ reason: 'malformed' });
   });
 });
 

@@ -146,9 +146,13 @@ EventName = Literal[
 
 
 class FieldRule(TypedDict, total=False):
-    """A text has a pattern, or a length that is counted in code points; a whole number has a minimum and a maximum."""
+    """
+    A text has a pattern and may have a reserved value, or a length that is counted in code points; a whole number has a minimum and a
+    maximum.
+    """
 
     pattern: str
+    reserved: str
     minLength: int
     maxLength: int
     minimum: int
@@ -159,12 +163,13 @@ class FieldRule(TypedDict, total=False):
 FIELD_RULES: dict[str, FieldRule] = {
   "id_conta": {
     "pattern": "^[A-Za-z0-9_-]{1,64}$",
-    "reason": "must be 1 to 64 letters, digits, _ or -"
+    "reserved": "_smoke",
+    "reason": "must be a string of 1 to 64 letters, digits, _ or -, and not _smoke"
   },
   "id": {
     "minLength": 1,
     "maxLength": 128,
-    "reason": "must be 1 to 128 characters"
+    "reason": "must be a string of 1 to 128 characters"
   },
   "id_demanda": {
     "minimum": 1,
@@ -232,6 +237,12 @@ OPTIONAL_FIELDS: list[str] = [
   "id"
 ]
 """The fields that may be absent."""
+
+COMMON_FIELDS: list[str] = [
+  "id_conta",
+  "id_demanda"
+]
+"""The fields beside `event` that every event has."""
 
 EVENT_REASONS = {
   "notObject": "the message is not a JSON object",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from .events import EVENT_FIELDS, EVENT_REASONS, FIELD_RULES, OPTIONAL_FIELDS, FieldRule
+from .events import COMMON_FIELDS, EVENT_FIELDS, EVENT_REASONS, FIELD_RULES, OPTIONAL_FIELDS, FieldRule
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def findings_of(event: object) -> Sequence[Finding]:
         return [Finding("", EVENT_REASONS["notObject"])]
     event = plain(event)
     if "event" not in event:
-        return [Finding("event", _MISSING)]
+        return [Finding(field, _MISSING) for field in ["event", *COMMON_FIELDS] if field not in event]
     name = event["event"]
     if not isinstance(name, str):
         return [Finding("event", EVENT_REASONS["notText"])]
@@ -81,5 +81,5 @@ def _meets(value: object, rule: FieldRule) -> bool:
     if not isinstance(value, str):
         return False
     if "pattern" in rule:
-        return re.fullmatch(rule["pattern"], value) is not None
+        return value != rule.get("reserved") and re.fullmatch(rule["pattern"], value) is not None
     return rule["minLength"] <= len(normalised(value)) <= rule["maxLength"]
