@@ -48,10 +48,13 @@ interface CountedRefusals extends Readonly<z.infer<typeof firstItem>> {
   readonly keptBack: number;
 }
 
-/** The counts of refused events. */
+/** What a process stores of the events that it refused. */
 export type RefusalCounts = ReturnType<typeof makeRefusalCounts>;
 
-/** Makes the store over the table `Deliveries`. */
+/** The counts of minutes, which the sweeper tells. */
+export type RefusalTotals = ReturnType<typeof makeRefusalTotals>;
+
+/** Makes the store of one process over the table `Deliveries`. */
 export function makeRefusalCounts({
   dynamo,
   table,
@@ -65,7 +68,7 @@ export function makeRefusalCounts({
 }) {
   const process = drawId(random);
   const ownShard = Math.floor(random() * shardCount);
-  return { claim, keepBack, read, markTold, unmarkTold };
+  return { claim, keepBack };
 
   /** Claims notices of a minute for this process, beyond those that it has. Ten are shared by all. */
   async function claim(minute: RefusedMinute, { own, all }: ClaimedNotices, wanted: number): Promise<ClaimedNotices> {
@@ -107,6 +110,19 @@ export function makeRefusalCounts({
       set: { ...common(minute), late: expression`if_not_exists(late, ${0}) + ${1}`, ...task(id, minute) },
     });
   }
+}
+
+/** Makes the store of the sweeper over the table `Deliveries`. */
+export function makeRefusalTotals({
+  dynamo,
+  table,
+  random,
+}: {
+  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly table: string;
+  readonly random: () => number;
+}) {
+  return { read, markTold, unmarkTold };
 
   /** Reads consistently, by the first item's id. */
   async function read(id: string): Promise<CountedRefusals | undefined> {

@@ -18,7 +18,7 @@ export type RefusalNotices = ReturnType<typeof makeRefusalNotices>;
  */
 export function makeRefusalNotices(
   dependencies: {
-    readonly counts: Pick<RefusalCounts, 'claim' | 'keepBack'>;
+    readonly counts: RefusalCounts;
     readonly publish: PublishNotice;
     readonly now: Clock;
   } & DeliveryTelemetry,

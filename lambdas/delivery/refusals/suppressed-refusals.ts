@@ -3,7 +3,7 @@ import { describeError } from '../../platform/telemetry.ts';
 import { pauseAfterFailedNotice, refusalWindow } from '../limits.ts';
 import type { DueTask } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import type { RefusalCounts } from './refusal-counts.ts';
+import type { RefusalTotals } from './refusal-counts.ts';
 import type { SuppressedRefusals } from './refusal-notice.ts';
 import type { PublishNotice } from './refused-events-topic.ts';
 
@@ -14,24 +14,24 @@ import type { PublishNotice } from './refused-events-topic.ts';
  */
 export function makeSuppressedRefusalsTask(
   dependencies: {
-    readonly counts: Pick<RefusalCounts, 'read' | 'markTold' | 'unmarkTold'>;
+    readonly totals: RefusalTotals;
     readonly publish: PublishNotice;
     readonly now: Clock;
   } & DeliveryTelemetry,
 ): DueTask {
-  const { counts, publish, now, log, count } = dependencies;
+  const { totals, publish, now, log, count } = dependencies;
   let pauseUntil = 0;
 
   return async function tellSuppressedRefusals({ id }, hasTime) {
     if (!hasTime() || now() < pauseUntil) return;
-    const counted = await counts.read(id);
+    const counted = await totals.read(id);
     if (!counted) return;
     const { principal: sender, reason, beganAt, keptBack, told } = counted;
-    const mark = await counts.markTold(counted);
+    const mark = await totals.markTold(counted);
     const suppressed = keptBack - told;
     if (mark === undefined || suppressed <= 0) return;
     const [since, until] = [isoTime(beganAt), isoTime(beganAt + refusalWindow)];
-    if (!(await tell({ sender, reason, suppressed, since, until }))) await counts.unmarkTold(counted, mark);
+    if (!(await tell({ sender, reason, suppressed, since, until }))) await totals.unmarkTold(counted, mark);
   };
 
   /** Publishes the notice. Returns whether that succeeded. */

@@ -7,7 +7,7 @@ import { slownessPrefix } from '../../webhooks/slow-since.ts';
 import { sweepEnvironment } from '../environment.ts';
 import { makeSlownessStore } from '../isolation/slowness-store.ts';
 import { makeAttemptQueue, makeSqs } from '../queues.ts';
-import { makeRefusalCounts, refusalsPrefix } from '../refusals/refusal-counts.ts';
+import { makeRefusalTotals, refusalsPrefix } from '../refusals/refusal-counts.ts';
 import { makePublishNotice } from '../refusals/refused-events-topic.ts';
 import { makeSuppressedRefusalsTask } from '../refusals/suppressed-refusals.ts';
 import { makeReplayTask, makeRunReplay, replayPage } from '../replay/replay-runner.ts';
@@ -73,7 +73,7 @@ const sweep = makeSweep({
     [replaysPrefix]: makeReplayTask({ replays, run, now }),
     [refusalsPrefix]: makeSuppressedRefusalsTask({
       ...telemetry,
-      counts: makeRefusalCounts({ ...stored, random: Math.random }),
+      totals: makeRefusalTotals({ ...stored, random: Math.random }),
       publish: makePublishNotice(environment.REFUSED_EVENTS_TOPIC_ARN),
       now,
     }),

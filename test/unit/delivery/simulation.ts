@@ -27,7 +27,7 @@ import { makeSlownessTracker } from '../../../lambdas/delivery/isolation/slownes
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import { attemptsPerWebhook } from '../../../lambdas/delivery/limits.ts';
 import { makeAttemptQueue, makeHasMessages } from '../../../lambdas/delivery/queues.ts';
-import { makeRefusalCounts } from '../../../lambdas/delivery/refusals/refusal-counts.ts';
+import { makeRefusalCounts, makeRefusalTotals } from '../../../lambdas/delivery/refusals/refusal-counts.ts';
 import { makeRefusalNotices } from '../../../lambdas/delivery/refusals/refusal-notices.ts';
 import type { PublishNotice } from '../../../lambdas/delivery/refusals/refused-events-topic.ts';
 import { makeSuppressedRefusalsTask } from '../../../lambdas/delivery/refusals/suppressed-refusals.ts';
@@ -424,6 +424,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
   // Each of these is a process of its own: what one remembers that died is lost with it.
   const admitIn = (lane: Lane) => makeAdmission({ limit: makeConcurrencyLimit(attemptsPerWebhook), lane });
   const makeCounts = () => makeRefusalCounts({ dynamo, table: 'Deliveries', now, random: Math.random });
+  const totals = makeRefusalTotals({ dynamo, table: 'Deliveries', random: Math.random });
   const publishNotice: PublishNotice = notice =>
     call(async () => {
       if (topic.isDown) throw new Error('the topic is down');
@@ -453,7 +454,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     tasks: {
       replays: makeReplayTask({ replays, run, now }),
       slowness: makeSlowBacklogTask({ ...shared, slownessStore, queues, slowRate }),
-      refusals: makeSuppressedRefusalsTask({ ...telemetry, counts: makeCounts(), publish: publishNotice, now }),
+      refusals: makeSuppressedRefusalsTask({ ...telemetry, totals, publish: publishNotice, now }),
     },
   });
   const announce = makePublishAnnouncements({ ...telemetry, dynamo, table: 'Webhooks', publish });
