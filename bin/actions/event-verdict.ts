@@ -84,7 +84,7 @@ function describeUnstored({ attempt, result, status }: LoggedLine['fields']): st
 }
 
 /** Judges a message that reused the id of an earlier event for other content: the fate of that event is not its own. */
-export function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgement | undefined {
+function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgement | undefined {
   const line = lines.find(
     ({ fields }) => fields.message === 'event.conflicting_copy' && fields.messageId === messageId,
   );

@@ -12,9 +12,9 @@ import { type RefusalReason, refusalReason } from './refusal-notice.ts';
 /*
  * Refused events by principal, reason and minute of the clock, in table `Deliveries`.
  *
- * Item `refusals#<minute>#<reason>#<principal>`: `noticed` is the number of notices that processes have claimed, ten at most, and
- * `noticed_<process>` those of one of them. With the tenth it becomes a task of the sweeper, which tells after the minute how
- * many were kept back; `told` is the number that it told of.
+ * Item `refusals#<minute>#<reason>#<principal>`: `notice_0` to `notice_9` name the processes that may send the notices of the
+ * minute. A process claims some at random: of many that come at once each tries once or twice. Where some were kept back it is
+ * a task of the sweeper, which tells after the minute how many; `told` is the number that it told of.
  *
  * Items `…#<0 to 15>`: `kept_<process>` is the number that one process kept back in the minute. The sweeper adds them. A process
  * has one of the sixteen: each invocation of a flood stores its number before it ends, and one item takes a thousand writes a
@@ -37,10 +37,10 @@ export interface RefusedMinute {
 
 /** The notices of a minute. */
 export interface ClaimedNotices {
-  /** Those that this process may send. */
+  /** How many this process has sent, or may send. */
   readonly own: number;
-  /** Those that all processes have claimed, as far as this one knows. */
-  readonly all: number;
+  /** Those that nobody has claimed, as far as this process knows. */
+  readonly free: readonly string[];
 }
 
 /** A minute's count, over all processes. */
@@ -68,34 +68,37 @@ export function makeRefusalCounts({
 }) {
   const process = drawId(random);
   const ownShard = Math.floor(random() * shardCount);
-  return { claim, keepBack };
+  return { noneClaimed, claim, keepBack };
 
-  /** Claims notices of a minute for this process, beyond those that it has. Ten are shared by all. */
-  async function claim(minute: RefusedMinute, { own, all }: ClaimedNotices, wanted: number): Promise<ClaimedNotices> {
-    const id = idOf(minute);
-    const ownAttribute = `noticed_${process}`;
-    let before = all;
-    while (before < noticesPerMinute) {
-      const more = Math.min(wanted, noticesPerMinute - before);
-      const claimed = { own: own + more, all: before + more };
-      const set = { ...common(minute), noticed: claimed.all, [ownAttribute]: claimed.own };
-      const isLast = claimed.all === noticesPerMinute;
-      const isClaimed = await updateItem(dynamo, headKey(table, id), {
-        set: { ...set, ...(isLast && task(id, minute)) },
-        when: before === 0 ? expression`attribute_not_exists(noticed)` : expression`noticed = ${before}`,
+  /** Returns the notices of a new minute, in an order of this process's own. */
+  function noneClaimed(): ClaimedNotices {
+    const drawn = Array.from({ length: noticesPerMinute }, (_, at) => ({ name: `notice_${at}`, order: random() }));
+    return { own: 0, free: drawn.toSorted((one, other) => one.order - other.order).map(({ name }) => name) };
+  }
+
+  /** Claims notices of a minute for this process, beyond those that it has. */
+  async function claim(minute: RefusedMinute, { own, free }: ClaimedNotices, wanted: number): Promise<ClaimedNotices> {
+    const key = headKey(table, idOf(minute));
+    let left = free;
+    while (left.length > 0) {
+      const mine = left.slice(0, wanted);
+      const isClaimed = await updateItem(dynamo, key, {
+        set: { ...common(minute), ...Object.fromEntries(mine.map(name => [name, process])) },
+        when: mine.map(isFree).reduce((all, one) => expression`${all} AND ${one}`),
       });
-      if (isClaimed) return claimed;
-      const [item] = await batchGet(dynamo, [headKey(table, id)]);
-      if (item?.[ownAttribute] === claimed.own) return { own: claimed.own, all: Number(item.noticed) }; // by an earlier try
-      before = Number(item?.noticed ?? 0);
+      const [item = {}] = isClaimed ? [] : await batchGet(dynamo, [key]);
+      if (isClaimed || mine.every(name => item[name] === process)) {
+        return { own: own + mine.length, free: left.slice(mine.length) };
+      }
+      left = left.filter(name => item[name] === undefined);
     }
-    return { own, all: before };
+    return { own, free: left };
   }
 
   /**
    * Stores how many of a minute this process has kept back by now.
    *
-   * @param isTask - false where the process does not know that the minute is a task of the sweeper.
+   * @param isTask - whether this process has made the minute a task of the sweeper.
    */
   async function keepBack(minute: RefusedMinute, keptBack: number, isTask: boolean): Promise<void> {
     const id = idOf(minute);
@@ -168,7 +171,7 @@ const firstItem = z.object({
   reason: refusalReason,
   beganAt: z.int(),
   told: z._default(z.int(), 0),
-  /** Grows with each count that was stored after the sweeper may have read, or by a process that knows of no task. */
+  /** Grows with each process that keeps some back, and with each count that is stored after the sweeper may have read. */
   late: z._default(z.int(), 0),
 });
 
@@ -200,7 +203,11 @@ function task(id: string, { beganAt }: Pick<RefusedMinute, 'beganAt'>): Item {
   };
 }
 
+function isFree(name: string): Expression {
+  return expression`attribute_not_exists(${attribute(name)})`;
+}
+
 /** The condition that a number is as it was read: one that was not there is 0. */
 function isStill(name: string, value: number): Expression {
-  return value === 0 ? expression`attribute_not_exists(${attribute(name)})` : expression`${attribute(name)} = ${value}`;
+  return value === 0 ? isFree(name) : expression`${attribute(name)} = ${value}`;
 }

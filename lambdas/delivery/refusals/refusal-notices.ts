@@ -35,7 +35,7 @@ export function makeRefusalNotices(
     const principal = principalOf(notice.sender);
     const beganAt = Math.floor(now() / refusalWindow) * refusalWindow;
     const key = `${beganAt}#${reason}#${principal}`;
-    const group = groups.get(key) ?? newGroup({ principal, reason, beganAt });
+    const group = groups.get(key) ?? newGroup({ principal, reason, beganAt }, counts.noneClaimed());
     groups.set(key, group);
     group.refused += 1;
     if (group.notices.length < noticesPerMinute) group.notices.push(notice);
@@ -92,13 +92,11 @@ export function makeRefusalNotices(
   }
 
   async function storeKeptBack(group: Group): Promise<void> {
-    const { keptBack, claimed } = group;
-    const isUsedUp = claimed.all >= noticesPerMinute;
-    if (isUsedUp) group.storeAt = now() + pauseBetweenCounts;
+    const { keptBack, isTask } = group;
     if (keptBack === group.stored) return;
-    await counts.keepBack(group, keptBack, isUsedUp);
-    group.stored = keptBack;
-    group.reported = 0;
+    group.storeAt = now() + pauseBetweenCounts;
+    await counts.keepBack(group, keptBack, isTask);
+    Object.assign(group, { stored: keptBack, reported: 0, isTask: true });
   }
 
   /** Decides by what this process knows, where the table did not say how many others have told. */
@@ -142,15 +140,17 @@ interface Group extends RefusedMinute {
   stored: number;
   reported: number;
   isStoring: boolean;
+  /** Whether this process has made the minute a task of the sweeper. */
+  isTask: boolean;
   /** While messages are at work nothing is stored before. All times in milliseconds since the epoch. */
   storeAt: number;
   /** After a write that failed: no try before. */
   tryAgainAt: number;
 }
 
-function newGroup(minute: RefusedMinute): Group {
-  const counts = { refused: 0, keptBack: 0, stored: 0, reported: 0, claimed: { own: 0, all: 0 } };
-  return { ...minute, ...counts, notices: [], isStoring: false, storeAt: 0, tryAgainAt: 0 };
+function newGroup(minute: RefusedMinute, claimed: ClaimedNotices): Group {
+  const counts = { refused: 0, keptBack: 0, stored: 0, reported: 0 };
+  return { ...minute, ...counts, claimed, notices: [], isStoring: false, isTask: false, storeAt: 0, tryAgainAt: 0 };
 }
 
 function unstoredOf({ refused, keptBack, stored }: Group): number {

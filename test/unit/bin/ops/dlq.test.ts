@@ -145,7 +145,7 @@ describe('ops dlq list', () => {
       const { code, stdout, stderr } = await runOpsInProcess([...outputs(), 'dlq', ...command.split(' ')]);
       expect(code).toBe(0);
       expect(stdout).not.toContain('There are no');
-      expect(stderr).toContain('another command is looking at about 3 dead letters');
+      expect(stderr).toContain('another command is looking at dead letters (about 3)');
     },
   );
 });
@@ -298,7 +298,7 @@ describe.each([
     expect(await take(urls.dead)).toHaveLength(1);
     const { code, stderr } = await failing(command, id, ...more);
     expect(code).toBe(1);
-    expect(stderr).toContain('another command is looking at about 1 dead letters');
+    expect(stderr).toContain('another command is looking at dead letters (about 1)');
     expect(stderr).not.toContain('dlq list');
   });
 });
