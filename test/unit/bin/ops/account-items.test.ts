@@ -120,8 +120,9 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'delivery/refusals/refusal-counts.ts': async () => {
     const counts = makeRefusalCounts({ ...store('Deliveries'), random: () => 0 });
-    await counts.add({ principal: 'publisher', reason: 'malformed' }, 1);
-    await counts.addBeyond({ principal: 'publisher', reason: 'malformed' }, moment, 1);
+    const minute = { principal: 'publisher', reason: 'malformed', beganAt: moment } as const;
+    await counts.claim(minute, counts.noneClaimed(), 1);
+    await counts.keepBack(minute, 1, true);
   },
   'webhooks/webhook-store.ts': () => makeWebhookStore(store('Webhooks')).create(aWebhook({ accountId: account })),
   'webhooks/operator-store.ts': () => makeOperatorStore(store('Webhooks')).suspend(account, 'mensagem.recebida'),

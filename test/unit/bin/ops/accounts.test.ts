@@ -35,7 +35,7 @@ const deleteAccount = (account: string, whileAsked: () => Promise<unknown>) =>
       target: localTarget(operated.outputs),
       progress: noProgress,
       tell: () => {},
-    warn: () => {},
+      warn: () => {},
       confirm: async () => void (await whileAsked()),
       askPassword: async () => '',
     },
