@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { startKms } from '@emissor/local-cloud/kms/service';
 import { startLogs } from '@emissor/local-cloud/logs';
+import { startSqs } from '@emissor/local-cloud/sqs/engine';
 import { makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
 import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
@@ -34,6 +35,8 @@ export async function startOperatedTables(): Promise<OperatedTables> {
   const database = await startDatabase(...names);
   const { dynamo } = database;
   const [logs, keys] = [await startLogs(), await startKms(randomBytes(32))];
+  const queues = await startSqs({ onPublish: () => undefined });
+  queues.ensureQueue({ name: 'dead', attributes: {} });
   keys.ensureKey('test');
   const kms = new KMSClient({
     endpoint: keys.endpoint,
@@ -60,6 +63,8 @@ export async function startOperatedTables(): Promise<OperatedTables> {
     DynamoDbEndpoint: database.endpoint,
     KmsEndpoint: keys.endpoint,
     LogsEndpoint: logs.endpoint,
+    SqsEndpoint: queues.endpoint,
+    DeadLetterQueueUrl: queues.urlOf('dead'),
     AuditLogGroup: 'audit',
     Region: database.region,
   };
@@ -77,7 +82,7 @@ export async function startOperatedTables(): Promise<OperatedTables> {
     stop: async () => {
       rmSync(directory, { recursive: true });
       kms.destroy();
-      await Promise.all([logs.stop(), keys.stop()]);
+      await Promise.all([logs.stop(), keys.stop(), queues.stop()]);
       await database.stop();
     },
   };
