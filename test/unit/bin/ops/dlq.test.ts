@@ -230,7 +230,8 @@ describe('ops dlq redrive', () => {
   });
 
   it('receives messages that a killed command had in flight', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] });
+    // from a minute ago until now: of a clock that is wrong the command would tell
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 61_000 });
     await put(JSON.stringify(event(1)));
     expect(await take(urls.dead)).toHaveLength(1);
     vi.setSystemTime(Date.now() + 61_000);
