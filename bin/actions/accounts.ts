@@ -45,8 +45,8 @@ export interface DeletedAccount extends DeletedCounts, DeletedLetters {}
 
 /**
  * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. Password
- * hashes, secrets and dead letters are not in it. The file gets its name when it is whole. Until then it is FILE.TABLE.ACCOUNT.partial: a run that was
- * ended half-way is repeated, and goes on with the deliveries that are not in it yet.
+ * hashes, secrets and dead letters are not in it. The file gets its name when it is whole. Until then it is FILE.TABLE.ACCOUNT.partial:
+ * a run that was ended half-way is repeated, and goes on with the deliveries that are not in it yet.
  *
  * @throws {CliError} when the file cannot be written, or there is nothing of the account.
  */
@@ -91,8 +91,9 @@ async function exportAccount({ target, progress, warn }: Task, account: string, 
 }
 
 /**
- * Deletes all that is kept of an account: the kinds of `item-kinds.ts`, and the dead letters that name it. Users are shut out first and deleted last, so that a run that
- * was killed is repeated. What consumers have in hand meanwhile may still be written: it goes on until nothing is found.
+ * Deletes all that is kept of an account: the kinds of `item-kinds.ts`, and the dead letters that name it. Users are shut out first and
+ * deleted last, so that a run that was killed is repeated. What consumers have in hand meanwhile may still be written: it goes on until
+ * nothing is found.
  *
  * @throws {CliError} when nobody confirmed, or there is nothing of the account.
  */

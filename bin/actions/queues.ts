@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   ChangeMessageVisibilityBatchCommand,
   DeleteMessageCommand,
@@ -49,7 +50,7 @@ export interface Queues {
 
 /** Returns what the copies of a dead letter share. An origin alone may be forged: it is an attribute of the message. */
 export function copyKey({ origin, body }: Pick<DeadLetter, 'origin' | 'body'>): string {
-  return JSON.stringify([origin.messageId, body]);
+  return hash('sha256', JSON.stringify([origin.messageId, body]));
 }
 
 /** Connects to the target's retry queue. */

@@ -34,8 +34,8 @@ export function addAccounts(program: Command, run: Run): void {
 }
 
 const examples = `
-An account's clients are those that log in its users only. Dead letters that name the account are deleted, too, and not exported. Logs and the audit trail name accounts, users and clients by their ids,
-and end with their retention.
+An account's clients are those that log in its users only. Dead letters that name the account are deleted,
+too, and not exported. Logs and the audit trail name accounts, users and clients by their ids, and end with their retention.
 
 Examples:
   npm run ops -- accounts export acme --out acme.ndjson
