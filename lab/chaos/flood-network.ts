@@ -83,7 +83,14 @@ function postsTo(ports: Ports, ca: string): Pick<FloodNetwork, 'metered' | 'plai
         const url = `https://${hostOf(name)}${path}`;
         const lag = begin();
         const startedAt = performance.now();
-        const request = { url, headers: {}, body: '{"event":"x"}', deadlineMs, connectTimeoutMs: 700 };
+        const request = {
+          accountId: 'acme',
+          url,
+          headers: {},
+          body: '{"event":"x"}',
+          deadlineMs,
+          connectTimeoutMs: 700,
+        };
         const outcome = await post({ ...request, elapsed: lag.elapsed });
         lag.end();
         return { outcome, took: performance.now() - startedAt };

@@ -43,6 +43,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
       const credentials = await openCredentials(sealing, webhook, startedAt);
       progress?.onResolving();
       posted = await postBlamingOurselves({
+        accountId: webhook.accountId,
         url: webhook.url,
         headers: headersFor(delivery, credentials, startedAt),
         body: delivery.body,

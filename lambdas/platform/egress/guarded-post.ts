@@ -12,6 +12,8 @@ import { maximumBodyBytes } from './truncated-body.ts';
 
 /** One POST to a registered URL. */
 export interface PostRequest extends PostListeners {
+  /** The account that the URL is registered by: unreachable networks and costly receivers are judged by account, too. */
+  readonly accountId: string;
   /** The URL as registered: it is judged again at each attempt. */
   readonly url: string;
   /** Host, length, encoding and connection headers are set here and need not be given. */
@@ -114,7 +116,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     }
     const { kind, detail } = answer;
     if (kind !== 'unreachable') return { outcome: kind, detail };
-    return { outcome: outageDetector.unreachable(destination.host) ? 'internal_error' : 'connection', detail };
+    return { outcome: outageDetector.isOutage(request.accountId) ? 'internal_error' : 'connection', detail };
   }
 
   /** Tries the addresses one after another, until one accepts a connection. */
@@ -152,6 +154,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
         answer = await sendPinnedRequest({ ...common, agent: connections.fresh, address });
       }
       if (answer.outcome !== 'failed' || answer.isConnected || answer.kind === 'internal_error') break;
+      if (answer.kind === 'unreachable') outageDetector.unreachable(request.accountId, address);
     }
     return answer;
   }

@@ -140,34 +140,50 @@ describe('the connect timeout', () => {
 });
 
 describe('an unreachable network', () => {
+  /** A guarded POST to names of which those in `a`, `b` and `c` are unreachable, each in a network of its own. */
+  const startCutOff = async (code: 'ENETUNREACH' | 'EHOSTUNREACH' | 'ENETDOWN' | 'EHOSTDOWN' = 'ENETUNREACH') => {
+    const at: Readonly<Record<string, string>> = {
+      a: '93.184.217.1',
+      b: '93.184.218.1',
+      c: '93.184.219.1',
+      r: publicAddress,
+    };
+    const clock = frozenClock();
+    const { post } = await start(say(ok), {
+      fates: new Map([at.a, at.b, at.c].map(address => [address ?? '', code])),
+      resolve: async name => [at[name[0] ?? ''] ?? ''],
+      now: clock.now,
+      outageDetector: makeOutageDetector(clock),
+    });
+    const outcomeFor = async (accountId: string, name: string) =>
+      (await post({ ...request, accountId, url: `https://${name}.example.com/` })).outcome;
+    return { clock, outcomeFor };
+  };
+
   it.each(['ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN', 'EHOSTDOWN'] as const)(
-    '%s is the receiver’s failure, until it is everybody’s',
+    '%s is the receiver’s failure, until it is that of two other accounts',
     async code => {
-      const fates = new Map([[publicAddress, code]]);
-      const clock = frozenClock();
-      const { post } = await start(say(ok), { fates, now: clock.now, outageDetector: makeOutageDetector(clock) });
-      const outcomeAt = async (host: string) =>
-        (await post({ ...request, url: `https://${host}.example.com/` })).outcome;
-      expect(await outcomeAt('a')).toBe('connection');
-      expect(await outcomeAt('b')).toBe('connection');
-      expect(await outcomeAt('b')).toBe('connection');
-      expect(await outcomeAt('c')).toBe('internal_error');
+      const { clock, outcomeFor } = await startCutOff(code);
+      expect(await outcomeFor('one', 'a')).toBe('connection');
+      expect(await outcomeFor('two', 'b')).toBe('connection');
+      expect(await outcomeFor('two', 'a')).toBe('connection');
+      expect(await outcomeFor('three', 'c')).toBe('internal_error');
       clock.advance(60_000);
-      expect(await outcomeAt('d')).toBe('connection');
+      expect(await outcomeFor('four', 'c')).toBe('connection');
     },
   );
 
+  it('is the failure of an account that has many such names', async () => {
+    const { outcomeFor } = await startCutOff();
+    for (const name of ['a', 'b', 'c', 'a2', 'b2', 'c2']) expect(await outcomeFor('one', name)).toBe('connection');
+  });
+
   it('is not our own outage while other connections succeed', async () => {
-    const fates = new Map([[second, 'ENETUNREACH' as const]]);
-    const { post } = await start(say(ok), {
-      fates,
-      resolve: async name => [name.startsWith('receiver') ? publicAddress : second],
-    });
-    const outcomeAt = async (host: string) => (await post({ ...request, url: `https://${host}.example.com/` })).outcome;
-    expect(await outcomeAt('a')).toBe('connection');
-    expect(await outcomeAt('b')).toBe('connection');
-    expect(await outcomeAt('receiver')).toBe('response');
-    expect(await outcomeAt('c')).toBe('connection');
+    const { outcomeFor } = await startCutOff();
+    expect(await outcomeFor('one', 'a')).toBe('connection');
+    expect(await outcomeFor('two', 'b')).toBe('connection');
+    expect(await outcomeFor('four', 'receiver')).toBe('response');
+    expect(await outcomeFor('three', 'c')).toBe('connection');
   });
 
   it('is no failure when another address answers', async () => {

@@ -25,6 +25,7 @@ export const otherAddress = '93.184.216.35';
 const plain: Resolve = async () => [publicAddress];
 
 export const request: PostRequest = {
+  accountId: 'acme',
   url: 'https://receiver.example.com/hook?a=b',
   headers: { 'content-type': 'application/json', authorization: 'Bearer s3cret' },
   body: '{"event":"demanda.criada","id_demanda":1}',

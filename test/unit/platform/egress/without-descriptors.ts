@@ -15,7 +15,15 @@ const post = makeGuardedPost({
 async function outcomeOf(url: string) {
   const begunAt = performance.now();
   const elapsed = () => performance.now() - begunAt;
-  const request = { url, headers: {}, body: '{}', deadlineMs: 5_000, connectTimeoutMs: 700, elapsed };
+  const request = {
+    accountId: 'acme',
+    url,
+    headers: {},
+    body: '{}',
+    deadlineMs: 5_000,
+    connectTimeoutMs: 700,
+    elapsed,
+  };
   const { outcome, ...rest } = await post(request);
   return { outcome, detail: 'detail' in rest ? rest.detail : undefined };
 }
