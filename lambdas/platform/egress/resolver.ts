@@ -44,7 +44,10 @@ export function makeResolver(newNameServer: () => NameServer = makeNameServer): 
     const ipv6 = server.resolve6(name).catch((): readonly string[] => []);
     try {
       const ipv4 = await server.resolve4(name);
-      return notTooMany([...ipv4, ...((await withTimeout(ipv6, ipv6WaitMs)) ?? [])]);
+      const addresses = [...ipv4, ...((await withTimeout(ipv6, ipv6WaitMs)) ?? [])];
+      // A name that is an alias of itself has an answer without addresses.
+      if (addresses.length === 0) throw new ResolutionError('not_found', 'ENODATA');
+      return notTooMany(addresses);
     } catch (error) {
       if (error instanceof ResolutionError) throw error;
       // A name may have IPv6 addresses alone; otherwise the failure of IPv4 is the result.

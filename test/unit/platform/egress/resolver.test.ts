@@ -25,6 +25,7 @@ describe('makeResolver', () => {
     ['IPv4 when there is no IPv6', ['93.184.216.34'], 'ENODATA', ['93.184.216.34']],
     ['IPv4 when the IPv6 question fails', ['93.184.216.34'], 'ESERVFAIL', ['93.184.216.34']],
     ['IPv6 when there is no IPv4', 'ENODATA', ['2606:4700::1'], ['2606:4700::1']],
+    ['IPv6 when the IPv4 answer is empty', [], ['2606:4700::1'], ['2606:4700::1']],
   ])('gives %s', async (_case, four, six, expected) => {
     expect(await resolveWith(four, six)).toEqual(expected);
   });
@@ -136,24 +137,27 @@ describe('a name server that is late with AAAA', () => {
 describe('a name server on the wire', () => {
   const typeA = 1;
 
-  /** The answer to a question (RFC 1035 section 4.1): its own bytes, marked as an answer, and an address. */
-  const answerTo = (question: Buffer): Buffer => {
+  const addressRecord = Buffer.from([0xc0, 12, 0, typeA, 0, 1, 0, 0, 0, 60, 0, 4, 93, 184, 216, 34]);
+  /** The name is an alias of itself. */
+  const loopRecord = Buffer.from([0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 60, 0, 2, 0xc0, 12]);
+
+  /** The answer to a question (RFC 1035 section 4.1): its own bytes, marked as an answer, and a record. */
+  const answerTo = (question: Buffer, record: Buffer): Buffer => {
     const header = Buffer.from(question.subarray(0, 12));
     header.writeUInt16BE(0x8180, 2); // an answer, recursion available
     header.writeUInt16BE(1, 6); // one record
     header.writeUInt16BE(0, 10); // no additional ones
     const end = question.indexOf(0, 12) + 5;
-    const record = Buffer.from([0xc0, 12, 0, typeA, 0, 1, 0, 0, 0, 60, 0, 4, 93, 184, 216, 34]);
     return Buffer.concat([header, question.subarray(12, end), record]);
   };
 
   /** Answers questions of these types, and leaves others unanswered. */
-  const startServer = async (types: readonly number[]) => {
+  const startServer = async (types: readonly number[], record = addressRecord) => {
     const asked: number[] = [];
     const socket = createSocket('udp4', (question, from) => {
       const type = question.readUInt16BE(question.indexOf(0, 12) + 1);
       asked.push(type);
-      if (types.includes(type)) socket.send(answerTo(question), from.port, from.address);
+      if (types.includes(type)) socket.send(answerTo(question, record), from.port, from.address);
     });
     socket.bind(0, '127.0.0.1');
     await once(socket, 'listening');
@@ -173,6 +177,15 @@ describe('a name server on the wire', () => {
     vi.advanceTimersByTime(300);
     expect(await found).toEqual(['93.184.216.34']);
     expect(asked.toSorted()).toEqual([typeA, 28]);
+    stop();
+  });
+
+  it('whose name is an alias of itself has no address, and is not refused as an attack', async () => {
+    const { resolve, stop } = await startServer([typeA, 28], loopRecord);
+    await expect(resolve('receiver.example.com', never)).rejects.toMatchObject({
+      fault: 'not_found',
+      message: 'ENODATA',
+    });
     stop();
   });
 
