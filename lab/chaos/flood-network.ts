@@ -9,6 +9,7 @@ import { type Connections, makeConnections } from '../../lambdas/platform/egress
 import { makeGuardedPost, type PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
 import { makeOutageDetector } from '../../lambdas/platform/egress/outage-detector.ts';
 import { makeEventLoopLag } from '../../lambdas/platform/event-loop-lag.ts';
+import { costlyChain } from '../../tools/support/floods.ts';
 import type { Ports } from './flood-servers.ts';
 
 /** Posts to the receiver of that name. */
@@ -65,6 +66,9 @@ function postsTo(ports: Ports, ca: string): Pick<FloodNetwork, 'metered' | 'plai
   const hostOf = (name: string) => `r${names.indexOf(name)}.example.com`;
   const portAt = new Map(names.map(name => [addressOf(name), ports[name] ?? 0]));
   const nameOf = new Map(names.map(name => [hostOf(name), name]));
+  let posted = 0;
+  /** The costly chain has a new host each time, as an account may register one for each attempt. */
+  const nextHostOf = (name: string) => (name === costlyChain ? `n${posted++}.${hostOf(name)}` : hostOf(name));
   const whereabouts = (address: string) => ({ host: '127.0.0.1', port: portAt.get(address) ?? 0 });
   const { begin } = makeEventLoopLag();
 
@@ -72,7 +76,7 @@ function postsTo(ports: Ports, ca: string): Pick<FloodNetwork, 'metered' | 'plai
     (open: () => Connections): MakePost =>
     deadlineMs => {
       const post = makeGuardedPost({
-        resolve: async host => [addressOf(nameOf.get(host) ?? '')],
+        resolve: async host => [addressOf(nameOf.get(host.replace(/^n\d+\./, '')) ?? '')],
         ownHosts: [],
         outageDetector: makeOutageDetector({ now: Date.now }),
         now: Date.now,
@@ -80,11 +84,11 @@ function postsTo(ports: Ports, ca: string): Pick<FloodNetwork, 'metered' | 'plai
         connections: open(),
       });
       return async function postTo(name, path = '/') {
-        const url = `https://${hostOf(name)}${path}`;
+        const url = `https://${nextHostOf(name)}${path}`;
         const lag = begin();
         const startedAt = performance.now();
         const request = {
-          accountId: 'acme',
+          accountId: name,
           url,
           headers: {},
           body: '{"event":"x"}',

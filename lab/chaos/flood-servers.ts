@@ -6,13 +6,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import {
+  costlyChain,
   drip,
-  ellipticChain,
   floods,
   hugeBurst,
   hugeChain,
+  startCostlyChain,
   startDrip,
-  startEllipticChain,
   startFlood,
   startHugeChain,
 } from '../../tools/support/floods.ts';
@@ -41,7 +41,7 @@ async function startFloods(identity: HostileIdentity & { readonly host: string }
   const ports: Record<string, number> = {};
   for (const flood of [...floods, hugeBurst]) ports[flood.name] = (await startFlood(flood, identity)).port;
   ports[hugeChain] = (await startHugeChain(identity.host)).port;
-  ports[ellipticChain] = (await startEllipticChain(identity.host)).port;
+  ports[costlyChain] = (await startCostlyChain(identity.host)).port;
   ports[drip] = (await startDrip()).port;
   return ports;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
-import { ellipticChain, hugeBurst } from '../../tools/support/floods.ts';
+import { costlyChain, hugeBurst } from '../../tools/support/floods.ts';
 import { median, quantile, rotated } from '../../tools/support/statistics.ts';
 import { type FloodNetwork, type MakePost, type Post, startFloodNetwork } from './flood-network.ts';
 
@@ -66,18 +66,18 @@ export interface FloodReport {
 export async function measureFloods(settings: FloodSettings, say: (line: string) => void): Promise<FloodReport> {
   const network = await startFloodNetwork();
   try {
-    const names = network.floods.filter(name => name !== ellipticChain);
+    const names = network.floods.filter(name => name !== costlyChain);
     await warmUp(network, settings);
     const results: FloodResult[] = [];
     for (const name of names) {
       say(`  ${name} …`);
       results.push(await measureTypically(name, network.metered, settings));
     }
-    say(`  ${ellipticChain} …`);
-    const elliptic = await measureFlood(ellipticChain, network.metered, settings);
+    say(`  ${costlyChain} …`);
+    const costly = await measureFlood(costlyChain, network.metered, settings);
     say('  without the meter …');
     const unmetered = await measureFlood(hugeBurst.name, network.plain, settings);
-    const unlimited = [elliptic, { ...unmetered, name: `${unmetered.name}, without the meter` }];
+    const unlimited = [costly, { ...unmetered, name: `${unmetered.name}, without the meter` }];
     say('  the cost of the meter …');
     return { results, unlimited, costs: await measureCosts(network, settings) };
   } finally {

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, generatePrimeSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 /** A key that certificates of a chain may have. Nobody need hold it: a signature costs as much to refuse as to accept. */
 export interface ChainKey {
@@ -6,33 +6,80 @@ export interface ChainKey {
   readonly publicKey: Buffer;
   /** The AlgorithmIdentifier of its signatures. */
   readonly algorithm: Buffer;
-  /** Makes something of a signature's form. */
-  sign(): Buffer;
+  /** Signs, or makes something of a signature's form. */
+  sign(content: Buffer): Buffer;
 }
 
 /** Returns an RSA key of random digits. The cost of checking a signature grows with the size of the exponent. */
 export function randomRsaKey(bits: number, exponent: Buffer): ChainKey {
-  const modulus = randomBytes(bits / 8);
-  modulus.writeUInt8((modulus[0] ?? 0) | 0x80, 0);
-  modulus.writeUInt8((modulus.at(-1) ?? 0) | 1, modulus.length - 1);
   return {
     publicKey: sequence(
       sequence(objectId('2a864886f70d010101'), asnNull),
-      bitString(sequence(integer(modulus), integer(exponent))),
+      bitString(sequence(integer(oddNumber(bits / 8)), integer(exponent))),
     ),
-    algorithm: sequence(objectId('2a864886f70d01010b'), asnNull), // sha256WithRSAEncryption
+    algorithm: sha256WithRsa,
     sign: () => Buffer.concat([Buffer.of(0x40), randomBytes(bits / 8 - 1)]),
   };
 }
 
-/** Returns a key on an elliptic curve. */
-export function ellipticKey(curve: string, scalarBytes: number): ChainKey {
-  const { publicKey } = generateKeyPairSync('ec', { namedCurve: curve });
-  const scalar = () => integer(Buffer.concat([Buffer.of(1), randomBytes(scalarBytes - 1)]));
+/**
+ * Returns a DSA key of 10,000 bits, the most that OpenSSL takes, with numbers of no meaning. A certificate holds but one number of
+ * that size, and its key's check takes two powers of such numbers: no other costs as much for its bytes.
+ */
+export function hugeDsaKey(): ChainKey {
+  const small = Buffer.of(2);
+  // A group order without factors, so that no signature is refused before its powers are taken.
+  const order = Buffer.from(generatePrimeSync(256));
+  const parameters = sequence(integer(oddNumber(1_250)), integer(order), integer(small));
+  return {
+    publicKey: sequence(sequence(objectId('2a8648ce380401'), parameters), bitString(integer(small))),
+    algorithm: sequence(objectId('608648016503040302')), // id-dsa-with-sha256
+    sign: () => sequence(integer(Buffer.alloc(31, 1)), integer(Buffer.alloc(31, 2))),
+  };
+}
+
+/** Returns an RSA key of this size that signs. */
+export function signingRsaKey(bits: number): ChainKey & { readonly privateKey: KeyObject } {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: bits });
   return {
     publicKey: publicKey.export({ type: 'spki', format: 'der' }),
-    algorithm: sequence(objectId('2a8648ce3d040302')), // ecdsa-with-SHA256
-    sign: () => sequence(scalar(), scalar()),
+    algorithm: sha256WithRsa,
+    sign: content => sign('sha256', content, privateKey),
+    privateKey,
+  };
+}
+
+/** Returns a key of ML-DSA (FIPS 204) that signs. */
+export function signingLatticeKey(kind: 'ml-dsa-44' | 'ml-dsa-65' | 'ml-dsa-87'): ReturnType<typeof signingRsaKey> {
+  const { publicKey, privateKey } = generateKeyPairSync(kind);
+  const last = { 'ml-dsa-44': 17, 'ml-dsa-65': 18, 'ml-dsa-87': 19 }[kind];
+  return {
+    publicKey: publicKey.export({ type: 'spki', format: 'der' }),
+    algorithm: sequence(objectId(`6086480165030403${last.toString(16)}`)), // RFC 9881
+    sign: content => sign(undefined, content, privateKey),
+    privateKey,
+  };
+}
+
+/**
+ * Makes a server certificate, and the chain of authorities above it up to the root, all under one key. The server's certificate
+ * has this many bytes more than usual.
+ */
+export function makeSignedChain(host: string, length: number, key: ReturnType<typeof signingRsaKey>, more = 0) {
+  const names = sequence(objectId('551d11'), octets(sequence(tagged(0x82, Buffer.from(host))))); // subjectAltName
+  const chain = Array.from({ length }, (_, serial) =>
+    certificate({
+      serial,
+      publicKey: key.publicKey,
+      issuer: key,
+      issuerNumber: Math.min(serial + 1, length - 1),
+      extension: Buffer.concat([serial === 0 ? names : isAuthority, filling(serial === 0 ? usual + more : usual)]),
+    }),
+  );
+  return {
+    key: key.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    certificate: chain.map(pemOf).join(''),
+    root: pemOf(chain.at(-1) ?? nothing),
   };
 }
 
@@ -62,19 +109,33 @@ export function makeChain(host: string, bytes: number, makeKey: () => ChainKey) 
   };
 }
 
-function certificate(of: { serial: number; publicKey: Buffer; issuer: ChainKey; extension: Buffer }): Buffer {
-  const { serial, publicKey, issuer, extension } = of;
+function certificate(of: {
+  serial: number;
+  publicKey: Buffer;
+  issuer: ChainKey;
+  issuerNumber?: number;
+  extension: Buffer;
+}): Buffer {
+  const { serial, publicKey, issuer, issuerNumber = serial + 1, extension } = of;
   const content = sequence(
     tagged(0xa0, integer(Buffer.of(2))), // version 3
     integer(Buffer.of(serial)),
     issuer.algorithm,
-    nameOf(serial + 1),
+    nameOf(issuerNumber),
     sequence(time('250101000000Z'), time('460101000000Z')),
     nameOf(serial),
     publicKey,
     tagged(0xa3, sequence(extension)),
   );
-  return sequence(content, issuer.algorithm, bitString(issuer.sign()));
+  return sequence(content, issuer.algorithm, bitString(issuer.sign(content)));
+}
+
+/** Returns an odd number of random digits, of exactly this many bytes. */
+function oddNumber(bytes: number): Buffer {
+  const digits = randomBytes(bytes);
+  digits.writeUInt8((digits[0] ?? 0) | 0x80, 0);
+  digits.writeUInt8((digits.at(-1) ?? 0) | 1, bytes - 1);
+  return digits;
 }
 
 function sizeOf(chain: readonly Buffer[]): number {
@@ -105,5 +166,12 @@ const time = (text: string) => tagged(0x17, Buffer.from(text));
 const integer = (digits: Buffer) => tagged(0x02, ...((digits[0] ?? 0) & 0x80 ? [Buffer.of(0)] : []), digits);
 
 const asnNull = Buffer.of(5, 0);
+const nothing = Buffer.alloc(0);
+const sha256WithRsa = sequence(objectId('2a864886f70d01010b'), asnNull);
 const isTrue = Buffer.of(1, 1, 0xff);
 const isAuthority = sequence(objectId('551d13'), isTrue, octets(sequence(isTrue))); // basicConstraints, critical
+/** An extension that nobody knows, of this many bytes. */
+const filling = (bytes: number) => sequence(objectId('2b060104018200'), octets(Buffer.alloc(bytes)));
+
+/** As much as key ids, policies, addresses of lists and timestamps (RFC 6962) take in a certificate of a public authority. */
+const usual = 700;

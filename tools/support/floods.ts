@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { ellipticKey, makeChain, randomRsaKey } from './certificate-chain.ts';
+import { hugeDsaKey, makeChain, randomRsaKey } from './certificate-chain.ts';
 import { type HostileConnection, type HostileIdentity, startHostileReceiver } from './hostile-tls.ts';
 import { type RecordWriter, sessionTicket } from './tls-records.ts';
 
@@ -90,7 +90,7 @@ export const hugeBurst: Flood = {
 
 /** The names of what is no flood of records. */
 export const hugeChain = 'a chain of 95 KiB of 16,384-bit keys';
-export const ellipticChain = 'a chain of 100 certificates on K-571';
+export const costlyChain = 'a chain of 20 DSA keys of 10,000 bits';
 export const drip = 'a handshake that drips';
 
 /** Starts a receiver whose chain of certificates has the largest RSA keys that OpenSSL takes. */
@@ -98,9 +98,9 @@ export function startHugeChain(host: string) {
   return startChain(makeChain(host, 93_000, () => randomRsaKey(16_384, Buffer.of(1, 0, 1))));
 }
 
-/** Starts a receiver whose chain of certificates costs about as much as any can. */
-export function startEllipticChain(host: string) {
-  return startChain(makeChain(host, 45_000, () => ellipticKey('sect571k1', 71)));
+/** Starts a receiver whose chain of certificates costs about as much as any that a handshake may bring. */
+export function startCostlyChain(host: string) {
+  return startChain(makeChain(host, 29_700, hugeDsaKey));
 }
 
 function startChain({ key, certificate }: ReturnType<typeof makeChain>) {

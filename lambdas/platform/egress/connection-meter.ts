@@ -6,7 +6,8 @@ export type ConnectionPhase = keyof typeof limits;
 
 /** The limits of what may come in each phase of a connection. */
 export const limits = {
-  handshake: { bytes: 128 * 1_024, records: 256 },
+  /** Handshakes bring 3 to 10 KiB, and 30 where everything in them is large. A KiB of keys costs us up to 7 ms. */
+  handshake: { bytes: 32 * 1_024, records: 64 },
   /** From the handshake, or the reuse of a kept connection, to the last header. */
   headers: { bytes: 32 * 1_024, records: 256 },
   body: { bytes: Number.POSITIVE_INFINITY, records: 128 },

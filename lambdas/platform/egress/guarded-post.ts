@@ -127,6 +127,7 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     signal: AbortSignal,
   ): Promise<PinnedRequestOutcome | undefined> {
     const common = {
+      accountId: request.accountId,
       port: url.port === '' ? 443 : Number(url.port),
       serverName: isLiteral ? '' : host,
       path: `${url.pathname}${url.search}`,

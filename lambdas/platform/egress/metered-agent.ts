@@ -12,6 +12,12 @@ export function makeMeteredAgent(options: AgentOptions, connect: Connect, costs:
   return new MeteredAgent(options, connect, costs);
 }
 
+/** What a request through the metered agent has among its options. */
+export interface MeteredOptions {
+  /** The account that pays for a new connection. One that is kept has passed its handshake, and is anybody's. */
+  readonly accountId: string;
+}
+
 /** Tells the meter below a TLS connection what it is at. The agent itself tells all but the body. */
 export function enterPhase(socket: Socket, phase: ConnectionPhase): void {
   meters.get(socket)?.enter(phase);
@@ -30,9 +36,10 @@ class MeteredAgent extends Agent {
   }
 
   override createConnection(...[options, callback]: Parameters<Agent['createConnection']>) {
-    const { host, port, servername } = options as ConnectionOptions;
+    const { host, port, servername, accountId } = options as ConnectionOptions & MeteredOptions;
     const address = { host: String(host), port: Number(port), noDelay: true };
-    const meter = openMeteredSocket(this.#connect, address, this.#costs.open(servername || address.host));
+    const cost = this.#costs.open(servername || address.host, accountId);
+    const meter = openMeteredSocket(this.#connect, address, cost);
     const below = { socket: meter.stream };
     const socket = super.createConnection({ ...options, ...below }, callback);
     if (!socket) return socket;

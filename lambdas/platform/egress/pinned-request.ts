@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Agent, request as httpsRequest } from 'node:https';
+import { type Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { limitConnectTime } from './connect-time.ts';
-import { enterPhase } from './metered-agent.ts';
+import { enterPhase, type MeteredOptions } from './metered-agent.ts';
 import { classifyNetworkError, errorCode, type NetworkError, type RequestPhase } from './network-error.ts';
 import { readTruncatedBody, type TruncatedBody } from './truncated-body.ts';
 
 /** One POST over one connection. */
-export interface PinnedRequest {
+export interface PinnedRequest extends MeteredOptions {
   readonly agent: Agent;
   /** The address that the SSRF guard has allowed. */
   readonly address: string;
@@ -52,14 +52,16 @@ export type PinnedRequestOutcome =
  */
 export function sendPinnedRequest(request: PinnedRequest): Promise<PinnedRequestOutcome> {
   return new Promise<PinnedRequestOutcome>(resolve => {
-    const { agent, address, port, serverName, path, headers, body, connectTimeoutMs, elapsed, signal } = request;
+    const { agent, accountId, address, port, serverName, path, headers, body, connectTimeoutMs, elapsed, signal } =
+      request;
     let phase: RequestPhase = 'connect';
     let bytesBefore = 0;
     let informational = 0;
     let hasResponse = false;
     let endConnectTime = () => {};
-    const outgoing = httpsRequest({
+    const options: RequestOptions & MeteredOptions = {
       agent,
+      accountId,
       host: address,
       port,
       servername: serverName,
@@ -67,7 +69,8 @@ export function sendPinnedRequest(request: PinnedRequest): Promise<PinnedRequest
       path,
       headers,
       maxHeaderSize: maximumHeaderBytes,
-    });
+    };
+    const outgoing = httpsRequest(options);
     const settle = (outcome: PinnedRequestOutcome | Promise<PinnedRequestOutcome>) => {
       endConnectTime();
       signal.removeEventListener('abort', abort);

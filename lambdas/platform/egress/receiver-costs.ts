@@ -1,31 +1,32 @@
 import type { Clock } from '../clock.ts';
 
-/** Tells which receivers cost this process too much. */
+/** Tells which receivers, and which accounts, cost this process too much. */
 export type ReceiverCosts = ReturnType<typeof makeReceiverCosts>;
 
 /** The cost of one connection. */
 export type ConnectionCost = ReturnType<ReceiverCosts['open']>;
 
 /**
- * Makes the memory of one process: which receivers cost it too much. To check a chain of certificates may take most of a second of
- * processor time in one go: OpenSSL checks each signature, also of a chain that it will refuse, and the receiver chooses the keys.
- * Such a cost cannot be limited, but it need not be paid again and again. Only hosts that were costly are remembered.
+ * Makes the memory of one process: which receivers, and which accounts, cost it too much. To check a chain of certificates may take
+ * a good part of a second of processor time in one go: OpenSSL checks each signature, also of a chain that it will refuse, and the
+ * receiver chooses the keys. Such a cost cannot be limited, but it need not be paid again and again. An account may register a new
+ * name for each attempt, so that costs are counted by both. Only what was costly is remembered.
  */
 export function makeReceiverCosts(now: Clock, processorTime = threadTime) {
-  const hosts = new Map<string, { excess: number; at: number }>();
+  const hosts = makeExcesses(now);
+  const accounts = makeExcesses(now);
   return { open };
 
-  /** Begins to count the cost of a new connection to a host. */
-  function open(host: string) {
+  /** Begins to count the cost of a new connection to a host, for an account. */
+  function open(host: string, accountId: string) {
+    const excesses = [hosts.of(host), accounts.of(accountId)];
     let left = ordinaryCost;
     let isAnswered = false;
     return { isTooMuch, of, answered, next };
 
-    /** Returns whether the host has cost too much: then it gets no new connection for a while. */
+    /** Returns whether the host or the account has cost too much: then it gets no new connection for a while. */
     function isTooMuch(): boolean {
-      const known = hosts.get(host);
-      if (known && now() - known.at >= rememberedFor) hosts.delete(host);
-      return (hosts.get(host)?.excess ?? 0) > mostExcess;
+      return excesses.some(excess => excess.milliseconds() > mostExcess);
     }
 
     /** Does a part of the work for this connection, and counts what that costs. */
@@ -33,8 +34,8 @@ export function makeReceiverCosts(now: Clock, processorTime = threadTime) {
       const before = processorTime();
       part();
       left -= processorTime() - before;
-      if (left < 0 || (isAnswered && hosts.has(host))) {
-        addExcess(host, -left);
+      if (left < 0 || (isAnswered && excesses.some(excess => excess.milliseconds() > 0))) {
+        for (const excess of excesses) excess.add(-left);
         left = 0;
       }
     }
@@ -50,14 +51,29 @@ export function makeReceiverCosts(now: Clock, processorTime = threadTime) {
       isAnswered = false;
     }
   }
+}
 
-  function addExcess(host: string, milliseconds: number): void {
-    const excess = (hosts.get(host)?.excess ?? 0) + milliseconds;
-    hosts.delete(host);
-    if (excess > 0) hosts.set(host, { excess, at: now() });
-    const oldest = hosts.size > mostHosts ? hosts.keys().next().value : undefined;
-    if (oldest !== undefined) hosts.delete(oldest);
-  }
+/** Makes an empty memory of costs beyond the ordinary, by a key. */
+function makeExcesses(now: Clock) {
+  const known = new Map<string, { readonly milliseconds: number; readonly at: number }>();
+
+  return {
+    /** Returns the excess of a key. */
+    of: (key: string) => ({
+      milliseconds(): number {
+        const excess = known.get(key);
+        if (excess && now() - excess.at >= rememberedFor) known.delete(key);
+        return known.get(key)?.milliseconds ?? 0;
+      },
+      add(more: number): void {
+        const milliseconds = (known.get(key)?.milliseconds ?? 0) + more;
+        known.delete(key);
+        if (milliseconds > 0) known.set(key, { milliseconds, at: now() });
+        const oldest = known.size > mostKeys ? known.keys().next().value : undefined;
+        if (oldest !== undefined) known.delete(oldest);
+      },
+    }),
+  };
 }
 
 /** Returns the processor time of this thread in milliseconds; what the process waits for a processor is not in it. */
@@ -69,11 +85,14 @@ function threadTime(): number {
 /** The cost that any attempt may have, in milliseconds: several times that of an attempt with a new connection. */
 const ordinaryCost = 10;
 
-/** The cost that a host may have beyond that, in milliseconds. An answered attempt that costs less reduces it by the difference. */
+/**
+ * The cost that a host, and an account, may have beyond that, in milliseconds. An answered attempt that costs less reduces it by the
+ * difference.
+ */
 const mostExcess = 50;
 
-/** The time that a host's excess is remembered after it was last added to, in milliseconds. */
+/** The time that an excess is remembered after it was last added to, in milliseconds. */
 const rememberedFor = 10 * 60_000;
 
-/** The most hosts that are remembered; the one that was costly longest ago is forgotten first. */
-const mostHosts = 1_000;
+/** The most hosts, and the most accounts, that are remembered; what was costly longest ago is forgotten first. */
+const mostKeys = 1_000;

@@ -4,8 +4,8 @@ import {
   type Flood,
   floods,
   pour,
+  startCostlyChain,
   startDrip,
-  startEllipticChain,
   startFlood,
   startHugeChain,
 } from '../../../../tools/support/floods.ts';
@@ -133,21 +133,26 @@ describe('a handshake', () => {
     expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
   });
 
-  it('with a chain of 95 KiB of huge keys is refused, and charged', async () => {
+  it('with a chain of 95 KiB of huge keys is cut off before a key is looked at, and charged', async () => {
     const receiver = await startHugeChain('receiver.example.com');
     stopLater(receiver.stop);
-    const { post } = postVia(loopbackNetwork(receiver.port).network);
-    expect(await post(request)).toMatchObject({ outcome: 'tls', detail: 'CERT_SIGNATURE_FAILURE' });
+    const { network, sockets } = loopbackNetwork(receiver.port);
+    expect(await postVia(network).post(request)).toMatchObject({ outcome: 'tls', detail: 'TOO_MANY_BYTES' });
+    expect(sockets[0]?.bytesRead).toBeLessThanOrEqual(36 * 1_024);
   });
 
-  it('with a chain that costs a quarter of a second is not repeated, and charged', async () => {
-    const receiver = await startEllipticChain('receiver.example.com');
+  it('with a chain that costs much is not repeated for its account, under a new name either, and charged', async () => {
+    const receiver = await startCostlyChain('receiver.example.com');
     stopLater(receiver.stop);
     const { post } = postVia(loopbackNetwork(receiver.port).network);
-    expect(await post(request)).toMatchObject({ outcome: 'tls', detail: 'CERT_SIGNATURE_FAILURE' });
-    expect(await post(request)).toMatchObject({ outcome: 'tls', detail: 'COSTLY_RECEIVER' });
-    const others = { ...request, url: 'https://other.example.com/' };
-    expect(await post(others)).toMatchObject({ outcome: 'tls', detail: 'CERT_SIGNATURE_FAILURE' });
+    const detailOf = async (accountId: string, host: string) => {
+      const outcome = await post({ ...request, accountId, url: `https://${host}.example.com/` });
+      return outcome.outcome === 'tls' ? outcome.detail : outcome;
+    };
+    expect(await detailOf('acme', 'receiver')).toBe('CERT_SIGNATURE_FAILURE');
+    for (const host of ['receiver', 'a', 'b', 'c']) expect(await detailOf('acme', host)).toBe('COSTLY_RECEIVER');
+    expect(await detailOf('other', 'receiver')).toBe('COSTLY_RECEIVER');
+    expect(await detailOf('other', 'd')).toBe('CERT_SIGNATURE_FAILURE');
   });
 
   it('that drips ends with the deadline, and is charged', async () => {

@@ -14,9 +14,9 @@ const start = () => {
     clock,
     costs,
     spend,
-    isRefused: (host: string) => costs.open(host).isTooMuch(),
-    post: (host: string, milliseconds: number, isAnswered = false) => {
-      const connection = costs.open(host);
+    isRefused: (host: string, accountId = `owner of ${host}`) => costs.open(host, accountId).isTooMuch(),
+    post: (host: string, milliseconds: number, isAnswered = false, accountId = `owner of ${host}`) => {
+      const connection = costs.open(host, accountId);
       if (connection.isTooMuch()) return false;
       connection.of(() => spend(milliseconds / 2));
       connection.of(() => {
@@ -50,7 +50,7 @@ describe('a host that costs processor time', () => {
 
   it('is refused on other connections that are being opened, too', () => {
     const { costs, spend } = start();
-    const [first, second] = [costs.open('costly.example.com'), costs.open('costly.example.com')];
+    const [first, second] = [costs.open('costly.example.com', 'a'), costs.open('costly.example.com', 'b')];
     expect(second.isTooMuch()).toBe(false);
     first.of(() => spend(500));
     expect(second.isTooMuch()).toBe(true);
@@ -79,7 +79,7 @@ describe('a host that costs processor time', () => {
 
   it('has an allowance for each attempt on a kept connection', () => {
     const { costs, spend, isRefused } = start();
-    const connection = costs.open('kept.example.com');
+    const connection = costs.open('kept.example.com', 'a');
     for (let attempt = 0; attempt < 1_000; attempt++) {
       connection.of(() => spend(9));
       connection.next();
@@ -98,5 +98,41 @@ describe('a host that costs processor time', () => {
     expect(isRefused('h0.example.com')).toBe(false);
     expect(isRefused('h1.example.com')).toBe(true);
     expect(isRefused('h1000.example.com')).toBe(true);
+  });
+});
+
+describe('an account whose receivers cost processor time', () => {
+  it.each([
+    ['10 ms each', 10, 1_000],
+    ['28 ms each', 28, 3],
+    ['a quarter of a second each', 250, 1],
+  ])('of %s, with a new name for each attempt, is refused after %i %i', (_case, milliseconds, expected) => {
+    const { post } = start();
+    let made = 0;
+    while (made < 1_000 && post(`h${made}.example.com`, milliseconds, false, 'acme')) made += 1;
+    expect(made).toBe(expected);
+  });
+
+  it('is refused alone, and for ten minutes', () => {
+    const { clock, post, isRefused } = start();
+    post('costly.example.com', 250, false, 'acme');
+    expect(isRefused('other.example.com', 'acme')).toBe(true);
+    expect(isRefused('other.example.com', 'neighbour')).toBe(false);
+    clock.advance(10 * 60_000);
+    expect(isRefused('other.example.com', 'acme')).toBe(false);
+  });
+
+  it('is not refused for attempts that cost 10 ms in the mean, whatever their hosts are', () => {
+    const { post } = start();
+    for (let attempt = 0; attempt < 1_000; attempt++)
+      expect(post(`h${attempt}.example.com`, attempt % 6 === 0 ? 40 : 2, true, 'acme')).toBe(true);
+  });
+
+  it('is remembered with a thousand others at most', () => {
+    const { post, isRefused } = start();
+    for (let account = 0; account <= 1_000; account++) post(`h${account}.example.com`, 500, false, `a${account}`);
+    expect(isRefused('new.example.com', 'a0')).toBe(false);
+    expect(isRefused('new.example.com', 'a1')).toBe(true);
+    expect(isRefused('new.example.com', 'a1000')).toBe(true);
   });
 });

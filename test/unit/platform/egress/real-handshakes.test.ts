@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createSecureContext, TLSSocket } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { limits } from '../../../../lambdas/platform/egress/connection-meter.ts';
+import {
+  makeChain,
+  makeSignedChain,
+  randomRsaKey,
+  signingLatticeKey,
+  signingRsaKey,
+} from '../../../../tools/support/certificate-chain.ts';
+import { ok, postVia, request, stopAll, stopLater } from './posting.ts';
+import { loopbackNetwork } from './tls-receiver.ts';
+
+afterEach(stopAll);
+
+type SignedChain = ReturnType<typeof makeSignedChain>;
+
+/** What else is large in a handshake. */
+interface Manner {
+  readonly version?: 'TLSv1.2' | 'TLSv1.3';
+  /** The authorities that a request for the client's certificate names (RFC 8446 section 4.2.4), in PEM. */
+  readonly authorities?: string;
+  /** The most bytes of a record's content. */
+  readonly fragment?: number;
+}
+
+/** Starts a receiver that answers each request. */
+const startReceiver = async ({ key, certificate: cert }: SignedChain, manner: Manner) => {
+  const { version = 'TLSv1.3', authorities: ca, fragment } = manner;
+  const versions = { minVersion: version, maxVersion: version };
+  const secureContext = createSecureContext({ key, cert, ...versions, ...(ca !== undefined && { ca }) });
+  const sockets = new Set<Socket>();
+  const server = createServer(socket => {
+    sockets.add(socket);
+    const requestCert = ca !== undefined;
+    const tls = new TLSSocket(socket, { isServer: true, secureContext, requestCert, rejectUnauthorized: false });
+    if (fragment !== undefined) tls.setMaxSendFragment(fragment);
+    tls.on('error', () => socket.destroy()).on('data', () => tls.write(ok));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stopLater(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+};
+
+describe('a handshake of a real server', () => {
+  const host = 'receiver.example.com';
+  const rsa = signingRsaKey(4_096);
+  const five = makeSignedChain(host, 5, rsa);
+  // A response of a certificate's state is not asked for, so that none is stapled. One has up to this many bytes.
+  const stapled = makeSignedChain(host, 5, rsa, 3_000);
+  const authority = randomRsaKey(2_048, Buffer.of(1, 0, 1));
+  const authorities = makeChain(host, 350_000, () => authority).certificate;
+
+  it.each<[string, SignedChain, Manner]>([
+    ['with five certificates of RSA 4,096, TLS 1.2', five, { version: 'TLSv1.2' }],
+    ['with five certificates of RSA 4,096, TLS 1.3', five, {}],
+    ['that asks for a certificate of 400 authorities, TLS 1.2', five, { version: 'TLSv1.2', authorities }],
+    ['that asks for a certificate of 400 authorities, TLS 1.3', five, { authorities }],
+    ['with as many bytes as a stapled response has', stapled, { version: 'TLSv1.2' }],
+    ['in fragments of 512 bytes, TLS 1.2', five, { version: 'TLSv1.2', fragment: 512 }],
+    ['in fragments of 512 bytes, TLS 1.3', five, { fragment: 512 }],
+    ['with all of that at once', stapled, { version: 'TLSv1.2', authorities, fragment: 512 }],
+    ['with three certificates of ML-DSA-44', makeSignedChain(host, 3, signingLatticeKey('ml-dsa-44')), {}],
+    ['with three certificates of ML-DSA-65', makeSignedChain(host, 3, signingLatticeKey('ml-dsa-65')), {}],
+    ['with three certificates of ML-DSA-87', makeSignedChain(host, 3, signingLatticeKey('ml-dsa-87')), {}],
+  ])('%s is accepted', async (_case, chain, manner) => {
+    const { network, sockets } = loopbackNetwork(await startReceiver(chain, manner), chain.root);
+    expect(await postVia(network).post(request)).toMatchObject({ outcome: 'response', status: 200 });
+    expect(sockets[0]?.bytesRead).toBeLessThan(limits.handshake.bytes);
+  });
+});
