@@ -1,4 +1,5 @@
-import type { Characters } from './find-occurrences.ts';
+/** The text that is read: a string, or an object with which a test counts the looks. */
+export type Characters = Pick<string, 'length' | 'charCodeAt'>;
 
 /** A text without its JSON escapes, and where everything in it came from. */
 export interface Unescaped {
@@ -59,7 +60,8 @@ const shortEscapes: ReadonlyMap<number, string> = new Map(
   ),
 );
 
-function hexadecimalValue(code: number): number | undefined {
+/** Returns the value of a hexadecimal digit. */
+export function hexadecimalValue(code: number): number | undefined {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const letter = code | 0x20; // lower case
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : undefined;

@@ -1,17 +1,18 @@
 import type { Redact } from '../../platform/egress/guarded-post.ts';
-import { findOccurrences } from './find-occurrences.ts';
+import { findEncodedCharacters } from './encoded-characters.ts';
+import { findOccurrences, type OccurrenceMarks } from './find-occurrences.ts';
 import { withoutJsonEscapes } from './json-escapes.ts';
 
 /**
  * Makes the function that masks, in what a receiver answered, the credential that we sent it: the `Authorization` value,
- * its credential part (what follows the scheme), what its `Basic` encodes, and that password alone. Each is found as it
- * is and with JSON escapes, since receivers echo headers in JSON, and also where the end of what was read cuts it off.
+ * its credential part (what follows the scheme), what its `Basic` encodes, and that password alone. Each is found as it is, as
+ * base64url, without its `=`, where any of its characters is percent-encoded or an HTML reference, and with JSON escapes, since
+ * receivers echo headers in JSON and in pages; also where the end of what was read cuts it off. Other encodings are not looked for.
  */
 export function makeRedaction(authorization: string | undefined): Redact {
-  if (!authorization) return text => text;
-  const secrets = secretsIn(authorization);
   return function redact(text, isCut) {
-    return mask(text, endsOfSecrets(text, isCut, secrets));
+    if (!authorization || text === '') return text;
+    return mask(text, placesOf(text, isCut, secretsIn(authorization)));
   };
 }
 
@@ -19,58 +20,64 @@ export function makeRedaction(authorization: string | undefined): Redact {
 function secretsIn(authorization: string): ReadonlySet<string> {
   const secrets = new Set([authorization]);
   const space = authorization.indexOf(' ');
-  if (space < 0) return secrets;
-  const credential = authorization.slice(space).trimStart();
-  secrets.add(credential);
-  if (authorization.slice(0, space).toLowerCase() !== 'basic') return secrets;
-  for (const pair of decodings(credential)) {
-    secrets.add(pair);
-    const colon = pair.indexOf(':');
-    const password = pair.slice(colon + 1);
-    if (colon >= 0 && [...password].length >= shortestPassword) secrets.add(password);
+  if (space >= 0) {
+    const credential = authorization.slice(space).trimStart();
+    secrets.add(credential);
+    if (authorization.slice(0, space).toLowerCase() === 'basic') {
+      for (const secret of decodings(credential).flatMap(pairAndPassword)) secrets.add(secret);
+    }
   }
+  for (const secret of [...secrets]) secrets.add(Buffer.from(secret).toString('base64'));
   return secrets;
 }
 
+function pairAndPassword(pair: string): string[] {
+  const colon = pair.indexOf(':');
+  const password = pair.slice(colon + 1);
+  return colon >= 0 && [...password].length >= shortestPassword ? [pair, password] : [pair];
+}
+
+/** The places of a text at which a secret begins, and those at which one that began before goes on. */
+interface Places {
+  readonly begins: Uint8Array;
+  readonly goesOn: Uint8Array;
+}
+
 /** Puts `***` in the place of each secret; those that overlap are masked as one. */
-function mask(text: string, ends: Uint32Array): string {
+function mask(text: string, { begins, goesOn }: Places): string {
   const parts: string[] = [];
   let shown = 0;
   for (let index = 0; index < text.length; ) {
-    let end = ends[index] ?? 0;
-    if (end === 0) {
-      index += 1;
-      continue;
-    }
-    parts.push(text.slice(shown, index), '***');
-    for (; index < end; index++) end = Math.max(end, ends[index] ?? 0);
-    shown = end;
+    const start = index;
+    index += 1;
+    if (!begins[start]) continue;
+    while (index < text.length && goesOn[index]) index += 1;
+    parts.push(text.slice(shown, start), '***');
+    shown = index;
   }
   parts.push(text.slice(shown));
   return parts.join('');
 }
 
-/** For each character of a text where the longest secret that begins there ends; 0 where none begins. */
-function endsOfSecrets(text: string, isCut: boolean, secrets: ReadonlySet<string>): Uint32Array {
-  const ends = new Uint32Array(text.length);
-  const mark = (start: number, end: number) => {
-    if (end > (ends[start] ?? end)) ends[start] = end;
-  };
+function placesOf(text: string, isCut: boolean, secrets: ReadonlySet<string>): Places {
+  const places = { begins: new Uint8Array(text.length + 1), goesOn: new Uint8Array(text.length + 1) };
   for (const { text: layer, starts } of layersOf(text)) {
-    const origin = (index: number) => starts[index] ?? text.length;
-    for (const secret of secrets) {
-      const found = findOccurrences(secret, layer);
-      for (const start of found.starts) mark(origin(start), origin(start + secret.length));
-      // An escape that the end cuts off may be the secret's first character, or its next one.
-      if (isCut) mark(origin(layer.length - found.remnant), text.length);
-    }
+    const startOf = (index: number) => starts[index] ?? text.length;
+    // An escape that the text's end cuts off belongs to what is cut off with it.
+    const endOf = (index: number) => (isCut && index === layer.length ? text.length : startOf(index));
+    const marks: OccurrenceMarks = {
+      begin: index => places.begins.fill(1, startOf(index), startOf(index) + 1),
+      goOn: index => places.goesOn.fill(1, startOf(index), startOf(index) + 1),
+      join: (start, end) => places.goesOn.fill(1, startOf(start) + 1, endOf(end)),
+    };
+    findOccurrences(secrets, { text: layer, encoded: findEncodedCharacters(layer), isCut }, marks);
   }
-  return ends;
+  return places;
 }
 
 /** Returns the texts that Base64 stands for, in either character set that HTTP Basic knows in practice (RFC 7617 section 2.1). */
 function decodings(base64: string): string[] {
-  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64)) return [];
+  if (!/^[A-Za-z0-9+/_-]{2,}={0,2}$/.test(base64)) return [];
   const bytes = Buffer.from(base64, 'base64');
   return [new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), bytes.toString('latin1')];
 }

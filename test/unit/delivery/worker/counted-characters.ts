@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Characters } from '../../../../lambdas/delivery/worker/find-occurrences.ts';
+import type { Characters } from '../../../../lambdas/delivery/worker/json-escapes.ts';
 
 /** A text that counts how often one of its characters is looked at. */
 export const counted = (text: string, looks: { count: number }): Characters => ({
@@ -10,7 +10,25 @@ export const counted = (text: string, looks: { count: number }): Characters => (
   },
 });
 
-const run = fc.tuple(fc.constantFrom('a', '\\', 'ab', '\\\\', '\\u0061', '\\u', '\\u00'), fc.nat(1_500));
+const units = [
+  'a',
+  '\\',
+  'ab',
+  '\\\\',
+  '\\u0061',
+  '\\u',
+  '\\u00',
+  '%',
+  '%61',
+  '%F0%9F',
+  '&',
+  '&a',
+  '&#0',
+  '&#97;',
+  '&amp',
+  '&verticalline',
+];
+const run = fc.tuple(fc.constantFrom(...units), fc.nat(500));
 const runs = fc
   .array(run, { minLength: 1, maxLength: 3 })
   .map(parts => parts.map(([unit, times]) => unit.repeat(times)).join(''));

@@ -8,6 +8,8 @@ const basicOf = (pair: string | Buffer): string => `Basic ${Buffer.from(pair).to
 /** Every character as JSON may write it. */
 const escapedUnit = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
+const hexadecimalOf = (character: string): string => character.charCodeAt(0).toString(16);
+
 describe('what a receiver echoes', () => {
   it.each([
     ['the whole value', 'Bearer s3cr3t-t0ken', 'you sent Bearer s3cr3t-t0ken!', 'you sent ***!'],
@@ -84,6 +86,103 @@ describe('what HTTP Basic encodes', () => {
   });
 });
 
+describe('a credential that is written in another way', () => {
+  const basic = 'Basic bG9qYTpjb3JyZWN0IGhvcnNlIGJhdHRlcnk='; // loja:correct horse battery
+  const signs = basicOf('??>:>>>???~~'); // Pz8+Oj4+Pj8/P35+
+  it.each([
+    ['in a query', basic, '/log?a=Basic%20bG9qYTpjb3JyZWN0IGhvcnNlIGJhdHRlcnk%3D&b', '/log?a=***&b'],
+    ['as Handlebars escapes it', basic, '<b>bG9qYTpjb3JyZWN0IGhvcnNlIGJhdHRlcnk&#x3D;</b>', '<b>***</b>'],
+    ['with a reference by name', basic, 'bG9qYTpjb3JyZWN0IGhvcnNlIGJhdHRlcnk&equals;', '***'],
+    ['with a decimal reference', basic, 'bG9qYTpjb3JyZWN0IGhvcnNlIGJhdHRlcnk&#61;.', '***.'],
+    ['without padding', basic, '(bG9qYTpjb3JyZWN0IGhvcnNlIGJhdHRlcnk)', '(***)'],
+    ['in base64url', signs, 'Pz8-Oj4-Pj8_P35- Basic Pz8-Oj4-Pj8_P35-', '*** ***'],
+    ['in base64url, percent-encoded', signs, 'Pz8%2BOj4%2bPj8%2FP35%2B', '***'],
+    ['in Base64 again', 'Bearer s3cr3t-t0ken', 'QmVhcmVyIHMzY3IzdC10MGtlbg== czNjcjN0LXQwa2Vu', '*** ***'],
+    ['the pair in a page', basicOf('a<b:c'), '<p>a&lt;b:c</p>', '<p>***</p>'],
+    ['the password in a query', basicOf('user:p@ss w/rd'), 'pw=p%40ss%20w%2Frd', 'pw=***'],
+    ['the password with accents in a page', basicOf('u:cora\u00e7\u00f5es'), 'cora&ccedil;&otilde;es!', '***!'],
+    [
+      'the password with accents in a query',
+      basicOf('u:cora\u00e7\u00e3o!'),
+      'cora%C3%A7%C3%A3o%21 cora%E7%E3o!',
+      '*** ***',
+    ],
+    ['escaped for a page, then by Go', 'Bearer a<b=c', '{"h":"a\\u0026lt;b\\u0026#61;c"}', '{"h":"***"}'],
+    ['with what looks encoded, as it is', 'Bearer a%41&lt;b', 'a%41&lt;b', '***'],
+    [
+      'with what looks encoded, and is not decoded twice',
+      'Bearer a%41=&lt;b',
+      'a%2541%3D&amp;lt;b a%41%3D&lt;b',
+      '*** ***',
+    ],
+    ['behind what looks like the beginning of a code', 'Bearer 41b=', '100%41b%3D', '100%***'],
+    ['cut within a code', basic, 'bG9qYTpjb3JyZWN0IGhvcnNlIGJhdHRlcnk%3', '***'],
+  ])('is masked %s', (_, authorization, text, expected) => {
+    expect(makeRedaction(authorization)(text, text.endsWith('%3'))).toBe(expected);
+  });
+
+  const visible = fc.stringMatching(/^[!-~][ -~]{8,40}[!-~]$/);
+  const forms: readonly ((character: string) => string)[] = [
+    character => character,
+    character => character,
+    character => `%${hexadecimalOf(character)}`,
+    character => `%${hexadecimalOf(character).toUpperCase()}`,
+    character => `&#${character.charCodeAt(0)};`,
+    character => `&#0${character.charCodeAt(0)};`,
+    character => `&#x${hexadecimalOf(character)};`,
+    character => `&#X${hexadecimalOf(character).toUpperCase()};`,
+    character =>
+      ({ '=': '&equals;', '<': '&lt;', '&': '&amp;', '+': '&plus;', '/': '&sol;', '"': '&quot;' })[character] ??
+      character,
+  ];
+  /** A credential, and the same with any of its characters in any of the forms. */
+  const written = fc
+    .tuple(visible, fc.array(fc.nat(forms.length - 1), { minLength: 42, maxLength: 42 }))
+    .map(([credential, choice]) => ({
+      credential,
+      pieces: [...credential].map((character, index) => forms[choice[index] ?? 0]?.(character) ?? character),
+    }));
+  /** What is no part of a credential, though it may look like the beginning of a code. */
+  const around = fc.string({
+    unit: fc.constantFrom('\u4e00', '\n', '\u00e9', '\u{1f600}', '%', '&', '&#'),
+    maxLength: 5,
+  });
+
+  it('is masked wherever it stands, with any of its characters in any of the forms', () => {
+    fc.assert(
+      fc.property(written, around, around, ({ credential, pieces }, before, after) => {
+        const masked = makeRedaction(`ApiKey ${credential}`)(`${before}${pieces.join('')}\t${after}`, false);
+        expect(masked).toBe(`${before}***\t${after}`);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('is masked from its first character, wherever the cut falls', () => {
+    fc.assert(
+      fc.property(written, fc.nat(), ({ credential, pieces }, cut) => {
+        const text = pieces.join('');
+        const masked = makeRedaction(`ApiKey ${credential}`)(`\u4e00\n${text.slice(0, 1 + (cut % text.length))}`, true);
+        expect(masked).toBe('\u4e00\n***');
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('is all that is masked', () => {
+    const page = fc.string({
+      unit: fc.constantFrom('a', 'Z', '%41', '&lt;', '&#61;', '&#x', '%', '&', '=', '\\u0041', '\\'),
+      maxLength: 200,
+    });
+    fc.assert(
+      fc.property(page, text => {
+        expect(makeRedaction(basicOf('0123:456789-#'))(text, false)).toBe(text);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
 describe('what the end of what was read cuts off', () => {
   it.each([
     ['is masked from its first character', 'Bearer s3cr3t-t0ken', 'you sent s3cr3t-t0', 'you sent ***'],
@@ -128,6 +227,10 @@ describe('masking takes no longer than reading', () => {
     ['escapes', `${'a'.repeat(2_047)}b`, '\\u0061'.repeat(10_922)],
     ['a credential of one character', 'a', 'a'.repeat(65_536)],
     ['Basic', basicOf(`${'a'.repeat(700)}:${'a'.repeat(800)}b`), 'a'.repeat(65_536)],
+    ['codes', `${'%61'.repeat(682)}b`, '%61'.repeat(21_845)],
+    ['references', `${'&#97;'.repeat(409)}b`, '&#97;'.repeat(13_107)],
+    ['the beginnings of references', `${'&'.repeat(2_047)}b`, '&'.repeat(65_536)],
+    ['a reference of many digits', `${'a'.repeat(2_047)}b`, `&#${'0'.repeat(65_534)}`],
   ])('%s', (_, authorization, text) => {
     expect(processorTimeOf(() => makeRedaction(authorization)(text, true))).toBeLessThan(1_000);
   });
