@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AttemptRecord, keptAttempts, settled } from '../../../../lambdas/delivery/delivery.ts';
-import { partAnswers } from '../../../../lambdas/delivery/store/answer-item.ts';
+import { answerPart, partAnswers } from '../../../../lambdas/delivery/store/answer-item.ts';
 import { packAttempt, unpackAttempt } from '../../../../lambdas/delivery/store/attempt-records.ts';
+import { PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, answer, aRecord, noon } from '../builders.ts';
 import { schedule, simulate } from '../simulation.ts';
@@ -41,15 +42,21 @@ describe('the answers of a receiver', () => {
     expect(await shown()).toEqual(['first', 'second', 'third']);
   });
 
-  it('are found by one query, and a list asks for none', async () => {
+  it('are read by the keys that the records name, however many are stored, and a list reads none', async () => {
     refuse('first', 'second');
     await world.settle();
-    database.operations.length = 0;
-    await shown();
-    expect(database.operations.filter(name => name.startsWith('Query'))).toHaveLength(1);
-    database.operations.length = 0;
+    const { id } = (await head()) ?? {};
+    for (let number = 100; number < 110; number++) {
+      const Item = { id, part: answerPart({ number, answerId: 'no-record' }), response: 'x'.repeat(1_024) };
+      await database.dynamo.send(new PutCommand({ TableName: 'Deliveries', Item }));
+    }
+    const { operations } = database;
+    operations.length = 0;
+    expect((await world.request('GET', `${path}/${id}`))?.status).toBe(200);
+    expect(operations).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand']); // head and webhook; the answers
+    operations.length = 0;
     await world.request('GET', path);
-    expect(database.operations.filter(name => name.startsWith('Query'))).toHaveLength(16); // the partitions of the list
+    expect(operations.filter(name => name.startsWith('Query'))).toHaveLength(16); // the partitions of the list
   });
 
   it('take no item where they are empty or there were none', async () => {
