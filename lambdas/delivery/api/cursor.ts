@@ -12,4 +12,9 @@ export function decodeCursor(text: string): string | undefined {
   return listKeyPattern.test(listKey) && encodeCursor(listKey) === text ? listKey : undefined;
 }
 
+/** Returns the id of the delivery that stands at a place of the list. */
+export function deliveryIdIn(listKey: string): string {
+  return listKey.slice(listKey.indexOf('#') + 1);
+}
+
 const listKeyPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#(?:evt|teste)_[A-Za-z0-9_-]{22,27}$/;

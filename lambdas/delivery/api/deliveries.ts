@@ -1,4 +1,6 @@
+import { finding } from '../../api/findings.ts';
 import { type Problem, retryAfter } from '../../api/problem.ts';
+import { validationFailed } from '../../api/problems.ts';
 import { type Handlers, jsonResponse, type RequestContext } from '../../api/route.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
@@ -9,7 +11,8 @@ import type { ReadHistory } from '../store/delivery-history.ts';
 import type { FindDeliveryWithWebhook, FindWebhook } from '../store/find-webhook.ts';
 import type { ReadAnswers } from '../store/read-answers.ts';
 import type { acceptedDelivery, deliveryPage } from './answers.ts';
-import { encodeCursor } from './cursor.ts';
+import { deliveryIdIn, encodeCursor } from './cursor.ts';
+import { deliveryFindings } from './findings.ts';
 import { historyQuery, parseQuery } from './input.ts';
 import { deliveryProblem } from './problems.ts';
 import type { RequestLimits } from './request-limits.ts';
@@ -34,7 +37,7 @@ export function makeDeliveryHandlers(dependencies: {
     const { estado: state, desde: from, ate: before, limite: limit, cursor: after } = query;
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
-    const webhook = await findWebhook(accountId, eventName);
+    const webhook = await findWebhookAndPlace(accountId, eventName, after);
     const registration = webhook ?? null;
     const selection = { accountId, eventName, state, from, before, limit, after, registration };
     const { deliveries, next } = await readHistory(selection);
@@ -43,6 +46,21 @@ export function makeDeliveryHandlers(dependencies: {
       entregas: deliveries.map(toDeliveryRecord),
       proximo_cursor: next === undefined ? null : encodeCursor(next),
     });
+  }
+
+  /** Finds the webhook. @throws {Problem} 422 where the cursor comes of the account's list of another event. */
+  async function findWebhookAndPlace(
+    accountId: string,
+    eventName: EventName,
+    after: string | undefined,
+  ): Promise<Webhook | undefined> {
+    if (after === undefined) return findWebhook(accountId, eventName);
+    const { delivery, webhook } = await findDeliveryWithWebhook(deliveryIdIn(after), accountId, eventName);
+    // Of another account's delivery nothing is told, not even that it is there.
+    if (delivery?.accountId === accountId && delivery.eventName !== eventName) {
+      throw validationFailed([finding({ parameter: 'cursor' }, deliveryFindings.cursor)]);
+    }
+    return webhook;
   }
 
   async function getDelivery(context: RequestContext): Promise<HttpResponse> {

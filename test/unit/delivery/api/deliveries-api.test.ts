@@ -332,6 +332,27 @@ describe('GET …/entregas', () => {
     expect(codeOf(await request('GET', `${base}/entregas`, { query }))).toBe('422 validation_failed');
   });
 
+  it('refuses the cursor of another event, and takes one of a delivery that is gone', async () => {
+    await publishAndSettle(3, 200);
+    const { proximo_cursor } = await list('limite=1');
+    await world.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-2' });
+    const refused = await request('GET', '/v1/webhooks/demanda.cancelada/entregas', {
+      query: `cursor=${proximo_cursor}`,
+    });
+    expect(codeOf(refused)).toBe('422 validation_failed');
+    expect(findingsOf(refused)).toEqual(['cursor invalid_value']);
+    world.clock.advance(31 * 24 * 60 * 60_000);
+    expect((await list(`cursor=${proximo_cursor}`)).entregas).toEqual([]);
+  });
+
+  it('tells nobody whether another account has a delivery', async () => {
+    await publishAndSettle(2, 200);
+    const { proximo_cursor } = await list('limite=1');
+    await world.register({ accountId: 'conta-2', eventName: 'demanda.cancelada', webhookId: 'webhook-2' });
+    const sent = { token: 'admin|webhooks:read|conta-2', query: `cursor=${proximo_cursor}` };
+    expect((await request('GET', '/v1/webhooks/demanda.cancelada/entregas', sent)).json.entregas).toEqual([]);
+  });
+
   it('refuses a cursor in another spelling', async () => {
     const cursor = Buffer.from(`2026-11-20T12:00:00.000Z#${eventId}`).toString('base64url');
     expect((await list(`cursor=${cursor}`)).entregas).toEqual([]);
