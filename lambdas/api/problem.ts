@@ -109,7 +109,7 @@ interface ProblemCase extends Texts {
 
 interface ProblemExtras {
   readonly values?: Values;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly errors?: readonly Finding[];
 }
 

@@ -41,7 +41,7 @@ export const headers = {
     example: '/v1/webhooks/proposta.recebida',
   },
   ReplayLocation: {
-    description: 'The path of the new replay.',
+    description: 'The path of the replay: of the new one, or of the one that is under way.',
     schema: { type: 'string', pattern: '^/v1/webhooks/[a-z_.]+/reenvios/reenvio_[A-Za-z0-9]{22}$' },
     example: '/v1/webhooks/proposta.recebida/reenvios/reenvio_0Unh6M0hDjFlJnzs0eQZsx',
   },

@@ -65,6 +65,7 @@ const headersOf: Partial<Record<ProblemName, HeaderNames>> = {
   too_many_secrets: { 'Retry-After': 'RetryAfter' },
   tests_used_up: { 'Retry-After': 'RetryAfter' },
   resends_used_up: { 'Retry-After': 'RetryAfter' },
+  replay_in_progress: { Location: 'ReplayLocation' },
   contended: { 'Retry-After': 'RetryAfter' },
   busy: { 'Retry-After': 'RetryAfter' },
 };

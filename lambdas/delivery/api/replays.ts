@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import type { Problem } from '../../api/problem.ts';
 import { parseJsonBody } from '../../api/request-body.ts';
 import { type Handlers, jsonResponse, noContent, type RequestContext } from '../../api/route.ts';
 import { requireValid } from '../../api/validation.ts';
@@ -20,7 +21,7 @@ import { deliveryRoutes } from './routes.ts';
 /** Makes the functions of a webhook's replays. */
 export function makeReplayHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
-  readonly replays: Pick<ReplayStore, 'find' | 'cancel' | 'hide'>;
+  readonly replays: Pick<ReplayStore, 'findLatest' | 'find' | 'cancel' | 'hide'>;
   readonly startReplay: StartReplay;
   readonly now: Clock;
 }): Pick<Handlers<typeof deliveryRoutes>, 'startReplay' | 'getReplay' | 'cancelReplay'> {
@@ -33,9 +34,14 @@ export function makeReplayHandlers(dependencies: {
     const webhook = await requireWebhook(context);
     if (webhook.status === 'suspended') throw webhookProblem('webhook_suspended');
     const replay = await dependencies.startReplay(webhook, { from, to, wanted });
-    if (!replay) throw deliveryProblem('replay_in_progress');
-    const location = fillIn(deliveryRoutes.Replay.path, { evento: webhook.eventName, id: replay.id });
-    return jsonResponse<typeof replayRecord>(202, toCurrentRecord(replay), { location });
+    if (!replay) throw await inProgress(webhook);
+    return jsonResponse<typeof replayRecord>(202, toCurrentRecord(replay), locationOf(replay));
+  }
+
+  /** Names the replay that is under way: a client that lost the answer to its start finds it there. */
+  async function inProgress({ accountId, eventName }: Webhook): Promise<Problem> {
+    const latest = await replays.findLatest(accountId, eventName);
+    return deliveryProblem('replay_in_progress', { headers: latest && locationOf(latest) });
   }
 
   async function getReplay(context: RequestContext): Promise<HttpResponse> {
@@ -72,6 +78,10 @@ export function makeReplayHandlers(dependencies: {
   function toCurrentRecord(replay: Replay): z.infer<typeof replayRecord> {
     return toReplayRecord({ ...replay, ...progressAt(replay, now()) });
   }
+}
+
+function locationOf({ eventName, id }: Replay): Record<string, string> {
+  return { location: fillIn(deliveryRoutes.Replay.path, { evento: eventName, id }) };
 }
 
 function toReplayRecord({ id, state, total, countCursor, sent }: PastReplay): z.infer<typeof replayRecord> {

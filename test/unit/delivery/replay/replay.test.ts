@@ -92,7 +92,9 @@ describe('a replay', { timeout: 30_000 }, () => {
     await fill(200, 'failed');
     const first = (await start()).json;
     expect(first.estado).toBe('em_andamento');
-    expect(codeOf(await start())).toBe('409 replay_in_progress');
+    const refused = await start();
+    expect(codeOf(refused)).toBe('409 replay_in_progress');
+    expect(refused.headers.location).toBe(`${path}/${first.id}`); // who lost the first answer finds it
     await world.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-2' });
     const other = { body: { ...day, estado: 'falhou' } };
     expect((await request('POST', '/v1/webhooks/demanda.cancelada/reenvios', other)).status).toBe(202);
@@ -107,6 +109,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     await fill(200, 'failed');
     const answers = await Promise.all([start(), start(), start()]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 409, 409]);
+    expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1);
   });
 
   it('can be cancelled: nothing more is sent, and another can start', async () => {
