@@ -34,6 +34,33 @@ export function parseAnnouncedItem(item: Item | undefined): AnnouncedItem | unde
  */
 export const mostAnnouncements = 5;
 
+/**
+ * Returns what an item keeps of its announcements when its webhook is removed: all of them, each with the id of the registration
+ * that it is of, since the next registration takes the item over.
+ */
+export function keptAnnouncements({ webhookId, announcements, announcementShard, announcementAt }: Item): Item {
+  if (announcements === undefined) return {};
+  const kept = (announcements as readonly Announcement[]).map(untold => ({ webhookId, ...untold }));
+  return { announcements: kept, announcementShard, announcementAt };
+}
+
+/** Returns the condition that an item holds these announcements, and no others. dynalite compares no lists. */
+export function holdsAnnouncements(announcements: unknown): Expression {
+  if (announcements === undefined) return expression`attribute_not_exists(announcements)`;
+  const held = announcements as readonly Announcement[];
+  const next = attribute(`announcements[${held.length}]`);
+  return held.reduce(
+    (all, announcement, at) => expression`${all} AND ${holdsAnnouncement(announcement, at)}`,
+    expression`attribute_exists(announcements) AND attribute_not_exists(${next})`,
+  );
+}
+
+/** Returns the condition that an announcement stands at this place of the list. */
+export function holdsAnnouncement({ type, since, reason }: Announcement, at: number): Expression {
+  const place = attribute(`announcements[${at}]`);
+  return expression`${place}.type = ${type} AND ${place}.since = ${since} AND ${place}.reason = ${reason}`;
+}
+
 /** A conditional update of an item in table `Webhooks`. */
 export interface WebhookUpdate {
   readonly table: string;
@@ -69,12 +96,14 @@ const announcement = z.object({
   lastResult: z.nullable(z.string()),
   /** The delivery that told. An announcement that an earlier release stored names none. */
   deliveryId: z._default(z.nullable(z.string()), null),
+  /** The registration that it is of, where that is removed. @default - the item's */
+  webhookId: z.optional(z.string()),
 });
 
 const announcedItem = z.object({
   accountId: z.string(),
   eventName: z.string(),
-  /** Without one no webhook is registered, and nothing is published. */
+  /** Without one no webhook is registered, and only what names a removed one is published. */
   webhookId: z.optional(z.string()),
   announcementAt: z.string(),
   announcements: z.array(announcement),

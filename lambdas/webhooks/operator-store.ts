@@ -7,7 +7,7 @@ import {
   type ScanCommandOutput,
 } from '../platform/aws/documents.ts';
 import { conditionalWrite, type Item } from '../platform/aws/dynamo.ts';
-import { expression } from '../platform/aws/update-item.ts';
+import { conditionOf, expression, updateItem } from '../platform/aws/update-item.ts';
 import type { Clock } from '../platform/clock.ts';
 import { updateWebhook, type WebhookUpdate } from './announcement.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from './webhook.ts';
@@ -45,7 +45,7 @@ export function makeOperatorStore({
   async function find(accountId: string, eventName: EventName): Promise<Webhook | Hold | undefined> {
     const Key = webhookKey(accountId, eventName);
     const { Item } = await dynamo.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
-    return webhookIn(Item) ?? (Item && holdIn(Item));
+    return Item && entryIn(Item);
   }
 
   /** Lists an account's webhooks, and suspensions without one, by event. */
@@ -58,7 +58,7 @@ export function makeOperatorStore({
         ExpressionAttributeValues: { ':accountId': accountId },
       }),
     ); // one page: an account has at most one for each event
-    return (registered.Items ?? []).map(item => webhookIn(item) ?? holdIn(item));
+    return entriesIn(registered.Items);
   }
 
   /**
@@ -73,7 +73,7 @@ export function makeOperatorStore({
       const page: ScanCommandOutput = await dynamo.send(
         new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: from }),
       );
-      all.push(...(page.Items ?? []).map(item => webhookIn(item) ?? holdIn(item)));
+      all.push(...entriesIn(page.Items));
       onPage(all.length);
       from = page.LastEvaluatedKey;
     } while (from);
@@ -99,7 +99,7 @@ export function makeOperatorStore({
           ExclusiveStartKey: from,
         }),
       );
-      found.push(...(answer.Items ?? []).map(item => webhookIn(item) ?? holdIn(item)));
+      found.push(...entriesIn(answer.Items));
       read += answer.ScannedCount ?? 0;
       from = answer.LastEvaluatedKey;
       if (!from) break;
@@ -157,14 +157,23 @@ export function makeOperatorStore({
     if (webhook) return { outcome: 'changed', webhook };
     const found = await webhooks.find(accountId, eventName);
     if (found) return found.status === 'active' ? { outcome: 'changed', webhook: found } : 'retry';
-    const endHold = new DeleteCommand({
+    if (await endHold(accountId, eventName)) return { outcome: 'not_registered' };
+    return (await webhooks.find(accountId, eventName)) ? 'retry' : 'nothing';
+  }
+
+  /** Ends a suspension that outlived its webhook. What is not announced yet stays in the item. False: there is none. */
+  async function endHold(accountId: string, eventName: EventName): Promise<boolean> {
+    const key = webhookKey(accountId, eventName);
+    const isHold = expression`suspensionReason = ${'operator'} AND attribute_not_exists(webhookId)`;
+    const removal = new DeleteCommand({
       TableName: table,
-      Key: webhookKey(accountId, eventName),
-      ConditionExpression: 'attribute_exists(eventName) AND attribute_not_exists(webhookId)',
+      Key: key,
+      ...conditionOf(expression`${isHold} AND attribute_not_exists(announcements)`),
     });
     const findNone = async () => ((await find(accountId, eventName)) ? undefined : {});
-    if (await conditionalWrite<object>(dynamo.send(endHold), findNone)) return { outcome: 'not_registered' };
-    return (await webhooks.find(accountId, eventName)) ? 'retry' : 'nothing';
+    if (await conditionalWrite<object>(dynamo.send(removal), findNone)) return true;
+    const set = { status: undefined, suspensionReason: undefined, updatedAt: undefined };
+    return (await updateItem(dynamo, { table, key }, { set, when: isHold })) !== undefined;
   }
 
   /** Returns the item after the update; `undefined` when the condition does not hold. */
@@ -182,12 +191,15 @@ type OperatorChange =
   | { readonly outcome: 'changed'; readonly webhook: Webhook }
   | { readonly outcome: 'not_registered' };
 
-function holdIn(item: Item): Hold {
-  return {
-    accountId: String(item.accountId),
-    eventName: item.eventName as EventName,
-    since: Number(item.updatedAt),
-  };
+function entriesIn(items: readonly Item[] = []): (Webhook | Hold)[] {
+  return items.map(entryIn).filter(entry => entry !== undefined);
+}
+
+/** Reads an item as a webhook or as a suspension without one. It may be neither: what is left of a removed webhook. */
+function entryIn(item: Item): Webhook | Hold | undefined {
+  const { accountId, eventName, status, updatedAt } = item;
+  const hold = { accountId: String(accountId), eventName: eventName as EventName, since: Number(updatedAt) };
+  return webhookIn(item) ?? (status === 'suspended' ? hold : undefined);
 }
 
 /** Pages of 1 MiB: some 700 webhooks each. */

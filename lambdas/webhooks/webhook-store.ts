@@ -7,8 +7,14 @@ import {
   type QueryCommandOutput,
 } from '../platform/aws/documents.ts';
 import { conditionalWrite, type Item } from '../platform/aws/dynamo.ts';
-import { conditionOf, expression } from '../platform/aws/update-item.ts';
-import { type Announcement, updateWebhook, type WebhookUpdate } from './announcement.ts';
+import { conditionOf, type Expression, expression } from '../platform/aws/update-item.ts';
+import {
+  type Announcement,
+  holdsAnnouncements,
+  keptAnnouncements,
+  updateWebhook,
+  type WebhookUpdate,
+} from './announcement.ts';
 import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 
 /** The registrations of all accounts. */
@@ -18,9 +24,9 @@ export type WebhookStore = ReturnType<typeof makeWebhookStore>;
  * Makes the store over the table `Webhooks`: partition `accountId`, range `eventName`, one item per registration.
  * An account's list is one query, and deliveries find theirs by the key that the event's message contains.
  *
- * An operator's suspension outlives the registration: without a registration the item holds `status` and `suspensionReason`
- * only. That is no webhook (`webhookIn`), and the next registration keeps both. Since it is one item, one condition decides
- * races between an operator, a removal and a registration.
+ * An operator's suspension outlives the registration: without a registration the item holds `status` and `suspensionReason`.
+ * So do announcements that are not published yet. That is no webhook (`webhookIn`), and the next registration keeps them. Since it
+ * is one item, one condition decides races between an operator, a removal, a registration and the sweeper.
  *
  * Reads are consistent; `undefined` means that there is no such webhook.
  */
@@ -50,10 +56,7 @@ export function makeWebhookStore({
   }
 
   async function find(accountId: string, eventName: EventName): Promise<Webhook | undefined> {
-    const { Item } = await dynamo.send(
-      new GetCommand({ TableName: table, Key: webhookKey(accountId, eventName), ConsistentRead: true }),
-    );
-    return webhookIn(Item);
+    return webhookIn(await readItem(accountId, eventName));
   }
 
   /** Lists an account's webhooks, by event name. */
@@ -102,23 +105,27 @@ export function makeWebhookStore({
     });
   }
 
-  /** Removes a registration; an operator's suspension stays for the next one. */
+  /** Removes a registration. An operator's suspension stays for the next one, and announcements until they are published. */
   async function remove(accountId: string, eventName: EventName, now: number): Promise<Removal> {
     const findNone = async () => ((await find(accountId, eventName)) ? undefined : {});
     for (let tries = 0; tries < maxRemovalTries; tries++) {
       const removal = new DeleteCommand({
         TableName: table,
         Key: webhookKey(accountId, eventName),
-        ...conditionOf(expression`attribute_exists(webhookId) AND suspensionReason <> ${'operator'}`),
+        ...conditionOf(expression`attribute_exists(webhookId) AND suspensionReason <> ${'operator'}
+          AND attribute_not_exists(announcements)`),
       });
       if (await conditionalWrite<object>(dynamo.send(removal), findNone)) return 'removed';
-      const hold = new PutCommand({
+      const item = await readItem(accountId, eventName);
+      if (item?.webhookId === undefined) return 'not_registered';
+      const kept = { ...keptHold(item, now), ...keptAnnouncements(item) };
+      if (Object.keys(kept).length === 0) continue; // somebody else changed it meanwhile
+      const replacement = new PutCommand({
         TableName: table,
-        Item: operatorHold(accountId, eventName, now),
-        ...conditionOf(expression`attribute_exists(webhookId) AND suspensionReason = ${'operator'}`),
+        Item: { ...webhookKey(accountId, eventName), ...kept },
+        ...conditionOf(isAsRead(item)),
       });
-      if (await conditionalWrite<object>(dynamo.send(hold), findNone)) return 'removed';
-      if (!(await find(accountId, eventName))) return 'not_registered';
+      if (await conditionalWrite<object>(dynamo.send(replacement), findNone)) return 'removed';
     }
     return 'contended';
   }
@@ -158,6 +165,13 @@ export function makeWebhookStore({
     return noted ?? find(accountId, eventName);
   }
 
+  async function readItem(accountId: string, eventName: EventName): Promise<Item | undefined> {
+    const { Item } = await dynamo.send(
+      new GetCommand({ TableName: table, Key: webhookKey(accountId, eventName), ConsistentRead: true }),
+    );
+    return Item;
+  }
+
   /** Returns the webhook after the update; `undefined` when the condition does not hold. */
   async function update(
     accountId: string,
@@ -194,12 +208,13 @@ function isSameUrl(one: string, other: string): boolean {
 /** The most times that a removal is tried while others change the same webhook. */
 const maxRemovalTries = 3;
 
-/** Returns the item that a removed webhook leaves behind when an operator suspended it. */
-function operatorHold(accountId: string, eventName: EventName, now: number): Item {
-  return {
-    ...webhookKey(accountId, eventName),
-    status: 'suspended',
-    suspensionReason: 'operator',
-    updatedAt: now,
-  };
+/** Returns what an operator's suspension leaves in the item of a removed webhook. */
+function keptHold({ status, suspensionReason }: Item, now: number): Item {
+  return suspensionReason === 'operator' ? { status, suspensionReason, updatedAt: now } : {};
+}
+
+/** Returns the condition that neither the registration has changed, nor what stays of it when it is removed. */
+function isAsRead({ webhookId, suspensionReason, announcements }: Item): Expression {
+  return expression`webhookId = ${webhookId} AND suspensionReason = ${suspensionReason}
+    AND ${holdsAnnouncements(announcements)}`;
 }

@@ -14,7 +14,7 @@ import { answerKept } from '../limits.ts';
  */
 
 /** The beginning of the sort keys of answers. */
-const answersPrefix = 'answer#';
+export const answersPrefix = 'answer#';
 
 /** The sort key of the answer that a record names. */
 export function answerPart({ number, answerId }: Pick<AttemptRecord, 'number' | 'answerId'>): string {

@@ -9,6 +9,7 @@ import {
   type Announcement,
   announcementIndex,
   announcementShard,
+  holdsAnnouncement,
   parseAnnouncedItem,
 } from '../../webhooks/announcement.ts';
 import { type WebhookRecord, wireReasons } from '../../webhooks/representation.ts';
@@ -93,10 +94,11 @@ export function makePublishAnnouncements(dependencies: {
   };
 
   async function publishAll(item: AnnouncedItem, hasTime: () => boolean): Promise<void> {
-    const { accountId, eventName: event, webhookId, announcements } = item;
+    const { accountId, eventName: event, webhookId: registered, announcements } = item;
     for (const announcement of announcements) {
       if (!hasTime()) return;
       const { type, since, reason, lastResult, deliveryId } = announcement;
+      const { webhookId = registered } = announcement;
       if (webhookId !== undefined) {
         await publish({
           type,
@@ -116,11 +118,10 @@ export function makePublishAnnouncements(dependencies: {
   }
 
   /** Removes the first announcement, whatever was added meanwhile. False: the first is another one by now. */
-  async function removeFirst(item: AnnouncedItem, { type, since, reason }: Announcement): Promise<boolean> {
+  async function removeFirst(item: AnnouncedItem, announcement: Announcement): Promise<boolean> {
     const removed = await updateItem(dynamo, keyOf(item), {
       set: { 'announcements[0]': undefined },
-      when: expression`announcements[0].type = ${type} AND announcements[0].since = ${since}
-        AND announcements[0].reason = ${reason}`,
+      when: holdsAnnouncement(announcement, 0),
     });
     return removed !== undefined;
   }

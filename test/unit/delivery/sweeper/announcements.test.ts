@@ -95,14 +95,81 @@ describe('a suspension', () => {
     ]);
   });
 
-  it('is not announced when its webhook is deleted meanwhile', async () => {
+  it('is announced though its webhook is deleted before the sweep, and leaves no webhook', async () => {
     world.answers.push(answer(410));
     publish();
     await world.settle();
-    await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now());
+    expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now())).toBe('removed');
+    expect(await world.webhooks.find('conta-1', 'demanda.criada')).toBeUndefined();
+    expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now())).toBe('not_registered');
     await world.announce();
-    expect(world.announced).toEqual([]);
+    await world.announce();
+    expect(world.announced).toEqual([announcement]);
+    expect(await world.webhook()).not.toHaveProperty('announcementShard');
   });
+
+  it('is announced of the registration that it ended, not of the next one, which begins healthy', async () => {
+    const { webhooks, clock } = world;
+    const register = (webhookId: string) =>
+      webhooks.create(aWebhook({ webhookId, createdAt: clock.now(), updatedAt: clock.now() }));
+    for (const webhookId of ['webhook-2', 'webhook-3']) {
+      world.answers.push(answer(410));
+      publish();
+      await world.settle();
+      await webhooks.remove('conta-1', 'demanda.criada', clock.now());
+      clock.advance(1_000);
+      expect(await register(webhookId)).toEqual(
+        aWebhook({ webhookId, createdAt: clock.now(), updatedAt: clock.now() }),
+      );
+    }
+    await world.announce();
+    expect(world.announced).toEqual([
+      announcement,
+      { ...announcement, webhookId: 'webhook-2', since: iso(noon + 1_000) },
+    ]);
+    expect(await webhooks.find('conta-1', 'demanda.criada')).toMatchObject({
+      webhookId: 'webhook-3',
+      status: 'active',
+    });
+  });
+
+  it('by an operator is announced and stays, though its webhook is deleted before the sweep', async () => {
+    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
+    await operator.suspend('conta-1', 'demanda.criada');
+    expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now())).toBe('removed');
+    await world.announce();
+    expect(world.announced).toEqual([{ ...announcement, reason: 'operador', lastResult: null, deliveryId: null }]);
+    expect(await world.webhooks.create(aWebhook())).toMatchObject(hold);
+  });
+
+  it('is announced though an operator ends what holds the next webhook', async () => {
+    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
+    await operator.suspend('conta-1', 'demanda.criada');
+    await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now());
+    expect(await operator.reactivate('conta-1', 'demanda.criada')).toEqual({ outcome: 'not_registered' });
+    expect(await operator.reactivate('conta-1', 'demanda.criada')).toBeUndefined();
+    expect(await operator.find('conta-1', 'demanda.criada')).toBeUndefined();
+    expect(await operator.listOf('conta-1')).toEqual([]);
+    await world.announce();
+    expect(world.announced).toMatchObject([{ type: 'webhook.suspended', webhookId: 'webhook-1' }]);
+    expect(await operator.listAll(() => {})).toEqual([]);
+    expect(await world.webhooks.create(aWebhook())).toEqual(aWebhook());
+  });
+
+  it.each(Array.from({ length: 10 }, (_, call) => [call % 5, call >= 5] as const))(
+    'is announced though its webhook is deleted while the sweeper is at its call %i (after its effect: %s)',
+    async (afterCalls, hasEffect) => {
+      world.answers.push(answer(410));
+      publish();
+      await world.deliverNext();
+      await world.announce({ afterCalls, hasEffect });
+      expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now())).toBe('removed');
+      await world.announce();
+      expect(world.announced.length).toBeGreaterThanOrEqual(1);
+      expect(new Set(world.announced.map(({ webhookId }) => webhookId))).toEqual(new Set(['webhook-1']));
+      expect((await world.webhook()) ?? {}).not.toHaveProperty('announcementShard');
+    },
+  );
 
   it('without a registered webhook is not announced, and its announcement is removed', async () => {
     await world.remove();
