@@ -5,6 +5,7 @@ import type { ItemKey } from '../../lambdas/platform/aws/dynamo.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { slownessId } from '../../lambdas/webhooks/slow-since.ts';
 import { EVENT_NAMES, webhookKey } from '../../lambdas/webhooks/webhook.ts';
+import { withoutWebhookId } from '../../lambdas/webhooks/without-webhook.ts';
 import type { AccountItems } from './account-items.ts';
 import type { DeletedKind } from './item-kinds.ts';
 
@@ -27,6 +28,9 @@ export function ownKeysOf({
     },
     replays: async function* replayKeys() {
       for (const owner of owners) yield* keysUnder(replaysId(owner));
+    },
+    eventsWithoutWebhook: async function* eventsWithoutWebhookKeys() {
+      yield headKey(table('Deliveries'), withoutWebhookId(account));
     },
     limits: async function* limitKeys() {
       for (const id of limitIdsOf(account, EVENT_NAMES)) yield headKey(table('Deliveries'), id);

@@ -12,7 +12,9 @@ import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
 import { toWebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { slownessId } from '../../lambdas/webhooks/slow-since.ts';
 import { EVENT_NAMES, type Webhook } from '../../lambdas/webhooks/webhook.ts';
+import { makeReadWithoutWebhook } from '../../lambdas/webhooks/without-webhook.ts';
 import type { AccountItems } from './account-items.ts';
+import { clockOf } from './aws-clock.ts';
 import type { ExportedKind } from './item-kinds.ts';
 import { connectDynamo, openClients, openDeliveries, openLockout, openWebhooks } from './stores.ts';
 import type { Target } from './target.ts';
@@ -86,6 +88,11 @@ export function makeRecordReaders(target: Target, items: AccountItems, exported:
         ids.map(id => headKey(table('Deliveries'), id)),
       );
       for (const item of found) if (item) yield withoutPlace(item);
+    },
+
+    eventsWithoutWebhook: async function* readEventsWithoutWebhook() {
+      const read = makeReadWithoutWebhook({ dynamo, table: table('Deliveries'), now: clockOf(target).now });
+      for (const [evento, moment] of await read(account)) yield { evento, ultimo_em: isoTime(moment) };
     },
 
     replays: async function* readReplays() {

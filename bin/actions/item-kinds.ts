@@ -4,6 +4,7 @@ import { answersPrefix } from '../../lambdas/delivery/store/answer-item.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { slownessPrefix } from '../../lambdas/webhooks/slow-since.ts';
+import { withoutWebhookId } from '../../lambdas/webhooks/without-webhook.ts';
 
 /** One kind of item that the tables hold. */
 interface ItemKind {
@@ -88,6 +89,12 @@ export const itemKinds = {
     table: 'Deliveries',
     is: ({ id }) => String(id).startsWith(`${replaysPrefix}#`),
     exportedAs: 'replay',
+    isDeleted: true,
+  },
+  eventsWithoutWebhook: {
+    table: 'Deliveries',
+    is: ({ id }) => String(id).startsWith(withoutWebhookId('')),
+    exportedAs: 'eventWithoutWebhook',
     isDeleted: true,
   },
   limits: {

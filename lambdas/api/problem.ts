@@ -37,8 +37,10 @@ export class Problem extends Error {
   readonly detail: Texts;
   readonly headers: Readonly<Record<string, string>>;
   readonly errors: readonly Finding[] | undefined;
+  readonly members: ExtensionMembers;
 
-  private constructor({ status, code, ...texts }: ProblemCase, { values = {}, headers = {}, errors }: ProblemExtras) {
+  private constructor({ status, code, ...texts }: ProblemCase, extras: ProblemExtras) {
+    const { values = {}, headers = {}, errors, members = {} } = extras;
     const detail = fillInBoth(texts, values);
     super(detail.en);
     this.status = status;
@@ -46,6 +48,7 @@ export class Problem extends Error {
     this.detail = detail;
     this.headers = headers;
     this.errors = errors;
+    this.members = members;
   }
 
   /** Returns the function that makes the problems of a table, the only way to make one. */
@@ -72,7 +75,7 @@ export function retryAfter(seconds: number): Record<string, string> {
  * the request.
  */
 export function toProblemResponse(
-  { status, code, detail, headers, errors }: Problem,
+  { status, code, detail, headers, errors, members }: Problem,
   { docsUrl, requestId, language }: ProblemContext,
 ): HttpResponse {
   const body: z.infer<typeof problemBody> = {
@@ -82,6 +85,7 @@ export function toProblemResponse(
     detail: detail[language],
     code,
     requisicao: requestId,
+    ...members,
     ...(errors ? { errors: errors.map(error => ({ ...error, detail: error.detail[language] })) } : {}),
   };
   return {
@@ -111,7 +115,11 @@ interface ProblemExtras {
   readonly values?: Values;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly errors?: readonly Finding[];
+  readonly members?: ExtensionMembers;
 }
+
+/** What some refusals tell besides (RFC 9457 section 3.2). */
+type ExtensionMembers = Pick<z.infer<typeof problemBody>, 'ultimo_sem_webhook_em'>;
 
 /** The parameter that a problem takes beyond its case: `values` exactly where its text has places. */
 type ExtrasParameter<Text extends string> =
@@ -140,4 +148,6 @@ export const problemBody = z.object({
   /** The gateway's id of the request, as in the header `apigw-requestid`. */
   requisicao: z.string(),
   errors: z.optional(z.array(finding)),
+  /** When the event last came without a webhook, with the code `webhook_not_found`. */
+  ultimo_sem_webhook_em: z.optional(z.iso.datetime()),
 });

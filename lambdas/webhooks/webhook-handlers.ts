@@ -4,7 +4,7 @@ import { validationFailed } from '../api/problems.ts';
 import { parseJsonBody } from '../api/request-body.ts';
 import { type Handlers, jsonResponse, noContent, type RequestContext } from '../api/route.ts';
 import { requireValid, validate } from '../api/validation.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, isoTime } from '../platform/clock.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import type { Sealing } from '../platform/sealing.ts';
@@ -19,18 +19,21 @@ import type { ReadSlowSince } from './slow-since.ts';
 import type { ValidateUrl } from './validate-url.ts';
 import { authorizationBinding, type EventName, secretBinding, type Webhook } from './webhook.ts';
 import type { WebhookStore } from './webhook-store.ts';
+import { makeWebhookNotFound, type ReadWithoutWebhook } from './without-webhook.ts';
 
 /** Makes the functions that manage registrations. */
 export function makeWebhookHandlers(dependencies: {
   readonly store: WebhookStore;
   readonly readSlowSince: ReadSlowSince;
+  readonly readWithoutWebhook: ReadWithoutWebhook;
   readonly sealing: Pick<Sealing, 'seal'>;
   readonly validateUrl: ValidateUrl;
   readonly makeSecret: MakeSigningSecret;
   readonly makeId: MakeId;
   readonly now: Clock;
 }): Handlers<typeof webhookRoutes> {
-  const { store, readSlowSince, sealing, validateUrl, makeSecret, makeId, now } = dependencies;
+  const { store, readSlowSince, readWithoutWebhook, sealing, validateUrl, makeSecret, makeId, now } = dependencies;
+  const webhookNotFound = makeWebhookNotFound(readWithoutWebhook);
 
   return {
     listWebhooks,
@@ -43,10 +46,14 @@ export function makeWebhookHandlers(dependencies: {
   };
 
   async function listWebhooks({ caller }: RequestContext): Promise<HttpResponse> {
-    const webhooks = await store.list(caller.accountId);
+    const { accountId } = caller;
+    const [webhooks, without] = await Promise.all([store.list(accountId), readWithoutWebhook(accountId)]);
     const slowSince = await readSlowSince(webhooks);
+    const registered = new Set(webhooks.map(({ eventName }) => eventName));
+    const dropped = [...without].filter(([eventName]) => !registered.has(eventName));
     return jsonResponse<typeof webhookList>(200, {
       webhooks: webhooks.map((webhook, at) => toWebhookRecord(webhook, slowSince[at], now())),
+      eventos_sem_webhook: dropped.map(([evento, moment]) => ({ evento, ultimo_em: isoTime(moment) })),
     });
   }
 
@@ -79,8 +86,10 @@ export function makeWebhookHandlers(dependencies: {
   }
 
   async function getWebhook(context: RequestContext): Promise<HttpResponse> {
-    const webhook = await store.find(context.caller.accountId, requireEventName(context));
-    if (!webhook) throw webhookProblem('webhook_not_found');
+    const eventName = requireEventName(context);
+    const { accountId } = context.caller;
+    const webhook = await store.find(accountId, eventName);
+    if (!webhook) throw await webhookNotFound(accountId, eventName);
     return respondWith(webhook);
   }
 
@@ -91,7 +100,7 @@ export function makeWebhookHandlers(dependencies: {
     const sealedAuthorization = await sealAuthorization(accountId, eventName, autorizacao);
     for (let tries = 0; tries < maxTries; tries++) {
       const read = await store.find(accountId, eventName);
-      if (!read) throw webhookProblem('webhook_not_found');
+      if (!read) throw await webhookNotFound(accountId, eventName);
       const webhook = await store.replace(read, { url, sealedAuthorization, updatedAt: now() });
       if (webhook) return respondWith(webhook);
     }
@@ -99,8 +108,10 @@ export function makeWebhookHandlers(dependencies: {
   }
 
   async function deleteWebhook(context: RequestContext): Promise<HttpResponse> {
-    const removal = await store.remove(context.caller.accountId, requireEventName(context), now());
-    if (removal === 'not_registered') throw webhookProblem('webhook_not_found');
+    const eventName = requireEventName(context);
+    const { accountId } = context.caller;
+    const removal = await store.remove(accountId, eventName, now());
+    if (removal === 'not_registered') throw await webhookNotFound(accountId, eventName);
     if (removal === 'contended') throw contended();
     return noContent;
   }
@@ -113,7 +124,7 @@ export function makeWebhookHandlers(dependencies: {
     const sealed = await sealing.seal(secret, secretBinding(accountId, eventName));
     for (let tries = 0; tries < maxTries; tries++) {
       const webhook = await store.find(accountId, eventName);
-      if (!webhook) throw webhookProblem('webhook_not_found');
+      if (!webhook) throw await webhookNotFound(accountId, eventName);
       const moment = now();
       const replaced = replaceSecret(webhook.secrets, sealed, moment, isImmediate);
       if (replaced.outcome === 'too_many') {
@@ -126,8 +137,10 @@ export function makeWebhookHandlers(dependencies: {
   }
 
   async function reactivateWebhook(context: RequestContext): Promise<HttpResponse> {
-    const webhook = await store.reactivate(context.caller.accountId, requireEventName(context), now());
-    if (!webhook) throw webhookProblem('webhook_not_found');
+    const eventName = requireEventName(context);
+    const { accountId } = context.caller;
+    const webhook = await store.reactivate(accountId, eventName, now());
+    if (!webhook) throw await webhookNotFound(accountId, eventName);
     if (webhook.suspensionReason === 'operator') throw webhookProblem('suspended_by_operator');
     return respondWith(webhook);
   }

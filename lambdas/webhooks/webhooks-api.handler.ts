@@ -21,6 +21,7 @@ import { makeReadSlowSince } from './slow-since.ts';
 import { makeValidateUrl } from './validate-url.ts';
 import { makeWebhookHandlers } from './webhook-handlers.ts';
 import { makeWebhookStore } from './webhook-store.ts';
+import { makeReadWithoutWebhook } from './without-webhook.ts';
 
 const environment = readEnvironment(webhooksApiEnvironment);
 const telemetry = makeTelemetry('webhooks');
@@ -64,6 +65,7 @@ export const handler = makeHttpHandler(
         makeWebhookHandlers({
           store: makeWebhookStore({ dynamo, table: environment.WEBHOOKS_TABLE }),
           readSlowSince: makeReadSlowSince(dynamo, environment.DELIVERIES_TABLE),
+          readWithoutWebhook: makeReadWithoutWebhook({ dynamo, table: environment.DELIVERIES_TABLE, now: systemClock }),
           sealing: makeSealing(keyring),
           validateUrl: makeValidateUrl({ resolve: makeResolver(), ownHosts: environment.OWN_HOSTS }),
           makeSecret: makeSigningSecret,

@@ -54,7 +54,10 @@ describe('the life of a webhook', () => {
 
     const list = await callApi('GET', '/v1/webhooks', { token });
     expect(list.status).toBe(200);
-    expect(list.json).toEqual({ webhooks: [recordOf('demanda.criada'), recordOf('proposta.recebida')] });
+    expect(list.json).toEqual({
+      webhooks: [recordOf('demanda.criada'), recordOf('proposta.recebida')],
+      eventos_sem_webhook: [],
+    });
 
     const body = { url: `${url}&new`, autorizacao: 'Bearer abc' };
     const replaced = await callApi('PUT', path, { token, body });
@@ -100,7 +103,7 @@ describe('the life of a webhook', () => {
     await callApi('POST', '/v1/webhooks', { token: owner.token, body: { evento: 'demanda.criada', url } });
 
     const list = await callApi('GET', '/v1/webhooks', { token: neighbour.token });
-    expect(list.json).toEqual({ webhooks: [] });
+    expect(list.json).toEqual({ webhooks: [], eventos_sem_webhook: [] });
     const read = await callApi('GET', '/v1/webhooks/demanda.criada', { token: neighbour.token });
     expect(read.status).toBe(404);
     const deleted = await callApi('DELETE', '/v1/webhooks/demanda.criada', { token: neighbour.token });

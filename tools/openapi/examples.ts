@@ -19,6 +19,9 @@ export const webhook = {
   atualizado_em: '2026-11-20T13:24:50.601Z',
 };
 
+/** An event that came without a webhook. */
+export const eventWithoutWebhook = { evento: 'mensagem.recebida', ultimo_em: '2026-11-20T11:02:17.204Z' };
+
 /** A delivery as lists show it. */
 export const delivery = {
   id: 'evt_9X_mdX4siXAultLQKJ__GcYg8ys',

@@ -65,6 +65,8 @@ const range = {
     description: 'Up to this time of acceptance; the time itself is left out.',
   },
 };
+const cameWithoutWebhook =
+  'When it last came, true to the hour, while no webhook took it. It was dropped: only events that have a webhook are delivered.';
 const problem = {
   type: { description: 'The page that explains `code`, or `about:blank`.', format: 'uri' },
   title: { description: 'What `status` means.' },
@@ -73,6 +75,11 @@ const problem = {
   requisicao: {
     description: 'The id of the request, as in the header `apigw-requestid`: support finds the request by it.',
     examples: ['AbCdEfGhIjKlMnO='],
+  },
+};
+const ofEvent = {
+  ultimo_sem_webhook_em: {
+    description: `With \`webhook_not_found\`, where the event came within 30 days. ${cameWithoutWebhook}`,
   },
 };
 
@@ -96,6 +103,18 @@ export const notes = {
   },
   Webhook: { description: 'A webhook. It never shows `autorizacao` or a secret.', properties: webhook },
   RegisteredWebhook: { description: 'A new webhook, with its signing secret.', properties: { ...webhook, segredo } },
+  WebhookList: {
+    properties: {
+      webhooks: { description: 'By `evento`: one for each at most.' },
+      eventos_sem_webhook: {
+        description: 'The events that came within 30 days and that no webhook takes now, by `evento`.',
+      },
+    },
+  },
+  EventWithoutWebhook: {
+    description: 'An event that came, and that no webhook takes now.',
+    properties: { evento: { description: 'The event.' }, ultimo_em: { description: cameWithoutWebhook } },
+  },
   SigningSecret: { properties: { segredo } },
   Delivery: {
     description: 'A delivery, as lists show it.',
@@ -142,7 +161,7 @@ export const notes = {
   },
   Problem: {
     description: 'Why a request was refused (RFC 9457). `code` is for programs, `detail` for people.',
-    properties: problem,
+    properties: { ...problem, ...ofEvent },
   },
   ValidationProblem: {
     description: 'Why a request was refused, with everything that is wrong with it.',

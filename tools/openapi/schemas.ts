@@ -52,6 +52,7 @@ const responses = {
   Webhook: webhookRecord,
   ReplacedSecret: replacedSecret,
   WebhookList: webhooks.webhookList,
+  EventWithoutWebhook: webhooks.eventWithoutWebhook,
   RegisteredWebhook: webhooks.registeredWebhook,
   SigningSecret: webhooks.newSecret,
   Delivery: deliveryRecord,
@@ -86,11 +87,15 @@ function converted(schemas: Record<string, z.core.$ZodType>, io: 'input' | 'outp
 /** Tells the two bodies of a refusal apart: findings come with status 422, and with no other. */
 function byStatus({ ValidationProblem, ...schemas }: Record<string, Schema>): Record<string, Schema> {
   const { properties, required } = ValidationProblem as { properties: Record<string, Schema>; required: string[] };
-  const { errors, ...others } = properties;
+  const { errors, ultimo_sem_webhook_em: lastCame, ...others } = properties;
   return {
     ...schemas,
-    Problem: { ...ValidationProblem, properties: others },
-    ValidationProblem: { ...ValidationProblem, properties, required: [...required, 'errors'] },
+    Problem: { ...ValidationProblem, properties: { ...others, ultimo_sem_webhook_em: lastCame } },
+    ValidationProblem: {
+      ...ValidationProblem,
+      properties: { ...others, errors },
+      required: [...required, 'errors'],
+    },
   };
 }
 

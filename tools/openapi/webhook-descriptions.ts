@@ -9,7 +9,7 @@ import {
   type PossibleFinding,
   type ProblemName,
 } from './description.ts';
-import { segredo, webhook } from './examples.ts';
+import { eventWithoutWebhook, segredo, webhook } from './examples.ts';
 import { links } from './links.ts';
 
 const parameters = [eventParameter];
@@ -29,12 +29,13 @@ export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName
   listWebhooks: {
     tag: 'Webhooks',
     summary: 'List webhooks',
-    description: 'Lists the webhooks of the account: one for each event at most.',
+    description:
+      'Lists the webhooks of the account: one for each event at most. Beside them stand the events that came lately and were dropped, since no webhook takes them.',
     success: {
       status: 200,
       description: 'The webhooks.',
       schema: 'WebhookList',
-      examples: { example: { value: { webhooks: [webhook] } } },
+      examples: { example: { value: { webhooks: [webhook], eventos_sem_webhook: [eventWithoutWebhook] } } },
     },
     refusals: [],
   },

@@ -10,6 +10,7 @@ import { makeKeyring } from '../../platform/keyring.ts';
 import { makeHttpHandler } from '../../platform/lambda-handler.ts';
 import { calledUrl } from '../../platform/own-urls.ts';
 import { makeWebhookStore } from '../../webhooks/webhook-store.ts';
+import { makeReadWithoutWebhook, makeWebhookNotFound } from '../../webhooks/without-webhook.ts';
 import { deliveriesApiEnvironment } from '../environment.ts';
 import { makeAttemptQueue, makeSqs } from '../queues.ts';
 import { makeRunReplay, replayPage } from '../replay/replay-runner.ts';
@@ -43,7 +44,8 @@ const webhooks = makeWebhookStore({ dynamo, table: environment.WEBHOOKS_TABLE })
 
 const findDeliveryWithWebhook = makeFindDeliveryWithWebhook(store, environment.WEBHOOKS_TABLE);
 const readHistory = makeReadHistory({ dynamo, table, store });
-const shared = { ...telemetry, store, retryQueue, findWebhook, now };
+const webhookNotFound = makeWebhookNotFound(makeReadWithoutWebhook(stored));
+const shared = { ...telemetry, store, retryQueue, findWebhook, webhookNotFound, now };
 
 const limits = makeRequestLimits({
   dynamo,
@@ -78,6 +80,7 @@ export const handler = makeHttpHandler(
       sendTest: makeSendTest({ ...shared, webhooks, limits, demandsUrl: environment.DEMANDS_URL, makeId: randomId }),
       ...makeDeliveryHandlers({
         findWebhook,
+        webhookNotFound,
         findDeliveryWithWebhook,
         readAnswers: makeReadAnswers(stored),
         readHistory,

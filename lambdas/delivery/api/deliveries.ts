@@ -5,6 +5,7 @@ import { type Handlers, jsonResponse, type RequestContext } from '../../api/rout
 import type { HttpResponse } from '../../platform/http.ts';
 import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
+import type { WebhookNotFound } from '../../webhooks/without-webhook.ts';
 import { type Delivery, isDeliveryId } from '../delivery.ts';
 import { asShown, type deliveryDetail, toDeliveryDetail, toDeliveryRecord } from '../representation.ts';
 import type { ReadHistory } from '../store/delivery-history.ts';
@@ -22,13 +23,15 @@ import type { deliveryRoutes } from './routes.ts';
 /** Makes the functions of a webhook's delivery history. */
 export function makeDeliveryHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
+  readonly webhookNotFound: WebhookNotFound;
   readonly findDeliveryWithWebhook: FindDeliveryWithWebhook;
   readonly readAnswers: ReadAnswers;
   readonly readHistory: ReadHistory;
   readonly resend: Resend;
   readonly limits: Pick<RequestLimits, 'countResend'>;
 }): Pick<Handlers<typeof deliveryRoutes>, 'listDeliveries' | 'getDelivery' | 'resendDelivery'> {
-  const { findWebhook, findDeliveryWithWebhook, readAnswers, readHistory, resend, limits } = dependencies;
+  const { findWebhook, webhookNotFound, findDeliveryWithWebhook, readAnswers, readHistory, resend, limits } =
+    dependencies;
 
   return { listDeliveries, getDelivery, resendDelivery };
 
@@ -71,7 +74,7 @@ export function makeDeliveryHandlers(dependencies: {
 
   async function resendDelivery(context: RequestContext): Promise<HttpResponse> {
     const { delivery, webhook } = await findDelivery(context);
-    if (!webhook) throw webhookProblem('webhook_not_found');
+    if (!webhook) throw await webhookNotFound(delivery.accountId, delivery.eventName);
     const refusal = resendRefusal(delivery, webhook);
     if (refusal) throw refusalProblems[refusal]();
     const seconds = await limits.countResend(delivery.accountId, delivery.eventName);
@@ -101,7 +104,7 @@ export function makeDeliveryHandlers(dependencies: {
   ): Promise<void> {
     if (webhook) return;
     const { deliveries } = await readHistory({ accountId, eventName, limit: 1 });
-    if (deliveries.length === 0) throw webhookProblem('webhook_not_found');
+    if (deliveries.length === 0) throw await webhookNotFound(accountId, eventName);
   }
 }
 

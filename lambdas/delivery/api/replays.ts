@@ -8,6 +8,7 @@ import type { HttpResponse } from '../../platform/http.ts';
 import { fillIn } from '../../platform/text-template.ts';
 import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
+import type { WebhookNotFound } from '../../webhooks/without-webhook.ts';
 import { isReplayId, type PastReplay, progressAt, type Replay } from '../replay/replay.ts';
 import type { StartReplay } from '../replay/replay-start.ts';
 import type { FoundReplay, ReplayStore } from '../replay/replay-store.ts';
@@ -21,11 +22,12 @@ import { deliveryRoutes } from './routes.ts';
 /** Makes the functions of a webhook's replays. */
 export function makeReplayHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
+  readonly webhookNotFound: WebhookNotFound;
   readonly replays: Pick<ReplayStore, 'findLatest' | 'find' | 'cancel' | 'hide'>;
   readonly startReplay: StartReplay;
   readonly now: Clock;
 }): Pick<Handlers<typeof deliveryRoutes>, 'startReplay' | 'getReplay' | 'cancelReplay'> {
-  const { findWebhook, replays, now } = dependencies;
+  const { findWebhook, webhookNotFound, replays, now } = dependencies;
 
   return { startReplay, getReplay, cancelReplay };
 
@@ -70,8 +72,10 @@ export function makeReplayHandlers(dependencies: {
   }
 
   async function requireWebhook(context: RequestContext): Promise<Webhook> {
-    const webhook = await findWebhook(context.caller.accountId, requireEventName(context));
-    if (!webhook) throw webhookProblem('webhook_not_found');
+    const eventName = requireEventName(context);
+    const { accountId } = context.caller;
+    const webhook = await findWebhook(accountId, eventName);
+    if (!webhook) throw await webhookNotFound(accountId, eventName);
     return webhook;
   }
 

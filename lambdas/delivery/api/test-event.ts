@@ -5,6 +5,7 @@ import type { HttpResponse } from '../../platform/http.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
 import type { WebhookStore } from '../../webhooks/webhook-store.ts';
+import type { WebhookNotFound } from '../../webhooks/without-webhook.ts';
 import { newDelivery, testIdOf } from '../delivery.ts';
 import { sampleBody } from '../intake/event.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
@@ -23,6 +24,7 @@ import type { RequestLimits } from './request-limits.ts';
 export function makeSendTest(
   dependencies: DeliveryTelemetry & {
     readonly webhooks: Pick<WebhookStore, 'noteTest'>;
+    readonly webhookNotFound: WebhookNotFound;
     readonly limits: Pick<RequestLimits, 'countTest'>;
     readonly store: Pick<DeliveryStore, 'create'>;
     readonly retryQueue: Pick<AttemptQueue, 'send'>;
@@ -31,13 +33,13 @@ export function makeSendTest(
     readonly now: Clock;
   },
 ): RouteHandler {
-  const { webhooks, limits, store, retryQueue, demandsUrl, makeId, now, log, count } = dependencies;
+  const { webhooks, webhookNotFound, limits, store, retryQueue, demandsUrl, makeId, now, log, count } = dependencies;
 
   return async function sendTest(context: RequestContext): Promise<HttpResponse> {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await webhooks.noteTest(accountId, eventName, now());
-    if (!webhook) throw webhookProblem('webhook_not_found');
+    if (!webhook) throw await webhookNotFound(accountId, eventName);
     if (webhook.suspensionReason === 'operator') throw webhookProblem('suspended_by_operator');
     const seconds = await limits.countTest(accountId);
     if (seconds !== undefined) throw deliveryProblem('tests_used_up', { headers: retryAfter(seconds) });

@@ -15,6 +15,7 @@ import type { FindWebhookState } from '../worker/webhook-state.ts';
 import type { MoveToDeadLetters } from './dead-letters.ts';
 import { type BusinessEvent, haveSameContent, parseEventMessage } from './event.ts';
 import { originOfRecord } from './origin.ts';
+import type { WithoutWebhook } from './without-webhook.ts';
 
 /**
  * Returns the function that makes the first attempt of an event: parse its message, admit it, find the webhook, process the
@@ -22,7 +23,7 @@ import { originOfRecord } from './origin.ts';
  */
 export function makeFirstAttempt(dependencies: FirstAttemptDependencies): ProcessRecord {
   const { admit, findWebhookState, processDelivery, sendAgain, suspensions, store } = dependencies;
-  const { moveToDeadLetters, refusals, demandsUrl } = dependencies;
+  const { moveToDeadLetters, refusals, withoutWebhook, demandsUrl } = dependencies;
   const { now, log, count, measure } = dependencies;
 
   return async function firstAttempt(record, onAttempt) {
@@ -75,6 +76,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     if (!isFor(webhook, acceptedAt)) {
       count('EventWithoutWebhook');
       log.info('event.without_webhook', described);
+      withoutWebhook.note(accountId, eventName, acceptedAt);
       return;
     }
     const { webhookId } = webhook;
@@ -118,6 +120,7 @@ interface FirstAttemptDependencies extends MeasuringTelemetry {
   readonly store: Pick<DeliveryStore, 'create'>;
   readonly moveToDeadLetters: MoveToDeadLetters;
   readonly refusals: Pick<RefusalNotices, 'add'>;
+  readonly withoutWebhook: Pick<WithoutWebhook, 'note'>;
   readonly demandsUrl: string;
   readonly now: Clock;
 }

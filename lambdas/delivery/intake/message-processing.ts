@@ -22,6 +22,7 @@ import { makeWebhookHealth } from '../worker/webhook-health.ts';
 import { makeFindWebhookState } from '../worker/webhook-state.ts';
 import { makeMoveToDeadLetters } from './dead-letters.ts';
 import { makeDescribeEvent, makeFirstAttempt } from './first-attempt.ts';
+import { makeWithoutWebhook } from './without-webhook.ts';
 
 /** Makes the processing of a lane's messages of its parts: of events in the first lane, of attempts in the others. */
 export function makeMessageProcessing(parts: MessageProcessingParts) {
@@ -38,6 +39,7 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
     counts: makeRefusalCounts(deliveries),
     publish: makePublishNotice(parts.refusedEventsTopicArn),
   });
+  const withoutWebhook = makeWithoutWebhook({ ...parts, table: tables.deliveries });
   const shared = {
     ...parts,
     admit: isolation.admit,
@@ -49,10 +51,14 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
   };
   const process: ProcessRecord =
     lane === 'first'
-      ? makeFirstAttempt({ ...shared, refusals })
+      ? makeFirstAttempt({ ...shared, refusals, withoutWebhook })
       : makeRetry({ ...shared, replays: makeReplayReader(deliveries) });
   const describe = lane === 'first' ? makeDescribeEvent(parts.demandsUrl) : describeAttemptMessage;
-  return { process, describe, settled: refusals.settled };
+  return { process, describe, settled };
+
+  async function settled(): Promise<void> {
+    await Promise.all([refusals.settled(), withoutWebhook.settled()]);
+  }
 }
 
 interface MessageProcessingParts extends MeasuringTelemetry {

@@ -14,6 +14,7 @@ import { makeSendTest } from '../../../lambdas/delivery/api/test-event.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { makeMoveToDeadLetters } from '../../../lambdas/delivery/intake/dead-letters.ts';
 import { makeFirstAttempt } from '../../../lambdas/delivery/intake/first-attempt.ts';
+import { makeWithoutWebhook } from '../../../lambdas/delivery/intake/without-webhook.ts';
 import { makeAdmission } from '../../../lambdas/delivery/isolation/admission.ts';
 import { makeConcurrencyLimit } from '../../../lambdas/delivery/isolation/concurrency-limit.ts';
 import { makeDnsTimeouts } from '../../../lambdas/delivery/isolation/dns-timeouts.ts';
@@ -70,6 +71,7 @@ import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import { slownessId } from '../../../lambdas/webhooks/slow-since.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
+import { makeReadWithoutWebhook, makeWebhookNotFound } from '../../../lambdas/webhooks/without-webhook.ts';
 import { frozenClock } from '../../support/clock.ts';
 import type { Database } from '../../support/database/database.ts';
 import { answer, aWebhook, fakeSealing, fakeTelemetry, neverLate } from './builders.ts';
@@ -432,9 +434,16 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     });
   const firstAttempt = async (record: SQSRecord) => {
     const refusals = makeRefusalNotices({ ...telemetry, counts: makeCounts(), publish: publishNotice, now });
-    const rest = { refusals, processDelivery: processIn('first'), demandsUrl: 'https://demandas.com.br' };
+    const withoutWebhook = makeWithoutWebhook({ ...telemetry, dynamo, table: 'Deliveries', now });
+    const rest = {
+      refusals,
+      withoutWebhook,
+      processDelivery: processIn('first'),
+      demandsUrl: 'https://demandas.com.br',
+    };
     await makeFirstAttempt({ ...dependencies, admit: admitIn('first'), ...rest })(record);
     await refusals.settled();
+    await withoutWebhook.settled();
   };
   const replays = makeReplayStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
   const retryIn = (lane: Lane) => (record: SQSRecord) =>
@@ -445,7 +454,8 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
 
   const findWebhook = makeFindWebhook(dynamo, 'Webhooks');
   const readHistory = makeReadHistory({ dynamo, table: 'Deliveries', store });
-  const shared = { ...telemetry, store, retryQueue, findWebhook, now };
+  const webhookNotFound = makeWebhookNotFound(makeReadWithoutWebhook({ dynamo, table: 'Deliveries', now }));
+  const shared = { ...telemetry, store, retryQueue, findWebhook, webhookNotFound, now };
   const run = makeRunReplay({ ...shared, replays, readHistory, page });
   const publish = (announcement: PublishedAnnouncement) => call(async () => void announced.push(announcement));
   const sweep = makeSweep({
@@ -469,6 +479,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
       sendTest: makeSendTest({ ...shared, webhooks, limits, demandsUrl: 'https://demandas.com.br', makeId: randomId }),
       ...makeDeliveryHandlers({
         findWebhook,
+        webhookNotFound,
         findDeliveryWithWebhook: makeFindDeliveryWithWebhook(store, 'Webhooks'),
         readAnswers: makeReadAnswers({ dynamo, table: 'Deliveries', now }),
         readHistory,

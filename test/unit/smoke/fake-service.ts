@@ -81,7 +81,8 @@ export function makeFakeService({
     }
     if (id !== undefined) return deliveries.has(id) ? answer(200, deliveries.get(id)) : answer(404);
     if (method === 'DELETE') return answer(webhooks.delete(evento as EventName) ? 204 : 404);
-    if (method === 'GET') return answer(200, { webhooks: [...webhooks.values()].map(recordOf) });
+    if (method === 'GET')
+      return answer(200, { webhooks: [...webhooks.values()].map(recordOf), eventos_sem_webhook: [] });
     const webhook = sent as Registered;
     if (webhooks.has(webhook.evento)) return answer(409, { code: 'webhook_exists' });
     const stored = { ...webhook, criado_em: new Date(now).toISOString(), estado: newState() };

@@ -31,6 +31,7 @@ import {
 } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookHandlers } from '../../../lambdas/webhooks/webhook-handlers.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
+import { makeReadWithoutWebhook } from '../../../lambdas/webhooks/without-webhook.ts';
 import { describeApiRefusals } from '../../support/api-refusals.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
@@ -98,6 +99,7 @@ const apiOver = (
       makeWebhookHandlers({
         store: used,
         readSlowSince,
+        readWithoutWebhook: makeReadWithoutWebhook({ dynamo: database.dynamo, table: 'Deliveries', now: clock.now }),
         sealing,
         validateUrl: makeValidateUrl({ resolve, ownHosts: ['base.emissor.example.net'] }),
         makeSecret: makeSigningSecret,
@@ -157,6 +159,50 @@ const change = async (changes: Partial<Webhook>) => {
   const stored = await store.find(account, 'demanda.criada');
   await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: { ...stored, ...changes } }));
 };
+
+describe('events that came without a webhook', () => {
+  const [came, long] = [clock.now() - 3_600_000, clock.now() - 31 * 24 * 3_600_000];
+  const note = () => {
+    const Item = { id: `without-webhook#${account}`, part: 'head', 'proposta.recebida': came, 'demanda.criada': came };
+    return database.dynamo.send(
+      new PutCommand({ TableName: 'Deliveries', Item: { ...Item, 'demanda.cancelada': long } }),
+    );
+  };
+  const ultimo_em = new Date(came).toISOString();
+
+  it('are listed by name while none is registered for them, for thirty days', async () => {
+    await note();
+    const listed = async () => (await send('GET', '/v1/webhooks')).json.eventos_sem_webhook;
+    expect(await listed()).toEqual([
+      { evento: 'demanda.criada', ultimo_em },
+      { evento: 'proposta.recebida', ultimo_em },
+    ]);
+    await register();
+    expect(await listed()).toEqual([{ evento: 'proposta.recebida', ultimo_em }]);
+    await send('DELETE', '/v1/webhooks/demanda.criada');
+    expect(await listed()).toHaveLength(2);
+  });
+
+  it.each([
+    ['GET', '', undefined],
+    ['PUT', '', { url: 'https://receiver.example.com/' }],
+    ['DELETE', '', undefined],
+    ['POST', '/segredo', undefined],
+    ['POST', '/reativacao', undefined],
+  ])('are told of in the refusal of %s …%s', async (method, path, body) => {
+    await note();
+    const to = (event: string) => send(method, `/v1/webhooks/${event}${path}`, body && { body });
+    expect((await to('demanda.criada')).json).toMatchObject({
+      code: 'webhook_not_found',
+      ultimo_sem_webhook_em: ultimo_em,
+    });
+    for (const event of ['demanda.cancelada', 'demanda.finalizada', 'demanda.feita']) {
+      const { json } = await to(event);
+      expect(json).toMatchObject({ code: 'webhook_not_found' });
+      expect(json).not.toHaveProperty('ultimo_sem_webhook_em');
+    }
+  });
+});
 
 describe('the health in a record', () => {
   const failingSince = Date.UTC(2026, 10, 19, 8);
@@ -314,7 +360,7 @@ describe('POST /v1/webhooks', () => {
 
 describe('GET /v1/webhooks', () => {
   it("gives the account's own, by event name", async () => {
-    expect((await send('GET', '/v1/webhooks')).json).toEqual({ webhooks: [] });
+    expect((await send('GET', '/v1/webhooks')).json).toEqual({ webhooks: [], eventos_sem_webhook: [] });
     for (const evento of EVENT_NAMES.toReversed()) await register({ evento });
     await send('POST', '/v1/webhooks', { body: registration, token: `admin|webhooks:manage|${account}-other` });
     const { status, json } = await send('GET', '/v1/webhooks');
@@ -419,7 +465,7 @@ describe('a webhook that an operator suspended', () => {
     for (const method of ['GET', 'DELETE']) expect(codeOf(await send(method, path))).toBe('404 webhook_not_found');
     expect(codeOf(await send('PUT', path, { body: { url } }))).toBe('404 webhook_not_found');
     expect(codeOf(await send('POST', `${path}/reativacao`))).toBe('404 webhook_not_found');
-    expect((await send('GET', '/v1/webhooks')).json).toEqual({ webhooks: [] });
+    expect((await send('GET', '/v1/webhooks')).json).toEqual({ webhooks: [], eventos_sem_webhook: [] });
 
     const again = await register({ url: 'https://other.example.com/' });
     expect(again.status).toBe(201);
@@ -588,7 +634,7 @@ describe('authorization', () => {
   it("never reaches another account's webhooks", async () => {
     await register();
     const token = `admin|webhooks:manage|${account}-other`;
-    expect((await send('GET', '/v1/webhooks', { token })).json).toEqual({ webhooks: [] });
+    expect((await send('GET', '/v1/webhooks', { token })).json).toEqual({ webhooks: [], eventos_sem_webhook: [] });
     for (const [method, path] of everything.filter(([, path]) => path !== '/v1/webhooks')) {
       expect(codeOf(await send(method, path, { token, ...(method === 'PUT' ? { body: { url } } : {}) }))).toBe(
         '404 webhook_not_found',

@@ -49,6 +49,7 @@ const processing = (admission: Admission) => {
     ...dependencies,
     store,
     refusals: { add: untouched },
+    withoutWebhook: { note: untouched },
     demandsUrl: 'https://d.com.br',
   });
   const retry = makeRetry({ ...dependencies, store, replays: { find: untouched }, lane: 'retry' });

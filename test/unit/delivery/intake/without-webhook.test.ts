@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { smokeAccount } from '../../../../lambdas/auth/principals/account.ts';
+import { makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
+import type { UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
+import { makeReadWithoutWebhook } from '../../../../lambdas/webhooks/without-webhook.ts';
+import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { noon } from '../builders.ts';
+import { simulate } from '../simulation.ts';
+
+const [minute, hour, day] = [60_000, 60 * 60_000, 24 * 60 * 60_000];
+let database: Database;
+beforeAll(async () => {
+  database = await startDatabase('Deliveries', 'Webhooks');
+});
+afterAll(() => database.stop());
+
+/** A process of the function, over a store of its own that answers as told: by default at once. */
+const aProcess = (answer: () => Promise<unknown> = async () => ({})) => {
+  const clock = frozenClock(noon);
+  const writes: string[] = [];
+  const lines: unknown[] = [];
+  const dynamo = {
+    send: ({ input }: UpdateCommand) => {
+      writes.push(String(input.Key?.id));
+      return answer();
+    },
+  };
+  const note = (...line: unknown[]) => void lines.push(line);
+  const log = { info: note, warn: note, error: note };
+  const process = makeWithoutWebhook({ dynamo: dynamo as never, table: 'Deliveries', now: clock.now, log });
+  return { ...process, clock, writes, lines };
+};
+
+describe('an event without a webhook', () => {
+  it('is written once an hour for each account and event, however many come', () => {
+    const { note, clock, writes } = aProcess();
+    for (let time = 0; time < 24 * 60; time++) {
+      for (const account of ['a', 'b']) {
+        note(account, 'demanda.criada', clock.now());
+        note(account, 'demanda.cancelada', clock.now());
+      }
+      clock.advance(minute);
+    }
+    expect(writes).toHaveLength(24 * 2 * 2);
+    expect(new Set(writes)).toEqual(new Set(['without-webhook#a', 'without-webhook#b']));
+  });
+
+  it('is not written for the account of smoke tests', () => {
+    const { note, writes } = aProcess();
+    note(smokeAccount, 'demanda.criada', noon);
+    expect(writes).toEqual([]);
+  });
+
+  it('is tried again a minute after a write that failed, and fails nothing', async () => {
+    const { note, settled, clock, writes, lines } = aProcess(() => Promise.reject(new Error('the table is down')));
+    for (let second = 0; second < 60; second++) {
+      note('a', 'demanda.criada', clock.now());
+      await settled();
+      clock.advance(1_000);
+    }
+    expect(writes).toHaveLength(1);
+    note('a', 'demanda.criada', clock.now());
+    await settled();
+    expect(writes).toHaveLength(2);
+    expect(lines).toMatchObject([
+      ['event.not_noted', { account: 'a', event: 'demanda.criada' }],
+      ['event.not_noted', {}],
+    ]);
+  });
+
+  it('holds the end of an invocation up for a moment at most, where the table does not answer', async () => {
+    const { note, settled, writes } = aProcess(() => new Promise(() => {}));
+    note('a', 'demanda.criada', noon);
+    await settled();
+    expect(writes).toHaveLength(1);
+  });
+
+  it('is forgotten first where others are too many to be remembered', () => {
+    const { note, writes } = aProcess();
+    for (let account = 0; account <= 10_000; account++) note(`account-${account}`, 'demanda.criada', noon);
+    note('account-1', 'demanda.criada', noon);
+    expect(writes).toHaveLength(10_001);
+    note('account-0', 'demanda.criada', noon);
+    expect(writes).toHaveLength(10_002);
+  });
+});
+
+describe('what is told of events without a webhook', () => {
+  let clock: FrozenClock;
+  let account = '';
+  let accounts = 0;
+  beforeEach(() => {
+    clock = frozenClock(noon);
+    account = `account-${++accounts}`;
+  });
+  const stored = () => ({ dynamo: database.dynamo, table: 'Deliveries', now: clock.now });
+  const read = async () => [...(await makeReadWithoutWebhook(stored())(account))];
+  /** Notes an event in a process that remembers no other. */
+  const note = async (eventName: 'demanda.criada' | 'proposta.recebida' | 'demanda.cancelada', acceptedAt: number) => {
+    const log = { info: () => {}, warn: () => {}, error: () => {} };
+    const process = makeWithoutWebhook({ ...stored(), log });
+    process.note(account, eventName, acceptedAt);
+    await process.settled();
+  };
+
+  it('is the last time of each, by name, also where an older one is sent again', async () => {
+    await note('proposta.recebida', noon - day);
+    await note('demanda.criada', noon);
+    await note('demanda.criada', noon - hour);
+    expect(await read()).toEqual([
+      ['demanda.criada', noon],
+      ['proposta.recebida', noon - day],
+    ]);
+  });
+
+  it('ends after thirty days, whether or not the item is still there', async () => {
+    await note('demanda.criada', noon);
+    clock.advance(20 * day);
+    await note('demanda.cancelada', clock.now());
+    clock.advance(10 * day - 1);
+    expect(await read()).toHaveLength(2);
+    clock.advance(1);
+    expect(await read()).toEqual([['demanda.cancelada', noon + 20 * day]]);
+  });
+});
+
+describe('GET …/entregas of an event that came without a webhook', () => {
+  const path = '/v1/webhooks/demanda.criada/entregas';
+  const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'pub-1' };
+
+  it('tells when it came, in the refusal of every request that needs a webhook', async () => {
+    const world = await simulate(database);
+    world.publish(event);
+    await world.settle();
+    expect(await world.all()).toEqual([]);
+    const at = '/v1/webhooks/demanda.criada';
+    const refused = await Promise.all([
+      world.request('GET', path),
+      world.request('GET', `${path}/evt_${'0'.repeat(27)}`),
+      world.request('POST', `${at}/teste`),
+      world.request('GET', `${at}/reenvios/reenvio_x`),
+    ]);
+    for (const answered of refused) {
+      expect(answered).toMatchObject({
+        status: 404,
+        json: { code: 'webhook_not_found', ultimo_sem_webhook_em: '2026-11-20T12:00:00.000Z' },
+      });
+    }
+    const other = await world.request('GET', '/v1/webhooks/demanda.cancelada/entregas');
+    expect(other?.json).not.toHaveProperty('ultimo_sem_webhook_em');
+    const foreign = await world.request('GET', path, { token: 'admin|webhooks:read|conta-2' });
+    expect(foreign?.json).not.toHaveProperty('ultimo_sem_webhook_em');
+  });
+
+  it('reads nothing for a name that no event has', async () => {
+    const world = await simulate(database);
+    database.operations.length = 0;
+    const answered = await world.request('GET', '/v1/webhooks/demanda.feita/entregas');
+    expect(answered?.json).toMatchObject({ code: 'webhook_not_found' });
+    expect(database.operations).toEqual([]);
+  });
+
+  it('knows nothing of events that had one, nor of tests', async () => {
+    const world = await simulate(database);
+    await world.register();
+    world.publish(event);
+    await world.request('POST', '/v1/webhooks/demanda.criada/teste');
+    await world.settle();
+    expect((await world.items()).map(({ id }) => id).filter(id => id.startsWith('without-webhook#'))).toEqual([]);
+  });
+});
