@@ -87,6 +87,7 @@ export class AuthStack extends Stack {
         IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
         CLIENT_FAILURE_LIMIT: String(configuration.clientFailureLimit),
         OTHER_PASSWORD_HASHES: 'imported',
+        ...data.auth.formerHost,
       },
     });
   }
@@ -133,6 +134,7 @@ export class AuthStack extends Stack {
       ISSUERS: data.auth.urls.join(),
       AUDIENCES: data.base.urls.join(),
       IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
+      ...data.auth.formerHost,
     };
   }
 
@@ -144,7 +146,7 @@ export class AuthStack extends Stack {
       timeout: Duration.seconds(5),
       memorySize: 512,
       tables: { KEYRING_TABLE: data.keyring.mayUse({ list: ['signing'] }) },
-      environment: { ISSUERS: data.auth.urls.join() },
+      environment: { ISSUERS: data.auth.urls.join(), ...data.auth.formerHost },
     });
   }
 

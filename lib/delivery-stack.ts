@@ -156,6 +156,7 @@ export class DeliveryStack extends Stack {
         TEST_LIMIT: String(configuration.testLimit),
         RESEND_LIMIT: String(configuration.resendLimit),
         DOCS_URL: configuration.docsUrl ?? '',
+        ...data.base.formerHost,
       },
     });
     retry.grant(api, 'sqs:SendMessage');

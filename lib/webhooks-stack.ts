@@ -40,6 +40,7 @@ export class WebhooksStack extends Stack {
         AUTHORIZATION_SERVERS: authorizationServers(data).join(),
         OWN_HOSTS: [...data.auth.hosts, ...data.base.hosts].join(),
         DOCS_URL: configuration.docsUrl ?? '',
+        ...data.base.formerHost,
       },
     });
 

@@ -153,6 +153,8 @@ function environmentOf(outputs: LocalOutputs) {
       IP_FAILURE_LIMIT: '100000',
       CLIENT_FAILURE_LIMIT: '100000',
       OTHER_PASSWORD_HASHES: 'imported',
+      FORMER_HOST: '',
+      FORMER_HOST_SUNSET: '',
     } satisfies TokenEnvironment,
   };
 }

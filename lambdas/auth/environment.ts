@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { ownUrls, text, wholeNumber } from '../platform/environment.ts';
+import { formerHost } from '../platform/lambda-handler.ts';
 
 /** The environment of the token function; durations in seconds, limits per minute. */
 export const tokenEnvironment = z.object({
@@ -18,13 +19,14 @@ export const tokenEnvironment = z.object({
   CLIENT_FAILURE_LIMIT: wholeNumber,
   /** The hashes that the function can judge beside its own, for `ops users import`: a version without it can judge none. */
   OTHER_PASSWORD_HASHES: z.literal('imported'),
+  ...formerHost,
 });
 
 /** As infrastructure sets it. */
 export type TokenEnvironment = z.input<typeof tokenEnvironment>;
 
 /** The environment of the discovery function. */
-export const discoveryEnvironment = z.object({ KEYRING_TABLE: text, ISSUERS: ownUrls });
+export const discoveryEnvironment = z.object({ KEYRING_TABLE: text, ISSUERS: ownUrls, ...formerHost });
 
 /** As infrastructure sets it. */
 export type DiscoveryEnvironment = z.input<typeof discoveryEnvironment>;
@@ -51,6 +53,7 @@ export const revokeEnvironment = z.object({
   ISSUERS: ownUrls,
   AUDIENCES: ownUrls,
   IP_FAILURE_LIMIT: wholeNumber,
+  ...formerHost,
 });
 
 /** As infrastructure sets it. */

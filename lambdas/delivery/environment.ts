@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { list, optionalText, ownUrls, text, wholeNumber } from '../platform/environment.ts';
+import { formerHost } from '../platform/lambda-handler.ts';
 import { lanes } from './lane-routing.ts';
 
 /** The waits between attempts: milliseconds, separated by commas. n waits make n + 1 attempts. */
@@ -89,6 +90,7 @@ export const deliveriesApiEnvironment = z.object({
   RESEND_LIMIT: wholeNumber,
   /** The page that tells about the codes of refusals. */
   DOCS_URL: optionalText,
+  ...formerHost,
 });
 
 /** The environment of DeliveriesApi, as the infrastructure sets it. */

@@ -1,6 +1,7 @@
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { Context } from 'aws-lambda';
+import { optionalText } from './environment.ts';
 import type { HttpRequest, HttpResponse } from './http.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -18,12 +19,27 @@ export function makeHandler<Event, Result>(
     .handler(run);
 }
 
-/** Makes the handler of a function behind an HTTP API. */
+/**
+ * Makes the handler of a function behind an HTTP API. What it answers on a host that is left says until when (RFC 8594): the
+ * environment names that host.
+ */
 export function makeHttpHandler<Request = HttpRequest, Response extends HttpResponse | undefined = HttpResponse>(
   telemetry: Telemetry,
   answer: (request: Request) => Promise<Response>,
+  formerHost: FormerHost,
 ) {
-  return makeHandler<Request, Response>(telemetry, answer).use(countFailures(telemetry));
+  return makeHandler<Request, Response>(telemetry, answer)
+    .use(countFailures(telemetry))
+    .use(announceSunset(formerHost));
+}
+
+/** The variables of a function behind an HTTP API: the host that is left, where there is one, and the moment of its end. */
+export const formerHost = { FORMER_HOST: optionalText, FORMER_HOST_SUNSET: optionalText };
+
+interface FormerHost {
+  readonly FORMER_HOST?: string | undefined;
+  /** As in the header: an HTTP date (RFC 9110 section 5.6.7). */
+  readonly FORMER_HOST_SUNSET?: string | undefined;
 }
 
 /** Returns the gateway's id of a request; other events have none. */
@@ -50,6 +66,21 @@ function countFailures({ service, metrics }: Telemetry): MiddlewareObj<unknown, 
       const ofVersion = metrics.singleMetric();
       ofVersion.addDimension('version', context.functionVersion);
       ofVersion.addMetric('ServerError', 'Count', 1);
+    },
+  };
+}
+
+/** Adds the header `Sunset` to what is answered on the host that is left. */
+function announceSunset({
+  FORMER_HOST: host,
+  FORMER_HOST_SUNSET: sunset,
+}: FormerHost): MiddlewareObj<unknown, HttpResponse | undefined> {
+  return {
+    after: request => {
+      const { event, response } = request;
+      const called = (event as Partial<HttpRequest> | null)?.headers?.host?.toLowerCase();
+      if (!response || sunset === undefined || host === undefined || called !== host.toLowerCase()) return;
+      request.response = { ...response, headers: { ...response.headers, sunset } }; // some answers are shared
     },
   };
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { list, optionalText, ownUrls, text } from '../platform/environment.ts';
+import { formerHost } from '../platform/lambda-handler.ts';
 
 /** The environment of the function WebhooksApi. */
 export const webhooksApiEnvironment = z.object({
@@ -19,6 +20,7 @@ export const webhooksApiEnvironment = z.object({
   OWN_HOSTS: list,
   /** The page that explains the codes of refusals. */
   DOCS_URL: optionalText,
+  ...formerHost,
 });
 
 /** The environment of WebhooksApi, as the infrastructure sets it. */

@@ -75,4 +75,5 @@ export const handler = makeHttpHandler(
       ),
     ],
   }),
+  environment,
 );

@@ -41,6 +41,8 @@ export class HttpEndpoint extends Construct {
   readonly role: OwnDomain['role'] | undefined;
   /** The host names under which the API answers, in the same order. */
   readonly hosts: readonly string[];
+  /** The variables that tell a function which of them is left, and when it ends: empty where none is. */
+  readonly formerHost: FormerHostVariables;
   /** A line for each request. */
   readonly accessLogs: logs.LogGroup;
   /** The API's own host name, where it has one. */
@@ -93,6 +95,7 @@ export class HttpEndpoint extends Construct {
     this.urls = [named.url, ...others.map(({ url }) => url)];
     this.hosts = [named, ...others].map(({ host }) => host);
     this.role = props.domain?.role;
+    this.formerHost = formerHostOf(configuration, this.hosts[1]);
   }
 
   /** The throttle class of every route so far. */
@@ -158,6 +161,17 @@ function hostsOf(gateway: Host, domain: OwnDomain | undefined): readonly [Host, 
   if (!domain) return [gateway];
   const own = { url: `https://${domain.name}`, host: domain.name };
   return { prepared: [gateway, own] as const, primary: [own, gateway] as const, only: [own] as const }[domain.role];
+}
+
+interface FormerHostVariables {
+  readonly FORMER_HOST: string;
+  readonly FORMER_HOST_SUNSET: string;
+}
+
+/** A second host is left where integrators were told a day; it answers to the last second of that. Otherwise it is to come. */
+function formerHostOf({ formerHostsUntil }: StageConfiguration, host: string | undefined): FormerHostVariables {
+  if (!formerHostsUntil || host === undefined) return { FORMER_HOST: '', FORMER_HOST_SUNSET: '' };
+  return { FORMER_HOST: host, FORMER_HOST_SUNSET: new Date(`${formerHostsUntil}T23:59:59Z`).toUTCString() };
 }
 
 type AnyFunction = NodeFunction<Record<string, string>>;

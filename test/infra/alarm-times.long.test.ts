@@ -167,7 +167,7 @@ describe('what users feel', () => {
     async service => {
       const metrics = collectMetrics();
       const time = await minutesToRing('RequestsFail', metrics, 30, async at => {
-        const handler = makeHttpHandler(makeTelemetry(service), async () => ({ statusCode: 503 }));
+        const handler = makeHttpHandler(makeTelemetry(service), async () => ({ statusCode: 503 }), {});
         if (at % 5 === 0) await handler(httpRequest({}), { functionVersion: '7' } as never);
       });
       expect(time).toBe(11);

@@ -109,6 +109,27 @@ describe('the endpoints', () => {
     expect(found.map(([match]) => (match.startsWith('https') ? 'own' : 'gateway'))).toEqual(kinds);
   });
 
+  it.each([
+    ['primary', '2027-12-01', 'the gateway'],
+    ['prepared', '2027-12-01', 'auth.emissor.com.br'], // on the way back
+    ['prepared', undefined, undefined],
+    ['only', '2027-12-01', undefined],
+  ] as const)('tell all functions of {auth_url} which host is left: %s, until %s', (role, formerHostsUntil, left) => {
+    const { Auth, Webhooks } = stageTemplates('prod', {
+      ...{ authDomain: 'auth.emissor.com.br', authDomainRole: role, formerHostsUntil },
+      authCertificateArn: 'arn:aws:acm:sa-east-1:111122223333:certificate/a',
+    });
+    const told = (template: typeof Auth) =>
+      resourcesOf(template, 'AWS::Lambda::Function').flatMap(([, { Properties }]) => {
+        const { FORMER_HOST: host, FORMER_HOST_SUNSET: sunset } = Properties.Environment?.Variables ?? {};
+        return host === undefined ? [] : [{ host, sunset }];
+      });
+    const host = left === 'the gateway' ? { 'Fn::Select': [2, expect.anything()] } : (left ?? '');
+    const sunset = left === undefined ? '' : 'Wed, 01 Dec 2027 23:59:59 GMT';
+    expect(told(Auth)).toEqual(Array(4).fill({ host, sunset }));
+    expect(told(Webhooks)).toEqual([{ host: '', sunset: '' }]); // {base_url} has one host
+  });
+
   describe.each([
     ['prepared', { urls: ['gateway', 'own'], isGatewayOff: false }],
     ['primary', { urls: ['own', 'gateway'], isGatewayOff: false }],

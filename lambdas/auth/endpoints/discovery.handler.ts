@@ -15,4 +15,5 @@ const keyring = makeKeyring({ dynamo: makeDynamo(), table: environment.KEYRING_T
 export const handler = makeHttpHandler(
   telemetry,
   makeDiscovery({ keyring, issuers: environment.ISSUERS, log: telemetry.log }),
+  environment,
 );

@@ -52,4 +52,5 @@ export const handler = makeHttpHandler(
     issuer: issuers[0],
     now,
   }),
+  environment,
 );

@@ -44,4 +44,5 @@ export const handler = makeHttpHandler(
     sessions: makeSessionStore({ dynamo, table: environment.SESSIONS_TABLE }),
     now,
   }),
+  environment,
 );

@@ -77,8 +77,12 @@ const checkItself = makeSelfCheck({
  *
  * A deployment that changes the function invokes it without a request: it then checks itself.
  */
-export const handler = makeHttpHandler(telemetry, async (event: HttpRequest | { readonly requestContext?: never }) => {
-  if (event.requestContext) return await tokenEndpoint(event);
-  await checkItself();
-  return undefined;
-});
+export const handler = makeHttpHandler(
+  telemetry,
+  async (event: HttpRequest | { readonly requestContext?: never }) => {
+    if (event.requestContext) return await tokenEndpoint(event);
+    await checkItself();
+    return undefined;
+  },
+  environment,
+);

@@ -94,4 +94,5 @@ export const handler = makeHttpHandler(
       }),
     }),
   }),
+  environment,
 );

@@ -736,7 +736,7 @@ describe('when a dependency fails', () => {
     vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/test');
     const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     const telemetry = makeTelemetry('webhooks');
-    const handler = makeHttpHandler(telemetry, apiOver(failing('ThrottlingException'), undefined, telemetry.log));
+    const handler = makeHttpHandler(telemetry, apiOver(failing('ThrottlingException'), undefined, telemetry.log), {});
     await handler(requestOf('GET', '/v1/webhooks'), { functionVersion: '7' } as Context);
     const lines = written.mock.calls.map(([line]) => JSON.parse(String(line)));
     vi.restoreAllMocks();
