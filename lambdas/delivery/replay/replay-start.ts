@@ -75,5 +75,5 @@ const firstClaimLength = 20_000;
 /** Deliveries that are due within this many milliseconds are sent at once; the sweeper sends the rest. */
 const firstSlice = 5_000;
 
-/** The most steps (counting or sending a page) that a client waits for. */
-const firstSteps = 20;
+/** The most steps (counting or sending a page) that a client waits for: together they cost what a few pages of the history do. */
+const firstSteps = 10;

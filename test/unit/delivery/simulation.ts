@@ -126,7 +126,7 @@ export interface Answered {
   readonly json: any;
 }
 
-const authenticate: BearerAuthentication = async authorization => {
+export const authenticate: BearerAuthentication = async authorization => {
   if (authorization === undefined || !authorization.startsWith('Bearer ')) return { outcome: 'missing' };
   const [role, scopes, accountId = ''] = authorization.slice('Bearer '.length).split('|');
   if (role !== 'admin' && role !== 'member') return { outcome: 'invalid' };
@@ -135,7 +135,7 @@ const authenticate: BearerAuthentication = async authorization => {
   return { outcome: 'authenticated', principal };
 };
 
-const toRequest = (method: string, rawPath: string, { body, raw, query = '', headers, token }: Sent) => {
+export const toRequest = (method: string, rawPath: string, { body, raw, query = '', headers, token }: Sent) => {
   const bytes = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   return {
     rawPath,

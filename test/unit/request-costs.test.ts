@@ -1,0 +1,355 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resourcesOf } from '../../lambdas/api/route.ts';
+import { makeApi } from '../../lambdas/api/router.ts';
+import { apiRoutes } from '../../lambdas/api/routes.ts';
+import { makeDiscovery } from '../../lambdas/auth/endpoints/discovery.ts';
+import { authRoutes } from '../../lambdas/auth/endpoints/routes.ts';
+import { makeBearerAuthentication } from '../../lambdas/auth/sessions/bearer.ts';
+import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
+import { type Delivery, keptAttempts, settled } from '../../lambdas/delivery/delivery.ts';
+import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
+import { headKey } from '../../lambdas/delivery/store/head-key.ts';
+import { BatchWriteCommand, PutCommand, ScanCommand } from '../../lambdas/platform/aws/documents.ts';
+import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
+import { inBatches } from '../../lambdas/platform/in-batches.ts';
+import { makeKeyring } from '../../lambdas/platform/keyring.ts';
+import type { OperationId, Route } from '../../lambdas/platform/route-table.ts';
+import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
+import { makeReadSlowSince, slownessId } from '../../lambdas/webhooks/slow-since.ts';
+import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
+import { makeWebhookHandlers } from '../../lambdas/webhooks/webhook-handlers.ts';
+import { makeReadWithoutWebhook, withoutWebhookId } from '../../lambdas/webhooks/without-webhook.ts';
+import { runOpsInProcess } from '../../tools/support/ops.ts';
+import { type AuthService, audience, issuer, startAuthService } from '../support/auth-service.ts';
+import { type CallCounts, countCalls } from '../support/database/call-counts.ts';
+import { type Database, startDatabase } from '../support/database/database.ts';
+import { httpRequest } from '../support/http-request.ts';
+import { readPage } from '../support/markdown-page.ts';
+import { aDelivery, aRecord, aWebhook, noon } from './delivery/builders.ts';
+import { authenticate, type Sent, simulate, toRequest } from './delivery/simulation.ts';
+
+/* The page of the capacity says what each request asks of the store at most. Here each is made in a store that is filled for it. */
+
+const routes: readonly Route[] = [authRoutes, apiRoutes, webhookRoutes, deliveryRoutes].flatMap(table =>
+  Object.values<Route>(table),
+);
+const [rows, commandRows] = readPage('docs/capacity.md')
+  .tables.filter(({ heading }) => heading === 'What a request costs at most')
+  .map(table => table.rows);
+const rowOf = (request: string) => {
+  const cells = rows?.find(([name]) => name?.replaceAll('`', '') === request)?.slice(1, 4);
+  const [calls = Number.NaN, read = Number.NaN, written = Number.NaN] = (cells ?? []).map(cell =>
+    Number(cell.replaceAll(',', '')),
+  );
+  return { calls, read, written };
+};
+const operations = new Map(
+  routes.flatMap(({ path, operations: all }) =>
+    Object.entries(all).map(([id, { method }]) => [id, `${method} ${path}`] as const),
+  ),
+);
+
+/** The most of each that any of several runs took. */
+const mostOf = (counts: readonly CallCounts[]): CallCounts => ({
+  calls: Math.max(...counts.map(({ calls }) => calls)),
+  read: Math.max(...counts.map(({ read }) => read)),
+  written: Math.max(...counts.map(({ written }) => written)),
+});
+
+const expectWithin = (request: string, counts: readonly CallCounts[]) => {
+  const [most, row] = [mostOf(counts), rowOf(request)];
+  const isWithin = most.calls <= row.calls && most.read <= row.read && most.written <= row.written;
+  expect(isWithin, `${request} took ${JSON.stringify(most)}; its row says ${JSON.stringify(row)}`).toBe(true);
+};
+
+const putAll = async ({ dynamo }: Database, table: string, items: readonly Item[]) => {
+  for await (const some of inBatches(items, 25)) {
+    const puts = some.map(one => ({ PutRequest: { Item: one } }));
+    await dynamo.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
+  }
+};
+
+it('each operation has a row on the page, and each row an operation', () => {
+  const named = rows?.map(([name = '']) => name.replaceAll('`', ''));
+  expect(named).toEqual([...operations.values(), 'the token of a request to {base_url}']);
+});
+
+it('each command of operators stands in one row of the page', async () => {
+  const verbsOf = async (...words: string[]) => {
+    const { stdout } = await runOpsInProcess([...words, '--help']);
+    const listed = stdout.split('Commands:\n')[1]?.split('\n\n')[0] ?? '';
+    return [...listed.matchAll(/^ {2}([a-z-]+)/gm)].flatMap(([, verb = '']) => (verb === 'help' ? [] : [verb]));
+  };
+  const commands: string[] = ['smoke']; // it does something without a verb, too
+  for (const noun of await verbsOf()) {
+    const verbs = await verbsOf(noun);
+    commands.push(...(verbs.length === 0 ? [noun] : verbs.map(verb => `${noun} ${verb}`)));
+  }
+  const named = (commandRows ?? []).flatMap(([names = '']) =>
+    [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+  );
+  expect(named.toSorted()).toEqual(commands.toSorted());
+});
+
+describe('what a request to {base_url} asks of a full store', () => {
+  const [accountId, registered, gone, small] = [
+    'conta-1',
+    'demanda.criada',
+    'demanda.cancelada',
+    'mensagem.recebida',
+  ] as const;
+  const at = (eventName: EventName, path = '') => `/v1/webhooks/${eventName}${path}`;
+  const range = { desde: '2026-11-19T00:00:00Z', ate: '2026-11-21T00:00:00Z', estado: 'falhou' };
+  const unknown = `evt_${'x'.repeat(27)}`;
+  const full = `evt_${'f'.repeat(27)}`;
+  const ended = `evt_${'e'.repeat(27)}`;
+  let database: Database;
+  let world: Awaited<ReturnType<typeof simulate>>;
+  let counts: ReturnType<typeof countCalls>;
+  let webhooksApi: ReturnType<typeof makeApi>;
+
+  /** Deliveries that ended in the last hour before noon; of the newest hundred, indexes still tell what is past its time. */
+  const history = (eventName: EventName, state: 'failed' | 'delivered', number: number, expired = 100): Item[] =>
+    Array.from({ length: number }, (_, back) => {
+      const id = `evt_${state[0]}${EVENT_NAMES.indexOf(eventName)}${String(back).padStart(25, '0')}`;
+      const createdAt = noon - 1_000 - back * 1_000;
+      const delivery = settled(aDelivery({ id, eventName, createdAt, scheduledAt: createdAt }), state, createdAt);
+      return { ...itemFromDelivery(delivery, 30), ...(back < expired && { ttl: 1 }) };
+    });
+
+  beforeAll(async () => {
+    database = await startDatabase('Deliveries', 'Webhooks');
+    world = await simulate(database);
+    const { dynamo } = database;
+    const stored = { dynamo, table: 'Deliveries', now: world.clock.now };
+    webhooksApi = makeApi({
+      log: world.log,
+      docsUrl: undefined,
+      resourceMetadata: () => '',
+      authenticate,
+      resources: resourcesOf(
+        webhookRoutes,
+        makeWebhookHandlers({
+          store: world.webhooks,
+          readSlowSince: makeReadSlowSince(dynamo, 'Deliveries'),
+          readWithoutWebhook: makeReadWithoutWebhook(stored),
+          sealing: { seal: async text => text },
+          validateUrl: async () => [],
+          makeSecret: () => 'whsec_x',
+          makeId: () => 'id',
+          now: world.clock.now,
+        }),
+      ),
+    });
+    const records = Array.from({ length: keptAttempts }, (_, number) => aRecord({ number: number + 1, response: 'x' }));
+    const wait = { nextAttemptAt: noon + 3_600_000, sweepAt: noon + 3_600_000, overdueCount: 0 };
+    const waiting: Delivery = {
+      ...aDelivery({ id: full, attempts: records, createdAt: noon - 5_000_000 }),
+      attempt: 31,
+      wait,
+    };
+    for (const eventName of EVENT_NAMES.filter(name => name !== gone)) await world.register({ eventName });
+    await world.store.create(waiting);
+    await world.store.create(settled(aDelivery({ id: ended, createdAt: noon - 5_000_000 }), 'delivered', noon));
+    await putAll(database, 'Deliveries', [
+      ...history(registered, 'failed', 2_000),
+      ...history(registered, 'delivered', 1_200),
+      ...history(gone, 'failed', 200, 200),
+      ...history(gone, 'delivered', 200, 200),
+      ...history(small, 'failed', 100, 0),
+      // what attempts before the latest thirty were answered with
+      ...Array.from({ length: 300 }, (_, at) => ({ id: full, part: `answer#${at}#resent`, response: 'x' })),
+      ...EVENT_NAMES.map(eventName => ({
+        ...headKey('', slownessId({ accountId, eventName })).key,
+        accountId,
+        eventName,
+        slowSince: noon,
+      })),
+      {
+        ...headKey('', withoutWebhookId(accountId)).key,
+        ...Object.fromEntries(EVENT_NAMES.map(eventName => [eventName, noon])),
+      },
+    ]);
+    counts = countCalls(database);
+  }, 60_000);
+  afterAll(() => database.stop());
+
+  const toWebhooks = (method: string, path: string, body?: object) => () =>
+    webhooksApi(toRequest(method, path, body ? { body } : {}));
+  const toDeliveries =
+    (method: string, path: string, sent: Sent = {}) =>
+    () =>
+      world.request(method, path, sent);
+  const url = 'https://receiver.example.com/';
+
+  /** The requests that each operation is tried with. Each is made twice: as it is, and where it loses every race. */
+  const requests: Record<
+    OperationId<typeof webhookRoutes> | OperationId<typeof deliveryRoutes>,
+    readonly (() => Promise<unknown>)[]
+  > = {
+    listWebhooks: [toWebhooks('GET', '/v1/webhooks')],
+    registerWebhook: [toWebhooks('POST', '/v1/webhooks', { evento: registered, url })],
+    getWebhook: [toWebhooks('GET', at(registered)), toWebhooks('GET', at(gone))],
+    replaceWebhook: [toWebhooks('PUT', at(registered), { url }), toWebhooks('PUT', at(gone), { url })],
+    rotateSecret: [toWebhooks('POST', at(registered, '/segredo')), toWebhooks('POST', at(gone, '/segredo'))],
+    reactivateWebhook: [toWebhooks('POST', at(registered, '/reativacao')), toWebhooks('POST', at(gone, '/reativacao'))],
+    deleteWebhook: [
+      toWebhooks('DELETE', at(gone)),
+      async () => {
+        // an announcement is left to be published: the item is replaced, and not deleted
+        const Item = { ...aWebhook({ eventName: 'reembolso.solicitado' }), announcements: [] };
+        await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
+        counts.take();
+        await toWebhooks('DELETE', at('reembolso.solicitado'))();
+      },
+    ],
+    sendTest: [toDeliveries('POST', at(registered, '/teste')), toDeliveries('POST', at(gone, '/teste'))],
+    listDeliveries: [
+      ...['', 'estado=falhou&', 'estado=cancelada&', 'estado=pendente&', 'estado=entregue&'].flatMap(query =>
+        [registered, gone].map(event => toDeliveries('GET', at(event, '/entregas'), { query: `${query}limite=100` })),
+      ),
+      async () => {
+        const query = 'limite=100';
+        const page = await world.request('GET', at(registered, '/entregas'), { query });
+        counts.take();
+        const cursor = page?.json.proximo_cursor;
+        await world.request('GET', at(registered, '/entregas'), { query: `${query}&cursor=${cursor}` });
+      },
+    ],
+    getDelivery: [
+      toDeliveries('GET', at(registered, `/entregas/${full}`)),
+      toDeliveries('GET', at(gone, `/entregas/${unknown}`)),
+    ],
+    resendDelivery: [
+      ...[full, ended].map(id => toDeliveries('POST', at(registered, `/entregas/${id}/reenvio`))),
+      toDeliveries('POST', at(gone, `/entregas/${unknown}/reenvio`)),
+    ],
+    startReplay: [
+      toDeliveries('POST', at(registered, '/reenvios'), { body: range }),
+      toDeliveries('POST', at(registered, '/reenvios'), { body: range }), // the first is under way
+      async () => {
+        const refused = await world.request('POST', at(registered, '/reenvios'), { body: range });
+        await world.request('DELETE', String(refused?.headers.location));
+        counts.take();
+        await world.request('POST', at(registered, '/reenvios'), { body: range }); // the one before is kept
+      },
+      toDeliveries('POST', at(small, '/reenvios'), { body: range }), // all are sent
+      toDeliveries('POST', at(gone, '/reenvios'), { body: range }),
+    ],
+    getReplay: [registered, gone].map(event =>
+      toDeliveries('GET', at(event, '/reenvios/reenvio_0000000000000000000000')),
+    ),
+    cancelReplay: [
+      async () => {
+        const refused = await world.request('POST', at(registered, '/reenvios'), { body: range });
+        counts.take();
+        await world.request('DELETE', String(refused?.headers.location));
+      },
+    ],
+  };
+
+  it.each(Object.entries(requests))('%s keeps to its row', async (id, tried) => {
+    const taken: CallCounts[] = [];
+    for (const request of tried) {
+      for (const isContended of [true, false]) {
+        counts.take();
+        await (isContended ? counts.contended(request) : request());
+        taken.push(counts.take());
+      }
+    }
+    expectWithin(operations.get(id) ?? id, taken);
+  });
+
+  it('nothing for the metadata', () => expectWithin('GET /.well-known/oauth-protected-resource', [counts.take()]));
+});
+
+describe('what a request to {auth_url} asks of a full store', () => {
+  let service: AuthService;
+  let counts: ReturnType<typeof countCalls>;
+  let login: Record<string, string>;
+  let refresh: Record<string, string>;
+  let form: Record<string, string>;
+
+  beforeAll(async () => {
+    service = await startAuthService();
+    const { id, secret } = await service.makeClient();
+    const { username, password } = await service.makeUser();
+    form = { client_id: id, client_secret: secret };
+    login = { ...form, grant_type: 'password', username, password };
+    const granted = await service.post('token', login);
+    refresh = { ...form, grant_type: 'refresh_token', refresh_token: granted.json.refresh_token };
+    const { Items: [session = {}] = [] } = await service.database.dynamo.send(
+      new ScanCommand({ TableName: 'Sessions' }),
+    );
+    const copies = (number: number, clientId: unknown) =>
+      Array.from({ length: number }, (_, at) => ({
+        ...session,
+        clientId,
+        sessionId: `${String(session.sessionId)}${clientId === id ? 'a' : 'b'}${at}`, // those of the client come first
+      }));
+    await putAll(service.database, 'Sessions', [...copies(4_000, 'another'), ...copies(300, id)]);
+    counts = countCalls(service.database);
+  }, 60_000);
+  afterAll(() => service.stop());
+
+  const counted = async (request: () => Promise<unknown>) => {
+    counts.take();
+    await request();
+    return counts.take();
+  };
+
+  it('issueToken keeps to its row', async () => {
+    const taken: CallCounts[] = [];
+    for (let number = 0; number < 21; number++) taken.push(await counted(() => service.post('token', login))); // one of them counts
+    for (const name of ['password', 'client_secret', 'username']) {
+      taken.push(await counted(() => service.post('token', { ...login, [name]: 'wrong' })));
+    }
+    taken.push(await counted(() => service.post('token', refresh)));
+    taken.push(await counted(() => service.post('token', refresh))); // in grace
+    service.clock.advance(60_000);
+    taken.push(await counted(() => service.post('token', refresh))); // reused: the session ends
+    taken.push(await counted(() => service.post('token', refresh)));
+    taken.push(await counts.contended(() => counted(() => service.post('token', login))));
+    expectWithin('POST /oauth/v1/token', taken);
+  });
+
+  it.each([
+    ['introspect', 'POST /oauth/v1/introspect'],
+    ['revoke', 'POST /oauth/v1/revoke'],
+  ] as const)('%s keeps to its row', async (endpoint, request) => {
+    const { json } = await service.post('token', login);
+    const taken: CallCounts[] = [];
+    for (const token of [json.access_token, json.refresh_token, 'unknown']) {
+      taken.push(await counted(() => service.post(endpoint, { ...form, token })));
+      taken.push(await counts.contended(() => counted(() => service.post(endpoint, { ...form, token }))));
+    }
+    taken.push(await counted(() => service.post(endpoint, { ...form, client_secret: 'x', token: 'x' })));
+    expectWithin(request, taken);
+  });
+
+  it('the public documents keep to their rows', async () => {
+    const { database, kms } = service;
+    const newKeyring = () =>
+      makeKeyring({ dynamo: database.dynamo, kms: kms.client, table: 'Keyring', now: service.clock.now });
+    for (const path of [authRoutes.Jwks.path, authRoutes.Metadata.path]) {
+      const log = { info: () => {}, warn: () => {}, error: () => {} };
+      const discovery = makeDiscovery({ keyring: newKeyring(), issuers: [issuer], log });
+      expectWithin(`GET ${path}`, [await counted(() => discovery(httpRequest({ method: 'GET', path })))]);
+    }
+  });
+
+  it('the token of a request to {base_url} keeps to its row', async () => {
+    const { database, kms, clock } = service;
+    const { json } = await service.post('token', login);
+    const authenticateBearer = makeBearerAuthentication({
+      dynamo: database.dynamo,
+      keyring: makeKeyring({ dynamo: database.dynamo, kms: kms.client, table: 'Keyring', now: clock.now }),
+      tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
+      issuers: [issuer],
+      audiences: [audience],
+      now: clock.now,
+    });
+    const taken = await counted(() => authenticateBearer(`Bearer ${json.access_token}`));
+    expectWithin('the token of a request to {base_url}', [taken]);
+  });
+});
