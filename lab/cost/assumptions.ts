@@ -8,7 +8,17 @@ export const assumptions = {
   /** Milliseconds of one call to the store. All calls of an invocation are taken to be made one after the other. */
   storeCallMs: 5,
   /** Processor milliseconds of one invocation on the machine of the benchmark. A busy one has ten deliveries. */
-  processorMs: { login: 30, refresh: 3, quiet: 6, busy: 11, exhausted: 6, exhaustedEmpty: 6, registration: 6, test: 6 },
+  processorMs: {
+    login: 30,
+    refresh: 3,
+    quiet: 6,
+    busy: 11,
+    exhausted: 6,
+    exhaustedEmpty: 6,
+    registration: 6,
+    test: 6,
+    withoutWebhook: 6,
+  },
   /** The factor by which AWS's processor is taken to need longer. Nobody measured it. */
   timesSlower: 1.5,
   /** Megabytes of memory with which a function gets one whole processor. */

@@ -12,6 +12,7 @@ export const actions = [
   'exhaustedEmpty',
   'registration',
   'test',
+  'withoutWebhook',
 ] as const;
 
 /** One of the actions. */
@@ -137,7 +138,7 @@ export function millisecondsOf(action: Action, { invocations, megabytes, storeCa
 }
 
 function isSent(action: Action): boolean {
-  return !(action === 'login' || action === 'refresh' || action === 'registration');
+  return !(action === 'login' || action === 'refresh' || action === 'registration' || action === 'withoutWebhook');
 }
 
 function mapCounts(counts: Counts, change: (value: number, name: keyof Counts) => number): Counts {

@@ -102,7 +102,10 @@ export async function measureActions(progress: (what: string) => void): Promise<
     progress('an exhausted delivery, empty answers');
     const exhaustedEmpty = await exhaust('demanda.finalizada');
     const registration = middleOf(registered);
-    const all = { login, refresh, quiet, busy: shareOf(busy, 10), exhausted, exhaustedEmpty, registration, test };
+    progress('an event without a webhook');
+    const withoutWebhook = await several(3, () => count(() => publish('reembolso.solicitado', 1), 0, 1));
+    const delivered = { quiet, busy: shareOf(busy, 10), exhausted, exhaustedEmpty };
+    const all = { login, refresh, ...delivered, registration, test, withoutWebhook };
     progress('a sweep');
     for (let look = 0; look < 140 && !isSwept(linesOf(usage)); look++) await pause(500);
     await untilQuiet(usage, 600);

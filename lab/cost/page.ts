@@ -84,6 +84,7 @@ ${markdownTable(
 - *SQS*: the publisher's own request, the trigger's receiving and deleting, and the functions' requests. Busy ones share theirs
   by ten. The surcharge of fair queues is taken for every request of the events queue.
 - *Logs*: the functions' lines, ${assumptions.perLineBytes} bytes that CloudWatch adds to each. Lambda's own lines of invocations that went well are not written.
+- *Without a webhook*: a process writes once an hour for each account and event that it came, one unit; that is left out of the count.
 - Left out: the keyring, which a process reads and opens anew where it has not done so for 30 s. Where invocations are further
   apart each pays for it: a million queries of one unit are ${dollars(1e6 * home.readUnit)}, and a million keys opened ${dollars(1e6 * home.keyRequest)}. Left out too: sweeps, which
   many share; data sent to the Internet; storage of tables; custom metrics.
@@ -172,6 +173,7 @@ const titles: Readonly<Record<Action, string>> = {
   exhaustedEmpty: 'exhausted, empty answers',
   registration: 'registration',
   test: 'test',
+  withoutWebhook: 'event without a webhook, one per invocation',
 };
 
 const items: readonly (readonly [readonly Priced[], string])[] = [
