@@ -10,6 +10,7 @@ import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts
 import { makeClientRateLimit, makeIpRateLimit } from '../../../../lambdas/auth/protection/rate-limit.ts';
 import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
 import { makeRequestLimits } from '../../../../lambdas/delivery/api/request-limits.ts';
+import { makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
 import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { makeRefusalCounts } from '../../../../lambdas/delivery/refusals/refusal-counts.ts';
@@ -40,6 +41,7 @@ afterAll(async () => {
 });
 
 const moment = now();
+const log = { info: () => {}, warn: () => {}, error: () => {} };
 const aReplay = (id: string): Replay => ({
   ...{ id, accountId: account, eventName, webhookId: 'webhook-1', state: 'running', wanted: 'failed' },
   ...{ from: moment - 1, to: moment, startedAt: moment, total: 0, countCursor: null, sent: 0, lastSlotAt: moment },
@@ -117,6 +119,11 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
     const limits = makeRequestLimits({ ...store('Deliveries'), testLimit: 9, resendLimit: 9 });
     await limits.countTest(account);
     await limits.countResend(account, eventName);
+  },
+  'delivery/intake/without-webhook.ts': async () => {
+    const withoutWebhook = makeWithoutWebhook({ ...store('Deliveries'), log });
+    withoutWebhook.note(account, eventName, moment);
+    await withoutWebhook.settled();
   },
   'delivery/refusals/refusal-counts.ts': async () => {
     const counts = makeRefusalCounts({ ...store('Deliveries'), random: () => 0 });
