@@ -47,8 +47,8 @@ export type SlownessStore = ReturnType<typeof makeSlownessStore>;
 
 /** Returns the slowness that an item stands for; without an item, nothing is known. */
 export function slownessOf({ accountId, eventName }: SlownessOwner, item: Item | undefined): StoredSlowness {
-  const { id: _, part: __, dueShard: ___, ttl: ____, ...stored } = item ?? {};
-  return { tallies: [], version: 0, nextSlotAt: 0, ...stored, accountId, eventName };
+  const { id: _, part: __, dueShard: ___, ttl: ____, nextSlotAt = 0, ...stored } = item ?? {};
+  return { tallies: [], version: 0, ...stored, nextSlotAt: wholeMoment(nextSlotAt), accountId, eventName };
 }
 
 /** Makes the store over the table `Deliveries`. All reads are consistent. */
@@ -126,12 +126,15 @@ export function makeSlownessStore({
       when: expression`nextSlotAt BETWEEN ${moment} AND ${moment + furthestSlot}`,
       returns: 'UPDATED_OLD',
     });
-    return before && Number(before.nextSlotAt);
+    return before && wholeMoment(before.nextSlotAt);
   }
 
-  /** Takes the slots from one moment to another for the sweeper. False: somebody else reserved meanwhile. */
+  /**
+   * Takes the slots up to a moment for the sweeper. False: somebody else reserved meanwhile. Each reservation adds a millisecond
+   * at least, so the condition also holds for the fraction that was rounded when it was read.
+   */
   function reserveUntil(slowness: StoredSlowness, until: number): Promise<boolean> {
-    const isFree = expression`attribute_not_exists(nextSlotAt) OR nextSlotAt = ${slowness.nextSlotAt}`;
+    const isFree = expression`attribute_not_exists(nextSlotAt) OR nextSlotAt < ${slowness.nextSlotAt + 1}`;
     return write(slowness, { nextSlotAt: until }, isFree);
   }
 
@@ -190,6 +193,11 @@ export function makeSlownessStore({
     const set = { ...attributes, ttl: expiryAt(now()) };
     return (await updateItem(dynamo, headKey(table, id), { set, when })) !== undefined;
   }
+}
+
+/** An earlier release stored moments with a fraction, of more digits than a number has here. */
+function wholeMoment(stored: unknown): number {
+  return Math.ceil(Number(stored));
 }
 
 function isWaitingAsIn({ waitingAt }: StoredSlowness): Expression {

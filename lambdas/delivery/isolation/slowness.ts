@@ -79,11 +79,11 @@ export function withDuration(slowness: Slowness, duration: number, now: number):
 }
 
 /**
- * Milliseconds between two attempts that begin at a slow webhook: as many a second as keep about 60 in flight at the
- * longest duration of the last minute, and `rate` a second at most.
+ * Returns the whole milliseconds between two attempts that begin at a slow webhook: as many a second as keep about 60 in
+ * flight at the longest duration of the last minute, and `rate` a second at most.
  */
 export function slotInterval({ longestAttempt = 0 }: Slowness, rate: number): number {
-  return Math.max(1_000 / rate, longestAttempt / slowAttemptsInFlight);
+  return Math.ceil(Math.max(1_000 / rate, longestAttempt / slowAttemptsInFlight));
 }
 
 /**

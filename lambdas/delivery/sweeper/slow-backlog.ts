@@ -2,7 +2,6 @@ import type { Clock } from '../../platform/clock.ts';
 import { settled, type WaitingDelivery } from '../delivery.ts';
 import { isSlow, slotInterval } from '../isolation/slowness.ts';
 import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
-import { latenessOfTurn } from '../lateness.ts';
 import { backlogAttention, releasedPerSweep, releaseRate, slotsAhead } from '../limits.ts';
 import type { AttemptQueue } from '../queues.ts';
 import { backlogShardsOf } from '../store/delivery-item.ts';
@@ -12,10 +11,7 @@ import { isTooOld, queuedInSlowLane, scheduled, withSlot } from '../transitions.
 
 /** The dependencies of the task. */
 export interface SlowBacklogDependencies extends DeliveryTelemetry {
-  readonly slownessStore: Pick<
-    SlownessStore,
-    'read' | 'claim' | 'reserveUntil' | 'noteServed' | 'endBacklog' | 'endWaiting'
-  >;
+  readonly slownessStore: Pick<SlownessStore, 'read' | 'claim' | 'reserveUntil' | 'endBacklog' | 'endWaiting'>;
   readonly store: Pick<DeliveryStore, 'waitingForSlot' | 'update'>;
   readonly queues: Readonly<Record<'retry' | 'slow', Pick<AttemptQueue, 'sendAll'>>>;
   /** The most slots per second of a slow webhook. */
@@ -47,40 +43,33 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
 
     let slowness = read;
     let given = 0;
-    let isServed = false;
-    let longestDue: number | undefined;
     const plan = planOf(slowness, slowRate, now());
     const shards = backlogShardsOf(slowness.accountId, slowness.eventName);
     while (hasTime()) {
       const beginAt = plan.beginAt + given * plan.interval;
       const { deliveries, isAll } = await store.waitingForSlot(shards, Math.min(plan.most - given, chunkSize));
-      longestDue ??= deliveries[0]?.wait.nextAttemptAt;
       await Promise.all(deliveries.filter(delivery => isTooOld(delivery, now())).map(endTooOld));
       if (plan.to === 'slow' && deliveries.length > 0) {
         const nextSlotAt = beginAt + deliveries.length * plan.interval;
-        if (!(await slownessStore.reserveUntil(slowness, nextSlotAt))) break;
+        if (!(await slownessStore.reserveUntil(slowness, nextSlotAt))) {
+          log.warn('slow_lane.slots_not_reserved', { account: slowness.accountId, event: slowness.eventName });
+          return;
+        }
         slowness = { ...slowness, nextSlotAt };
       }
       if (isAll) await endWhereQuiet(slowness, given + deliveries.length); // after the reservation: arrivals reserve slots too
       const isComplete = await handOver(deliveries, { ...plan, beginAt }, hasTime);
       given += deliveries.length;
-      isServed ||= isComplete && deliveries.length > 0;
       if (isAll || !isComplete || deliveries.length === 0) break;
     }
-    if (isServed) await slownessStore.noteServed(slowness);
-    if (given > 0) reportGiven(slowness, plan.to, given);
-    if (longestDue === undefined || (isServed && read.servedAt === undefined)) return;
-    return latenessOfTurn(read, longestDue, now()); // as it was before this sweep
-  };
-
-  function reportGiven(slowness: StoredSlowness, lane: Plan['to'], deliveries: number): void {
+    if (given === 0) return;
     log.info('slow_lane.slots_given', {
       account: slowness.accountId,
       event: slowness.eventName,
-      lane,
-      deliveries,
+      lane: plan.to,
+      deliveries: given,
     });
-  }
+  };
 
   async function endTooOld(delivery: WaitingDelivery): Promise<void> {
     if (!(await store.update(delivery, settled(delivery, 'failed', now())))) return;

@@ -39,6 +39,7 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
   dynamo.middlewareStack.add(
     (next, context) => args => {
       operations.push(context.commandName ?? 'unknown');
+      refuseFractions(args.input, context.commandName);
       return next(args);
     },
     { step: 'initialize', name: 'recordOperations' },
@@ -73,6 +74,17 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
 /** Returns the metadata of a call that took two attempts. */
 function twice({ $metadata }: { readonly $metadata?: object }) {
   return { ...$metadata, attempts: 2 };
+}
+
+/**
+ * The table adds in decimal, and this process reads doubles: a fraction that is stored may never be equal to what was read of it.
+ * So every number that a store sends is whole.
+ */
+function refuseFractions(value: unknown, operation: string | undefined): void {
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) throw new Error(`${operation} sends ${value}.`);
+  if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
+    for (const part of Object.values(value)) refuseFractions(part, operation);
+  }
 }
 
 /**

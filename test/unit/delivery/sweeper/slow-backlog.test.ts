@@ -1,3 +1,5 @@
+import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import {
@@ -9,6 +11,7 @@ import {
 import { makeSlownessStore, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
+import { headKey, headPart } from '../../../../lambdas/delivery/store/head-key.ts';
 import {
   makeSlowBacklogTask,
   planOf,
@@ -294,6 +297,56 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(await sweep()).toBe(false);
     clock.advance(second);
     expect(await sweep()).toBe(true);
+  });
+
+  // The table adds in decimal. Slots that were not whole were never equal to what the sweeper had read: it gave none any more.
+  it('gives slots after any that consumers reserved, however long attempts take', async () => {
+    const durations = fc.integer({ min: 2_001, max: 20_000 });
+    const examples: [number, number][] = [5_003, 8_377, 15_001, 15_003].map(duration => [duration, 20]);
+    await fc.assert(
+      fc.asyncProperty(durations, fc.integer({ min: 1, max: 1_000 }), async (duration, rate) => {
+        owner = { ...owner, accountId: `backlog-${++accounts}` };
+        clock.set(noon);
+        sent = [];
+        await slowDown();
+        const read = await slownessStore().change(owner, before => withDuration(before, duration, noon));
+        const reserving = makeSlownessStore({ dynamo: database.dynamo, table: 'Deliveries', now, rate });
+        for (const slots of [1, 3, 10, 7]) await reserving.reserve(read, slots);
+        await wait(2);
+        await sweep({ slowRate: rate });
+        expect(sent).toHaveLength(2);
+        const slots = sent.map(({ delivery }) => delivery.wait.nextAttemptAt);
+        const stored = await slowness();
+        expect([stored.nextSlotAt, ...slots].filter(moment => !Number.isInteger(moment))).toEqual([]);
+        expect(Math.min(...slots)).toBeGreaterThan(noon);
+        await slownessStore().endWaiting(stored);
+      }),
+      { numRuns: amount({ sample: 20, full: 500 }), examples },
+    );
+  });
+
+  it.each([
+    ['a fraction', '60036.0000000000048'],
+    ['just under a whole number', '999.9999999999999'],
+    ['just over one', '5003.0000000000004'],
+    ['half a millisecond', '0.5'],
+  ])('gives slots after those that an earlier release stored: %s', async (_, N) => {
+    await slowDown();
+    await wait(3);
+    await slownessStore().reserveUntil(await slowness(), noon);
+    const { table: TableName } = headKey('Deliveries', '');
+    const Key = { id: { S: slownessId(owner) }, part: { S: headPart } };
+    const UpdateExpression = 'SET nextSlotAt = nextSlotAt + :length'; // added by the table, in decimal
+    const { endpoint, region } = database;
+    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+    const client = new DynamoDBClient({ endpoint, region, credentials });
+    await client.send(
+      new UpdateItemCommand({ TableName, Key, UpdateExpression, ExpressionAttributeValues: { ':length': { N } } }),
+    );
+    client.destroy();
+    await sweep();
+    expect(sent).toHaveLength(3);
+    expect((await slowness()).nextSlotAt).toBe(Math.ceil(noon + Number(N)) + 3 * 250);
   });
 
   it('gives no slots that were reserved meanwhile, and leaves arrivals waiting', async () => {
