@@ -1,9 +1,10 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
-import { type Delivery, ofEvent, settled, type WaitingDelivery } from '../delivery.ts';
+import { type Delivery, ofEvent, type WaitingDelivery } from '../delivery.ts';
 import type { Lane } from '../lane-routing.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
+import { endTooOld } from '../store/end-unattempted.ts';
 import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 import { isTooOld, queuedInSlowLane, waitingForSlot, withSlot } from '../transitions.ts';
@@ -32,7 +33,7 @@ export function makeMoveToSlowLane(
   const { slownessStore, reserveSlot, store, slowQueue, lane, now, log, count } = dependencies;
 
   return async function moveToSlowLane(delivery, slowness, storeChange) {
-    if (isTooOld(delivery, now())) return endTooOld(delivery, storeChange);
+    if (isTooOld(delivery, now())) return endTooOld(delivery, storeChange, dependencies);
     const slotAt = await slotFor(delivery, slowness);
     if (slotAt === undefined) return waitInTable(delivery, slowness, storeChange);
     const waiting = withSlot(delivery, slotAt);
@@ -44,12 +45,6 @@ export function makeMoveToSlowLane(
   function messageInHand({ wait, attempt }: Delivery): number {
     if (lane === 'first') return ofEvent;
     return wait ? attempt : attempt - 1;
-  }
-
-  async function endTooOld(delivery: Delivery, storeChange: StoreChange): Promise<void> {
-    if (!(await storeUnlessStale(delivery, settled(delivery, 'failed', now()), storeChange, dependencies))) return;
-    count('Exhausted');
-    log.warn('delivery.too_old', describeDelivery(delivery));
   }
 
   /** A delivery that a resend brought forward comes now, before those that wait: by default resends are limited to 60 a minute. */

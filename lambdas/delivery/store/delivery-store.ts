@@ -5,7 +5,7 @@ import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '../../pla
 import { type Item, type ItemKey, isConditionFailed, isUnavailable, wasRepeated } from '../../platform/aws/dynamo.ts';
 import { type EarlierInsert, makeInsertTogether } from '../../platform/aws/insert-together.ts';
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, isoTime } from '../../platform/clock.ts';
 import type { Delivery, Wait, WaitingDelivery } from '../delivery.ts';
 import { partAnswers } from './answer-item.ts';
 import { cleanUpAt, deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
@@ -152,14 +152,18 @@ export function makeDeliveryStore({
     return change(id, { dueShard: undefined, dueAt: undefined }, expression`dueAt = ${dueAt} AND state = ${'held'}`);
   }
 
-  /** Reads the deliveries that have waited longest for a slot of their slow webhook, and tells whether those are all. */
+  /**
+   * Reads the deliveries that have waited longest for a slot of their slow webhook, of those that were due in a span, and tells
+   * whether those are all.
+   */
   async function waitingForSlot(
     shards: readonly string[],
     most: number,
+    due: Span = {},
   ): Promise<{ deliveries: WaitingDelivery[]; isAll: boolean }> {
     if (most <= 0) return { deliveries: [], isAll: false };
     const limit = Math.ceil(most / shards.length) + backlogSlack;
-    const pages = await Promise.all(shards.map(shard => longestWaiting(shard, limit)));
+    const pages = await Promise.all(shards.map(shard => longestWaiting(shard, limit, due)));
     const waiting = (await readMany(pages.flatMap(({ ids }) => ids))).filter(isWaitingForSlot);
     waiting.sort((one, other) => one.wait.nextAttemptAt - other.wait.nextAttemptAt);
     const isAll = pages.every(page => page.isAll) && waiting.length <= most;
@@ -259,13 +263,18 @@ export function makeDeliveryStore({
     return (await updateItem(dynamo, headKey(table, id), { set, when })) !== undefined;
   }
 
-  async function longestWaiting(shard: string, limit: number): Promise<{ ids: string[]; isAll: boolean }> {
+  async function longestWaiting(
+    shard: string,
+    limit: number,
+    { from = 0, before }: Span,
+  ): Promise<{ ids: string[]; isAll: boolean }> {
+    const until = before === undefined ? lastKey : isoTime(before);
     const answer = await dynamo.send(
       new QueryCommand({
         TableName: table,
         IndexName: 'due',
-        KeyConditionExpression: 'dueShard = :shard',
-        ExpressionAttributeValues: { ':shard': shard },
+        KeyConditionExpression: 'dueShard = :shard AND dueAt BETWEEN :from AND :until',
+        ExpressionAttributeValues: { ':shard': shard, ':from': isoTime(from), ':until': until },
         Limit: limit,
       }),
     );
@@ -299,6 +308,14 @@ function isAsRead(read: Delivery): Expression {
     read.version === undefined ? expression`attribute_not_exists(version)` : expression`version = ${read.version}`;
   return expression`${isAttempt(read)} AND ${isVersion}`;
 }
+/** Moments from the first to before the second, in milliseconds since the epoch. Without one of them that side is open. */
+export interface Span {
+  readonly from?: number;
+  readonly before?: number;
+}
+
+/** Greater than every key of index `due`. */
+const lastKey = '~';
 
 /** Before a write without an answer is repeated, in milliseconds; doubling. */
 const firstPause = 100;

@@ -1,18 +1,23 @@
 import type { Clock } from '../../platform/clock.ts';
-import { settled, type WaitingDelivery } from '../delivery.ts';
+import type { Webhook } from '../../webhooks/webhook.ts';
+import type { WaitingDelivery } from '../delivery.ts';
 import { isSlow, slotInterval } from '../isolation/slowness.ts';
 import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
 import { backlogAttention, releasedPerSweep, releaseRate, slotsAhead } from '../limits.ts';
 import type { AttemptQueue } from '../queues.ts';
 import { backlogShardsOf } from '../store/delivery-item.ts';
-import type { DeliveryStore, DueTask } from '../store/delivery-store.ts';
-import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+import type { DeliveryStore, DueTask, Span } from '../store/delivery-store.ts';
+import { endTooOld, endUnattempted, unattemptedEndOf } from '../store/end-unattempted.ts';
+import type { FindWebhook } from '../store/find-webhook.ts';
+import type { StoreChange } from '../store/store-unless-stale.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
 import { isTooOld, queuedInSlowLane, scheduled, withSlot } from '../transitions.ts';
 
 /** The dependencies of the task. */
 export interface SlowBacklogDependencies extends DeliveryTelemetry {
   readonly slownessStore: Pick<SlownessStore, 'read' | 'claim' | 'reserveUntil' | 'endBacklog' | 'endWaiting'>;
   readonly store: Pick<DeliveryStore, 'waitingForSlot' | 'update'>;
+  readonly findWebhook: FindWebhook;
   readonly queues: Readonly<Record<'retry' | 'slow', Pick<AttemptQueue, 'sendAll'>>>;
   /** The most slots per second of a slow webhook. */
   readonly slowRate: number;
@@ -21,10 +26,11 @@ export interface SlowBacklogDependencies extends DeliveryTelemetry {
 
 /**
  * Makes the sweeper's task for slow webhooks: each minute it assigns slots to the deliveries that wait in the table, the longest
- * due first. Once the webhook is quick again, it releases them to the retry lane.
+ * due first. Once the webhook is quick again, it releases them to the retry lane. What waits for an earlier registration, or for a
+ * webhook that is suspended, ends and takes no slot.
  */
 export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueTask {
-  const { slownessStore, store, queues, slowRate, now, log, count } = dependencies;
+  const { slownessStore, store, findWebhook, queues, slowRate, now, log, count } = dependencies;
 
   /** Throws when the queue does not answer: the sweep fails then, and its alarm goes off. */
   const areSent = async (batch: readonly WaitingDelivery[], to: Plan['to']): Promise<boolean> => {
@@ -37,53 +43,81 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
 
   return async function runSlowBacklogTask(entry, hasTime) {
     if (!hasTime()) return; // reserved slots would be lost
-    const read = await slownessStore.read(entry.id);
-    if (read?.dueAt !== entry.dueAt) return; // the index is behind
+    const slowness = await slownessStore.read(entry.id);
+    if (slowness?.dueAt !== entry.dueAt) return; // the index is behind
     if (!(await slownessStore.claim(entry, now() + claimLength))) return;
 
-    let slowness = read;
-    let given = 0;
-    const plan = planOf(slowness, slowRate, now());
-    const shards = backlogShardsOf(slowness.accountId, slowness.eventName);
-    while (hasTime()) {
-      const beginAt = plan.beginAt + given * plan.interval;
-      const { deliveries, isAll } = await store.waitingForSlot(shards, Math.min(plan.most - given, chunkSize));
-      await Promise.all(deliveries.filter(delivery => isTooOld(delivery, now())).map(endTooOld));
-      if (plan.to === 'slow' && deliveries.length > 0) {
-        const nextSlotAt = beginAt + deliveries.length * plan.interval;
-        if (!(await slownessStore.reserveUntil(slowness, nextSlotAt))) {
-          log.warn('slow_lane.slots_not_reserved', { account: slowness.accountId, event: slowness.eventName });
-          return;
-        }
-        slowness = { ...slowness, nextSlotAt };
-      }
-      if (isAll) await endWhereQuiet(slowness, given + deliveries.length); // after the reservation: arrivals reserve slots too
-      const isComplete = await handOver(deliveries, { ...plan, beginAt }, hasTime);
-      given += deliveries.length;
-      if (isAll || !isComplete || deliveries.length === 0) break;
-    }
-    if (given === 0) return;
-    log.info('slow_lane.slots_given', {
-      account: slowness.accountId,
-      event: slowness.eventName,
-      lane: plan.to,
-      deliveries: given,
-    });
+    const { accountId, eventName, waitingAt = 0 } = slowness;
+    const webhook = await findWebhook(accountId, eventName);
+    const registeredAt = webhook?.status === 'active' ? webhook.createdAt - clockTolerance : now();
+    const task: Task = { slowness, plan: planOf(slowness, slowRate, now()), found: 0, given: 0, hasTime };
+    // A registration's own come first: they do not wait until all that waits for earlier ones has ended.
+    await serve(task, { from: registeredAt });
+    await serve(task, { before: registeredAt });
+    if (task.found === 0 && now() - waitingAt > backlogAttention) await slownessStore.endWaiting(slowness);
+    if (task.given === 0) return;
+    const { to: lane } = task.plan;
+    log.info('slow_lane.slots_given', { account: accountId, event: eventName, lane, deliveries: task.given });
   };
 
-  async function endTooOld(delivery: WaitingDelivery): Promise<void> {
-    if (!(await store.update(delivery, settled(delivery, 'failed', now())))) return;
-    count('Exhausted');
-    log.warn('delivery.too_old', describeDelivery(delivery));
+  /** Serves the deliveries that were due in a span, until all have slots or have ended, or no slot or no time is left. */
+  async function serve(task: Task, due: Span): Promise<void> {
+    const { accountId, eventName, backlogAt } = task.slowness;
+    const shards = backlogShardsOf(accountId, eventName);
+    const isPresent = due.from !== undefined;
+    while (task.hasTime()) {
+      const most = isPresent ? task.plan.most - task.given : releasedPerSweep - task.found;
+      const { deliveries, isAll } = await store.waitingForSlot(shards, Math.min(most, chunkSize), due);
+      task.found += deliveries.length;
+      const left = await endUnattemptable(task, deliveries);
+      const attemptable = left.slice(0, task.plan.most - task.given);
+      const beginAt = await takeSlots(task, attemptable.length);
+      if (beginAt === undefined) return;
+      // After the reservation arrivals need not wait behind those that wait: they reserve slots, too.
+      if (isPresent && isAll && backlogAt !== undefined) await slownessStore.endBacklog(task.slowness);
+      const isComplete = await handOver(attemptable, { ...task.plan, beginAt }, task.hasTime);
+      if (isAll || !isComplete || attemptable.length < left.length || deliveries.length === 0) return;
+    }
   }
 
   /**
-   * Once every waiting delivery gets a slot now, arrivals need not wait behind them. The task itself goes on until no late
-   * arrival is possible.
+   * Ends what needs no slot, and returns the others. The webhook is read after the deliveries: one that does not belong to it then
+   * never will, whatever is registered meanwhile.
    */
-  async function endWhereQuiet(slowness: StoredSlowness, found: number): Promise<void> {
-    if (found === 0 && now() - (slowness.waitingAt ?? 0) > backlogAttention) await slownessStore.endWaiting(slowness);
-    else if (slowness.backlogAt !== undefined) await slownessStore.endBacklog(slowness);
+  async function endUnattemptable(
+    { slowness: { accountId, eventName } }: Task,
+    deliveries: readonly WaitingDelivery[],
+  ): Promise<readonly WaitingDelivery[]> {
+    if (deliveries.length === 0) return deliveries;
+    const webhook = await findWebhook(accountId, eventName);
+    const isAttemptable = await Promise.all(deliveries.map(delivery => endOrKeep(delivery, webhook)));
+    return deliveries.filter((_, index) => isAttemptable[index]);
+  }
+
+  /** Returns whether the delivery goes on. */
+  async function endOrKeep(delivery: WaitingDelivery, webhook: Webhook | undefined): Promise<boolean> {
+    const storeChange: StoreChange = after => store.update(delivery, after);
+    const end = unattemptedEndOf(delivery, webhook);
+    if (end) await endUnattempted(delivery, end, storeChange, dependencies);
+    else if (isTooOld(delivery, now())) await endTooOld(delivery, storeChange, dependencies);
+    else return true;
+    return false;
+  }
+
+  /** Takes the next slots. Returns the moment of the first; `undefined`: others reserved slots meanwhile. */
+  async function takeSlots(task: Task, slots: number): Promise<number | undefined> {
+    const { slowness, plan, given } = task;
+    const beginAt = plan.beginAt + given * plan.interval;
+    if (slots === 0) return beginAt;
+    task.given += slots;
+    if (plan.to === 'retry') return beginAt;
+    const nextSlotAt = beginAt + slots * plan.interval;
+    if (!(await slownessStore.reserveUntil(slowness, nextSlotAt))) {
+      log.warn('slow_lane.slots_not_reserved', { account: slowness.accountId, event: slowness.eventName });
+      return undefined;
+    }
+    task.slowness = { ...slowness, nextSlotAt };
+    return beginAt;
   }
 
   /** Returns whether all were handed over: those that were not would be found again at once. */
@@ -93,8 +127,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     hasTime: () => boolean,
   ): Promise<boolean> {
     let isComplete = true;
-    const alive = deliveries.filter(delivery => !isTooOld(delivery, now()));
-    const slots = alive.map((delivery, index) => {
+    const slots = deliveries.map((delivery, index) => {
       const at = plan.beginAt + index * plan.interval;
       return plan.to === 'slow' ? withSlot(delivery, at) : scheduled(delivery, now(), Math.max(0, at - now()));
     });
@@ -135,6 +168,18 @@ export function planOf(slowness: StoredSlowness, slowRate: number, now: number):
   return { to: 'slow', beginAt, interval, most: Math.max(0, Math.floor((now + slotsAhead - beginAt) / interval)) };
 }
 
+/** One run of the task. */
+interface Task {
+  /** As read, with the slots that the task has taken since. */
+  slowness: StoredSlowness;
+  readonly plan: Plan;
+  /** Deliveries that were found waiting. */
+  found: number;
+  /** Deliveries that were given slots. */
+  given: number;
+  readonly hasTime: () => boolean;
+}
+
 /** The plan by which the next deliveries are handed over. */
 interface Plan {
   readonly to: 'retry' | 'slow';
@@ -154,6 +199,9 @@ const batchesAtOnce = 8;
 
 /** The time that a claim lasts, in milliseconds: less than a minute, so that the next sweep can claim again. */
 const claimLength = 50_000;
+
+/** What was due so long before a webhook was registered, or longer, belongs to an earlier one, however clocks differ. Milliseconds. */
+const clockTolerance = 60_000;
 
 /** Deliveries that are read at a time: each may hold thirty attempts with a KiB of response each. */
 const chunkSize = 400;

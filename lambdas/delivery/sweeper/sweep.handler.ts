@@ -66,6 +66,7 @@ const sweep = makeSweep({
       ...telemetry,
       slownessStore,
       store,
+      findWebhook,
       queues,
       slowRate: environment.SLOW_RATE,
       now,

@@ -2,7 +2,7 @@ import { type Clock, isoTime } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { Random } from '../backoff.ts';
-import { type AttemptOutcome, type Delivery, isTest, settled, type WaitingDelivery } from '../delivery.ts';
+import { type AttemptOutcome, type Delivery, isTest, type WaitingDelivery } from '../delivery.ts';
 import type { AdmittedMessage } from '../isolation/admission.ts';
 import type { MoveToSlowLane } from '../isolation/slow-lane.ts';
 import { isSlow } from '../isolation/slowness.ts';
@@ -10,6 +10,7 @@ import type { StoredSlowness } from '../isolation/slowness-store.ts';
 import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
 import { webhookLimitWait } from '../limits.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
+import { endUnattempted, unattemptedEndOf } from '../store/end-unattempted.ts';
 import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
 import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from '../telemetry.ts';
 import { type ApplyOutcome, scheduled, waitsInQueue } from '../transitions.ts';
@@ -62,10 +63,8 @@ export function makeProcessDelivery(
   const { lane, queues, now, random, log, count } = dependencies;
 
   return async function processDelivery(delivery, { webhook, slowness }, storeChange, { mayAttempt, onAttempt }) {
-    if (webhook?.webhookId !== delivery.webhookId) return endUnattempted(delivery, 'cancelled', storeChange);
-    if (webhook.status === 'suspended' && !isTest(delivery)) return endUnattempted(delivery, 'held', storeChange);
-    // Only a test gets here. An operator has suspended since it was requested.
-    if (webhook.suspensionReason === 'operator') return endUnattempted(delivery, 'cancelled', storeChange);
+    const end = unattemptedEndOf(delivery, webhook);
+    if (!webhook || end) return endUnattempted(delivery, end ?? 'cancelled', storeChange, dependencies);
 
     const other = otherLaneFor(delivery, webhook, slowness);
     if (other === 'slow' && !isTest(delivery)) return moveToSlowLane(delivery, slowness, storeChange);
@@ -115,16 +114,6 @@ export function makeProcessDelivery(
     } finally {
       await goOn(before, standing, webhook);
     }
-  }
-
-  async function endUnattempted(
-    before: Delivery,
-    state: 'cancelled' | 'held',
-    storeChange: StoreChange,
-  ): Promise<void> {
-    if (!(await storeUnlessStale(before, settled(before, state, now()), storeChange, dependencies))) return;
-    if (!isTest(before)) count(state === 'held' ? 'Held' : 'Cancelled');
-    log.info(state === 'held' ? 'delivery.held' : 'delivery.cancelled', describeDelivery(before));
   }
 
   /** A test says nothing of its webhook's speed, and would hold a place of the retry lane each time its receiver hangs. */

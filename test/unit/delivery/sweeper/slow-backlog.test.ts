@@ -19,10 +19,11 @@ import {
 } from '../../../../lambdas/delivery/sweeper/slow-backlog.ts';
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { slownessId } from '../../../../lambdas/webhooks/slow-since.ts';
+import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { amount } from '../../../support/sample.ts';
-import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
+import { aDelivery, answer, aWebhook, fakeTelemetry, noon } from '../builders.ts';
 import { simulate } from '../simulation.ts';
 
 const second = 1_000;
@@ -76,14 +77,14 @@ describe('the sweeper’s task for a slow webhook', () => {
   let owner: { accountId: string; eventName: 'demanda.criada' };
   let sent: { to: string; delivery: WaitingDelivery; stored: Delivery | undefined }[];
   let refused: number;
-  /** The lateness that the last run found. */
-  let lateness: number | undefined;
+  let webhook: Webhook | undefined;
   let telemetry: ReturnType<typeof fakeTelemetry>;
   beforeEach(() => {
     clock.set(noon);
     owner = { accountId: `backlog-${++accounts}`, eventName: 'demanda.criada' };
     sent = [];
     refused = 0;
+    webhook = aWebhook(owner);
     telemetry = fakeTelemetry();
   });
 
@@ -105,6 +106,7 @@ describe('the sweeper’s task for a slow webhook', () => {
       slownessStore: slownessStore(),
       store: store(),
       queues: { retry: queue('retry'), slow: queue('slow') },
+      findWebhook: async () => webhook,
       slowRate: 20,
       now,
       ...changes,
@@ -113,15 +115,15 @@ describe('the sweeper’s task for a slow webhook', () => {
   const sweep = async (changes?: Partial<SlowBacklogDependencies>, hasTime = () => true) => {
     const entries = (await Promise.all([taskShard, ...dueShards].map(shard => store().due(shard)))).flat();
     const entry = entries.find(({ id }) => id === slownessId(owner));
-    lateness = entry && (await makeTask(changes)(entry, hasTime));
+    if (entry) await makeTask(changes)(entry, hasTime);
     return entry !== undefined;
   };
   const idOf = (number: number) => `evt_${owner.accountId}_${String(number).padStart(4, '0')}`;
   /** Deliveries that wait for a slot, each due a millisecond before the one of the number before it. */
-  const wait = async (count: number, changes: Partial<Delivery> = {}) => {
+  const wait = async (count: number, changes: Partial<Delivery> = {}, due = noon) => {
     await slownessStore().beginWaiting(await slowness());
     const deliveries = Array.from({ length: count }, (_, number) =>
-      waitingForSlot(aDelivery({ ...owner, id: idOf(number), ...changes }), noon - number),
+      waitingForSlot(aDelivery({ ...owner, id: idOf(number), ...changes }), due - number),
     );
     for (let from = 0; from < count; from += 50) {
       await Promise.all(deliveries.slice(from, from + 50).map(delivery => store().create(delivery)));
@@ -143,64 +145,6 @@ describe('the sweeper’s task for a slow webhook', () => {
     for (const { wait } of await readAll(ids)) expect(wait).toMatchObject({ slowLane: 'queued', overdueCount: 0 });
     expect(await slowness()).toMatchObject({ nextSlotAt: noon + 25 * 250 });
     expect(telemetry.counts).toEqual({ MovedToSlowLane: 25 });
-  });
-
-  it('finds late what no run gives a slot: since the last slot was over, or since any was given', async () => {
-    const stuck = { slownessStore: { ...slownessStore(), reserveUntil: async () => false } };
-    await slowDown();
-    await wait(350);
-    await sweep(); // gives 300 of 75 s
-    expect(lateness).toBeUndefined(); // of an item that lacked the moment
-    clock.advance(minute);
-    await sweep(stuck);
-    expect(lateness).toBe(-15 * second);
-    clock.advance(6 * minute);
-    await sweep(stuck);
-    expect(lateness).toBe(5 * minute + 45 * second);
-    clock.advance(minute);
-    await sweep();
-    expect(lateness).toBe(6 * minute + 45 * second); // until now
-    clock.advance(minute);
-    await sweep();
-    expect(lateness).toBeUndefined(); // nothing waits
-  });
-
-  it('finds late nothing that began to wait long after the last slot was given', async () => {
-    await slowDown();
-    await wait(1);
-    await sweep();
-    clock.advance(60 * minute);
-    await slownessStore().beginWaiting(await slowness());
-    await store().create(waitingForSlot(aDelivery({ ...owner, id: idOf(7) }), now()));
-    clock.advance(minute);
-    await sweep();
-    expect(lateness).toBe(minute);
-  });
-
-  // A receiver that answered in 2.5 s and then hangs: what had slots gets new ones, further apart.
-  it('finds late nothing while the slots that others were given reach far ahead', async () => {
-    await slowDown();
-    await wait(3);
-    await slownessStore().reserveUntil(await slowness(), noon + 7 * minute);
-    for (let passed = 0; passed <= 7; passed++) {
-      await sweep();
-      expect(lateness ?? 0).toBeLessThanOrEqual(0);
-      clock.advance(minute);
-    }
-    expect(sent).toHaveLength(3);
-  });
-
-  it('finds late nothing that waits for its release while others are released', async () => {
-    await slowDown();
-    await wait(100);
-    await speedUp();
-    for (let passed = 0; passed < 10; passed++) {
-      let asked = 0;
-      await sweep(undefined, () => asked++ < 3); // time for a part of them
-      expect(lateness ?? 0).toBeLessThanOrEqual(minute);
-      clock.advance(minute);
-    }
-    expect(sent).toHaveLength(100);
   });
 
   it('gives no slots beyond the next sweep, which gives the rest', async () => {
@@ -381,6 +325,70 @@ describe('the sweeper’s task for a slow webhook', () => {
       },
     });
     expect(order).toEqual(['reserved', 'ended']);
+  });
+
+  // They took slots only to be cancelled: a new registration's events waited behind twelve hours of them.
+  it('gives slots to a new registration at once, and none to what waits for the former one', async () => {
+    await slowDown();
+    const old = await wait(900);
+    clock.advance(10 * minute);
+    webhook = aWebhook({ ...owner, webhookId: 'webhook-2', createdAt: now() });
+    const present = await wait(1, { webhookId: 'webhook-2', id: idOf(9_000) }, now());
+    await sweep();
+    expect(sent.map(({ delivery }) => delivery.wait.nextAttemptAt)).toEqual([now()]);
+    expect((await slowness()).nextSlotAt).toBe(now() + 250);
+    expect((await slowness()).backlogAt).toBeUndefined();
+    expect((await readAll(present))[0]).toMatchObject({ state: 'pending', wait: { slowLane: 'queued' } });
+    for (const ids of [old.slice(0, 100), old.slice(-100)]) {
+      expect((await readAll(ids)).map(({ state, charged }) => [state, charged])).toEqual(
+        ids.map(() => ['cancelled', 0]),
+      );
+    }
+    expect(telemetry.counts).toEqual({ Cancelled: 900, MovedToSlowLane: 1 });
+    expect(telemetry.lines.filter(line => line.includes('delivery.cancelled'))).toHaveLength(900);
+  });
+
+  it.each([
+    ['is suspended', 'held', 'Held', () => aWebhook({ ...owner, status: 'suspended', suspensionReason: 'gone' })],
+    ['is gone', 'cancelled', 'Cancelled', () => undefined],
+  ] as const)('ends without slots what waits for a webhook that %s', async (_, state, metric, webhookNow) => {
+    await slowDown();
+    const ids = await wait(500);
+    webhook = webhookNow();
+    await sweep();
+    expect(sent).toEqual([]);
+    expect((await readAll(ids.slice(-100))).map(delivery => delivery.state)).toEqual(Array(100).fill(state));
+    expect(telemetry.counts).toEqual({ [metric]: 500 });
+    expect((await slowness()).nextSlotAt).toBe(0);
+    clock.advance(6 * minute);
+    expect(await sweep()).toBe(true);
+    clock.advance(minute);
+    expect(await sweep()).toBe(false);
+  });
+
+  it('ends what waits for the former webhook though no slot is free', async () => {
+    await slowDown();
+    await slownessStore().reserveUntil(await slowness(), noon + 90 * second);
+    const ids = await wait(3);
+    clock.advance(10 * minute);
+    await slownessStore().reserveUntil(await slowness(), now() + 90 * second);
+    webhook = aWebhook({ ...owner, webhookId: 'webhook-2', createdAt: now() });
+    await sweep();
+    expect((await readAll(ids)).map(({ state }) => state)).toEqual(['cancelled', 'cancelled', 'cancelled']);
+  });
+
+  it('cancels nothing of a webhook that is registered while the sweeper reads', async () => {
+    await slowDown();
+    const ids = await wait(3, { webhookId: 'webhook-2' });
+    let registered: Webhook | undefined;
+    const findWebhook = async () => {
+      const found = registered;
+      registered = aWebhook({ ...owner, webhookId: 'webhook-2' });
+      return found;
+    };
+    await sweep({ findWebhook });
+    expect((await readAll(ids)).map(({ state }) => state)).toEqual(['pending', 'pending', 'pending']);
+    expect(sent).toHaveLength(3);
   });
 
   it('leaves the rest to the next sweep when time runs out', async () => {
