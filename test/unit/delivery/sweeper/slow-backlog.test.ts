@@ -349,8 +349,13 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   it.each([
-    ['is suspended', 'held', 'Held', () => aWebhook({ ...owner, status: 'suspended', suspensionReason: 'gone' })],
-    ['is gone', 'cancelled', 'Cancelled', () => undefined],
+    [
+      'is suspended',
+      'held',
+      'Held',
+      (): Webhook => aWebhook({ ...owner, status: 'suspended', suspensionReason: 'gone' }),
+    ],
+    ['is gone', 'cancelled', 'Cancelled', (): Webhook | undefined => undefined],
   ] as const)('ends without slots what waits for a webhook that %s', async (_, state, metric, webhookNow) => {
     await slowDown();
     const ids = await wait(500);
