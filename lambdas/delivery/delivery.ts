@@ -70,6 +70,10 @@ export interface Wait {
    * queue named, or `ofEvent`. Where that one is handed over again, the message that it sent may be missing (`send-again.ts`).
    */
   readonly movedBy?: number;
+  /** In the slow lane, the series of its slot (`isolation/slowness.ts`). */
+  readonly slotSeries?: number;
+  /** In the slow lane, when it was due before it had a slot: its place among those that wait for one. */
+  readonly turnAt?: number;
 }
 
 /** The message of an event, as `movedBy` has it: attempts begin at 1. */

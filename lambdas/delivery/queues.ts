@@ -30,6 +30,8 @@ export const attemptMessage = z.object({
   attempt: z.int().check(z.positive()),
   /** The moment when a resend brought the attempt forward: of two messages for one attempt only the later one is not stale. */
   broughtForwardAt: z.optional(z.int()),
+  /** In the slow lane, the series of its slot: the message may come before its delivery is stored with it. */
+  slotSeries: z.optional(z.int()),
 });
 
 /** The content of such a message. */
@@ -154,6 +156,7 @@ function messageOf(
     eventName,
     attempt,
     ...(broughtForward && { broughtForwardAt: broughtForward.at }),
+    ...(wait.slotSeries !== undefined && { slotSeries: wait.slotSeries }),
   };
   return {
     MessageBody: JSON.stringify(message),

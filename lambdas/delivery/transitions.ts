@@ -125,14 +125,23 @@ export function broughtForward(
 
 /** Returns a delivery that waits in the table for a slot of its slow webhook, in the order of when it was due. */
 export function waitingForSlot(delivery: Delivery, now: number): WaitingDelivery {
-  const nextAttemptAt = delivery.wait?.nextAttemptAt ?? now;
+  const nextAttemptAt = turnOf(delivery, now);
   return { ...delivery, wait: { nextAttemptAt, sweepAt: nextAttemptAt, overdueCount: 0, slowLane: 'waiting' } };
 }
 
+/** A slot in the slow lane: its moment, in milliseconds since the epoch, and the number of its series. */
+export interface Slot {
+  readonly at: number;
+  readonly series: number;
+}
+
 /** Returns a delivery that has a slot in the slow lane. If no message is sent within 2 min of the slot, the sweeper sends one. */
-export function withSlot(delivery: Delivery, slotAt: number): WaitingDelivery {
-  const nextAttemptAt = Math.round(slotAt);
-  return { ...delivery, wait: { nextAttemptAt, sweepAt: nextAttemptAt + overdueAfter, overdueCount: 0 } };
+export function withSlot(delivery: Delivery, { at, series }: Slot, now: number): WaitingDelivery {
+  const turnAt = turnOf(delivery, now);
+  return {
+    ...delivery,
+    wait: { nextAttemptAt: at, sweepAt: at + overdueAfter, overdueCount: 0, slotSeries: series, turnAt },
+  };
 }
 
 /**
@@ -141,10 +150,9 @@ export function withSlot(delivery: Delivery, slotAt: number): WaitingDelivery {
  * @param movedBy - the message that moved it there; none where the sweeper did.
  */
 export function queuedInSlowLane(delivery: WaitingDelivery, movedBy?: number): WaitingDelivery {
-  const { nextAttemptAt, overdueCount } = delivery.wait;
-  const sweepAt = nextAttemptAt + slowQueueOverdue;
+  const sweepAt = delivery.wait.nextAttemptAt + slowQueueOverdue;
   const moved = movedBy === undefined ? {} : { movedBy };
-  return { ...delivery, wait: { nextAttemptAt, sweepAt, overdueCount, slowLane: 'queued', ...moved } };
+  return { ...delivery, wait: { ...delivery.wait, sweepAt, slowLane: 'queued', ...moved } };
 }
 
 /**
@@ -164,6 +172,11 @@ export function waitAfterSweep({ claimedUntil, movedBy: _, ...wait }: Wait, now:
 function withRecord(attempts: readonly AttemptRecord[], record: AttemptRecord): readonly AttemptRecord[] {
   const repeats = record.result === 'internal' && attempts.at(-1)?.result === 'internal';
   return [...(repeats ? attempts.slice(0, -1) : attempts), record].slice(-keptAttempts);
+}
+
+/** Returns since when a delivery is due: slots do not change that. */
+function turnOf({ wait }: Delivery, now: number): number {
+  return wait?.turnAt ?? wait?.nextAttemptAt ?? now;
 }
 
 function waitOf(waitMs: number, now: number): Wait {

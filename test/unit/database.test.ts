@@ -46,6 +46,7 @@ describe('a database of tests', () => {
     const command = new PutCommand({ TableName: 'Clients', Item: { ...Key, ...fields } });
     await expect(database.dynamo.send(command)).rejects.toThrow('PutItemCommand sends');
     expect(await read(database)).toEqual(Key);
+    expect(database.fractions.splice(0)).toHaveLength(1);
   });
 
   it('starts in a program that is no test, as `npm run chaos -- --guesses` is', () => {

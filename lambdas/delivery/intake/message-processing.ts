@@ -42,8 +42,7 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
   const withoutWebhook = makeWithoutWebhook({ ...parts, table: tables.deliveries });
   const shared = {
     ...parts,
-    admit: isolation.admit,
-    sendAgain: isolation.sendAgain,
+    ...isolation,
     processDelivery: makeProcessDelivery({ ...parts, ...isolation, ...attempts, applyOutcome, health, suspensions }),
     suspensions,
     findWebhookState: makeFindWebhookState(store, tables),
@@ -71,7 +70,7 @@ interface MessageProcessingParts extends MeasuringTelemetry {
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
   readonly refusedEventsTopicArn: string;
-  readonly isolation: Pick<Isolation, 'admit' | 'sendAgain' | 'moveToSlowLane'>;
+  readonly isolation: Pick<Isolation, 'admit' | 'sendAgain' | 'moveToSlowLane' | 'judgeTurn'>;
   readonly attempts: Attempts;
   /** The waits between attempts, in milliseconds. */
   readonly schedule: readonly number[];

@@ -12,8 +12,10 @@ import { makeRecentCounts } from './recent-counts.ts';
 import { makeSendAgain } from './send-again.ts';
 import { makeSlotReservations } from './slot-reservations.ts';
 import { makeMoveToSlowLane } from './slow-lane.ts';
+import { makeJudgeTurn } from './slow-lane-turn.ts';
 import { makeSlownessStore } from './slowness-store.ts';
 import { makeSlownessTracker } from './slowness-tracker.ts';
+import { makeWaitInTable } from './wait-in-table.ts';
 
 /** The bulkheads of one process: what keeps slow receivers from holding up others. */
 export type Isolation = ReturnType<typeof makeIsolation>;
@@ -35,11 +37,16 @@ export function makeIsolation(
 ) {
   const { dynamo, table, slowRate: rate, lane, now } = parts;
   const slownessStore = makeSlownessStore({ dynamo, table, now, rate });
+  const slots = {
+    reserveSlot: makeSlotReservations(slownessStore),
+    waitInTable: makeWaitInTable({ ...parts, slownessStore }),
+  };
   return {
     admit: makeAdmission({ limit: makeConcurrencyLimit(attemptsPerWebhook), lane }),
     tracker: makeSlownessTracker({ ...parts, store: slownessStore, quickCounts: makeRecentCounts() }),
     dnsTimeouts: makeDnsTimeouts(now),
     sendAgain: makeSendAgain(parts),
-    moveToSlowLane: makeMoveToSlowLane({ ...parts, slownessStore, reserveSlot: makeSlotReservations(slownessStore) }),
+    moveToSlowLane: makeMoveToSlowLane({ ...parts, ...slots }),
+    judgeTurn: makeJudgeTurn({ ...parts, ...slots }),
   };
 }

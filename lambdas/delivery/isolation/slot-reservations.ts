@@ -1,8 +1,9 @@
 import { slownessId } from '../../webhooks/slow-since.ts';
+import type { Slot } from '../transitions.ts';
 import type { SlotBlock, SlownessStore, StoredSlowness } from './slowness-store.ts';
 
-/** Reserves the next slot of a slow webhook. Milliseconds since the epoch; `undefined`: it is too far off. */
-export type ReserveSlot = (slowness: StoredSlowness) => Promise<number | undefined>;
+/** Reserves the next slot of a slow webhook. `undefined`: it is too far off. */
+export type ReserveSlot = (slowness: StoredSlowness) => Promise<Slot | undefined>;
 
 /**
  * Makes the reservations of a process. All moves of a webhook write to one item, one after another. So what is asked for while
@@ -46,13 +47,13 @@ export function makeSlotReservations(slownessStore: Pick<SlownessStore, 'reserve
 
 interface Request {
   readonly slowness: StoredSlowness;
-  readonly resolve: (slot: number | undefined) => void;
+  readonly resolve: (slot: Slot | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** Slots of one write. A longer block would keep the slots of other processes waiting. */
 const mostSlots = 10;
 
-function slotOf({ firstAt, interval }: SlotBlock, index: number): number {
-  return firstAt + index * interval;
+function slotOf({ firstAt, interval, series }: SlotBlock, index: number): Slot {
+  return { at: firstAt + index * interval, series };
 }

@@ -7,9 +7,10 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import { endTooOld } from '../store/end-unattempted.ts';
 import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import { isTooOld, queuedInSlowLane, waitingForSlot, withSlot } from '../transitions.ts';
+import { isTooOld, queuedInSlowLane, type Slot, withSlot } from '../transitions.ts';
 import type { ReserveSlot } from './slot-reservations.ts';
-import type { SlownessStore, StoredSlowness } from './slowness-store.ts';
+import type { StoredSlowness } from './slowness-store.ts';
+import type { WaitInTable } from './wait-in-table.ts';
 
 /**
  * Moves a delivery to the slow lane: with the next slot of its webhook to the slow queue, or, where that is too far off, to
@@ -21,8 +22,8 @@ export type MoveToSlowLane = (delivery: Delivery, slowness: StoredSlowness, stor
 /** Returns the function that moves deliveries to the slow lane. */
 export function makeMoveToSlowLane(
   dependencies: {
-    readonly slownessStore: Pick<SlownessStore, 'beginWaiting'>;
     readonly reserveSlot: ReserveSlot;
+    readonly waitInTable: WaitInTable;
     readonly store: Pick<DeliveryStore, 'read' | 'update'>;
     readonly slowQueue: Pick<AttemptQueue, 'send'>;
     /** The lane whose consumer is at work. */
@@ -30,15 +31,15 @@ export function makeMoveToSlowLane(
     readonly now: Clock;
   } & DeliveryTelemetry,
 ): MoveToSlowLane {
-  const { slownessStore, reserveSlot, store, slowQueue, lane, now, log, count } = dependencies;
+  const { reserveSlot, waitInTable, store, slowQueue, lane, now, log, count } = dependencies;
 
   return async function moveToSlowLane(delivery, slowness, storeChange) {
     if (isTooOld(delivery, now())) return endTooOld(delivery, storeChange, dependencies);
-    const slotAt = await slotFor(delivery, slowness);
-    if (slotAt === undefined) return waitInTable(delivery, slowness, storeChange);
-    const waiting = withSlot(delivery, slotAt);
+    const slot = await slotFor(delivery, slowness);
+    if (!slot) return waitInTable(delivery, slowness, storeChange);
+    const waiting = withSlot(delivery, slot, now());
     const queued = queuedInSlowLane(waiting, messageInHand(delivery));
-    return delivery.wait ? sendThenMark(waiting, queued) : storeThenSend(delivery, queued, storeChange);
+    return delivery.wait ? sendThenMark(waiting, queued) : storeThenSend(delivery, { waiting, queued }, storeChange);
   };
 
   /** Returns the message that moves a delivery. A retry that was given up is stored with the number of the next attempt. */
@@ -48,16 +49,9 @@ export function makeMoveToSlowLane(
   }
 
   /** A delivery that a resend brought forward comes now, before those that wait: by default resends are limited to 60 a minute. */
-  async function slotFor({ broughtForward }: Delivery, slowness: StoredSlowness): Promise<number | undefined> {
-    if (broughtForward) return now();
+  async function slotFor({ broughtForward }: Delivery, slowness: StoredSlowness): Promise<Slot | undefined> {
+    if (broughtForward) return { at: now(), series: slowness.slotSeries };
     return slowness.backlogAt === undefined ? reserveSlot(slowness) : undefined;
-  }
-
-  async function waitInTable(delivery: Delivery, slowness: StoredSlowness, storeChange: StoreChange): Promise<void> {
-    await slownessStore.beginWaiting(slowness);
-    if (!(await storeUnlessStale(delivery, waitingForSlot(delivery, now()), storeChange, dependencies))) return;
-    count('WaitsForSlot');
-    log.info('delivery.waits_for_slot', describeDelivery(delivery));
   }
 
   /** Of a stored delivery the message is what matters: that the sweeper may leave it alone for longer is stored after it. */
@@ -72,18 +66,22 @@ export function makeMoveToSlowLane(
    * sweeper finds it after 2 min. Where the process dies between the two, or gets no answer to the write, the message in hand
    * comes back and has it sent (`send-again.ts`); the sweeper finds it after 5 min.
    */
-  async function storeThenSend(before: Delivery, queued: WaitingDelivery, storeChange: StoreChange): Promise<void> {
+  async function storeThenSend(
+    before: Delivery,
+    { waiting, queued }: { readonly waiting: WaitingDelivery; readonly queued: WaitingDelivery },
+    storeChange: StoreChange,
+  ): Promise<void> {
     if (!(await storeUnlessStale(before, queued, storeChange, dependencies))) return;
     if (await sendOrLeave(slowQueue, queued, dependencies)) reportMove(queued);
-    else await takeBack(queued);
+    else await takeBack(waiting);
   }
 
   /** What was stored as sent is read again: it has another version by now. */
-  async function takeBack(queued: WaitingDelivery): Promise<void> {
-    await leaveToSweeper(queued, async () => {
-      const [stored] = await store.read([queued.id]);
-      if (stored?.attempt !== queued.attempt || stored.wait?.slowLane !== 'queued') return;
-      await store.update(stored, withSlot(stored, stored.wait.nextAttemptAt));
+  async function takeBack(waiting: WaitingDelivery): Promise<void> {
+    await leaveToSweeper(waiting, async () => {
+      const [stored] = await store.read([waiting.id]);
+      if (stored?.attempt !== waiting.attempt || stored.wait?.slowLane !== 'queued') return;
+      await store.update(stored, { ...stored, wait: waiting.wait });
     });
   }
 

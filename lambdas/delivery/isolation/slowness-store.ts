@@ -9,7 +9,7 @@ import { backlogRenewal, furthestSlot } from '../limits.ts';
 import { dueKey, taskAttributes } from '../store/delivery-item.ts';
 import type { DueEntry } from '../store/delivery-store.ts';
 import { headKey } from '../store/head-key.ts';
-import { nextSlot, type Slowness, slotInterval } from './slowness.ts';
+import { type Slots, type Slowness, slotInterval, takeSlots } from './slowness.ts';
 
 /*
  * The slowness of the receiver of an account's event: item `slowness#<accountId>#<eventName>` of table `Deliveries`. It
@@ -17,18 +17,18 @@ import { nextSlot, type Slowness, slotInterval } from './slowness.ts';
  *
  * Four parts of it are written independently of each other:
  *   - the tally and what follows from it, read and written back under the condition that `version` did not change;
- *   - `nextSlotAt`, the next free slot; each reservation moves it on, by one slot or by several (`slot-reservations.ts`);
  *   - `servedAt`: when the sweeper last moved on any delivery that waits for a slot, by which lateness is measured;
+ *   - the slots: `nextSlotAt`, the next free one, which each reservation moves on, by one slot or by several
+ *     (`slot-reservations.ts`), and the series it belongs to, `slotSeries` with `seriesInterval`;
  *   - the backlog. `backlogAt`: set while new arrivals must queue in the table. `waitingAt`: when the last one was about to be
  *     stored. While it is set, the sweeper has a task: the item stands in index `due` (`slow-backlog.ts`).
  */
 
 /** Slowness as it is stored. Milliseconds since the epoch. */
-export interface StoredSlowness extends Slowness {
+export interface StoredSlowness extends Slowness, Slots {
   readonly accountId: string;
   readonly eventName: EventName;
   readonly version: number;
-  readonly nextSlotAt: number;
   readonly servedAt?: number | undefined;
   readonly backlogAt?: number | undefined;
   readonly waitingAt?: number | undefined;
@@ -40,6 +40,8 @@ export interface StoredSlowness extends Slowness {
 export interface SlotBlock {
   readonly firstAt: number;
   readonly interval: number;
+  /** The number of their series. */
+  readonly series: number;
 }
 
 /** Reads and writes slowness. */
@@ -48,7 +50,15 @@ export type SlownessStore = ReturnType<typeof makeSlownessStore>;
 /** Returns the slowness that an item stands for; without an item, nothing is known. */
 export function slownessOf({ accountId, eventName }: SlownessOwner, item: Item | undefined): StoredSlowness {
   const { id: _, part: __, dueShard: ___, ttl: ____, nextSlotAt = 0, ...stored } = item ?? {};
-  return { tallies: [], version: 0, ...stored, nextSlotAt: wholeMoment(nextSlotAt), accountId, eventName };
+  return {
+    tallies: [],
+    version: 0,
+    slotSeries: 0,
+    ...stored,
+    nextSlotAt: wholeMoment(nextSlotAt),
+    accountId,
+    eventName,
+  };
 }
 
 /** Makes the store over the table `Deliveries`. All reads are consistent. */
@@ -95,47 +105,57 @@ export function makeSlownessStore({
     }
   }
 
-  /** Reserves the next slots of a webhook, this number in a row, by one write. `undefined`: they are too far off. */
+  /**
+   * Reserves the next slots of a webhook, this number in a row, by one write. `undefined`: they are too far off. Where others have
+   * begun a new series since the slowness was read, or made the present one quicker, it is read again.
+   */
   async function reserve(slowness: StoredSlowness, slots: number): Promise<SlotBlock | undefined> {
-    const interval = slotInterval(slowness, rate);
-    const length = slots * interval;
-    const moment = now();
-    if (!nextSlot(slowness.nextSlotAt, interval, moment)) return undefined;
-    // If the last slot that was read is over, perhaps nobody has reserved since. If somebody has, the condition fails, and
-    // the next try counts on.
-    const asRead = slowness.nextSlotAt < moment ? await reserveFirst(slowness, length, moment) : undefined;
-    const firstAt =
-      asRead ??
-      (await reserveAfterOthers(slowness, length, moment)) ??
-      (await reserveFirst(slowness, length, moment)) ??
-      (await reserveAfterOthers(slowness, length, moment));
-    return firstAt === undefined ? undefined : { firstAt, interval };
+    let known = slowness;
+    for (let tries = 1; ; tries++) {
+      const moment = now();
+      const interval = slotInterval(known, rate);
+      const taken = takeSlots(known, slots, interval, moment);
+      if (!taken) return undefined;
+      const { after } = taken;
+      const isNew = after.slotSeries !== known.slotSeries;
+      // If the last slot that was read is over, perhaps nobody has reserved since. If somebody has, the condition fails, and
+      // the next try counts on.
+      const asRead = isNew || known.nextSlotAt < moment ? await reserveFirst(known, after, moment) : undefined;
+      const firstAt = asRead ?? (isNew ? undefined : await reserveAfterOthers(known, slots * interval, after, moment));
+      if (firstAt !== undefined) return { firstAt, interval, series: after.slotSeries };
+      if (tries === maxTries) return undefined;
+      known = await readOf(slowness);
+    }
   }
 
-  /** Reserves slots from now on, where the last one is over. */
-  async function reserveFirst({ accountId, eventName }: SlownessOwner, length: number, moment: number) {
-    const owner = { accountId, eventName };
-    const isOver = expression`attribute_not_exists(nextSlotAt) OR nextSlotAt < ${moment}`;
-    return (await write(owner, { ...owner, nextSlotAt: moment + length }, isOver)) ? moment : undefined;
+  /** Reserves slots from now on, where they begin a series or the last one is over. */
+  async function reserveFirst(known: StoredSlowness, after: Slots, moment: number): Promise<number | undefined> {
+    const { accountId, eventName } = known;
+    const isOver = expression`(attribute_not_exists(nextSlotAt) OR nextSlotAt < ${moment})`;
+    const isFree =
+      after.slotSeries === known.slotSeries ? expression`${isOver} AND ${isSeriesOf(known)}` : isSeriesOf(known);
+    return (await write(known, { accountId, eventName, ...after }, isFree)) ? moment : undefined;
   }
 
   /** Reserves the slots after those that others have. `length`: how long all of them take, in milliseconds. */
-  async function reserveAfterOthers(owner: SlownessOwner, length: number, moment: number) {
-    const before = await updateItem(dynamo, headKey(table, slownessId(owner)), {
-      set: { nextSlotAt: expression`nextSlotAt + ${length}` },
-      when: expression`nextSlotAt BETWEEN ${moment} AND ${moment + furthestSlot}`,
+  async function reserveAfterOthers(known: StoredSlowness, length: number, after: Slots, moment: number) {
+    const isNear = expression`nextSlotAt BETWEEN ${moment} AND ${moment + furthestSlot}`;
+    const before = await updateItem(dynamo, headKey(table, slownessId(known)), {
+      set: { ...after, nextSlotAt: expression`nextSlotAt + ${length}` },
+      when: expression`${isNear} AND ${isSeriesOf(known)}`,
       returns: 'UPDATED_OLD',
     });
     return before && wholeMoment(before.nextSlotAt);
   }
 
   /**
-   * Takes the slots up to a moment for the sweeper. False: somebody else reserved meanwhile. Each reservation adds a millisecond
-   * at least, so the condition also holds for the fraction that was rounded when it was read.
+   * Takes slots for the sweeper: `after` is what they are then. False: somebody else reserved meanwhile. Each reservation adds a
+   * millisecond at least, so the condition also holds for the fraction that was rounded when it was read.
    */
-  function reserveUntil(slowness: StoredSlowness, until: number): Promise<boolean> {
-    const isFree = expression`attribute_not_exists(nextSlotAt) OR nextSlotAt < ${slowness.nextSlotAt + 1}`;
-    return write(slowness, { nextSlotAt: until }, isFree);
+  function reserveUntil(known: StoredSlowness, { nextSlotAt, slotSeries, seriesInterval }: Slots): Promise<boolean> {
+    const isFree = expression`(attribute_not_exists(nextSlotAt) OR nextSlotAt < ${known.nextSlotAt + 1})`;
+    const when = expression`${isFree} AND ${isSeriesOf(known)}`;
+    return write(known, { nextSlotAt, slotSeries, seriesInterval }, when);
   }
 
   /** Notes that the sweeper moved deliveries on that waited for a slot. */
@@ -198,6 +218,12 @@ export function makeSlownessStore({
 /** An earlier release stored moments with a fraction, of more digits than a number has here. */
 function wholeMoment(stored: unknown): number {
   return Math.ceil(Number(stored));
+}
+
+/** Slots of an earlier release had no series. */
+function isSeriesOf({ slotSeries, seriesInterval }: Slots): Expression {
+  if (seriesInterval === undefined) return expression`attribute_not_exists(seriesInterval)`;
+  return expression`slotSeries = ${slotSeries} AND seriesInterval = ${seriesInterval}`;
 }
 
 function isWaitingAsIn({ waitingAt }: StoredSlowness): Expression {

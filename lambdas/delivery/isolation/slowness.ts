@@ -87,16 +87,49 @@ export function slotInterval({ longestAttempt = 0 }: Slowness, rate: number): nu
 }
 
 /**
- * The next slot of a slow webhook, which paces the starts of its attempts: the moment of the slot and of the one after it, or
- * `undefined` where the slot is too far off to be reserved.
+ * The slots of a slow webhook, which pace the starts of its attempts. They come in series: a pace that is slower than that of slots
+ * which are taken already begins a new one, and slots of earlier series count no more.
  */
-export function nextSlot(
-  nextSlotAt: number,
-  interval: number,
-  now: number,
-): { readonly at: number; readonly next: number } | undefined {
-  const at = Math.max(nextSlotAt, now);
-  return at - now > furthestSlot ? undefined : { at, next: at + interval };
+export interface Slots {
+  /** The slots before this moment are taken. */
+  readonly nextSlotAt: number;
+  /** The number of the series. */
+  readonly slotSeries: number;
+  /** The shortest interval between two of its slots; not set before one was taken. */
+  readonly seriesInterval?: number | undefined;
+}
+
+/** Returns the moment of the next slot at an interval, and the slots as they are before it is taken: perhaps a new series. */
+export function nextSlots(slots: Slots, interval: number, now: number): NextSlots {
+  const { nextSlotAt, slotSeries, seriesInterval = interval } = slots;
+  if (isSlowerThan(slots, interval)) {
+    return { firstAt: now, after: { nextSlotAt: now, slotSeries: slotSeries + 1, seriesInterval: interval } };
+  }
+  const firstAt = Math.max(nextSlotAt, now);
+  return { firstAt, after: { nextSlotAt: firstAt, slotSeries, seriesInterval: Math.min(seriesInterval, interval) } };
+}
+
+/** Takes the next slots, so many in a row. Returns `undefined`, and takes none, where the first is over a minute off. */
+export function takeSlots(slots: Slots, count: number, interval: number, now: number): NextSlots | undefined {
+  const { firstAt, after } = nextSlots(slots, interval, now);
+  if (firstAt - now > furthestSlot) return undefined;
+  return { firstAt, after: { ...after, nextSlotAt: firstAt + count * interval } };
+}
+
+/** The moment of a slot, in milliseconds since the epoch, and the slots as they are then. */
+interface NextSlots {
+  readonly firstAt: number;
+  readonly after: Slots;
+}
+
+/** Returns whether a slot of a series counts still, at the interval that is right now. */
+export function countsStill(slots: Slots, series: number, interval: number): boolean {
+  return series === slots.slotSeries && !isSlowerThan(slots, interval);
+}
+
+/** Durations differ a little from attempt to attempt: up to a tenth is the same pace (as in `withDuration`). */
+function isSlowerThan({ seriesInterval }: Slots, interval: number): boolean {
+  return seriesInterval !== undefined && interval * 10 > seriesInterval * 11;
 }
 
 /** Attempts that ended in, or were still slow in, one piece of the window. */

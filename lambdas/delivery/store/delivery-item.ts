@@ -98,6 +98,8 @@ export function deliveryFromItem(item: Item): Delivery {
     overdueCount = 0,
     slowLane,
     movedBy,
+    slotSeries,
+    turnAt,
     claimedUntil,
     createdAt,
     scheduledAt = createdAt,
@@ -111,7 +113,9 @@ export function deliveryFromItem(item: Item): Delivery {
     internalErrors,
     attempts: (attempts as string[]).map(record => unpackAttempt(record, Number(createdAt), String(response))),
     wait:
-      rest.state === 'pending' ? { nextAttemptAt, sweepAt, overdueCount, slowLane, movedBy, claimedUntil } : undefined,
+      rest.state === 'pending'
+        ? { nextAttemptAt, sweepAt, overdueCount, slowLane, movedBy, slotSeries, turnAt, claimedUntil }
+        : undefined,
   } as unknown as Delivery;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { WaitingDelivery } from '../delivery.ts';
-import { isSlow, slotInterval } from '../isolation/slowness.ts';
+import { isSlow, nextSlots, type Slots, type Slowness, slotInterval } from '../isolation/slowness.ts';
 import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
 import { backlogAttention, releasedPerSweep, releaseRate, slotsAhead } from '../limits.ts';
 import type { AttemptQueue } from '../queues.ts';
@@ -50,33 +50,33 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     const { accountId, eventName, waitingAt = 0 } = slowness;
     const webhook = await findWebhook(accountId, eventName);
     const registeredAt = webhook?.status === 'active' ? webhook.createdAt - clockTolerance : now();
-    const task: Task = { slowness, plan: planOf(slowness, slowRate, now()), found: 0, given: 0, hasTime };
+    const task: Task = { id: entry.id, read: slowness, slowness, beganAt: now(), found: 0, given: 0, hasTime };
     // A registration's own come first: they do not wait until all that waits for earlier ones has ended.
     await serve(task, { from: registeredAt });
     await serve(task, { before: registeredAt });
     if (task.found === 0 && now() - waitingAt > backlogAttention) await slownessStore.endWaiting(slowness);
     if (task.given === 0) return;
-    const { to: lane } = task.plan;
+    const { to: lane } = planFor(task);
     log.info('slow_lane.slots_given', { account: accountId, event: eventName, lane, deliveries: task.given });
   };
 
   /** Serves the deliveries that were due in a span, until all have slots or have ended, or no slot or no time is left. */
   async function serve(task: Task, due: Span): Promise<void> {
-    const { accountId, eventName, backlogAt } = task.slowness;
+    const { accountId, eventName, backlogAt } = task.read;
     const shards = backlogShardsOf(accountId, eventName);
     const isPresent = due.from !== undefined;
     while (task.hasTime()) {
-      const most = isPresent ? task.plan.most - task.given : releasedPerSweep - task.found;
+      const most = isPresent ? planFor(task).most : releasedPerSweep - task.found;
       const { deliveries, isAll } = await store.waitingForSlot(shards, Math.min(most, chunkSize), due);
       task.found += deliveries.length;
-      const left = await endUnattemptable(task, deliveries);
-      const attemptable = left.slice(0, task.plan.most - task.given);
-      const beginAt = await takeSlots(task, attemptable.length);
-      if (beginAt === undefined) return;
+      const attemptable = await endUnattemptable(task, deliveries);
+      const plan = await takeNextSlots(task, attemptable.length);
+      if (!plan) return;
+      const isServed = isAll && plan.most === attemptable.length;
       // After the reservation arrivals need not wait behind those that wait: they reserve slots, too.
-      if (isPresent && isAll && backlogAt !== undefined) await slownessStore.endBacklog(task.slowness);
-      const isComplete = await handOver(attemptable, { ...task.plan, beginAt }, task.hasTime);
-      if (isAll || !isComplete || attemptable.length < left.length || deliveries.length === 0) return;
+      if (isPresent && isServed && backlogAt !== undefined) await slownessStore.endBacklog(task.read);
+      const isComplete = await handOver(attemptable.slice(0, plan.most), plan, task.hasTime);
+      if (isAll || !isComplete || plan.most < attemptable.length || deliveries.length === 0) return;
     }
   }
 
@@ -85,7 +85,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
    * never will, whatever is registered meanwhile.
    */
   async function endUnattemptable(
-    { slowness: { accountId, eventName } }: Task,
+    { read: { accountId, eventName } }: Task,
     deliveries: readonly WaitingDelivery[],
   ): Promise<readonly WaitingDelivery[]> {
     if (deliveries.length === 0) return deliveries;
@@ -104,20 +104,32 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     return false;
   }
 
-  /** Takes the next slots. Returns the moment of the first; `undefined`: others reserved slots meanwhile. */
-  async function takeSlots(task: Task, slots: number): Promise<number | undefined> {
-    const { slowness, plan, given } = task;
-    const beginAt = plan.beginAt + given * plan.interval;
-    if (slots === 0) return beginAt;
-    task.given += slots;
-    if (plan.to === 'retry') return beginAt;
-    const nextSlotAt = beginAt + slots * plan.interval;
-    if (!(await slownessStore.reserveUntil(slowness, nextSlotAt))) {
-      log.warn('slow_lane.slots_not_reserved', { account: slowness.accountId, event: slowness.eventName });
-      return undefined;
+  /**
+   * Takes the next slots, as many as are wanted or left until the next sweep. Returns the plan for just these. Where others reserve
+   * at the same moment, it takes those after theirs; `undefined`: it lost every race.
+   */
+  async function takeNextSlots(task: Task, wanted: number): Promise<Plan | undefined> {
+    for (let tries = 1; tries <= maxTries; tries++) {
+      const plan = planFor(task);
+      const slots = Math.min(wanted, plan.most);
+      const after = { ...plan.slots, nextSlotAt: plan.beginAt + slots * plan.interval };
+      const isNothing = plan.to === 'retry' || slots === 0;
+      if (isNothing || (await slownessStore.reserveUntil(task.slowness, after))) {
+        task.given += slots;
+        if (!isNothing) task.slowness = { ...task.slowness, ...after };
+        return { ...plan, most: slots };
+      }
+      task.slowness = (await slownessStore.read(task.id)) ?? task.slowness;
     }
-    task.slowness = { ...slowness, nextSlotAt };
-    return beginAt;
+    log.warn('slow_lane.slots_not_reserved', { account: task.read.accountId, event: task.read.eventName });
+    return undefined;
+  }
+
+  /** Returns the plan for what the task has not given yet. */
+  function planFor({ slowness, beganAt, given }: Task): Plan {
+    const plan = planOf(slowness, slowRate, now());
+    if (plan.to === 'slow') return plan;
+    return { ...plan, beginAt: beganAt + given * plan.interval, most: plan.most - given };
   }
 
   /** Returns whether all were handed over: those that were not would be found again at once. */
@@ -129,7 +141,8 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     let isComplete = true;
     const slots = deliveries.map((delivery, index) => {
       const at = plan.beginAt + index * plan.interval;
-      return plan.to === 'slow' ? withSlot(delivery, at) : scheduled(delivery, now(), Math.max(0, at - now()));
+      if (plan.to === 'retry') return scheduled(delivery, now(), Math.max(0, at - now()));
+      return withSlot(delivery, { at, series: plan.slots.slotSeries }, now());
     });
     const handOverBatch = plan.to === 'slow' ? giveToSlowLane : releaseBacklog;
     for (let start = 0; start < slots.length && hasTime(); start += sendBatch * batchesAtOnce) {
@@ -161,18 +174,24 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
 }
 
 /** Plans the slots until the next sweep, or what is released until then when the webhook is quick again. */
-export function planOf(slowness: StoredSlowness, slowRate: number, now: number): Plan {
-  if (!isSlow(slowness)) return { to: 'retry', beginAt: now, interval: 1_000 / releaseRate, most: releasedPerSweep };
+export function planOf(slowness: Slowness & Slots, slowRate: number, now: number): Plan {
+  if (!isSlow(slowness)) {
+    return { to: 'retry', beginAt: now, interval: 1_000 / releaseRate, most: releasedPerSweep, slots: slowness };
+  }
   const interval = slotInterval(slowness, slowRate);
-  const beginAt = Math.max(slowness.nextSlotAt, now);
-  return { to: 'slow', beginAt, interval, most: Math.max(0, Math.floor((now + slotsAhead - beginAt) / interval)) };
+  const { firstAt: beginAt, after: slots } = nextSlots(slowness, interval, now);
+  const most = Math.max(0, Math.floor((now + slotsAhead - beginAt) / interval));
+  return { to: 'slow', beginAt, interval, most, slots };
 }
 
 /** One run of the task. */
 interface Task {
-  /** As read, with the slots that the task has taken since. */
+  readonly id: string;
+  /** The slowness as it was before anything was seen waiting. */
+  readonly read: StoredSlowness;
+  /** The same as it is now, as far as it is known. */
   slowness: StoredSlowness;
-  readonly plan: Plan;
+  readonly beganAt: number;
   /** Deliveries that were found waiting. */
   found: number;
   /** Deliveries that were given slots. */
@@ -189,7 +208,12 @@ interface Plan {
   readonly interval: number;
   /** The most deliveries until the next sweep. */
   readonly most: number;
+  /** The slots that the first of them is the next of; a release has none. */
+  readonly slots: Slots;
 }
+
+/** The times that slots are tried to be taken while others take some. */
+const maxTries = 5;
 
 /** The most messages of one SQS call. */
 const sendBatch = 10;

@@ -21,8 +21,8 @@ import type { OnAttempt } from './process-delivery.ts';
 /** Processes one message of a queue. What was `processed` is acknowledged; to throw is to defer it. */
 export type ProcessRecord = (record: SQSRecord, onAttempt?: OnAttempt) => Promise<RecordOutcome>;
 
-/** The outcome of a message. One that was `shed` comes back in a moment. */
-type RecordOutcome = 'processed' | 'shed';
+/** The outcome of a message. One that was `shed` comes back in a moment, and one that is hidden after so many milliseconds. */
+export type RecordOutcome = 'processed' | 'shed' | { readonly hiddenFor: number };
 
 /** The handler of a queue's batches. */
 export type Consumer = (
@@ -120,11 +120,12 @@ export function makeConsumer(
     async function processOrLeave(record: SQSRecord): Promise<boolean> {
       try {
         if (remainingTime() < 0) throw new OutOfTimeError();
-        if ((await process(record, onAttempt)) === 'processed') {
+        const outcome = await process(record, onAttempt);
+        if (outcome === 'processed') {
           count('MessageDeferred', 0);
           return true;
         }
-        await visibility.shed(record);
+        await (outcome === 'shed' ? visibility.shed(record) : visibility.hide(record, outcome.hiddenFor));
       } catch (error) {
         hasFailed = true;
         await visibility.defer(record, error);

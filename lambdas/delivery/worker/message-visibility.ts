@@ -11,14 +11,16 @@ import { firstDeferral, longestShed, maxDeferral, shortestShed } from '../limits
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
 /**
- * Leaves messages in their queue for later, by their visibility timeout. Nothing is stored. Neither of the two throws: a
+ * Leaves messages in their queue for later, by their visibility timeout. Nothing is stored. None of these throws: a
  * message whose timeout could not be changed comes back when the one that it was received with is over.
  */
 export interface MessageVisibility {
   /** Defers a message that could not be processed, for longer with each receive. */
   defer(record: SQSRecord, error: unknown): Promise<void>;
-  /** Hides a message that was shed for a moment. Messages that are shed together share a call. */
+  /** Hides a message that was shed for a moment. Messages that are hidden together share a call. */
   shed(record: SQSRecord): Promise<void>;
+  /** Hides a message for this long at least: SQS counts whole seconds. */
+  hide(record: SQSRecord, milliseconds: number): Promise<void>;
 }
 
 /** Describes the event of a message for the log, as far as the message tells it. Never throws. */
@@ -44,7 +46,7 @@ export function makeMessageVisibility({
   /** Draws for how long a shed message stays hidden, so that a burst does not come back all at once. */
   readonly random: Random;
 } & DeliveryTelemetry): MessageVisibility {
-  let together: SQSRecord[] = [];
+  let together: HiddenMessage[] = [];
   let nextCalls: Promise<void> | undefined;
 
   return {
@@ -63,44 +65,51 @@ export function makeMessageVisibility({
 
     shed(record) {
       count('MessageShed');
-      together.push(record);
-      nextCalls ??= hideTogether();
-      return nextCalls;
+      return hideFor(record, shortestShed + Math.floor(random() * (longestShed - shortestShed + 1)));
+    },
+
+    hide(record, milliseconds) {
+      return hideFor(record, Math.ceil(milliseconds / 1_000));
     },
   };
 
+  function hideFor(record: SQSRecord, seconds: number): Promise<void> {
+    together.push({ record, seconds });
+    nextCalls ??= hideTogether();
+    return nextCalls;
+  }
+
   async function hideTogether(): Promise<void> {
-    await new Promise(setImmediate); // messages that were read together are shed together
-    const records = together;
+    await new Promise(setImmediate); // messages that were read together are hidden together
+    const messages = together;
     together = [];
     nextCalls = undefined;
-    const calls = Array.from({ length: Math.ceil(records.length / batchLimit) }, (_, index) =>
-      records.slice(index * batchLimit, (index + 1) * batchLimit),
+    const calls = Array.from({ length: Math.ceil(messages.length / batchLimit) }, (_, index) =>
+      messages.slice(index * batchLimit, (index + 1) * batchLimit),
     );
     await Promise.all(calls.map(hide));
   }
 
   /** Hides messages. One that the queue refuses is asked for once more: it would stay hidden as long as if its process had died. */
-  async function hide(records: readonly SQSRecord[]): Promise<void> {
+  async function hide(messages: readonly HiddenMessage[]): Promise<void> {
     try {
-      const refused = await change(records);
-      const again = refused.size > 0 ? await change(records.filter(record => refused.has(record))) : refused;
-      for (const [record, code] of again) warn(record, { code });
+      const refused = await change(messages);
+      const again = refused.size > 0 ? await change([...refused.keys()]) : refused;
+      for (const [{ record }, code] of again) warn(record, { code });
     } catch (error) {
-      for (const record of records) warn(record, describeError(error));
+      for (const { record } of messages) warn(record, describeError(error));
     }
   }
 
   /** Returns the messages that the queue refused, with its reason. */
-  async function change(records: readonly SQSRecord[]): Promise<Map<SQSRecord, string | undefined>> {
-    const Entries = records.map(({ receiptHandle }, index): ChangeMessageVisibilityBatchRequestEntry => {
-      const VisibilityTimeout = shortestShed + Math.floor(random() * (longestShed - shortestShed + 1));
-      return { Id: String(index), ReceiptHandle: receiptHandle, VisibilityTimeout };
+  async function change(messages: readonly HiddenMessage[]): Promise<Map<HiddenMessage, string | undefined>> {
+    const Entries = messages.map(({ record, seconds }, index): ChangeMessageVisibilityBatchRequestEntry => {
+      return { Id: String(index), ReceiptHandle: record.receiptHandle, VisibilityTimeout: seconds };
     });
     const answer = await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }));
     const failed = (answer.Failed ?? []).flatMap(({ Id, Code }) => {
-      const record = records[Number(Id)];
-      return record ? [[record, Code] as const] : [];
+      const message = messages[Number(Id)];
+      return message ? [[message, Code] as const] : [];
     });
     return new Map(failed);
   }
@@ -108,6 +117,12 @@ export function makeMessageVisibility({
   function warn({ messageId }: SQSRecord, why: object): void {
     log.warn('message.visibility_unchanged', { messageId, ...why });
   }
+}
+
+/** A message that is about to be hidden for so many seconds. */
+interface HiddenMessage {
+  readonly record: SQSRecord;
+  readonly seconds: number;
 }
 
 /** Returns for how long a message that could not be processed is deferred, in seconds: 5, doubling with each receive to 15 min. */

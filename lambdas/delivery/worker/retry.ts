@@ -1,16 +1,18 @@
 import type { SQSRecord } from 'aws-lambda';
 import type { Clock } from '../../platform/clock.ts';
-import { type Delivery, settled } from '../delivery.ts';
+import { type Delivery, settled, type WaitingDelivery } from '../delivery.ts';
 import type { Admit } from '../isolation/admission.ts';
 import type { SendAgain } from '../isolation/send-again.ts';
+import type { JudgeTurn } from '../isolation/slow-lane-turn.ts';
 import type { Lane } from '../lane-routing.ts';
 import { type AttemptMessage, attemptMessage } from '../queues.ts';
 import { slotOf, wasCancelledBefore } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
+import { unattemptedEndOf } from '../store/end-unattempted.ts';
 import type { StoreChange } from '../store/store-unless-stale.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
-import type { ProcessRecord } from './batch-consumer.ts';
+import type { ProcessRecord, RecordOutcome } from './batch-consumer.ts';
 import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
 import type { MessageInHand, ProcessDelivery } from './process-delivery.ts';
 import type { Suspensions } from './suspensions.ts';
@@ -21,7 +23,7 @@ import type { FindWebhookState } from './webhook-state.ts';
  * delivery and its webhook, process the delivery. Idempotent: a message whose attempt was recorded already is dropped as stale.
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
-  const { admit, findWebhookState, processDelivery, sendAgain, suspensions, store, replays } = dependencies;
+  const { admit, findWebhookState, judgeTurn, processDelivery, sendAgain, suspensions, store, replays } = dependencies;
   const { moveToDeadLetters, lane, now, log, count } = dependencies;
 
   return async function retry(record, onAttempt) {
@@ -41,12 +43,11 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
       return 'shed';
     }
     const { mayAttempt, leave } = admission;
-    await attemptDelivery(message, { mayAttempt, onAttempt }).finally(leave);
-    return 'processed';
+    return attemptDelivery({ ...message, receiveCount }, { mayAttempt, onAttempt }).finally(leave);
   };
 
   /** Goes by what stands there now where the delivery changed before it was moved, held or ended: no other message may come. */
-  async function attemptDelivery(message: AttemptMessage, inHand: MessageInHand): Promise<void> {
+  async function attemptDelivery(message: ReceivedMessage, inHand: MessageInHand): Promise<RecordOutcome> {
     for (let tries = 1; ; tries++) {
       try {
         return await attemptAsRead(message, inHand);
@@ -56,15 +57,15 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     }
   }
 
-  async function attemptAsRead(message: AttemptMessage, inHand: MessageInHand): Promise<void> {
+  async function attemptAsRead(message: ReceivedMessage, inHand: MessageInHand): Promise<RecordOutcome> {
     const { id, accountId, eventName, attempt } = message;
     const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
     if (!delivery || !isDueIn(lane, delivery, message)) {
-      if (delivery && lane === 'retry' && (await sendAgain(delivery, message))) return;
+      if (delivery && lane === 'retry' && (await sendAgain(delivery, message))) return 'processed';
       if (delivery) await suspensions.resume(delivery, attempt, webhook);
       count('StaleDropped');
       log.info('delivery.stale', { deliveryId: id, account: accountId, event: eventName, attempt });
-      return;
+      return 'processed';
     }
     const storeChange: StoreChange = async after => {
       if (await store.update(delivery, after)) return true;
@@ -75,9 +76,14 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     if (withdrawn) {
       await storeChange(settled(delivery, withdrawn, now()));
       log.info('delivery.replay_cancelled', { ...describeDelivery(delivery), state: withdrawn });
-      return;
+      return 'processed';
+    }
+    if (!unattemptedEndOf(delivery, webhook)) {
+      const turn = await judgeTurn(delivery, slowness, storeChange, message);
+      if (turn !== 'now') return turn === 'over' ? 'processed' : turn;
     }
     await processDelivery(delivery, { webhook, slowness }, storeChange, inHand);
+    return 'processed';
   }
 
   /** Returns the state that a delivery goes back to where its replay was cancelled before its slot came. */
@@ -99,6 +105,7 @@ export function describeAttemptMessage({ body }: SQSRecord): ReturnType<Describe
 interface RetryDependencies extends DeliveryTelemetry {
   readonly admit: Admit;
   readonly findWebhookState: FindWebhookState;
+  readonly judgeTurn: JudgeTurn;
   readonly processDelivery: ProcessDelivery;
   readonly sendAgain: SendAgain;
   readonly suspensions: Pick<Suspensions, 'resume'>;
@@ -124,13 +131,16 @@ class DeliveryChangedError extends Error {
   override readonly name = 'DeliveryChangedError';
 }
 
+/** A message of the retry or slow queue, and how many times it was received by now. */
+type ReceivedMessage = AttemptMessage & { readonly receiveCount: number };
+
 /** The most times that a delivery is read for one message while others change it. */
 const maxTries = 3;
 
 /** A retry message is also stale if its delivery moved to the slow lane, or if a resend came after it. */
-function isDueIn(lane: Lane, delivery: Delivery, message: AttemptMessage): boolean {
-  const { state, attempt, wait, broughtForward } = delivery;
-  if (state !== 'pending' || attempt !== message.attempt) return false;
+function isDueIn(lane: Lane, delivery: Delivery, message: AttemptMessage): delivery is WaitingDelivery {
+  const { attempt, wait, broughtForward } = delivery;
+  if (!wait || attempt !== message.attempt) return false;
   if (message.broughtForwardAt !== broughtForward?.at) return false;
-  return lane === 'slow' || wait?.slowLane === undefined;
+  return lane === 'slow' || wait.slowLane === undefined;
 }

@@ -14,6 +14,8 @@ export interface Database {
   readonly region: string;
   /** Every DynamoDB operation sent through `dynamo` so far, such as `BatchGetItemCommand`; empty it to count anew. */
   readonly operations: string[];
+  /** What was refused because a number in it was not whole: `stop` fails for it. */
+  readonly fractions: string[];
   /** Sends the next operation of that name twice, and tells of two attempts, as the SDK does when the first answer gets lost. */
   repeatNext(operation: string): void;
   stop(): Promise<void>;
@@ -35,11 +37,16 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
   await Promise.all(names.map(name => createTable(client, name)));
   await Promise.all(names.map(name => untilActive(client, name)));
   const operations: string[] = [];
+  const fractions: string[] = [];
   let repeated: string | undefined;
   dynamo.middlewareStack.add(
     (next, context) => args => {
       operations.push(context.commandName ?? 'unknown');
-      refuseFractions(args.input, context.commandName);
+      const fraction = fractionIn(args.input);
+      if (fraction !== undefined) {
+        fractions.push(`${context.commandName} sends ${fraction}.`);
+        throw new Error(fractions.at(-1));
+      }
       return next(args);
     },
     { step: 'initialize', name: 'recordOperations' },
@@ -64,9 +71,11 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
     repeatNext: operation => {
       repeated = operation;
     },
+    fractions,
     stop: async () => {
       dynamo.destroy();
       await engine.stop();
+      if (fractions.length > 0) throw new Error(fractions.join('\n')); // also where what sent them went on
     },
   };
 }
@@ -80,11 +89,12 @@ function twice({ $metadata }: { readonly $metadata?: object }) {
  * The table adds in decimal, and this process reads doubles: a fraction that is stored may never be equal to what was read of it.
  * So every number that a store sends is whole.
  */
-function refuseFractions(value: unknown, operation: string | undefined): void {
-  if (typeof value === 'number' && !Number.isSafeInteger(value)) throw new Error(`${operation} sends ${value}.`);
-  if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
-    for (const part of Object.values(value)) refuseFractions(part, operation);
-  }
+function fractionIn(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? undefined : value;
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
+  return Object.values(value)
+    .map(fractionIn)
+    .find(fraction => fraction !== undefined);
 }
 
 /**

@@ -91,7 +91,7 @@ export const answer = (status: number, headers: Record<string, string> = {}, bod
   bodyStart,
   durationMs: 12.4,
   resolutionMs: 1,
-  sinceConnectingMs: 11.4,
+  sinceConnectingMs: 11,
 });
 
 /** A process whose timers are never late. */

@@ -22,9 +22,11 @@ import { makeRecentCounts } from '../../../lambdas/delivery/isolation/recent-cou
 import { makeSendAgain } from '../../../lambdas/delivery/isolation/send-again.ts';
 import { makeSlotReservations } from '../../../lambdas/delivery/isolation/slot-reservations.ts';
 import { makeMoveToSlowLane } from '../../../lambdas/delivery/isolation/slow-lane.ts';
-import { recovered, withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
+import { makeJudgeTurn } from '../../../lambdas/delivery/isolation/slow-lane-turn.ts';
+import { nextSlots, recovered, slotInterval, withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
 import { makeSlownessTracker } from '../../../lambdas/delivery/isolation/slowness-tracker.ts';
+import { makeWaitInTable } from '../../../lambdas/delivery/isolation/wait-in-table.ts';
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import { attemptsPerWebhook } from '../../../lambdas/delivery/limits.ts';
 import { makeAttemptQueue, makeHasMessages } from '../../../lambdas/delivery/queues.ts';
@@ -152,6 +154,10 @@ export const toRequest = (method: string, rawPath: string, { body, raw, query = 
 
 /** Slots a second that a slow webhook has. */
 const slowRate = 20;
+
+/** Whether a message stays in its queue, hidden for so long. */
+const isHidden = (outcome: unknown): outcome is { hiddenFor: number } =>
+  typeof outcome === 'object' && outcome !== null && 'hiddenFor' in outcome;
 
 class ProcessDied extends Error {}
 
@@ -313,6 +319,11 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
   const slowQueue = makeAttemptQueue({ sqs, queueUrl: 'slow', now });
   const queues = { retry: retryQueue, slow: slowQueue };
   const slownessStore = makeSlownessStore({ dynamo, table: 'Deliveries', now, rate: slowRate });
+  /** Of a process of its own: the reservations of one that died are never answered. */
+  const makeSlots = () => ({
+    reserveSlot: makeSlotReservations(slownessStore),
+    waitInTable: makeWaitInTable({ ...telemetry, slownessStore, now }),
+  });
   const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
   /** The same, of a process that does not die. */
   const slownessNow = makeSlownessStore({ dynamo: database.dynamo, table: 'Deliveries', now, rate: slowRate });
@@ -387,15 +398,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
         giveUp: 'waiting',
         attemptTimeoutMs: 15_000,
       }),
-      moveToSlowLane: makeMoveToSlowLane({
-        ...telemetry,
-        slownessStore,
-        reserveSlot: makeSlotReservations(slownessStore),
-        store,
-        slowQueue,
-        lane,
-        now,
-      }),
+      moveToSlowLane: makeMoveToSlowLane({ ...telemetry, ...makeSlots(), store, slowQueue, lane, now }),
       health,
       suspensions,
       applyOutcome,
@@ -446,8 +449,11 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     await withoutWebhook.settled();
   };
   const replays = makeReplayStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
-  const retryIn = (lane: Lane) => (record: SQSRecord) =>
-    makeRetry({ ...dependencies, admit: admitIn(lane), processDelivery: processIn(lane), replays, lane })(record);
+  const judgeIn = (lane: Lane) => makeJudgeTurn({ ...telemetry, ...makeSlots(), slowRate, lane, now });
+  const retryIn = (lane: Lane) => (record: SQSRecord) => {
+    const process = { admit: admitIn(lane), judgeTurn: judgeIn(lane), processDelivery: processIn(lane) };
+    return makeRetry({ ...dependencies, ...process, replays, lane })(record);
+  };
   const retry = retryIn('retry');
   const retrySlow = retryIn('slow');
   const resend = makeResend({ ...telemetry, store, retryQueue, now });
@@ -524,8 +530,12 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     const { sentAt, sender } = message;
     const attributes = { SentTimestamp: String(sentAt), SenderId: sender, ApproximateReceiveCount: '1' };
     const record = { ...message, receiptHandle: message.messageId, attributes } as unknown as SQSRecord;
-    const isDone = await survives(() => process(record), planned);
-    if (isDone && !isTwice) remove(queue, message.messageId);
+    let outcome: unknown;
+    const isDone = await survives(async () => {
+      outcome = await process(record);
+    }, planned);
+    if (isDone && isHidden(outcome)) message.visibleAt = now() + Math.ceil(outcome.hiddenFor / 1_000) * 1_000;
+    else if (isDone && !isTwice) remove(queue, message.messageId);
     return true;
   };
 
@@ -588,8 +598,10 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     speedUp: () => slownessNow.change(owner, slowness => recovered(slowness, now())),
     /** Takes all slots of the next 90 s, as other deliveries would. */
     takeSlots: async () => {
-      const slowness = await slownessNow.change(owner, known => known);
-      await slownessNow.reserveUntil(slowness, Math.max(slowness.nextSlotAt, now() + 90_000));
+      const slowness = await slownessNow.change(owner, () => undefined);
+      const interval = slotInterval(slowness, slowRate);
+      const { after } = nextSlots(slowness, interval, now());
+      await slownessNow.reserveUntil(slowness, { ...after, nextSlotAt: Math.max(after.nextSlotAt, now() + 90_000) });
     },
     /** First attempt of the next event. */
     deliverNext: (planned?: Crash, isTwice?: boolean) => consume(events, firstAttempt, planned, isTwice),

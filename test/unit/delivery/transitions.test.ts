@@ -148,20 +148,28 @@ describe('the wait of a delivery of a slow webhook', () => {
   });
 
   it('is overdue 2 min after its slot, and 5 min after it once its message is in the slow queue', () => {
-    const given = withSlot(due, noon + 20.6);
-    expect(given.wait).toEqual({ nextAttemptAt: noon + 21, sweepAt: noon + 21 + 2 * minute, overdueCount: 0 });
+    const given = withSlot(due, { at: noon + 21, series: 3 }, noon);
+    const slot = { nextAttemptAt: noon + 21, overdueCount: 0, slotSeries: 3, turnAt: noon };
+    expect(given.wait).toEqual({ ...slot, sweepAt: noon + 21 + 2 * minute });
     const queued = queuedInSlowLane(given);
-    expect(queued.wait).toEqual({
-      nextAttemptAt: noon + 21,
-      sweepAt: noon + 21 + 5 * minute,
-      overdueCount: 0,
-      slowLane: 'queued',
-    });
+    expect(queued.wait).toEqual({ ...slot, sweepAt: noon + 21 + 5 * minute, slowLane: 'queued' });
     expect(waitsInQueue(queued.wait)).toBe(true);
   });
 
+  it('keeps its turn, however many slots it was given', () => {
+    const late = withSlot(
+      withSlot(due, { at: noon + minute, series: 1 }, noon),
+      { at: noon + 9 * minute, series: 2 },
+      noon + minute,
+    );
+    expect(late.wait).toMatchObject({ nextAttemptAt: noon + 9 * minute, slotSeries: 2, turnAt: noon });
+    const { wait } = waitingForSlot(queuedInSlowLane(late), noon + 9 * minute);
+    expect(wait).toEqual({ nextAttemptAt: noon, sweepAt: noon, overdueCount: 0, slowLane: 'waiting' });
+    expect(withSlot(aDelivery(), { at: noon + minute, series: 1 }, noon).wait.turnAt).toBe(noon); // its first attempt
+  });
+
   it('in the slow queue ends after 5 min, and then each 30', () => {
-    let { wait } = queuedInSlowLane(withSlot(due, noon), 2);
+    let { wait } = queuedInSlowLane(withSlot(due, { at: noon, series: 0 }, noon), 2);
     expect(wait.movedBy).toBe(2);
     const looks: number[] = [];
     for (let sweep = 0; sweep < 4; sweep++) {

@@ -17,7 +17,7 @@ const storeThat = (answer?: () => Promise<undefined>) => {
       const firstAt = next;
       next += slots * 50;
       await new Promise(setImmediate);
-      return answer ? answer() : { firstAt, interval: 50 };
+      return answer ? answer() : { firstAt, interval: 50, series: 7 };
     },
   });
   return { reserve, writes };
@@ -29,12 +29,13 @@ describe('the reservations of a process', () => {
     const { reserve, writes } = storeThat();
     const slots = await Promise.all(Array.from({ length: 23 }, () => reserve(slownessAt('conta-1'))));
     expect(writes.map(({ slots }) => slots)).toEqual([10, 10, 3]);
-    expect(slots).toEqual(slots.map((_, at) => 1_000 + at * 50));
+    expect(slots).toEqual(slots.map((_, at) => ({ at: 1_000 + at * 50, series: 7 })));
   });
 
   it('reserve nothing that nobody asked for', async () => {
     const { reserve, writes } = storeThat();
-    expect([await reserve(slownessAt('conta-1')), await reserve(slownessAt('conta-1'))]).toEqual([1_000, 1_050]);
+    expect(await reserve(slownessAt('conta-1'))).toMatchObject({ at: 1_000 });
+    expect(await reserve(slownessAt('conta-1'))).toMatchObject({ at: 1_050 });
     expect(writes.map(({ slots }) => slots)).toEqual([1, 1]);
   });
 

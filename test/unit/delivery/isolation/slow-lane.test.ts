@@ -284,8 +284,8 @@ describe('the move to the slow lane', () => {
     const move = makeMoveToSlowLane({
       ...telemetry,
       lane: 'first',
-      slownessStore: { beginWaiting: async () => undefined },
-      reserveSlot: async () => noon + 250,
+      waitInTable: async () => undefined,
+      reserveSlot: async () => ({ at: noon + 250, series: 0 }),
       store: {
         read: async () => (saved ? [saved] : []),
         update: async (_, { wait }) => {

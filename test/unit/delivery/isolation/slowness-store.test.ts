@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   isSlow,
+  nextSlots,
+  slotInterval,
   withDuration,
   withSlowAttempts,
   withSlowDns,
@@ -45,6 +47,11 @@ const itemOf = async () => {
 };
 /** Reserves the next slot. */
 const reserve = async (slowness: StoredSlowness, rate = 20) => (await storeAt(rate).reserve(slowness, 1))?.firstAt;
+/** The slots, where those before a moment are taken. */
+const until = (slowness: StoredSlowness, nextSlotAt: number) => ({
+  ...nextSlots(slowness, slotInterval(slowness, 20), noon).after,
+  nextSlotAt,
+});
 const known = async (): Promise<StoredSlowness> => slownessOf(owner, await itemOf());
 const many = <Result>(count: number, make: (at: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, (_, at) => make(at)));
@@ -218,14 +225,30 @@ describe('the slots of a slow webhook', () => {
     expect(database.operations).toEqual(['GetItemCommand']); // nothing is written where that is known already
   });
 
+  it('begin a new series where the pace is slower than that of those that are taken', async () => {
+    const quick = await storeAt().change(owner, before => withDuration(before, 2_500, noon));
+    for (let block = 0; block < 30; block++) expect(await storeAt().reserve(quick, 10)).toMatchObject({ series: 0 });
+    const slower = await storeAt().change(owner, before => withDuration(before, 15_000, noon));
+    clock.advance(5_000);
+    const moment = noon + 5_000;
+    const blocks = await many(5, () => storeAt().reserve(slower, 2));
+    expect(blocks.map(block => block?.series)).toEqual([1, 1, 1, 1, 1]);
+    const slots = blocks.map(block => block?.firstAt ?? 0).toSorted((one, other) => one - other);
+    expect(slots).toEqual(slots.map((_, at) => moment + at * 500));
+    expect(await known()).toMatchObject({ nextSlotAt: moment + 2_500, slotSeries: 1, seriesInterval: 250 });
+    // Who read before that the receiver was quick reads again: the new series has slots of the new pace only.
+    expect(await storeAt().reserve(quick, 1)).toEqual({ firstAt: moment + 2_500, interval: 250, series: 1 });
+    expect(await storeAt().reserveUntil(quick, until(quick, noon + 90_000))).toBe(false);
+  });
+
   it('are taken by the sweeper, unless somebody reserved one meanwhile', async () => {
     const slowness = await storeAt().change(owner, before => withSlowDns(before, noon));
-    const results = await many(5, () => storeAt().reserveUntil(slowness, noon + 30_000));
+    const results = await many(5, () => storeAt().reserveUntil(slowness, until(slowness, noon + 30_000)));
     expect(results.filter(Boolean)).toHaveLength(1);
     const then = await known();
     expect(then.nextSlotAt).toBe(noon + 30_000);
     expect(await reserve(slowness)).toBe(noon + 30_000);
-    expect(await storeAt().reserveUntil(then, noon + 40_000)).toBe(false);
+    expect(await storeAt().reserveUntil(then, until(then, noon + 40_000))).toBe(false);
   });
 });
 
@@ -282,7 +305,7 @@ describe('the backlog of a slow webhook', () => {
     await storeAt().beginWaiting(await known());
     expect(await storeAt().endWaiting(await known())).toBe(true);
     expect(await tasks()).toEqual([]);
-    expect(await known()).toEqual({ ...owner, tallies: [], version: 0, nextSlotAt: 0 });
+    expect(await known()).toEqual({ ...owner, tallies: [], version: 0, nextSlotAt: 0, slotSeries: 0 });
     await storeAt().beginWaiting(await known());
     expect(await tasks()).toHaveLength(1);
   });

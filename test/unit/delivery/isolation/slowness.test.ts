@@ -2,12 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeRecentCounts } from '../../../../lambdas/delivery/isolation/recent-counts.ts';
 import {
+  countsStill,
   isSlow,
   mayRecover,
-  nextSlot,
   recovered,
+  type Slots,
   type Slowness,
   slotInterval,
+  takeSlots,
   unknownSlowness,
   withDuration,
   withSlowAttempts,
@@ -180,22 +182,54 @@ describe('the slots of a slow webhook', () => {
     ['a minute from now at most', noon + minute, noon + minute],
     ['not beyond that', noon + minute + 1, undefined],
   ])('are given out: %s', (_, nextSlotAt, at) => {
-    expect(nextSlot(nextSlotAt, 250, noon)).toEqual(at && { at, next: at + 250 });
+    const taken = takeSlots({ nextSlotAt, slotSeries: 3, seriesInterval: 250 }, 2, 250, noon);
+    expect(taken).toEqual(at && { firstAt: at, after: { nextSlotAt: at + 500, slotSeries: 3, seriesInterval: 250 } });
   });
 
-  it('are spaced by the interval, whenever they are reserved', () => {
+  const far = { nextSlotAt: noon + minute, slotSeries: 3, seriesInterval: 100 };
+  it.each([
+    ['a slower one: a new series, from now on', 250, noon, { slotSeries: 4, seriesInterval: 250 }],
+    ['one that is slower by up to a tenth: the same', 110, noon + minute, { slotSeries: 3, seriesInterval: 100 }],
+    ['by more', 111, noon, { slotSeries: 4, seriesInterval: 111 }],
+    ['a quicker one: after those that are taken', 50, noon + minute, { slotSeries: 3, seriesInterval: 50 }],
+  ])('at another pace are: %s', (_, interval, firstAt, series) => {
+    const taken = takeSlots(far, 10, interval, noon);
+    expect(taken).toEqual({ firstAt, after: { ...series, nextSlotAt: firstAt + 10 * interval } });
+    const isSame = series.slotSeries === far.slotSeries;
+    expect(countsStill(far, 3, interval)).toBe(isSame);
+    if (taken) expect([3, 4].filter(number => countsStill(taken.after, number, interval))).toEqual([isSame ? 3 : 4]);
+  });
+
+  it('of an earlier release count, at whatever pace they were taken', () => {
+    const former = { nextSlotAt: noon + 7, slotSeries: 0 };
+    expect(countsStill(former, 0, 250)).toBe(true);
+    const after = { nextSlotAt: noon + 257, slotSeries: 0, seriesInterval: 250 };
+    expect(takeSlots(former, 1, 250, noon)).toEqual({ firstAt: noon + 7, after });
+  });
+
+  it('of one series are spaced by its interval or more, whenever they are taken, and those of an earlier one count no more', () => {
+    const step = fc.record({
+      pause: fc.nat(2_000),
+      interval: fc.integer({ min: 1, max: 1_000 }),
+      count: fc.integer({ min: 1, max: 10 }),
+    });
     fc.assert(
-      fc.property(fc.array(fc.nat(2_000)), fc.integer({ min: 1, max: 1_000 }), (pauses, interval) => {
+      fc.property(fc.array(step), steps => {
         let now = noon;
-        let next = 0;
-        let last = Number.NEGATIVE_INFINITY;
-        for (const pause of pauses) {
+        let slots: Slots = { nextSlotAt: 0, slotSeries: 0 };
+        let last = { at: Number.NEGATIVE_INFINITY, interval: 0 };
+        for (const { pause, interval, count } of steps) {
           now += pause;
-          const slot = nextSlot(next, interval, now);
-          if (!slot) continue;
-          expect(slot.at).toBeGreaterThanOrEqual(Math.max(now, last + interval));
-          expect(slot.at - now).toBeLessThanOrEqual(minute);
-          [last, next] = [slot.at, slot.next];
+          const taken = takeSlots(slots, count, interval, now);
+          if (!taken) continue;
+          const { firstAt, after } = taken;
+          const begins = after.slotSeries !== slots.slotSeries;
+          expect(firstAt).toBeGreaterThanOrEqual(begins ? now : Math.max(now, last.at + last.interval));
+          expect(firstAt - now).toBeLessThanOrEqual(minute);
+          expect(interval * 10).toBeLessThanOrEqual((after.seriesInterval ?? 0) * 11);
+          expect(countsStill(after, slots.slotSeries, interval)).toBe(!begins);
+          last = { at: firstAt + (count - 1) * interval, interval };
+          slots = after;
         }
       }),
     );

@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import {
+  nextSlots,
   recovered,
+  slotInterval,
   unknownSlowness,
   withDuration,
   withSlowDns,
@@ -62,12 +64,17 @@ describe('planOf', () => {
       { to: 'slow', beginAt: noon + 80 * second, interval: 250, most: 0 },
     ],
     [
+      'four a second from now on where those that are taken are of a quicker pace',
+      { ...slow, nextSlotAt: noon + 80 * second, slotSeries: 3, seriesInterval: 50 },
+      { to: 'slow', beginAt: noon, interval: 250, most: 300, slots: { slotSeries: 4, seriesInterval: 250 } },
+    ],
+    [
       'a hundred a second of a webhook that is quick again',
       { ...quick, nextSlotAt: noon + day },
       { to: 'retry', beginAt: noon, interval: 10, most: 6_000 },
     ],
   ])('is %s', (_, slowness, plan) => {
-    expect(planOf(slowness, 20, noon)).toEqual(plan);
+    expect(planOf(slowness, 20, noon)).toMatchObject(plan);
   });
 });
 
@@ -92,6 +99,11 @@ describe('the sweeper’s task for a slow webhook', () => {
   const store = () => makeDeliveryStore({ dynamo: database.dynamo, table: 'Deliveries', now, historyDays: 30 });
   const slownessStore = () => makeSlownessStore({ dynamo: database.dynamo, table: 'Deliveries', now, rate: 20 });
   const slowness = () => slownessStore().change(owner, () => undefined);
+  const takeAllUntil = async (nextSlotAt: number) => {
+    const known = await slowness();
+    const { after } = nextSlots(known, slotInterval(known, 20), now());
+    expect(await slownessStore().reserveUntil(known, { ...after, nextSlotAt })).toBe(true);
+  };
   const queue = (to: string) => ({
     sendAll: async (deliveries: readonly WaitingDelivery[]) => {
       const stored = await store().read(deliveries.map(({ id }) => id));
@@ -277,7 +289,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   ])('gives slots after those that an earlier release stored: %s', async (_, N) => {
     await slowDown();
     await wait(3);
-    await slownessStore().reserveUntil(await slowness(), noon);
+    await takeAllUntil(noon);
     const { table: TableName } = headKey('Deliveries', '');
     const Key = { id: { S: slownessId(owner) }, part: { S: headPart } };
     const UpdateExpression = 'SET nextSlotAt = nextSlotAt + :length'; // added by the table, in decimal
@@ -293,23 +305,33 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect((await slowness()).nextSlotAt).toBe(Math.ceil(noon + Number(N)) + 3 * 250);
   });
 
-  it('gives no slots that were reserved meanwhile, and leaves arrivals waiting', async () => {
+  it('gives the slots after those that others reserve meanwhile', async () => {
     await slowDown();
     const ids = await wait(3);
+    let races = 2;
     const reserving = {
       ...slownessStore(),
-      claim: async (...claim: Parameters<ReturnType<typeof slownessStore>['claim']>) => {
-        const { backlogAt: _, ...stale } = await slowness();
-        expect(await slownessStore().reserve(stale, 1)).toMatchObject({ firstAt: noon });
-        return slownessStore().claim(...claim);
+      reserveUntil: async (...all: Parameters<ReturnType<typeof slownessStore>['reserveUntil']>) => {
+        if (races-- > 0) expect(await slownessStore().reserve(await slowness(), 1)).toBeDefined();
+        return slownessStore().reserveUntil(...all);
       },
     };
     await sweep({ slownessStore: reserving });
+    const slots = sent.map(({ delivery }) => delivery.wait.nextAttemptAt).toSorted((one, other) => one - other);
+    expect(slots).toEqual([500, 750, 1_000].map(after => noon + after));
+    expect((await readAll(ids)).map(({ wait }) => wait?.slowLane)).toEqual(['queued', 'queued', 'queued']);
+  });
+
+  it('gives none where it loses every race, says so, and leaves arrivals waiting', async () => {
+    await slowDown();
+    await wait(3);
+    await sweep({ slownessStore: { ...slownessStore(), reserveUntil: async () => false } });
     expect(sent).toEqual([]);
+    expect(telemetry.lines.join()).toContain('slow_lane.slots_not_reserved');
     expect((await slowness()).backlogAt).toBe(noon);
     clock.advance(minute);
     await sweep();
-    expect(sent).toHaveLength(ids.length);
+    expect(sent).toHaveLength(3);
   });
 
   it('does not end the backlog before it has reserved the slots', async () => {
@@ -373,10 +395,10 @@ describe('the sweeper’s task for a slow webhook', () => {
 
   it('ends what waits for the former webhook though no slot is free', async () => {
     await slowDown();
-    await slownessStore().reserveUntil(await slowness(), noon + 90 * second);
+    await takeAllUntil(noon + 90 * second);
     const ids = await wait(3);
     clock.advance(10 * minute);
-    await slownessStore().reserveUntil(await slowness(), now() + 90 * second);
+    await takeAllUntil(now() + 90 * second);
     webhook = aWebhook({ ...owner, webhookId: 'webhook-2', createdAt: now() });
     await sweep();
     expect((await readAll(ids)).map(({ state }) => state)).toEqual(['cancelled', 'cancelled', 'cancelled']);

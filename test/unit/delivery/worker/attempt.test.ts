@@ -99,7 +99,7 @@ describe('what came of it', () => {
         status,
         response: 'ok',
       },
-      sinceConnectingMs: 11.4,
+      sinceConnectingMs: 11,
     });
   });
 

@@ -215,6 +215,17 @@ describe('a message that is shed', () => {
   });
 });
 
+describe('a message that is hidden until its slot', () => {
+  it('is reported to Lambda as not done, and is no fault', async () => {
+    const { consume, changes, telemetry } = consumerOf(async () => ({ hiddenFor: 12_345 }));
+    expect(await consume(recordOf('a', 4))).toEqual({ batchItemFailures: [{ itemIdentifier: 'a' }] });
+    const Entries = [{ Id: '0', ReceiptHandle: 'handle-a', VisibilityTimeout: 13 }];
+    expect(changes).toEqual([{ QueueUrl: 'http://queue', Entries }]);
+    expect(telemetry.counts).toEqual({});
+    expect(telemetry.lines).toEqual([]);
+  });
+});
+
 describe('a consumer that waits for receivers', () => {
   it('receives further messages meanwhile, and deletes each once it is processed', async () => {
     const held = holding();

@@ -75,6 +75,21 @@ describe('messages that are shed', () => {
   });
 });
 
+describe('messages that are hidden', () => {
+  it('stay so for as long as they are told, in whole seconds, and share a call with what is shed', async () => {
+    const { hide, shed, calls, telemetry } = queueThat();
+    await Promise.all([hide(recordOf(1), 501), hide(recordOf(2), 59_001), shed(recordOf(3)), hide(recordOf(4), 9_000)]);
+    expect(calls).toEqual([{ 'handle-1': 1, 'handle-2': 60, 'handle-3': 1, 'handle-4': 9 }]);
+    expect(telemetry.counts).toEqual({ MessageShed: 1 });
+  });
+
+  it('are asked for once more where the queue refused them, for as long', async () => {
+    const { hide, calls } = queueThat({ refuses: { 'handle-2': 1 } });
+    await Promise.all([hide(recordOf(1), 1_000), hide(recordOf(2), 42_000)]);
+    expect(calls).toEqual([{ 'handle-1': 1, 'handle-2': 42 }, { 'handle-2': 42 }]);
+  });
+});
+
 describe('messages that are deferred', () => {
   it('wait longer with each receive, up to 15 min', () => {
     expect([1, 2, 3, 8, 9, 100, 5_000].map(deferral)).toEqual([5, 10, 20, 640, 900, 900, 900]);

@@ -64,7 +64,7 @@ const process = async (
     },
     moveToSlowLane: async (moved, _, save) => {
       did.push('move to slow lane');
-      if (lane !== 'slow' && !moved.wait) await save(withSlot(moved, noon + 250));
+      if (lane !== 'slow' && !moved.wait) await save(withSlot(moved, { at: noon + 250, series: 0 }, noon));
     },
     health: { record: async () => void did.push('record health') },
     suspensions: {

@@ -38,6 +38,7 @@ const processing = (admission: Admission) => {
       reads += 1;
       throw new Error('the store is down');
     },
+    judgeTurn: untouched,
     processDelivery: untouched,
     sendAgain: untouched,
     suspensions: { resume: untouched },

@@ -1,0 +1,83 @@
+import type { Clock } from '../../platform/clock.ts';
+import { isTest, type WaitingDelivery } from '../delivery.ts';
+import type { Lane } from '../lane-routing.ts';
+import { storedFromReceive } from '../limits.ts';
+import { endTooOld } from '../store/end-unattempted.ts';
+import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
+import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+import { isTooOld, queuedInSlowLane, withSlot } from '../transitions.ts';
+import type { ReserveSlot } from './slot-reservations.ts';
+import { countsStill, isSlow, slotInterval } from './slowness.ts';
+import type { StoredSlowness } from './slowness-store.ts';
+import type { WaitInTable } from './wait-in-table.ts';
+
+/**
+ * The verdict on a delivery whose message has come: its attempt is made `now`, or the message is hidden for so many milliseconds, or
+ * it is `over`: the delivery needs the message no more.
+ */
+export type Turn = 'now' | 'over' | { readonly hiddenFor: number };
+
+/** Judges a delivery whose message has come. */
+export type JudgeTurn = (
+  delivery: WaitingDelivery,
+  slowness: StoredSlowness,
+  storeChange: StoreChange,
+  message: ReceivedMessage,
+) => Promise<Turn>;
+
+/** What a message tells of itself. */
+interface ReceivedMessage {
+  readonly slotSeries?: number | undefined;
+  /** How many times it was received by now. */
+  readonly receiveCount: number;
+}
+
+/**
+ * Returns the function that judges in a lane whether a delivery has its turn. Slots are reserved up to a minute ahead, and a
+ * receiver may change its ways meanwhile: the pace is judged anew when the message comes. One whose slot counts no more takes
+ * another, which is stored before the message is hidden until then: a process that dies in between loses nothing, and a copy
+ * of the message that comes before that slot waits for it, too. What would have to wait for long, or was moved often, waits
+ * in the table, in the place that it had there. Only the slow lane has slots; tests and resends take none.
+ */
+export function makeJudgeTurn(
+  dependencies: {
+    readonly lane: Lane;
+    readonly reserveSlot: ReserveSlot;
+    readonly waitInTable: WaitInTable;
+    /** Attempts a second that begin at one slow webhook at most. */
+    readonly slowRate: number;
+    readonly now: Clock;
+  } & DeliveryTelemetry,
+): JudgeTurn {
+  const { lane, reserveSlot, waitInTable, slowRate, now, log } = dependencies;
+
+  return async function judgeTurn(delivery, slowness, storeChange, { slotSeries = 0, receiveCount }) {
+    if (lane !== 'slow' || isTest(delivery) || delivery.broughtForward || !isSlow(slowness)) return 'now';
+    const { nextAttemptAt, slotSeries: storedSeries = 0 } = delivery.wait;
+    const series = Math.max(slotSeries, storedSeries);
+    if (countsStill(slowness, series, slotInterval(slowness, slowRate))) return attemptAt(nextAttemptAt);
+
+    if (isTooOld(delivery, now())) return over(endTooOld(delivery, storeChange, dependencies));
+    const slot = receiveCount < storedFromReceive ? await reserveSlot(slowness) : undefined;
+    if (!slot) return over(waitInTable(delivery, slowness, storeChange));
+    const turn = attemptAt(slot.at);
+    if (turn === 'now') return turn;
+    const moved = queuedInSlowLane(withSlot(delivery, slot, now()));
+    if (!(await storeUnlessStale(delivery, moved, storeChange, dependencies))) return 'over';
+    log.info('delivery.slot_moved', { ...describeDelivery(delivery), waitMs: turn.hiddenFor });
+    return turn;
+  };
+
+  function attemptAt(moment: number): Exclude<Turn, 'over'> {
+    const hiddenFor = moment - now();
+    return hiddenFor <= clockTolerance ? 'now' : { hiddenFor };
+  }
+}
+
+async function over(work: Promise<void>): Promise<'over'> {
+  await work;
+  return 'over';
+}
+
+/** A slot that is no further off is taken at once: SQS hides for whole seconds, and clocks differ. Milliseconds. */
+const clockTolerance = 500;
