@@ -1,4 +1,5 @@
 import type { ExtraWaits } from './extra-waits.ts';
+import type { SlowLanePlan, SlowLaneResult } from './slow-lane.ts';
 
 /** The promise to webhooks that are not slow: the most that their attempts come later beside an attack. Milliseconds. */
 export const bounds = {
@@ -15,4 +16,21 @@ export const boundsWhenProvisioned = {
 /** Returns the bounds that are exceeded. */
 export function brokenBounds(extra: ExtraWaits, promised: ExtraWaits): (keyof ExtraWaits)[] {
   return (['p99', 'inWindow', 'p999'] as const).filter(bound => extra[bound] > promised[bound]);
+}
+
+/**
+ * The promise of the slow lane: how late a webhook comes that answers in 3 s, and how many attempts one that hangs has under way at
+ * once, and for how long more than about 60. The last is measured at one alone: beside fifty, attempts begin late and together.
+ */
+export const slowLaneBounds = { bystanderLongest: 30_000, mostUnderWay: 160, manyUnderWayFor: 20_000 } as const;
+
+/** Returns the bounds of the slow lane that are exceeded. */
+export function brokenSlowLaneBounds(
+  { hanging }: Pick<SlowLanePlan, 'hanging'>,
+  result: SlowLaneResult,
+): (keyof typeof slowLaneBounds)[] {
+  const alone = hanging === 1 ? (['manyUnderWayFor'] as const) : [];
+  return (['bystanderLongest', 'mostUnderWay', ...alone] as const).filter(
+    bound => result[bound] > slowLaneBounds[bound],
+  );
 }

@@ -1,11 +1,13 @@
 import { makeRecentCounts } from '../../lambdas/delivery/isolation/recent-counts.ts';
 import {
+  countsStill,
   isSlow,
   mayRecover,
-  nextSlot,
   recovered,
+  type Slots,
   type Slowness,
   slotInterval,
+  takeSlots,
   unknownSlowness,
   withDuration,
   withSlowAttempts,
@@ -62,7 +64,7 @@ export function simulateOutage(rate: number, random: Random): OutageResult {
   const [outageFrom, outageUntil, until] = [minute, 2 * minute, 20 * minute];
   const quick = makeRecentCounts();
   let slowness: Slowness = unknownSlowness;
-  let nextSlotAt = 0;
+  let slots: Slots = { nextSlotAt: 0, slotSeries: 0 };
   let isBacklogged = false;
   let waiting = 0;
   let waited = 0;
@@ -89,21 +91,36 @@ export function simulateOutage(rate: number, random: Random): OutageResult {
   };
   const arrive = () => {
     if (!isSlow(slowness)) return attempt();
-    const slot = isBacklogged ? undefined : nextSlot(nextSlotAt, slotInterval(slowness, slowRate), time.now());
-    if (slot) {
-      nextSlotAt = slot.next;
-      return time.at(slot.at, attempt);
-    }
+    if (isBacklogged) wait();
+    else takeSlot();
+  };
+  const takeSlot = () => {
+    const taken = takeSlots(slots, 1, slotInterval(slowness, slowRate), time.now());
+    if (!taken) return wait();
+    slots = taken.after;
+    inSlot(taken.firstAt);
+  };
+  const inSlot = (at: number) => {
+    const { slotSeries } = slots;
+    time.at(at, () => {
+      if (!isSlow(slowness) || countsStill(slots, slotSeries, slotInterval(slowness, slowRate))) attempt();
+      else takeSlot();
+    });
+  };
+  const wait = () => {
     isBacklogged = true;
     waiting += 1;
     waited = Math.max(waited, waiting);
   };
   const sweep = () => {
-    const stored = { ...slowness, accountId: '', eventName: 'demanda.criada' as const, version: 0, nextSlotAt };
-    const plan = planOf(stored, slowRate, time.now());
+    const plan = planOf({ ...slowness, ...slots }, slowRate, time.now());
     const given = Math.min(plan.most, waiting);
-    for (let slot = 0; slot < given; slot++) time.at(plan.beginAt + slot * plan.interval, attempt);
-    if (plan.to === 'slow') nextSlotAt = plan.beginAt + given * plan.interval;
+    if (plan.to === 'slow') slots = { ...plan.slots, nextSlotAt: plan.beginAt + given * plan.interval };
+    for (let slot = 0; slot < given; slot++) {
+      const at = plan.beginAt + slot * plan.interval;
+      if (plan.to === 'slow') inSlot(at);
+      else time.at(at, attempt);
+    }
     waiting -= given;
     if (waiting === 0) {
       isBacklogged = false;

@@ -1,3 +1,4 @@
+import type { Slot } from '../../lambdas/delivery/transitions.ts';
 import type { Random } from '../../tools/support/random.ts';
 import { latency, processorTime } from './costs.ts';
 import type { FunctionProcess } from './function-process.ts';
@@ -18,6 +19,7 @@ export interface WorkerProcess extends FunctionProcess {
 interface SlotBlock {
   at: number;
   interval: number;
+  series: number;
   left: number;
   isAsking: boolean;
   /** The functions called when there are slots again, or none. */
@@ -41,7 +43,7 @@ export interface LaneMovesDependencies {
   readonly moves: ServicePlan['moves'];
   readonly random: Random;
   readonly onStored: (message: SimulatedMessage) => void;
-  readonly attemptInSlowLane: (message: SimulatedMessage) => void;
+  readonly attemptInSlowLane: (message: SimulatedMessage, slotSeries: number) => void;
   readonly sendToRetryLane: (message: SimulatedMessage, delay: number) => void;
 }
 
@@ -69,9 +71,9 @@ export function makeLaneMoves(dependencies: LaneMovesDependencies): LaneMoves {
   function toSlowLane(message: SimulatedMessage, process: WorkerProcess, read: WebhookRecord, then: () => void): void {
     if (read.isBacklogged) waitInTable(message, process, then);
     else {
-      takeSlot(message.tenant.webhook, process, slotAt => {
-        if (slotAt === undefined) waitInTable(message, process, then);
-        else sendToSlowLane(message, process, slotAt, then);
+      takeSlot(message.tenant.webhook, process, slot => {
+        if (!slot) waitInTable(message, process, then);
+        else sendToSlowLane(message, process, slot, then);
       });
     }
   }
@@ -86,11 +88,11 @@ export function makeLaneMoves(dependencies: LaneMovesDependencies): LaneMoves {
   }
 
   /** The sweeper's mark is part of the write; it used to be one of its own, after the message. */
-  function sendToSlowLane(message: SimulatedMessage, process: WorkerProcess, slotAt: number, then: () => void): void {
+  function sendToSlowLane(message: SimulatedMessage, process: WorkerProcess, slot: Slot, then: () => void): void {
     const isMarkApart = moves === 'former';
     store(message, process, isMarkApart && message.isStored, () => {
       call(process, latency.send, 1, () => {
-        time.at(Math.max(slotAt, time.now()), () => attemptInSlowLane(message));
+        time.at(Math.max(slot.at, time.now()), () => attemptInSlowLane(message, slot.series));
         if (isMarkApart) call(process, latency.write, 1, then);
         else then();
       });
@@ -98,14 +100,21 @@ export function makeLaneMoves(dependencies: LaneMovesDependencies): LaneMoves {
   }
 
   /** Passes on the next slot that the process has, or reserves more: ten at once, for all that ask meanwhile. */
-  function takeSlot(webhook: string, process: WorkerProcess, then: (slotAt: number | undefined) => void): void {
-    const block = process.slots.get(webhook) ?? { at: 0, interval: 0, left: 0, isAsking: false, waiting: [] };
+  function takeSlot(webhook: string, process: WorkerProcess, then: (slot: Slot | undefined) => void): void {
+    const block = process.slots.get(webhook) ?? {
+      at: 0,
+      interval: 0,
+      series: 0,
+      left: 0,
+      isAsking: false,
+      waiting: [],
+    };
     process.slots.set(webhook, block);
     if (block.left > 0) {
-      const slotAt = block.at;
+      const { at, series } = block;
       block.left -= 1;
       block.at += block.interval;
-      then(slotAt);
+      then({ at, series });
     } else if (block.isAsking && moves !== 'former') block.waiting.push(() => takeSlot(webhook, process, then));
     else reserve(webhook, process, block, then);
   }
@@ -114,7 +123,7 @@ export function makeLaneMoves(dependencies: LaneMovesDependencies): LaneMoves {
     webhook: string,
     process: WorkerProcess,
     block: SlotBlock,
-    then: (slotAt: number | undefined) => void,
+    then: (slot: Slot | undefined) => void,
   ): void {
     const slots = moves === 'former' ? 1 : slotsInBlock;
     block.isAsking = true;
@@ -125,10 +134,11 @@ export function makeLaneMoves(dependencies: LaneMovesDependencies): LaneMoves {
           Object.assign(block, {
             at: reserved.at + reserved.interval,
             interval: reserved.interval,
+            series: reserved.series,
             left: slots - 1,
           });
         }
-        then(reserved?.at);
+        then(reserved);
         for (const ask of block.waiting.splice(0)) ask();
       });
     });

@@ -70,15 +70,15 @@ export function simulateQuickLanes(
   let longestUnseen = 0;
   const end = until + drainTime;
 
-  const tables = makeSimulatedTables<SimulatedMessage>(time, slowRate, (message, lane, delay) => {
-    if (lane === 'slow') time.at(time.now() + delay, () => attemptInSlowLane(message));
-    else sendToRetryLane(message, delay);
+  const tables = makeSimulatedTables<SimulatedMessage>(time, slowRate, (message, delay, slotSeries) => {
+    if (slotSeries === undefined) sendToRetryLane(message, delay);
+    else time.at(time.now() + delay, () => attemptInSlowLane(message, slotSeries));
   });
   const queues = {
     first: makeSimulatedQueue<SimulatedMessage>(time, plan.isFair, () => first.dispatch()),
     retry: makeSimulatedQueue<SimulatedMessage>(time, plan.isFair, () => retry.dispatch()),
   };
-  const attemptInSlowLane = makeSlowLaneEffects(time, tables, random, retryLater);
+  const attemptInSlowLane = makeSlowLaneEffects(time, tables, slowRate, random, retryLater);
   const first = addLane('first');
   const retry = addLane('retry');
 

@@ -70,6 +70,8 @@ export const scenarios: readonly Scenario[] = [
   scenario('always hangs, 30/s, PUT every 2 s', 1, atRate(30), behaviours['always hangs'], { putEvery: 2_000 }),
   scenario('fails at once, hangs after 70 s, 100/s', 1, atRate(100), failsThenHangs),
   scenario('50 accounts: fails at once, hangs after 70 s, 1/s', 50, atRate(1), failsThenHangs),
+  scenario('answers in 2.5 s, hangs after 90 s, 100/s', 1, atRate(100), answersThenHangs),
+  scenario('50 accounts: answers in 2.5 s, hangs after 90 s, 1/s', 50, atRate(1), answersThenHangs),
   scenario('name in 1.9 s, stalls in TLS, 100/s', 1, atRate(100), slowNameThenHangs),
   scenario('50 accounts: name in 1.9 s, stalls in TLS, 1/s', 50, atRate(1), slowNameThenHangs),
   {
@@ -137,6 +139,11 @@ function answersIn100ms(): Behaviour {
 /** A minute of failures moves its first attempts to the retry lane. */
 function failsThenHangs(_random: Random, _event: object, now: number): Behaviour {
   return now < 70_000 ? failsAtOnce() : hanging;
+}
+
+/** The pace of the slow lane is another from then on. */
+function answersThenHangs(_random: Random, _event: object, now: number): Behaviour {
+  return now < 90_000 ? { resolves: 2, answers: 2_500, isSuccess: true } : hanging;
 }
 
 function slowNameThenHangs(): Behaviour {

@@ -1,10 +1,10 @@
 import {
-  isSlow,
   mayRecover,
-  nextSlot,
   recovered,
+  type Slots,
   type Slowness,
   slotInterval,
+  takeSlots,
   unknownSlowness,
 } from '../../lambdas/delivery/isolation/slowness.ts';
 import { backlogRenewal } from '../../lambdas/delivery/limits.ts';
@@ -18,7 +18,7 @@ export interface WebhookRecord {
   slowness: Slowness;
   /** Counts changes of the slowness: a change is written where it is still the one that was read. */
   version: number;
-  nextSlotAt: number;
+  slots: Slots;
   /** Set while arrivals must wait in the table, too. */
   isBacklogged: boolean;
   /** The moment when the last one was about to wait. */
@@ -52,13 +52,18 @@ export interface SimulatedTables<Message> {
 interface ReservedSlots {
   readonly at: number;
   readonly interval: number;
+  /** The number of their series. */
+  readonly series: number;
 }
 
-/** Makes empty tables. `send` is how the sweeper sends what waited: to which lane, and after how many milliseconds. */
+/**
+ * Makes empty tables. `send` is how the sweeper sends what waited: after how many milliseconds, and in the slow lane with a slot of which
+ * series.
+ */
 export function makeSimulatedTables<Message>(
   time: VirtualTime,
   slowRate: number,
-  send: (message: Message, lane: 'retry' | 'slow', delay: number) => void,
+  send: (message: Message, delay: number, slotSeries: number | undefined) => void,
 ): SimulatedTables<Message> {
   const records = new Map<string, WebhookTables<Message>>();
   return { recordOf, writeShared, changeSlowness, recover, reserve, beginWaiting };
@@ -111,14 +116,14 @@ export function makeSimulatedTables<Message>(
   function reserve(webhook: string, slots: number, then: (reserved: ReservedSlots | undefined) => void): void {
     const record = recordOf(webhook);
     const interval = slotInterval(record.slowness, slowRate);
-    if (!nextSlot(record.nextSlotAt, interval, time.now())) {
+    if (!takeSlots(record.slots, slots, interval, time.now())) {
       then(undefined);
       return;
     }
     writeShared(webhook, () => {
-      const slot = nextSlot(record.nextSlotAt, interval, time.now());
-      if (slot) record.nextSlotAt = slot.at + slots * interval;
-      then(slot && { at: slot.at, interval });
+      const taken = takeSlots(record.slots, slots, interval, time.now());
+      if (taken) record.slots = taken.after;
+      then(taken && { at: taken.firstAt, interval, series: taken.after.slotSeries });
     });
   }
 
@@ -142,14 +147,14 @@ export function makeSimulatedTables<Message>(
 
   function sweep(webhook: string): void {
     const record = recordOf(webhook);
-    const stored = { ...record.slowness, accountId: '', eventName: 'demanda.criada' as const, version: 0 };
-    const plan = planOf({ ...stored, nextSlotAt: record.nextSlotAt }, slowRate, time.now());
+    const plan = planOf({ ...record.slowness, ...record.slots }, slowRate, time.now());
     const given = Math.min(plan.most, record.waiting.length);
+    const slotSeries = plan.to === 'slow' ? plan.slots.slotSeries : undefined;
     for (let slot = 0; slot < given; slot++) {
       const at = plan.beginAt + slot * plan.interval;
-      send(record.waiting.shift(), isSlow(record.slowness) ? 'slow' : 'retry', at - time.now());
+      send(record.waiting.shift(), at - time.now(), slotSeries);
     }
-    if (plan.to === 'slow') record.nextSlotAt = plan.beginAt + given * plan.interval;
+    if (plan.to === 'slow') record.slots = { ...plan.slots, nextSlotAt: plan.beginAt + given * plan.interval };
     if (record.waiting.length === 0) record.isBacklogged = false;
     time.at(time.now() + minute, () => sweep(webhook));
   }
@@ -159,7 +164,7 @@ function newRecord<Message>(): WebhookTables<Message> {
   return {
     slowness: unknownSlowness,
     version: 0,
-    nextSlotAt: 0,
+    slots: { nextSlotAt: 0, slotSeries: 0 },
     isBacklogged: false,
     waitingAt: Number.NEGATIVE_INFINITY,
     waiting: new Fifo(),

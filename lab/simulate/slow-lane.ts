@@ -1,8 +1,10 @@
 import { backoffWait } from '../../lambdas/delivery/backoff.ts';
 import {
-  nextSlot,
+  countsStill,
+  type Slots,
   type Slowness,
   slotInterval,
+  takeSlots,
   unknownSlowness,
   withDuration,
   withSlowDns,
@@ -20,6 +22,8 @@ export interface SlowLanePlan {
   /** The number of webhooks that hang, and events a second of each. */
   readonly hanging: number;
   readonly hangingRate: number;
+  /** Until then they answer in 2.5 s, in milliseconds from the beginning. */
+  readonly hangsFrom: number;
   /** Events a second of the bystander: a webhook that is slow, but answers in three seconds. */
   readonly bystanderRate: number;
   readonly hours: number;
@@ -31,6 +35,9 @@ export interface SlowLaneResult {
   readonly bystanderP99: number;
   readonly bystanderLongest: number;
   readonly attempts: number;
+  /** The most attempts under way at once at one that hangs, and for how long there were more than 66: a tenth over 60. */
+  readonly mostUnderWay: number;
+  readonly manyUnderWayFor: number;
   /** At the end. */
   readonly queued: number;
   readonly waitingInTable: number;
@@ -43,9 +50,9 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
     return {
       index,
       rate: isBystander ? plan.bystanderRate : plan.hangingRate,
-      answers: isBystander ? bystanderAnswers : deadline,
+      answersAt: now => (isBystander ? bystanderAnswers : now < plan.hangsFrom ? answersBefore : deadline),
       slowness: withSlowDns(unknownSlowness, 0),
-      nextSlotAt: 0,
+      slots: { nextSlotAt: 0, slotSeries: 0 },
       isBacklogged: false,
       table: new RingBuffer(),
       retries: new Map(),
@@ -56,37 +63,42 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
   const delayed = new Map<number, number[]>();
   const queues = plan.isFair ? webhooks.map(() => new RingBuffer()) : [new RingBuffer()];
   const ends = new Map<number, number[]>();
+  /** The webhooks of which a step shows that they hang. */
+  const notes = new Map<number, Set<SlowWebhook>>();
   const processes: Process[] = [];
   const bystanderWaits: number[] = [];
   let places = plan.places.atFirst;
   let attempts = 0;
+  let mostUnderWay = 0;
+  const manyUnderWay = new Uint32Array(plan.hanging);
 
-  const send = (webhook: SlowWebhook, number: number, at: number) => {
-    const due = Math.ceil(at / tick);
+  /** A message is visible after whole seconds. It names its webhook, the number of its attempt, and the series of its slot. */
+  const send = (webhook: SlowWebhook, number: number, at: number, now: number) => {
+    const due = Math.ceil((now + Math.ceil(Math.max(0, at - now) / 1_000) * 1_000) / tick);
     const messages = delayed.get(due) ?? [];
-    messages.push(webhook.index * 16 + number);
+    messages.push(webhook.index * 16 + number + (webhook.slots.slotSeries % seriesKept) * seriesUnit);
     delayed.set(due, messages);
   };
   const handOver = (webhook: SlowWebhook, number: number, now: number) => {
-    const slot = webhook.isBacklogged
-      ? undefined
-      : nextSlot(webhook.nextSlotAt, slotInterval(webhook.slowness, slowRate), now);
-    if (!slot) {
-      webhook.isBacklogged = true;
-      webhook.table.push(number);
+    if (webhook.isBacklogged) webhook.table.push(number);
+    else takeSlot(webhook, number, now);
+  };
+  const takeSlot = (webhook: SlowWebhook, number: number, now: number) => {
+    const taken = takeSlots(webhook.slots, 1, slotInterval(webhook.slowness, slowRate), now);
+    if (taken) {
+      webhook.slots = taken.after;
+      send(webhook, number, taken.firstAt, now);
       return;
     }
-    webhook.nextSlotAt = slot.next;
-    send(webhook, number, slot.at);
+    webhook.isBacklogged = true;
+    webhook.table.push(number);
   };
   const sweep = (webhook: SlowWebhook, now: number) => {
     if (!webhook.isBacklogged) return;
-    const { slowness, nextSlotAt } = webhook;
-    const stored = { ...slowness, accountId: '', eventName: 'demanda.criada' as const, version: 0, nextSlotAt };
-    const { beginAt, interval, most } = planOf(stored, slowRate, now);
+    const { beginAt, interval, most, slots } = planOf({ ...webhook.slowness, ...webhook.slots }, slowRate, now);
     const given = Math.min(most, webhook.table.length);
-    for (let slot = 0; slot < given; slot++) send(webhook, webhook.table.shift(), beginAt + slot * interval);
-    webhook.nextSlotAt = beginAt + given * interval;
+    webhook.slots = { ...slots, nextSlotAt: beginAt + given * interval };
+    for (let slot = 0; slot < given; slot++) send(webhook, webhook.table.shift(), beginAt + slot * interval, now);
     if (webhook.table.length === 0) webhook.isBacklogged = false;
   };
   const retryLater = (webhook: SlowWebhook, number: number, now: number) => {
@@ -111,18 +123,30 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
   };
   const queued = () => queues.reduce((sum, queue) => sum + queue.length, 0);
 
-  const begin = (message: number, process: number, at: number) => {
-    const webhook = webhooks[message >> 4] as SlowWebhook;
-    attempts += 1;
-    underWayOf[webhook.index] = (underWayOf[webhook.index] ?? 0) + 1;
-    if (webhook === bystander) bystanderWaits.push(at * tick - (bystanderDue.shift() ?? at * tick));
-    const over = at + webhook.answers / tick;
+  const webhookOf = (message: number) => webhooks[(message % seriesUnit) >> 4] as SlowWebhook;
+  /** Returns whether the slot of a message counts still. Otherwise it takes another, and its process some time. */
+  const mayBegin = (message: number, process: number, at: number): boolean => {
+    const { slots, slowness, ...webhook } = webhookOf(message);
+    const isPresent = Math.floor(message / seriesUnit) === slots.slotSeries % seriesKept;
+    if (isPresent && countsStill(slots, slots.slotSeries, slotInterval(slowness, slowRate))) return true;
+    takeSlot(webhooks[webhook.index] as SlowWebhook, message & 15, at * tick);
+    endAt(at + movedIn, nothing, process);
+    return false;
+  };
+  const endAt = (over: number, message: number, process: number) => {
     const ending = ends.get(over) ?? [];
     ending.push(message, process);
     ends.set(over, ending);
-    if (webhook.answers > hangsAfter && at % ticksPerSecond === 0) {
-      webhook.slowness = withDuration(webhook.slowness, deadline, at * tick + hangsAfter) ?? webhook.slowness;
-    }
+  };
+  const begin = (message: number, process: number, at: number) => {
+    const webhook = webhookOf(message);
+    const took = webhook.answersAt(at * tick);
+    attempts += 1;
+    underWayOf[webhook.index] = (underWayOf[webhook.index] ?? 0) + 1;
+    if (webhook === bystander) bystanderWaits.push(at * tick - (bystanderDue.shift() ?? at * tick));
+    endAt(at + took / tick, message, process);
+    if (took > hangsAfter)
+      notes.set(at + hangsAfter / tick, (notes.get(at + hangsAfter / tick) ?? new Set()).add(webhook));
   };
   /** The moments when the bystander's attempts were due, in the order in which they are begun: they never overtake each other. */
   const bystanderDue: number[] = [];
@@ -144,19 +168,26 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
       }
       if (at % ticksPerMinute === webhook.index) sweep(webhook, now);
     }
-    for (const message of delayed.get(at) ?? []) (plan.isFair ? queues[message >> 4] : queues[0])?.push(message);
+    for (const message of delayed.get(at) ?? [])
+      (plan.isFair ? queues[webhookOf(message).index] : queues[0])?.push(message);
     delayed.delete(at);
+    for (const webhook of notes.get(at) ?? [])
+      webhook.slowness = withDuration(webhook.slowness, deadline, now) ?? webhook.slowness;
+    notes.delete(at);
 
     const over = ends.get(at) ?? [];
     ends.delete(at);
     for (let index = 0; index < over.length; index += 2) {
       const [message = 0, process = 0] = [over[index], over[index + 1]];
-      const webhook = webhooks[message >> 4] as SlowWebhook;
-      underWayOf[webhook.index] = (underWayOf[webhook.index] ?? 1) - 1;
       const owner = processes[process];
       if (owner) owner.underWay -= 1;
-      webhook.slowness = withDuration(webhook.slowness, webhook.answers, now) ?? webhook.slowness;
-      if (webhook !== bystander) retryLater(webhook, message & 15, now);
+      if (message === nothing) continue;
+      const webhook = webhookOf(message);
+      underWayOf[webhook.index] = (underWayOf[webhook.index] ?? 1) - 1;
+      const took =
+        webhook === bystander ? bystanderAnswers : now < plan.hangsFrom + answersBefore ? answersBefore : deadline;
+      webhook.slowness = withDuration(webhook.slowness, took, now) ?? webhook.slowness;
+      if (took === deadline) retryLater(webhook, message & 15, now);
     }
 
     // Places grow while messages wait; each receives a batch a step while it may, and begins anew when all is over.
@@ -171,8 +202,13 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
         const message = next();
         if (message === undefined) break;
         process.underWay += 1;
-        begin(message, index, at);
+        if (mayBegin(message, index, at)) begin(message, index, at);
       }
+    }
+    for (let index = 0; index < plan.hanging; index++) {
+      const underWay = underWayOf[index] ?? 0;
+      mostUnderWay = Math.max(mostUnderWay, underWay);
+      if (underWay > aboutSixty) manyUnderWay[index] = (manyUnderWay[index] ?? 0) + 1;
     }
   }
   bystanderWaits.sort((one, other) => one - other);
@@ -180,6 +216,8 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
     bystanderP99: bystanderWaits[Math.ceil(bystanderWaits.length * 0.99) - 1] ?? 0,
     bystanderLongest: bystanderWaits.at(-1) ?? 0,
     attempts,
+    mostUnderWay,
+    manyUnderWayFor: Math.max(0, ...manyUnderWay) * tick,
     queued: queued(),
     waitingInTable: webhooks.reduce((sum, { table }) => sum + table.length, 0),
   };
@@ -188,9 +226,10 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
 interface SlowWebhook {
   readonly index: number;
   readonly rate: number;
-  readonly answers: number;
+  /** How long an attempt takes that begins then, in milliseconds. */
+  readonly answersAt: (now: number) => number;
   slowness: Slowness;
-  nextSlotAt: number;
+  slots: Slots;
   isBacklogged: boolean;
   /** The attempts that wait in the table, by their numbers. */
   readonly table: RingBuffer;
@@ -199,6 +238,22 @@ interface SlowWebhook {
 }
 
 const bystanderAnswers = 3_000;
+
+/** The answers of webhooks before they hang. */
+const answersBefore = 2_500;
+
+/** About 60: a tenth more, by which durations may differ. */
+const aboutSixty = 66;
+
+/** A message is a number of 16 bits: 10 for its webhook and attempt, the others for the end of the number of its slot's series. */
+const seriesUnit = 1_024;
+const seriesKept = 64;
+
+/** Steps until a message that takes another slot is hidden: three calls, and those of its batch. */
+const movedIn = 1;
+
+/** Stands for a message that was hidden: its process has it no more. */
+const nothing = -1;
 
 const deadline = 15_000;
 
