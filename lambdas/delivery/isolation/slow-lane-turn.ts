@@ -15,7 +15,7 @@ import type { WaitInTable } from './wait-in-table.ts';
  * The verdict on a delivery whose message has come: its attempt is made `now`, or the message is hidden for so many milliseconds, or
  * it is `over`: the delivery needs the message no more.
  */
-export type Turn = 'now' | 'over' | { readonly hiddenFor: number };
+type Turn = 'now' | 'over' | { readonly hiddenFor: number };
 
 /** Judges a delivery whose message has come. */
 export type JudgeTurn = (

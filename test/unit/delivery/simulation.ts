@@ -598,7 +598,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     speedUp: () => slownessNow.change(owner, slowness => recovered(slowness, now())),
     /** Takes all slots of the next 90 s, as other deliveries would. */
     takeSlots: async () => {
-      const slowness = await slownessNow.change(owner, () => undefined);
+      const slowness = await slownessNow.change(owner, known => known);
       const interval = slotInterval(slowness, slowRate);
       const { after } = nextSlots(slowness, interval, now());
       await slownessNow.reserveUntil(slowness, { ...after, nextSlotAt: Math.max(after.nextSlotAt, now() + 90_000) });
