@@ -136,7 +136,7 @@ export async function startDelivery() {
   /** Has the receiver found slow, and all slots of the next 90 s taken. */
   async function slowDown(): Promise<void> {
     const slowness = await slownessStore.change(owner, known => withSlowDns(known, now()));
-    await slownessStore.reserveUntil(slowness, now() + 90_000);
+    await slownessStore.reserveUntil(slowness, { ...slowness, nextSlotAt: now() + 90_000 });
   }
 
   /** Puts so many deliveries into the table that wait for a slot since now. */
@@ -283,7 +283,7 @@ export async function startDelivery() {
     const run = makeSweep({
       ...shared,
       tasks: {
-        [slownessPrefix]: makeSlowBacklogTask({ ...shared, slownessStore, slowRate: 20 }),
+        [slownessPrefix]: makeSlowBacklogTask({ ...shared, slownessStore, findWebhook, slowRate: 20 }),
         [replaysPrefix]: makeReplayTask({ replays, run: runReplay, now }),
       },
     });

@@ -3,6 +3,7 @@ import type { Webhook } from '../../webhooks/webhook.ts';
 import type { WaitingDelivery } from '../delivery.ts';
 import { isSlow, nextSlots, type Slots, type Slowness, slotInterval } from '../isolation/slowness.ts';
 import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
+import { latenessOfTurn } from '../lateness.ts';
 import { backlogAttention, releasedPerSweep, releaseRate, slotsAhead } from '../limits.ts';
 import type { AttemptQueue } from '../queues.ts';
 import { backlogShardsOf } from '../store/delivery-item.ts';
@@ -15,7 +16,10 @@ import { isTooOld, queuedInSlowLane, scheduled, withSlot } from '../transitions.
 
 /** The dependencies of the task. */
 export interface SlowBacklogDependencies extends DeliveryTelemetry {
-  readonly slownessStore: Pick<SlownessStore, 'read' | 'claim' | 'reserveUntil' | 'endBacklog' | 'endWaiting'>;
+  readonly slownessStore: Pick<
+    SlownessStore,
+    'read' | 'claim' | 'reserveUntil' | 'noteServed' | 'endBacklog' | 'endWaiting'
+  >;
   readonly store: Pick<DeliveryStore, 'waitingForSlot' | 'update'>;
   readonly findWebhook: FindWebhook;
   readonly queues: Readonly<Record<'retry' | 'slow', Pick<AttemptQueue, 'sendAll'>>>;
@@ -50,14 +54,26 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     const { accountId, eventName, waitingAt = 0 } = slowness;
     const webhook = await findWebhook(accountId, eventName);
     const registeredAt = webhook?.status === 'active' ? webhook.createdAt - clockTolerance : now();
-    const task: Task = { id: entry.id, read: slowness, slowness, beganAt: now(), found: 0, given: 0, hasTime };
+    const task: Task = {
+      id: entry.id,
+      read: slowness,
+      slowness,
+      beganAt: now(),
+      found: 0,
+      given: 0,
+      isServed: false,
+      hasTime,
+    };
     // A registration's own come first: they do not wait until all that waits for earlier ones has ended.
     await serve(task, { from: registeredAt });
     await serve(task, { before: registeredAt });
     if (task.found === 0 && now() - waitingAt > backlogAttention) await slownessStore.endWaiting(slowness);
-    if (task.given === 0) return;
+    if (task.isServed) await slownessStore.noteServed(slowness);
+    const { given, longestDue, isServed } = task;
     const { to: lane } = planFor(task);
-    log.info('slow_lane.slots_given', { account: accountId, event: eventName, lane, deliveries: task.given });
+    if (given > 0) log.info('slow_lane.slots_given', { account: accountId, event: eventName, lane, deliveries: given });
+    if (longestDue === undefined || (isServed && slowness.servedAt === undefined)) return;
+    return latenessOfTurn(slowness, longestDue, now()); // as it was before this sweep
   };
 
   /** Serves the deliveries that were due in a span, until all have slots or have ended, or no slot or no time is left. */
@@ -69,13 +85,18 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
       const most = isPresent ? planFor(task).most : releasedPerSweep - task.found;
       const { deliveries, isAll } = await store.waitingForSlot(shards, Math.min(most, chunkSize), due);
       task.found += deliveries.length;
+      const [longest] = deliveries;
+      if (longest)
+        task.longestDue = Math.min(task.longestDue ?? longest.wait.nextAttemptAt, longest.wait.nextAttemptAt);
       const attemptable = await endUnattemptable(task, deliveries);
+      task.isServed ||= attemptable.length < deliveries.length;
       const plan = await takeNextSlots(task, attemptable.length);
       if (!plan) return;
-      const isServed = isAll && plan.most === attemptable.length;
+      const areAllServed = isAll && plan.most === attemptable.length;
       // After the reservation arrivals need not wait behind those that wait: they reserve slots, too.
-      if (isPresent && isServed && backlogAt !== undefined) await slownessStore.endBacklog(task.read);
+      if (isPresent && areAllServed && backlogAt !== undefined) await slownessStore.endBacklog(task.read);
       const isComplete = await handOver(attemptable.slice(0, plan.most), plan, task.hasTime);
+      task.isServed ||= isComplete && plan.most > 0;
       if (isAll || !isComplete || plan.most < attemptable.length || deliveries.length === 0) return;
     }
   }
@@ -196,6 +217,10 @@ interface Task {
   found: number;
   /** Deliveries that were given slots. */
   given: number;
+  /** When the first of those that were found was due. */
+  longestDue?: number;
+  /** Whether any was handed over or ended. */
+  isServed: boolean;
   readonly hasTime: () => boolean;
 }
 

@@ -231,7 +231,7 @@ describe('ops status of deliveries', () => {
   const due = (nextAttemptAt: number) => ({
     wait: { nextAttemptAt, sweepAt: nextAttemptAt + 2 * minute, overdueCount: 0 },
   });
-  const inSlowQueue = (at: number) => ({ wait: queuedInSlowLane(withSlot(aDelivery(), at)).wait });
+  const inSlowQueue = (at: number) => ({ wait: queuedInSlowLane(withSlot(aDelivery(), { at, series: 0 }, at)).wait });
   const waiting = (at: number) => ({ wait: waitingForSlot(aDelivery(), at).wait });
   /** Has the deliveries of an account wait for a slot of a webhook whose last slot is over at a moment. */
   const slowTask = async (accountId: string, lastSlotAt: number) => {
@@ -239,7 +239,7 @@ describe('ops status of deliveries', () => {
     const owner = { accountId, eventName: 'demanda.criada' } as const;
     const slowness = await slownessStore.change(owner, known => withSlowDns(known, now));
     await slownessStore.beginWaiting(slowness);
-    await slownessStore.reserveUntil(slowness, lastSlotAt);
+    await slownessStore.reserveUntil(slowness, { ...slowness, nextSlotAt: lastSlotAt });
   };
 
   beforeAll(async () => {

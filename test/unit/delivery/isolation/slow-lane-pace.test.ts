@@ -64,7 +64,7 @@ const startLane = async (answersIn: (at: number) => number) => {
     waitInTable: makeWaitInTable({ ...telemetry, slownessStore, now }),
   };
   const shared = { ...telemetry, ...slots, slownessStore, store, slowRate: 20, now };
-  const move = makeMoveToSlowLane({ ...shared, slowQueue: slow });
+  const move = makeMoveToSlowLane({ ...shared, lane: 'first', slowQueue: slow });
   const begun: { readonly id: string; readonly attempt: number; readonly at: number; readonly until: number }[] = [];
   const underWay: { readonly at: number; readonly act: () => Promise<unknown> }[] = [];
   const slowness = () => slownessStore.change(owner, () => undefined);
@@ -77,7 +77,9 @@ const startLane = async (answersIn: (at: number) => number) => {
     findWebhookState: makeFindWebhookState(store, { deliveries: table, webhooks: 'Webhooks' }),
     judgeTurn: makeJudgeTurn({ ...shared, lane: 'slow' }),
     replays: { find: async () => undefined },
-    sendToDeadLetters: async () => expect.unreachable(),
+    moveToDeadLetters: async () => expect.unreachable(),
+    sendAgain: async () => false,
+    suspensions: { resume: async () => undefined },
     processDelivery: async (delivery, _, storeChange) => {
       const took = Math.min(answersIn(now() - noon), deadline);
       begun.push({ id: delivery.id, attempt: delivery.attempt, at: now() - noon, until: now() - noon + took });

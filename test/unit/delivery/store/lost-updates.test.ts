@@ -164,7 +164,10 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
 describe('whoever finds a delivery changed since it was read', () => {
   const mark = async () => {
     const read = await only();
-    await world.store.update(read, queuedInSlowLane(withSlot(read, read.wait.nextAttemptAt)));
+    await world.store.update(
+      read,
+      queuedInSlowLane(withSlot(read, { at: read.wait.nextAttemptAt, series: 0 }, world.clock.now())),
+    );
   };
 
   it('resends it all the same where only its mark or its slot is another', async () => {

@@ -85,6 +85,8 @@ describe('the sweeper’s task for a slow webhook', () => {
   let sent: { to: string; delivery: WaitingDelivery; stored: Delivery | undefined }[];
   let refused: number;
   let webhook: Webhook | undefined;
+  /** The lateness that the last run found. */
+  let lateness: number | undefined;
   let telemetry: ReturnType<typeof fakeTelemetry>;
   beforeEach(() => {
     clock.set(noon);
@@ -127,7 +129,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   const sweep = async (changes?: Partial<SlowBacklogDependencies>, hasTime = () => true) => {
     const entries = (await Promise.all([taskShard, ...dueShards].map(shard => store().due(shard)))).flat();
     const entry = entries.find(({ id }) => id === slownessId(owner));
-    if (entry) await makeTask(changes)(entry, hasTime);
+    lateness = entry && (await makeTask(changes)(entry, hasTime));
     return entry !== undefined;
   };
   const idOf = (number: number) => `evt_${owner.accountId}_${String(number).padStart(4, '0')}`;
@@ -157,6 +159,65 @@ describe('the sweeper’s task for a slow webhook', () => {
     for (const { wait } of await readAll(ids)) expect(wait).toMatchObject({ slowLane: 'queued', overdueCount: 0 });
     expect(await slowness()).toMatchObject({ nextSlotAt: noon + 25 * 250 });
     expect(telemetry.counts).toEqual({ MovedToSlowLane: 25 });
+  });
+
+  it('finds late what no run gives a slot: since the last slot was over, or since any was given', async () => {
+    const stuck = { slownessStore: { ...slownessStore(), reserveUntil: async () => false } };
+    await slowDown();
+    await wait(350);
+    await sweep(); // gives 300 of 75 s
+    expect(lateness).toBeUndefined(); // of an item that lacked the moment
+    clock.advance(minute);
+    await sweep(stuck);
+    expect(lateness).toBe(-15 * second);
+    clock.advance(6 * minute);
+    await sweep(stuck);
+    expect(lateness).toBe(5 * minute + 45 * second);
+    clock.advance(minute);
+    await sweep();
+    expect(lateness).toBe(6 * minute + 45 * second); // until now
+    clock.advance(minute);
+    await sweep();
+    expect(lateness).toBeUndefined(); // nothing waits
+  });
+
+  it('finds late nothing that began to wait long after the last slot was given', async () => {
+    await slowDown();
+    await wait(1);
+    await sweep();
+    clock.advance(60 * minute);
+    await slownessStore().beginWaiting(await slowness());
+    await store().create(waitingForSlot(aDelivery({ ...owner, id: idOf(7) }), now()));
+    clock.advance(minute);
+    await sweep();
+    expect(lateness).toBe(minute);
+  });
+
+  // A receiver that answered in 2.5 s and then hangs: what had slots gets new ones, further apart.
+  it('finds late nothing while the slots that others were given reach far ahead', async () => {
+    await slowDown();
+    await wait(3);
+    const read = await slowness();
+    await slownessStore().reserveUntil(read, { ...read, nextSlotAt: noon + 7 * minute });
+    for (let passed = 0; passed <= 7; passed++) {
+      await sweep();
+      expect(lateness ?? 0).toBeLessThanOrEqual(0);
+      clock.advance(minute);
+    }
+    expect(sent).toHaveLength(3);
+  });
+
+  it('finds late nothing that waits for its release while others are released', async () => {
+    await slowDown();
+    await wait(100);
+    await speedUp();
+    for (let passed = 0; passed < 10; passed++) {
+      let asked = 0;
+      await sweep(undefined, () => asked++ < 3); // time for a part of them
+      expect(lateness ?? 0).toBeLessThanOrEqual(minute);
+      clock.advance(minute);
+    }
+    expect(sent).toHaveLength(100);
   });
 
   it('gives no slots beyond the next sweep, which gives the rest', async () => {
