@@ -75,18 +75,18 @@ export function makeProcessDelivery(
     const after = applyOutcome(delivery, outcome);
     if (outcome.outcome === 'given_up') {
       const repeat = () => repeatInSlowLane(delivery, after, outcome, { webhook, slowness }, storeChange);
-      return orTell(delivery, outcome, repeat);
+      return storeOrTell(delivery, outcome, repeat);
     }
     const isGone = outcome.outcome === 'gone' && !isTest(delivery);
     const standing = { after: isGone ? heldByGone(after, webhook) : after, outcome };
     const store = () => storeUnlessStale(delivery, standing.after, storeChange, dependencies);
-    if (!(await orTell(delivery, outcome, store))) return;
+    if (!(await storeOrTell(delivery, outcome, store))) return;
     if (isGone) await suspendAndGoOn(delivery, standing, webhook);
     else await goOn(delivery, standing, webhook);
   };
 
   /** Stores an outcome. Until an event's first one is stored, the log alone tells of its POST: its webhook may be gone by then. */
-  async function orTell<Result>(
+  async function storeOrTell<Result>(
     delivery: Delivery,
     { record }: AttemptOutcome,
     store: () => Promise<Result>,
