@@ -3,6 +3,7 @@ import type { AttemptRecord, Delivery } from '../../../lambdas/delivery/delivery
 import { audit } from '../../chaos/audit.ts';
 import type { PublishedEvent } from '../../chaos/publisher.ts';
 import type { ReceiverBehaviour } from '../../chaos/receiver-behaviours.ts';
+import { describeChaos } from '../../chaos/report.ts';
 import { fullRun, withoutKills } from '../../chaos/run-settings.ts';
 
 const accepted = Date.UTC(2026, 10, 20, 12);
@@ -80,4 +81,13 @@ describe('the lateness of attempts', () => {
     expect([fullRun.mostLate, withoutKills(fullRun).mostLate]).toEqual([330 * second, 180 * second]);
     expect(fullRun.limit).toBeGreaterThan(2 * fullRun.mostLate);
   });
+});
+
+it('the report of a run says in a line how late the latest attempt was', () => {
+  const injected = { kills: 0, killsAtWork: 0, keptByKms: 0, movedToSlowLane: 0, counts: {} };
+  const counts = { malformed: 0, deadLettered: 0, republished: 0, announced: 0, seconds: 1 };
+  const verdict = (...lateness: number[]) =>
+    describeChaos({ ...counts, injected, rows: [], findings: [], lateness, mostLate: 180 * second });
+  expect(verdict(5, 179_001)).toContain('Nobody waited over 180 s: the latest attempt was late by 180 s.');
+  expect(verdict(5, 180_001, 400_000)).toContain('2 ATTEMPTS WERE OVER 180 s LATE, the latest by 400 s.');
 });

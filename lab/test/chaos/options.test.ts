@@ -12,6 +12,10 @@ describe('the options of a chaos run', () => {
 
   it('choose a part, and the runs and attacks of isolation', () => {
     expect(readOptions(['--guesses']).part).toBe('guesses');
+    expect(readOptions(['--faults', '--events', '800', '--seed', '7'])).toMatchObject({
+      part: 'faults',
+      settings: { events: 800, seed: 7 },
+    });
     const { part, rounds, attacks: chosen } = readOptions(['--isolation', '--runs', '1', '--attack', 'burst of 600']);
     expect({ part, rounds }).toEqual({ part: 'isolation', rounds: 1 });
     expect(chosen.map(({ name }) => name)).toEqual(['always hangs, burst of 600']);
