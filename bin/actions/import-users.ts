@@ -4,9 +4,10 @@ import * as z from 'zod';
 import { tokenEnvironment } from '../../lambdas/auth/environment.ts';
 import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
 import { importedKinds, parseImportedHash } from '../../lambdas/auth/principals/imported-hash.ts';
-import { roles } from '../../lambdas/auth/principals/user.ts';
+import { roles, type User } from '../../lambdas/auth/principals/user.ts';
 import type { ImportedUser, UserStore } from '../../lambdas/auth/principals/user-store.ts';
-import { writes } from './audit.ts';
+import { type AuditedTask, writes } from './audit.ts';
+import { mostListed } from './audit-log.ts';
 import { longestEmail, parseEmailAddress } from './email-address.ts';
 import { type NumberedLine, readLines } from './import-lines.ts';
 import { readWayBack } from './kept-versions.ts';
@@ -16,9 +17,7 @@ import { openUsers } from './stores.ts';
 import type { Task } from './target.ts';
 
 /** Takes over users with the password hashes that they have. */
-export const actions = {
-  importUsers: writes('users import', importUsers, { after: ({ created }) => ({ count: created }) }),
-};
+export const actions = { importUsers: writes('users import', importUsers) };
 
 /** The number of lines by what became of them. */
 export interface Imported {
@@ -42,10 +41,38 @@ export interface Imported {
  * @throws {CliError} when a roll-back would lead to code that cannot judge these hashes, when the file cannot be read, or a line was not
  * imported. Such lines are warned of by their numbers as they come.
  */
-async function importUsers({ target, progress, warn }: Task, file: string): Promise<Imported> {
+async function importUsers({ target, progress, warn, ...audit }: AuditedTask, file: string): Promise<Imported> {
   if (target.deployed) await refuseUnjudged(target.deployed);
-  const { importUser } = openUsers(target);
-  return importLines({ lines: linesOf(file), importUser, progress, warn, pause: () => sleep(retryPause) });
+  const users = openUsers(target);
+  const named = nameCreated(audit);
+  const importUser = (user: ImportedUser) => users.importUser(user, named.add);
+  try {
+    return await importLines({ lines: linesOf(file), importUser, progress, warn, pause: () => sleep(retryPause) });
+  } finally {
+    await named.end();
+  }
+}
+
+/** Names the users that are created for the audit trail: the accounts and the count in its line, the ids in further ones. */
+function nameCreated({ nameDone, nameMore }: Pick<AuditedTask, 'nameDone' | 'nameMore'>) {
+  const accounts = new Set<string>();
+  const users: string[] = [];
+  const lines: Promise<void>[] = [];
+  let count = 0;
+  return { add, end };
+
+  function add({ userId, accountId }: User): void {
+    count += 1;
+    if (accounts.size < mostListed) accounts.add(accountId);
+    nameDone({ count, accounts: [...accounts] });
+    users.push(userId);
+    if (users.length === mostListed) lines.push(nameMore({ users: users.splice(0) }));
+  }
+
+  async function end(): Promise<void> {
+    if (users.length > 0) lines.push(nameMore({ users: users.splice(0) }));
+    await Promise.all(lines);
+  }
 }
 
 /** After a roll-back to a version that knows no imported hash, these users could not log in. The first version has none before it. */
@@ -66,7 +93,7 @@ export async function importLines({
   pause,
 }: Pick<Task, 'progress' | 'warn'> & {
   readonly lines: AsyncIterable<NumberedLine>;
-  readonly importUser: UserStore['importUser'];
+  readonly importUser: (user: ImportedUser) => ReturnType<UserStore['importUser']>;
   /** Waits before a user whose making was begun elsewhere is tried again. */
   readonly pause: () => Promise<void>;
 }): Promise<Imported> {

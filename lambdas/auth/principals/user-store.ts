@@ -64,13 +64,17 @@ export function makeUserStore({
 
   /**
    * Creates a user with the password hash that another system made, unless somebody has the e-mail address. May be repeated after it
-   * ended half-way; `being_made` for as long as the address is claimed by somebody who may not be done yet.
+   * ended half-way; `being_made` for as long as the address is claimed by somebody who may not be done yet. `onCreated` is called with
+   * the user.
    */
-  async function importUser(imported: ImportedUser): Promise<'created' | 'existing' | 'taken' | 'being_made'> {
+  async function importUser(
+    imported: ImportedUser,
+    onCreated: (user: User) => void = () => {},
+  ): Promise<'created' | 'existing' | 'taken' | 'being_made'> {
     const owner = await findUserByEmail(imported.email); // first: a second run of an import writes nothing
     if (owner) return owner.accountId === imported.accountId ? 'existing' : 'taken';
     try {
-      await addUser({ ...imported, passwordHash: `${importedPrefix}${imported.passwordHash}` });
+      onCreated(await addUser({ ...imported, passwordHash: `${importedPrefix}${imported.passwordHash}` }));
       return 'created';
     } catch (error) {
       if (!(error instanceof EmailTakenError)) throw error;

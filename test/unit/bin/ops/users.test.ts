@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eraseUser } from '../../../../bin/actions/erase-user.ts';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
@@ -8,10 +11,15 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 
 let operated: OperatedTables;
+let folder: string;
 beforeAll(async () => {
   operated = await startOperatedTables();
+  folder = await mkdtemp(join(tmpdir(), 'emissor-ops-users-'));
 });
-afterAll(() => operated.stop());
+afterAll(async () => {
+  await operated.stop();
+  await rm(folder, { recursive: true });
+});
 
 const password = 'a password of enough characters';
 const create = async (account = 'acme') => {
@@ -226,3 +234,41 @@ describe('ops sessions list --all', () => {
     expect(await ended()).toBe('revocation');
   });
 });
+
+describe('ops users import in the audit trail', () => {
+  const lineOf = (account: string) =>
+    JSON.stringify({
+      email: `${randomId(12).toLowerCase()}@example.com`,
+      account,
+      role: 'admin',
+      password_hash: '$2b$12$GhvMmNVjRW29ulnudl.LbuAnUtN/LRfe1JsBm1Xu6LE3059z5Tr8m',
+    });
+  const imported = async (...lines: readonly string[]) => {
+    const file = join(folder, randomId(8));
+    await writeFile(file, lines.join('\n'));
+    const { code } = await operated.run('users', 'import', file);
+    const trail: AuditRecord[] = await operated.ask(['audit', 'list', '--limit', '10000']);
+    const last = trail.find(({ of }) => of === null);
+    return { code, last, further: trail.filter(({ of }) => of !== null && of === last?.id) };
+  };
+
+  it('has the accounts and the number, and the ids in further lines, also where a line was wrong', async () => {
+    const users = Array.from({ length: 101 }, (_, number) => lineOf(number % 2 === 0 ? 'one' : 'other'));
+    const { code, last, further } = await imported(...users, '{"email":"nobody"}');
+    expect(code).toBe(1);
+    expect(last).toMatchObject({ command: 'users import', outcome: 'failed', target: { count: 101 } });
+    expect(new Set(last?.target.accounts)).toEqual(new Set(['one', 'other']));
+    const ids = further.flatMap(({ target }) => target.users ?? []);
+    expect([further.length, new Set(ids).size]).toEqual([2, 101]);
+    const listed: { userId: string }[] = await operated.ask(['users', 'list', '--account', 'one']);
+    for (const { userId } of listed) expect(ids).toContain(userId);
+  });
+});
+
+interface AuditRecord {
+  readonly id: string;
+  readonly of: string | null;
+  readonly command: string;
+  readonly outcome: string;
+  readonly target: { readonly accounts?: readonly string[]; readonly users?: readonly string[] };
+}
