@@ -80,8 +80,8 @@ export function makeWebhookStore({
   }
 
   /**
-   * Sets the URL and authorization of the webhook that was read, and forgets that it was failing. A different URL also ends a
-   * suspension, unless it is an operator's. Returns `undefined` when its registration, URL or state has changed since.
+   * Sets the URL and authorization of the webhook that was read. A different URL also ends a suspension, unless it is an operator's, and
+   * forgets that the webhook was failing. Returns `undefined` when its registration, URL or state has changed since.
    */
   async function replace(
     read: Webhook,
@@ -95,8 +95,7 @@ export function makeWebhookStore({
         url,
         sealedAuthorization,
         updatedAt,
-        failingSince: undefined,
-        failingMark: undefined,
+        ...(isOtherUrl && { failingSince: undefined, failingMark: undefined }),
         ...(endsSuspension && active),
       },
       when: expression`webhookId = ${webhookId} AND url = ${read.url} AND status = ${status}

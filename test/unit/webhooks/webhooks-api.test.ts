@@ -387,14 +387,14 @@ describe('PUT /v1/webhooks/{evento}', () => {
     expect((await replace({ url, autorizacao: 'Basic eA==' })).json.autorizacao_definida).toBe(true);
   });
 
-  it('with a different URL ends a suspension and a series of failures; with the same URL it ends no suspension', async () => {
+  it('with a different URL ends a suspension and a series of failures; with the same URL it ends neither', async () => {
     await register();
     await change({ status: 'suspended', suspensionReason: 'gone', failingSince: 1 });
     expect((await replace({ url: 'https://RECEIVER.example.com:443/hook' })).json).toMatchObject({
       estado: 'suspenso',
       motivo_suspensao: 'gone',
+      falhando_desde: '1970-01-01T00:00:00.001Z',
     });
-    await change({ failingSince: 1 });
     expect((await replace({ url: 'https://other.example.com/' })).json).toMatchObject({
       estado: 'ativo',
       motivo_suspensao: null,
