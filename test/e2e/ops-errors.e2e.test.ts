@@ -78,7 +78,11 @@ describe('ops says what is wrong in one line', () => {
     ['an event by two names', ['events', 'find', 'some-message', '--id', 'x'], /name one event/],
     ['a cut webhook-id', ['events', 'find', 'evt_x'], /must be a webhook-id \("evt_" and 27/],
     ['dead letters that nobody names', ['dlq', 'discard', '--yes'], /by their ids, or by --reason/],
-    ['an empty id', [...proposal, '--proposal', '1', '--id', ''], /so: --id must be a string of 1 to 128 characters\.$/m],
+    [
+      'an empty id',
+      [...proposal, '--proposal', '1', '--id', ''],
+      /so: --id must be a string of 1 to 128 characters\.$/m,
+    ],
     ['a number that is none', [...proposal, '--demand', '1e3'], /--demand/],
     ['a client with nothing to change', ['clients', 'update', 'x'], /nothing to change/],
     [
