@@ -29,7 +29,9 @@ export interface OccurrenceMarks {
 export function findOccurrences(secrets: Iterable<string>, readable: ReadableText, marks: OccurrenceMarks): void {
   const { text, encoded, isCut } = readable;
   const mayOccur = (secret: string) => secret !== '' && (isCut || lengthWithoutPadding(secret) <= text.length);
-  const { width, empty, whole, unfinished, before } = compile([...secrets].filter(mayOccur));
+  // Of a longer secret only a beginning can occur, cut off by the end: the rest would cost time for nothing.
+  const beginnings = [...secrets].filter(mayOccur).map(secret => secret.slice(0, text.length + 1));
+  const { width, empty, whole, unfinished, before } = compile(beginnings);
   if (width === 0) return;
   /** For each place a set of beginnings. The empty ones, which end at every place, are not in it on the way there. */
   const sets = new Int32Array((text.length + 1) * width);
@@ -46,13 +48,13 @@ export function findOccurrences(secrets: Iterable<string>, readable: ReadableTex
 
   /** Lengthens the beginnings at a place by a character, and adds them where that ends. */
   function read(place: number, end: number, character: number): void {
-    const possible = before.get(character);
-    if (!possible) return;
+    const continued = before.get(character);
+    if (!continued) return;
     let from = place * width;
     let to = end * width;
     let carry = 0;
     for (let word = 0; word < width; word++, from++, to++) {
-      const lengthened = ((sets[from] ?? 0) | (empty[word] ?? 0)) & (possible[word] ?? 0);
+      const lengthened = ((sets[from] ?? 0) | (empty[word] ?? 0)) & (continued[word] ?? 0);
       sets[to] = (sets[to] ?? 0) | (lengthened << 1) | carry;
       carry = lengthened >>> 31;
     }
@@ -81,15 +83,15 @@ export function findOccurrences(secrets: Iterable<string>, readable: ReadableTex
 
   /** Keeps beginnings that this character leads to one that was kept. */
   function keepRead(place: number, end: number, character: number): void {
-    const possible = before.get(character);
-    if (!possible) return;
+    const continued = before.get(character);
+    if (!continued) return;
     let from = place * width + width - 1;
     let to = end * width + width - 1;
     let all = 0;
     let carry = 0;
     for (let word = width - 1; word >= 0; word--, from--, to--) {
       const lengthened = sets[to] ?? 0;
-      const led = ((sets[from] ?? 0) | (empty[word] ?? 0)) & (possible[word] ?? 0) & ((lengthened >>> 1) | carry);
+      const led = ((sets[from] ?? 0) | (empty[word] ?? 0)) & (continued[word] ?? 0) & ((lengthened >>> 1) | carry);
       kept[word] = (kept[word] ?? 0) | led;
       all |= led;
       carry = lengthened << 31;
