@@ -24,9 +24,13 @@ export async function deleteLetters(
   return { deadLetters: deleted.size, inFlight: Math.max(before, await queues.countInFlight()) };
 }
 
-/** Returns whether a message is of an account: an event, also in the envelope of SNS or EventBridge, or a later attempt. */
+/**
+ * Returns whether a message is of an account: an event, also in the envelope of SNS or EventBridge, or a later attempt. An event says so
+ * by its `id_conta` alone, whatever else it has.
+ */
 function namesAccount(body: string, account: string): boolean {
   const message = parseObject(body);
+  if (typeof message.id_conta === 'string') return message.id_conta === account;
   return [message, message.detail, parseObject(message.Message)].some(value => {
     const { id_conta, accountId } = Object(value);
     return id_conta === account || accountId === account;

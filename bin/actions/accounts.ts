@@ -109,13 +109,16 @@ async function deleteAccount({ target, progress, confirm }: Task, account: strin
 
   const users = openUsers(target);
   for (const { userId } of found) await users.beginDeletion(userId);
-  for (const { clientId } of clients) await eraseClient(target, clientId);
+  let clientsDeleted = 0;
+  for (const { clientId } of await items.listClients()) {
+    if (await eraseClient(target, clientId, account)) clientsDeleted += 1;
+  }
   await deleteOwn(target, items);
   const deliveries = await deleteDeliveries(target, items, progress);
   const deleted = await deleteUsers({ target, progress }, items);
   await deleteOwn(target, items); // a consumer may have noted slowness meanwhile
   const { deadLetters, inFlight } = await deleteLetters(openQueues(target), account, progress);
-  const counts = { clients: clients.length, webhooks: webhooks.length, deliveries, ...deleted, deadLetters };
+  const counts = { clients: clientsDeleted, webhooks: webhooks.length, deliveries, ...deleted, deadLetters };
   if (Object.values(counts).every(count => count === 0)) throw nothingOf(account, inFlight);
   return { ...counts, inFlight };
 }

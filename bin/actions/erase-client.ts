@@ -7,11 +7,12 @@ import { requireOutput, type Target } from './target.ts';
 
 /**
  * Deletes a client, and the notes and the count that stand beside it. It is disabled first, so that nothing is noted of it any more,
- * and its record goes last: it may be repeated after it ended half-way. Returns it; `undefined` where there is none.
+ * and its record goes last: it may be repeated after it ended half-way. Returns it; `undefined` where there is none, or where it is
+ * bound to another account than the one that is given.
  */
-export async function eraseClient(target: Target, clientId: string): Promise<Client | undefined> {
+export async function eraseClient(target: Target, clientId: string, account?: string): Promise<Client | undefined> {
   const store = openClients(target);
-  const client = await store.setClientStatus(clientId, 'disabled');
+  const client = await store.setClientStatus(clientId, 'disabled', account);
   if (!client) return undefined;
   const table = requireOutput(target, 'LockoutsTable');
   await batchDelete(connectDynamo(target), [...secretUseKeys(table, client), clientLimitKey(table, clientId)]);

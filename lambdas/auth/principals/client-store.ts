@@ -110,9 +110,14 @@ export function makeClientStore({
     return clients.sort((one, other) => one.name.localeCompare(other.name));
   }
 
-  /** Enables or disables a client. Disabling ends every session of the client, for good. */
-  function setClientStatus(clientId: string, status: Client['status']): Promise<Client | undefined> {
-    return update(clientId, { status, ...(status === 'disabled' && endedSessions) });
+  /** Enables or disables a client, or only where it is bound to an account. Disabling ends every session of the client, for good. */
+  function setClientStatus(
+    clientId: string,
+    status: Client['status'],
+    accountId?: string,
+  ): Promise<Client | undefined> {
+    const ofAccount = accountId === undefined ? undefined : expression`accountId = ${accountId}`;
+    return update(clientId, { status, ...(status === 'disabled' && endedSessions) }, ofAccount);
   }
 
   /** @throws {ClientConflictError} */

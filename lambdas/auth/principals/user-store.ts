@@ -237,7 +237,8 @@ export function makeUserStore({
   async function releaseOtherEmails(user: User, wanted: string): Promise<User | undefined> {
     const completed = await completeEmailChange(user);
     const claimedEmail = completed?.claimedEmail;
-    if (claimedEmail === undefined || claimedEmail === wanted) return completed;
+    if (completed === undefined || claimedEmail === undefined || claimedEmail === wanted) return completed;
+    if (!(await ownsLogin(completed))) throw new LoginGoneError();
     const givenUp = await updateUser(
       user.userId,
       { claimedEmail: undefined, formerEmail: claimedEmail }, // the change that claimed it can no more be completed

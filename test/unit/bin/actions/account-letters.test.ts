@@ -46,6 +46,7 @@ describe('the dead letters of an account', () => {
       '"acme"',
       '["acme"]',
       JSON.stringify({ ...event, id_conta: 'acme2', id: 'acme' }),
+      JSON.stringify({ ...event, id_conta: 'acme2', accountId: 'acme', detail: { id_conta: 'acme' } }),
     ];
     for (const body of [...named, ...others]) await put(body);
     expect(await deleteOf('acme')).toEqual({ deadLetters: 4, inFlight: 0 });

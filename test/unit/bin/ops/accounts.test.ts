@@ -84,6 +84,24 @@ describe('ops accounts delete', () => {
     expect([await loginOf(email), await loginOf(next)]).toEqual([undefined, undefined]);
   });
 
+  it('keeps a client that is bound to another account while it asks, and takes one that comes to it', async () => {
+    const bound = async (name: string, account: string): Promise<string> => {
+      const args = ['clients', 'create', '--name', name, '--grant', 'password', '--account', account];
+      return (await operated.ask(args)).clientId;
+    };
+    const [leaves, comes] = [await bound('Leaves', 'binding-a'), await bound('Comes', 'binding-b')];
+    await create('binding-a');
+    await deleteAccount('binding-a', async () => {
+      await operated.ask(['clients', 'update', leaves, '--account', 'binding-b']);
+      await operated.ask(['clients', 'update', comes, '--account', 'binding-a']);
+    });
+    expect(await operated.ask(['clients', 'show', leaves])).toMatchObject({
+      accountId: 'binding-b',
+      status: 'enabled',
+    });
+    expect(await operated.run('clients', 'show', comes)).toMatchObject({ code: 1 });
+  });
+
   it('takes the addresses that were claimed for users who were never made', async () => {
     const email = newEmail();
     const Item = { email, userId: randomId(22), accountId: 'claiming', passwordHash: 'hash', credentialVersion: 1 };
