@@ -48,7 +48,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
     },
     RequestsThrottled: {
       severity: 'page',
-      harm: 'The gateway refuses over 5 % of all requests with 429, honest ones among them.',
+      harm: 'The gateway refuses over 5 % of the requests for tokens and webhooks with 429, honest ones among them.',
       command: 'status',
       rule: {
         metric: own(configuration, 'Throttled').with({ statistic: 'Average', period: Duration.minutes(5) }),

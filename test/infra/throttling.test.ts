@@ -183,3 +183,36 @@ describe('all routes together', () => {
     expect(synthesise('local', {})).not.toThrow();
   });
 });
+
+describe('the share of requests that the gateway refuses', () => {
+  // A scanner that asked unknown paths 25 times a second rang the page for all refusals, though nobody else was refused.
+  const own = { status: '429', integrationStatus: '200' };
+  const refused = { status: '429', integrationStatus: '-' };
+  const served = { status: '200', integrationStatus: '200' };
+  const filters = resourcesOf(templates.Data, 'AWS::Logs::MetricFilter').map(([, { Properties }]) => ({
+    pattern: String(Properties.FilterPattern),
+    value: Number(Properties.MetricTransformations[0].MetricValue),
+  }));
+
+  it.each([
+    ['a token that is refused', { route: 'ANY /oauth/v1/token', ...refused }, [1]],
+    ['a token that is issued', { route: 'ANY /oauth/v1/token', ...served }, [0]],
+    ['a limit of our own', { route: 'ANY /v1/webhooks/{evento}/teste', ...own }, [0]],
+    ['an unknown path that is refused', { route: '$default', ...refused }, []],
+    ['an unknown path that is answered', { route: '$default', ...served, status: '404' }, []],
+    ['a public document that is refused', { route: 'ANY /.well-known/jwks.json', ...refused }, []],
+  ])('counts %s', (_case, line, counted) => {
+    const values = filters.filter(({ pattern }) => matches(pattern, line)).map(({ value }) => value);
+    expect([...new Set(values)]).toEqual(counted);
+  });
+
+  /** Judges a line by a filter pattern of CloudWatch Logs, in which `*` stands for any text. */
+  function matches(pattern: string, line: Readonly<Record<string, string>>): boolean {
+    const judged = pattern.slice(1, -1).replace(/\$\.(\w+) (!?=) "([^"]*)"/g, (_term, field, operator, text) => {
+      const parts = String(text).split('*').map(RegExp.escape);
+      const isEqual = new RegExp(`^${parts.join('.*')}$`).test(line[field] ?? '');
+      return String(isEqual === (operator === '='));
+    });
+    return Function(`return ${judged}`)() === true;
+  }
+});
