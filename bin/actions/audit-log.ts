@@ -118,7 +118,14 @@ export function openAuditLog(target: Target): AuditLog {
       await write(begun);
       return {
         continue: subject =>
-          write({ ...begun, message: 'operator.continued', id: randomId(22), target: shown(subject), of: begun.id }),
+          write({
+            ...begun,
+            message: 'operator.continued',
+            id: randomId(22),
+            target: shown(subject),
+            of: begun.id,
+            outcome: 'done',
+          }),
         complete: (outcome, more, error) =>
           write({
             ...begun,

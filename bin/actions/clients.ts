@@ -154,7 +154,14 @@ async function known({ target }: Pick<Task, 'target'>, clientId: string) {
 
 /** Returns the settings that are changed, for the audit trail; a name is told by no line. */
 function changed({ grant, scope, account, graceSeconds, introspect }: ClientSettings) {
-  return { grants: grant, scopes: scope, account: account === false ? 'none' : account, graceSeconds, introspect };
+  return {
+    grants: grant,
+    scopes: scope,
+    account: account === false ? undefined : account,
+    noAccount: account === false || undefined,
+    graceSeconds,
+    introspect,
+  };
 }
 
 /** Returns the options that were given, as the store names them; the account is apart, because it may be removed. */

@@ -118,7 +118,7 @@ async function findLetter({ target }: Task, messageId: string): Promise<ListedLe
 }
 
 /** Takes dead letters off the queue for good. Returns their number, copies counted once. @throws {CliError} where an id names none */
-async function discardLetters({ target, progress, confirm }: Task, wanted: Discarded): Promise<number> {
+async function discardLetters({ target, progress, confirm, warn }: Task, wanted: Discarded): Promise<number> {
   const which = 'ids' in wanted ? wanted.ids.join(', ') : `of every message refused as ${wanted.reason}`;
   await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`);
   const queues = openQueues(target);
@@ -134,8 +134,10 @@ async function discardLetters({ target, progress, confirm }: Task, wanted: Disca
     removed.add(copyKey(letter));
     missing.delete(letter.origin.messageId);
   }
+  const inFlight = Math.max(before, await queues.countInFlight());
+  if ('reason' in wanted && inFlight > 0) warn(lookedAt(inFlight));
   if (missing.size === 0) return removed.size;
-  const error = noLetter([...missing], Math.max(before, await queues.countInFlight()));
+  const error = noLetter([...missing], inFlight);
   throw removed.size === 0 ? error : new CliError(`discarded ${removed.size}, but ${error.message}`);
 }
 

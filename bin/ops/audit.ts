@@ -46,7 +46,8 @@ const record = makeShape<AuditRecord>([
     json: 'outcome',
     heading: 'outcome',
     value: ({ outcome }) => outcome,
-    text: ({ outcome, errorName }) => (errorName === undefined ? outcome : `${outcome}: ${errorName}`),
+    text: ({ outcome, errorName, of }) =>
+      errorName === undefined ? `${outcome}${of === undefined ? '' : ', a part'}` : `${outcome}: ${errorName}`,
   },
   { json: 'errorName', value: ({ errorName }) => errorName },
 ]);

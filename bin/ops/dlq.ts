@@ -50,10 +50,10 @@ export function addDlq(program: Command, run: Run): void {
 }
 
 const examples = `
-Messages are named by the id they were published under; copies of one are shown, redriven and discarded together. While a command
-looks at messages no other one sees them: where it says that others do, repeat it. What is malformed, or names no event we know, only its
-publisher can mend: discard it when that is done. The alarm rings for new
-messages, whatever is there already.
+Messages are named by the id they were published under; copies of one are shown, redriven and discarded together. While a
+command looks at messages no other one sees them: where it says that others do, repeat it. What is malformed, or names no
+event we know, only its publisher can mend: discard it when that is done. The alarm rings for new messages, whatever is there
+already.
 
 Examples:
   npm run ops -- dlq list

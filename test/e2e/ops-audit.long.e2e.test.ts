@@ -77,7 +77,7 @@ describe('ops audit list', () => {
       ['clients create', { grants: ['password'] }],
       ['clients update', { scopes: ['webhooks:read'] }],
       ['clients update', { account: 'acme' }],
-      ['clients update', { account: 'none' }],
+      ['clients update', { noAccount: true }],
       ['clients rotate-secret', { overlapSeconds: 0 }],
       ['clients rotate-secret', null],
       ['keys rotate', { now: true }],

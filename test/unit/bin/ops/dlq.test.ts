@@ -58,7 +58,7 @@ const dlq = async (...args: string[]): Promise<string> => {
   expect(result).toMatchObject({ code: 0, stderr: '' });
   return result.stdout;
 };
-/** A command that ends with another code than 0. */
+/** A command that ends with another code than 0, or warns. */
 const failing = (...args: string[]) => runOpsInProcess([...outputs(), 'dlq', ...args]);
 const list = async (
   ...args: string[]
@@ -310,6 +310,14 @@ describe('ops dlq discard', () => {
     const discarded = await dlq('discard', refused.original_message_id, '--yes', '--json');
     expect(JSON.parse(discarded)).toEqual({ discarded: 1 });
     expect(await list()).toEqual([]);
+  });
+
+  it('of a reason warns where another command is looking: some may be of that reason', async () => {
+    await put('no JSON', refused);
+    expect(await take(urls.dead)).toHaveLength(1);
+    const { code, stdout, stderr } = await failing('discard', '--reason', 'malformed', '--yes');
+    expect([code, stdout]).toEqual([0, 'Discarded 0.\n']);
+    expect(stderr).toMatch(/^warning: another command is looking at dead letters \(about 1\)/);
   });
 
   it('is refused without a terminal unless --yes says so, and then touches nothing', async () => {
