@@ -96,9 +96,10 @@ export function simulateQuickLanes(
     const publish = () => {
       for (; events[next] && (events[next]?.due ?? 0) <= time.now(); next++) {
         const { tenant, due, number } = events[next] as (typeof events)[number];
-        const { account } = tenant;
-        queues.first.push({
-          ...{ tenant, account, number, attempt: 1, due, isStored: false, isSeen: false, receives: 0, order: 0 },
+        const { account, isReplayed = false } = tenant;
+        queues[isReplayed ? 'retry' : 'first'].push({
+          ...{ tenant, account, number, attempt: 1, due, isSeen: false, receives: 0, order: 0 },
+          isStored: isReplayed,
         });
       }
       const upcoming = events[next];

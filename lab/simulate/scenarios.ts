@@ -1,3 +1,4 @@
+import { replaySlotInterval } from '../../lambdas/delivery/limits.ts';
 import type { Random } from '../../tools/support/random.ts';
 import type { Period } from './quick-lanes.ts';
 import type { Behaviour, Tenant } from './service-plan.ts';
@@ -67,6 +68,7 @@ export const scenarios: readonly Scenario[] = [
   ]),
   beyondProvisioned(scenario('50 accounts: fails at once, 100 each every 10 s', 50, everyTenSeconds(100), failsAtOnce)),
   scenario('50 accounts: answers in 100 ms, 100 each every 10 s', 50, everyTenSeconds(100), answersIn100ms),
+  ...(['always hangs', 'answers in 1.9 s'] as const).map(name => tenReplays(name)),
   scenario('always hangs, 30/s, PUT every 2 s', 1, atRate(30), behaviours['always hangs'], { putEvery: 2_000 }),
   scenario('fails at once, hangs after 70 s, 100/s', 1, atRate(100), failsThenHangs),
   scenario('50 accounts: fails at once, hangs after 70 s, 1/s', 50, atRate(1), failsThenHangs),
@@ -118,6 +120,20 @@ function scenario(
         behave: (draw, event, now) => behave(draw, event, now - period.from),
       })),
   };
+}
+
+/** What an operator's replay of all accounts does at once. It is bound by what is promised beside one account. */
+function tenReplays(name: keyof typeof behaviours): Scenario {
+  const one = scenario(`10 replays at once: ${name}`, 10, everyReplaySlot, behaviours[name]);
+  return {
+    ...one,
+    accounts: 1,
+    tenants: (period, random) => one.tenants(period, random).map(tenant => ({ ...tenant, isReplayed: true })),
+  };
+}
+
+function everyReplaySlot({ from, until }: Period): number[] {
+  return bursts(from, until, replaySlotInterval);
 }
 
 function beyondProvisioned(attack: Scenario): Scenario {

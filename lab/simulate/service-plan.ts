@@ -39,6 +39,8 @@ export interface Tenant {
   readonly behave: (random: Random, event: Pick<SimulatedMessage, 'attempt' | 'number'>, now: number) => Behaviour;
   /** Replaces its URL once in this time, in milliseconds. */
   readonly putEvery?: number;
+  /** True when its events are deliveries of a replay: they are stored, and begin in the retry lane. */
+  readonly isReplayed?: true;
 }
 
 /** A message of one of the queues. */
