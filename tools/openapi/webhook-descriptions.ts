@@ -81,7 +81,7 @@ export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName
     tag: 'Webhooks',
     summary: 'Replace a webhook',
     description:
-      'Replaces URL and `autorizacao`; the signing secret stays. Another URL ends the suspensions `gone` and `sem_sucesso`. Deliveries that wait go to the new URL.',
+      'Replaces URL and `autorizacao`; the signing secret stays. Another URL ends the suspensions `gone` and `sem_sucesso`, and `falhando_desde`; the same URL neither. Deliveries that wait go to the new URL.',
     parameters,
     body: {
       required: true,

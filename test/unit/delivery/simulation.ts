@@ -63,6 +63,7 @@ import {
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
+  paginateScan,
   ScanCommand,
   UpdateCommand,
 } from '../../../lambdas/platform/aws/documents.ts';
@@ -183,10 +184,11 @@ const keyNames: Record<'Deliveries' | 'Webhooks', readonly string[]> = {
 
 const emptyTables = async ({ dynamo }: Database) => {
   for (const [TableName, names] of Object.entries(keyNames)) {
-    const { Items = [] } = await dynamo.send(new ScanCommand({ TableName }));
-    for (const item of Items) {
-      const Key = Object.fromEntries(names.map(name => [name, item[name]]));
-      await dynamo.send(new DeleteCommand({ TableName, Key }));
+    for await (const { Items = [] } of paginateScan({ client: dynamo }, { TableName })) {
+      for (const item of Items) {
+        const Key = Object.fromEntries(names.map(name => [name, item[name]]));
+        await dynamo.send(new DeleteCommand({ TableName, Key }));
+      }
     }
   }
 };
