@@ -18,8 +18,9 @@ import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
 import type { ReadSlowSince } from './slow-since.ts';
 import type { ValidateUrl } from './validate-url.ts';
 import { authorizationBinding, type EventName, secretBinding, type Webhook } from './webhook.ts';
+import { makeWebhookNotFound } from './webhook-not-found.ts';
 import type { WebhookStore } from './webhook-store.ts';
-import { makeWebhookNotFound, type ReadWithoutWebhook } from './without-webhook.ts';
+import type { ReadWithoutWebhook } from './without-webhook.ts';
 
 /** Makes the functions that manage registrations. */
 export function makeWebhookHandlers(dependencies: {

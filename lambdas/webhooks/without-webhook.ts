@@ -1,8 +1,6 @@
-import type { Problem } from '../api/problem.ts';
 import { batchGet } from '../platform/aws/batch-get.ts';
 import type { DynamoDBDocumentClient } from '../platform/aws/documents.ts';
-import { type Clock, isoTime } from '../platform/clock.ts';
-import { webhookProblem } from './problems.ts';
+import type { Clock } from '../platform/clock.ts';
 import { EVENT_NAMES, type EventName } from './webhook.ts';
 
 /** Returns the id of an account's events without a webhook in table `Deliveries`. Delivery owns the item, and alone writes it. */
@@ -32,18 +30,5 @@ export function makeReadWithoutWebhook({
     const oldest = now() - toldFor;
     const told = EVENT_NAMES.toSorted().map(eventName => [eventName, Number(item[eventName] ?? 0)] as const);
     return new Map(told.filter(([, moment]) => moment > oldest));
-  };
-}
-
-/** Makes the refusal for an event that has no webhook, which tells when that event last came in vain. */
-export type WebhookNotFound = (accountId: string, eventName: EventName) => Promise<Problem>;
-
-/** Returns the function that makes that refusal. */
-export function makeWebhookNotFound(readWithoutWebhook: ReadWithoutWebhook): WebhookNotFound {
-  return async function webhookNotFound(accountId, eventName) {
-    const moment = (await readWithoutWebhook(accountId)).get(eventName);
-    return webhookProblem('webhook_not_found', {
-      members: moment === undefined ? {} : { ultimo_sem_webhook_em: isoTime(moment) },
-    });
   };
 }

@@ -5,7 +5,7 @@ import { type Handlers, jsonResponse, type RequestContext } from '../../api/rout
 import type { HttpResponse } from '../../platform/http.ts';
 import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
-import type { WebhookNotFound } from '../../webhooks/without-webhook.ts';
+import type { WebhookNotFound } from '../../webhooks/webhook-not-found.ts';
 import { type Delivery, isDeliveryId } from '../delivery.ts';
 import { asShown, type deliveryDetail, toDeliveryDetail, toDeliveryRecord } from '../representation.ts';
 import type { ReadHistory } from '../store/delivery-history.ts';

@@ -8,7 +8,7 @@ import type { HttpResponse } from '../../platform/http.ts';
 import { fillIn } from '../../platform/text-template.ts';
 import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
-import type { WebhookNotFound } from '../../webhooks/without-webhook.ts';
+import type { WebhookNotFound } from '../../webhooks/webhook-not-found.ts';
 import { isReplayId, type PastReplay, progressAt, type Replay } from '../replay/replay.ts';
 import type { StartReplay } from '../replay/replay-start.ts';
 import type { FoundReplay, ReplayStore } from '../replay/replay-store.ts';

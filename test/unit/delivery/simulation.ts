@@ -63,7 +63,6 @@ import {
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
-  paginateScan,
   ScanCommand,
   UpdateCommand,
 } from '../../../lambdas/platform/aws/documents.ts';
@@ -73,8 +72,9 @@ import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.t
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import { slownessId } from '../../../lambdas/webhooks/slow-since.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
+import { makeWebhookNotFound } from '../../../lambdas/webhooks/webhook-not-found.ts';
 import { makeWebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
-import { makeReadWithoutWebhook, makeWebhookNotFound } from '../../../lambdas/webhooks/without-webhook.ts';
+import { makeReadWithoutWebhook } from '../../../lambdas/webhooks/without-webhook.ts';
 import { frozenClock } from '../../support/clock.ts';
 import type { Database } from '../../support/database/database.ts';
 import { answer, aWebhook, fakeSealing, fakeTelemetry, neverLate } from './builders.ts';
@@ -184,11 +184,13 @@ const keyNames: Record<'Deliveries' | 'Webhooks', readonly string[]> = {
 
 const emptyTables = async ({ dynamo }: Database) => {
   for (const [TableName, names] of Object.entries(keyNames)) {
-    for await (const { Items = [] } of paginateScan({ client: dynamo }, { TableName })) {
+    for (let isWhole = false; !isWhole; ) {
+      const { Items = [], LastEvaluatedKey } = await dynamo.send(new ScanCommand({ TableName }));
       for (const item of Items) {
         const Key = Object.fromEntries(names.map(name => [name, item[name]]));
         await dynamo.send(new DeleteCommand({ TableName, Key }));
       }
+      isWhole = LastEvaluatedKey === undefined;
     }
   }
 };
