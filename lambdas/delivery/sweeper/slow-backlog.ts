@@ -65,9 +65,12 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
       hasTime,
     };
     // A registration's own come first: they do not wait until all that waits for earlier ones has ended.
-    await serve(task, { from: registeredAt });
-    await serve(task, { before: registeredAt });
-    if (task.found === 0 && now() - waitingAt > backlogAttention) await slownessStore.endWaiting(slowness);
+    const spans = [{ from: registeredAt }, { before: registeredAt }];
+    let isAllRead = true;
+    for (const span of spans) isAllRead = (await serve(task, span)) && isAllRead;
+    // What was not read may still wait: without the task nobody would find it.
+    const isEmpty = isAllRead && task.found === 0;
+    if (isEmpty && now() - waitingAt > backlogAttention) await slownessStore.endWaiting(slowness);
     if (task.isServed) await slownessStore.noteServed(slowness);
     const { given, longestDue, isServed } = task;
     const { to: lane } = planFor(task);
@@ -76,8 +79,11 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     return latenessOfTurn(slowness, longestDue, now()); // as it was before this sweep
   };
 
-  /** Serves the deliveries that were due in a span, until all have slots or have ended, or no slot or no time is left. */
-  async function serve(task: Task, due: Span): Promise<void> {
+  /**
+   * Serves the deliveries that were due in a span, until all have slots or have ended, or no slot or no time is left. Returns whether the
+   * span was read to its end.
+   */
+  async function serve(task: Task, due: Span): Promise<boolean> {
     const { accountId, eventName, backlogAt } = task.read;
     const shards = backlogShardsOf(accountId, eventName);
     const isPresent = due.from !== undefined;
@@ -91,14 +97,15 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
       const attemptable = await endUnattemptable(task, deliveries);
       task.isServed ||= attemptable.length < deliveries.length;
       const plan = await takeNextSlots(task, attemptable.length);
-      if (!plan) return;
+      if (!plan) return false;
       const areAllServed = isAll && plan.most === attemptable.length;
       // After the reservation arrivals need not wait behind those that wait: they reserve slots, too.
       if (isPresent && areAllServed && backlogAt !== undefined) await slownessStore.endBacklog(task.read);
       const isComplete = await handOver(attemptable.slice(0, plan.most), plan, task.hasTime);
       task.isServed ||= isComplete && plan.most > 0;
-      if (isAll || !isComplete || plan.most < attemptable.length || deliveries.length === 0) return;
+      if (isAll || !isComplete || plan.most < attemptable.length || deliveries.length === 0) return isAll;
     }
+    return false;
   }
 
   /**

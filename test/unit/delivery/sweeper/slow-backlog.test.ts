@@ -491,6 +491,24 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(new Set(sent.map(({ delivery }) => delivery.id)).size).toBe(100);
   });
 
+  it.each([
+    ['its webhook is read', 1, 'active'],
+    ['it has read what is due since the registration', 2, 'suspended'],
+  ] as const)(
+    'keeps its task where its time is over once %s: what it has not read still waits',
+    async (_when, calls, status) => {
+      await slowDown();
+      await wait(3);
+      webhook = aWebhook({ ...owner, status, suspensionReason: status === 'active' ? null : 'gone' });
+      clock.advance(6 * minute);
+      let asked = 0;
+      await sweep(undefined, () => asked++ < calls);
+      expect(await slowness()).toHaveProperty('waitingAt');
+      clock.advance(minute);
+      expect(await sweep()).toBe(true);
+    },
+  );
+
   it('runs on for five minutes after the last arrival, then ends', async () => {
     await slowDown();
     await wait(1);
