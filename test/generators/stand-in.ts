@@ -68,6 +68,7 @@ const ok200: Readonly<Record<string, object>> = {
         novo_campo: { dentro: [null] },
       },
     ],
+    eventos_sem_webhook: [{ evento: 'pagamento.confirmado', ultimo_em: time, novo_campo: 1 }],
     novo_campo: null,
   },
   '/v1/webhooks/proposta.recebida/entregas': {

@@ -160,7 +160,7 @@ export function makeSlownessStore({
 
   /** Notes that the sweeper moved deliveries on that waited for a slot. */
   async function noteServed(slowness: StoredSlowness): Promise<void> {
-    await write(slowness, { servedAt: now() });
+    await write(slowness, { servedAt: now() }, expression`attribute_exists(id)`); // its account may be deleted meanwhile
   }
 
   /** Notes that a delivery is about to wait in the table. Must be stored before the delivery is. */

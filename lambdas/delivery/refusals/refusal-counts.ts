@@ -110,7 +110,12 @@ export function makeRefusalCounts({
     // After the minute the sweeper may have added the items before: it must do so again.
     if (isTask && now() < minute.beganAt + refusalWindow + countedAfter) return;
     await updateItem(dynamo, headKey(table, id), {
-      set: { ...common(minute), late: expression`if_not_exists(late, ${0}) + ${1}`, ...task(id, minute) },
+      set: {
+        ...common(minute),
+        late: expression`if_not_exists(late, ${0}) + ${1}`,
+        refused: expression`if_not_exists(refused, ${0})`, // a sweeper of the release before reads no task without it
+        ...task(id, minute),
+      },
     });
   }
 }

@@ -114,7 +114,11 @@ export function deliveryFromItem(item: Item): Delivery {
     attempts: (attempts as string[]).map(record => unpackAttempt(record, Number(createdAt), String(response))),
     wait:
       rest.state === 'pending'
-        ? { nextAttemptAt, sweepAt, overdueCount, slowLane, movedBy, slotSeries, turnAt, claimedUntil }
+        ? {
+            ...{ nextAttemptAt, sweepAt, overdueCount, slowLane, claimedUntil },
+            // Beside another wait they are left of an earlier one: the release before keeps what it does not know.
+            ...(slowLane === 'queued' && { movedBy, slotSeries, turnAt }),
+          }
         : undefined,
   } as unknown as Delivery;
 }

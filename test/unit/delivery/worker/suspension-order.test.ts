@@ -134,6 +134,15 @@ describe('a 410', { timeout: 30_000 }, () => {
     expect(await only()).toMatchObject({ state: 'pending', charged: 1 });
   });
 
+  it('changes nothing any more where its webhook was deleted since', async () => {
+    world.answers.push(answer(410));
+    await world.deliverNext(undefined, true);
+    await world.remove();
+    comeBack();
+    await world.deliverNext();
+    expect(await only()).toMatchObject({ state: 'held', attempt: 2 });
+  });
+
   it('of a delivery that was resent since is over', async () => {
     world.answers.push(answer(410));
     await world.deliverNext(undefined, true);
