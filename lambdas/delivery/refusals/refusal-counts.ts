@@ -44,7 +44,7 @@ export interface ClaimedNotices {
 }
 
 /** A minute's count, over all processes. */
-interface CountedRefusals extends Readonly<z.infer<typeof firstItem>> {
+interface CountedRefusals extends Omit<Readonly<z.infer<typeof firstItem>>, 'refused'> {
   readonly keptBack: number;
 }
 
@@ -137,10 +137,12 @@ export function makeRefusalTotals({
     const [first] = await batchGet(dynamo, [headKey(table, id)]);
     if (!first) return undefined;
     const shards = Array.from({ length: shardCount }, (_, shard) => headKey(table, shardId(id, shard)));
-    const kept = (await batchGet(dynamo, shards)).flatMap(item =>
-      Object.entries(item ?? {}).flatMap(([name, value]) => (name.startsWith('kept_') ? [Number(value)] : [])),
-    );
-    return { ...firstItem.parse(first), keptBack: kept.reduce((sum, value) => sum + value, 0) };
+    const counts = (await batchGet(dynamo, shards)).flatMap(item => Object.entries(item ?? {}));
+    const sumOf = (isMeant: (name: string) => boolean) =>
+      counts.reduce((sum, [name, value]) => (isMeant(name) ? sum + Number(value) : sum), 0);
+    const { refused, ...counted } = firstItem.parse(first);
+    const byOthers = Math.max(0, refused + sumOf(name => name === 'refused') - noticesPerMinute);
+    return { ...counted, keptBack: sumOf(name => name.startsWith('kept_')) + byOthers };
   }
 
   /**
@@ -175,6 +177,8 @@ const firstItem = z.object({
   principal: z.string(),
   reason: refusalReason,
   beganAt: z.int(),
+  /** What processes of the release before refused, those included that they gave notice of. */
+  refused: z._default(z.int(), 0),
   told: z._default(z.int(), 0),
   /** Grows with each process that keeps some back, and with each count that is stored after the sweeper may have read. */
   late: z._default(z.int(), 0),
