@@ -73,8 +73,8 @@ function live(): void
         if ($cursor === null) break;
     }
     done('page', array_diff(explode(',', getenv('DELIVERIES')), $found) === [] && count($found) === 3);
-    // The generated client takes a DateTime in a body, and only text in a query.
-    [$from, $to] = array_map(fn ($time) => (new DateTime($time))->format(DateTime::ATOM), ['-1 hour', 'now']);
+    // The generated client takes a DateTime in a body, and only text in a query: of whole seconds, so `now` would be before the latest.
+    [$from, $to] = array_map(fn ($time) => (new DateTime($time))->format(DateTime::ATOM), ['-1 hour', '+1 minute']);
     $recent = $deliveries->listDeliveries($delivered, desde: $from, ate: $to);
     done('filter', count($recent->getEntregas()) === 3);
     $id = getenv('DELIVERY');
