@@ -217,7 +217,7 @@ const rules: Readonly<Record<(typeof fields)[number], string>> = {
   email: `must be an e-mail address of at most ${longestEmail} bytes`,
   account: 'must be an account id: 1 to 64 letters, digits, "_" or "-", and none that is reserved',
   role: `must be ${roles.join(' or ')}`,
-  password_hash: `must be of one of these kinds: ${importedKinds}`,
+  password_hash: `must be of one of these kinds: ${importedKinds.join(', ')}`,
 };
 
 const lineSchema = z.strictObject({

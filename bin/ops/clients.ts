@@ -107,7 +107,7 @@ Examples:
   npm run ops -- clients create --name "Acme only" --grant password --account acme --scope webhooks:read --grace-seconds 0
   npm run ops -- clients update 4f6KqXkD1nVb8sYfTzR4uW --scope webhooks:read --scope webhooks:manage
   npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 3600
-  npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 0     # it leaked: nothing old works on`;
+  npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 0  # it leaked`;
 
 /** The options that create and update share. Only create has defaults: what update is not given stays as it was. */
 function addSettings(command: Command, defaults: { readonly scope?: string; readonly grace?: string } = {}): Command {

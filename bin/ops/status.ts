@@ -13,7 +13,7 @@ export function addStatus(program: Command, run: Run): void {
   program
     .command('status')
     .description(
-      'what is deployed, and how it does: stacks, protection, roll-backs, queues, alarms, failing webhooks, failed and late deliveries, users being deleted, keys',
+      'what is deployed, and how it does: stacks, roll-backs, queues, alarms, webhooks, failed and late deliveries, users being deleted, keys',
     )
     .addHelpText('after', examples)
     .action(run(() => import('../actions/status.ts'), 'readStatus', reportStatus));
@@ -22,9 +22,9 @@ export function addStatus(program: Command, run: Run): void {
 const examples = `
 It only reads, and ends with 0 whatever it finds: "problems" in its JSON says what needs somebody. What it may not read it
 leaves out, and says so. Of the webhooks and the users it reads the first 10 MiB; "webhooks list" and "users list" read all.
-Of the deliveries it counts some 50,000 that are not delivered; "deliveries list" counts all. It shows those that are late by three
-minutes by account, event and cause, among 4,000 whose turn is next and all that wait for a slot or in a replay, and says where
-there are more.
+Of the deliveries it counts some 50,000 that are not delivered; "deliveries list" counts all. It shows those that are late by
+three minutes by account, event and cause, among 4,000 whose turn is next and all that wait for a slot or in a replay, and says
+where there are more.
 
 Examples:
   npm run ops -- status
@@ -107,7 +107,8 @@ function reportDeliveries({ failed, held, late, looked, isCutOff }: DeliveriesVi
 
 function reportUsers({ read, isCutOff, beingDeleted }: UsersView): string {
   const looked = isCutOff ? `the first ${read}; there are more ("users list" reads all)` : `${read}`;
-  return `${beingDeleted.length} being deleted of ${looked}`;
+  const ids = beingDeleted.slice(0, mostRows).map(({ userId }) => userId);
+  return [`${beingDeleted.length} being deleted of ${looked}`, ...ids].join('\n');
 }
 
 const stackShape = makeShape<StackView>([

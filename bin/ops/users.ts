@@ -40,7 +40,7 @@ export function addUsers(program: Command, run: Run): void {
     .command('import')
     .description('take over users with the password hashes that they have; users that are there stay as they are')
     .argument('<file>', 'a JSON object on each line: email, account, role, password_hash', notEmpty)
-    .addHelpText('after', `\nHashes: ${importedKinds}.`)
+    .addHelpText('after', `\nHashes:\n${importedKinds.map(kind => `  ${kind}`).join('\n')}`)
     .action(run(importActions, 'importUsers', imported));
 
   users

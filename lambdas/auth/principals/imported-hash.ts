@@ -31,10 +31,12 @@ export function parseImportedHash(text: string): ImportedHash | undefined {
 }
 
 /** The kinds of hashes that are taken, for people. */
-export const importedKinds =
-  'argon2id or argon2i ($argon2id$v=19$m=…,t=…,p=…; m up to 65536, t times m up to 262144, p up to 4), scrypt ($scrypt$ln=…,r=…,p=…; up to ' +
-  '128 MiB, ln less than 16 times r), PBKDF2 ($pbkdf2-sha256$i=…, or $pbkdf2-sha256$29000$… of passlib, or pbkdf2_sha256$… of Django; SHA-256 ' +
-  'or -512; up to 2000000), bcrypt ($2a$, $2b$ or $2y$; cost 4 to 13)';
+export const importedKinds: readonly string[] = [
+  'argon2id or argon2i ($argon2id$v=19$m=…,t=…,p=…; m up to 65536, t times m up to 262144, p up to 4)',
+  'scrypt ($scrypt$ln=…,r=…,p=…; up to 128 MiB, ln less than 16 times r)',
+  'PBKDF2 ($pbkdf2-sha256$i=…, $pbkdf2-sha256$29000$… of passlib, pbkdf2_sha256$… of Django; SHA-256 or -512; up to 2000000)',
+  'bcrypt ($2a$, $2b$ or $2y$; cost 4 to 13)',
+];
 
 /** More than any of the forms takes. */
 const longestHash = 256;

@@ -96,3 +96,13 @@ describe('the help of every command', () => {
     expect(await helpOf('sessions', 'end')).toContain('--yes');
   });
 });
+
+it('no line of help is longer than a terminal is wide', async () => {
+  const helps = [await helpOf()];
+  for (const noun of verbsIn(helps[0] ?? '')) {
+    const help = await helpOf(noun);
+    helps.push(help, ...(await Promise.all(verbsIn(help).map(verb => helpOf(noun, verb)))));
+  }
+  expect(helps.length).toBeGreaterThan(60);
+  expect(helps.flatMap(help => help.split('\n')).filter(line => line.length > 130)).toEqual([]);
+});
