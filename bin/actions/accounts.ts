@@ -40,7 +40,7 @@ export interface DeletedCounts {
   readonly claimedAddresses: number;
 }
 
-/** What was deleted of an account. */
+/** The counts of a deletion, dead letters among them. */
 export interface DeletedAccount extends DeletedCounts, DeletedLetters {}
 
 /**

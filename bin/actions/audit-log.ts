@@ -36,7 +36,7 @@ export interface Subject {
   readonly users?: readonly string[] | undefined;
 }
 
-/** What a command changes of its target, by the names of its options: roles, scopes, times, never a secret, a name or an address. */
+/** The changes that a command makes, by the names of its options: roles, scopes, times, never a secret, a name or an address. */
 export type Change = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** One command of an operator, as its audit line tells it. */

@@ -35,7 +35,7 @@ export interface LateGroup {
  */
 export type LateCause = 'own fault' | 'overdue' | 'slow queue' | 'no slot' | 'replay';
 
-/** What is late, the longest first, and whether there may be more of it that was not read. */
+/** Late deliveries, the longest late first, and whether there may be more that were not read. */
 export interface LateDeliveries {
   readonly groups: readonly LateGroup[];
   readonly isCutOff: boolean;
@@ -166,5 +166,5 @@ const entriesOfShard = 250;
 /** Tasks of the sweeper. */
 const mostTasks = 1_000;
 
-/** What stands in the slow queue is looked at each half hour. Milliseconds. */
+/** The sweeper looks at the slow queue's deliveries each half hour. Milliseconds. */
 const longestLook = 30 * 60_000;

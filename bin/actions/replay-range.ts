@@ -14,7 +14,7 @@ export interface ReplayedWebhook {
   readonly event: EventName;
 }
 
-/** What became of one webhook's replay. `skipped`: none was begun, or it did not come to its end. */
+/** The outcome of one webhook's replay. `skipped`: none was begun, or it did not come to its end. */
 export type RangeOutcome = ReplayedWebhook &
   ((Replayed & { readonly outcome: 'done' }) | { readonly outcome: 'skipped'; readonly reason: string });
 

@@ -122,7 +122,7 @@ function scenario(
   };
 }
 
-/** What an operator's replay of all accounts does at once. It is bound by what is promised beside one account. */
+/** Makes ten replays, as an operator's replay of all accounts does. It is held to what is promised beside one account. */
 function tenReplays(name: keyof typeof behaviours): Scenario {
   const one = scenario(`10 replays at once: ${name}`, 10, everyReplaySlot, behaviours[name]);
   return {

@@ -4,7 +4,7 @@ import { apiFindings, message } from './findings.ts';
 /** `date-time` of RFC 3339 section 5.6, which requires seconds and an offset; the schema checks the calendar. */
 const rfc3339 = /^[0-9-]{10}[Tt][0-9:]{8}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9:]{5})$/;
 
-/** What generated clients write in queries: a space for the `T` or before the offset, and an offset without its colon. */
+/** The times that generated clients write in queries: a space for the `T` or before the offset, and an offset without its colon. */
 const generated = /^([0-9-]{10})[Tt ]([0-9:]{8}(?:\.[0-9]+)?) ?(?:[Zz]|([+-][0-9]{2}):?([0-9]{2}))$/;
 
 /** The same where the `+` of the offset was not percent-encoded: in a query it reads as a space. */

@@ -97,7 +97,7 @@ const longestWait = 1_000;
 /** Five times what is new since the last count, so that any number comes down to the limit. */
 const maxDeletions = 100;
 
-/** Of any so many sessions, as many can be deleted as one count deletes, and none that is among those to keep. */
+/** With this many sessions a count finds as many to delete as it may, and keeps the limit. */
 const mostRead = sessionsPerClient + maxDeletions;
 
 /** Returns the sessions to delete: of live ones those beyond the limit; then ended ones without room. */
