@@ -57,7 +57,7 @@ async function importUsers({ target, progress, warn, ...audit }: AuditedTask, fi
 function nameCreated({ nameDone, nameMore }: Pick<AuditedTask, 'nameDone' | 'nameMore'>) {
   const accounts = new Set<string>();
   const users: string[] = [];
-  const lines: Promise<void>[] = [];
+  let written = Promise.resolve();
   let count = 0;
   return { add, end };
 
@@ -66,12 +66,18 @@ function nameCreated({ nameDone, nameMore }: Pick<AuditedTask, 'nameDone' | 'nam
     if (accounts.size < mostListed) accounts.add(accountId);
     nameDone({ count, accounts: [...accounts] });
     users.push(userId);
-    if (users.length === mostListed) lines.push(nameMore({ users: users.splice(0) }));
+    if (users.length === mostListed) writeLine();
   }
 
   async function end(): Promise<void> {
-    if (users.length > 0) lines.push(nameMore({ users: users.splice(0) }));
-    await Promise.all(lines);
+    if (users.length > 0) writeLine();
+    await written;
+  }
+
+  /** One after another: memory does not grow with the file. */
+  function writeLine(): void {
+    const named = users.splice(0);
+    written = written.then(() => nameMore({ users: named }));
   }
 }
 
