@@ -23,7 +23,7 @@ export const slowQueueOverdue = 5 * minute;
 /** The sweeper sends it again, and then each time after this long. */
 export const slowQueueRepeat = 30 * minute;
 
-/** What stands in the slow queue may be late for this much longer than other deliveries before the alarm rings. */
+/** A delivery in the slow queue may be late for this much longer than other deliveries before the alarm rings. */
 export const slowQueueAllowance = 2 * minute;
 
 /** Operators are shown what is late by this much. */

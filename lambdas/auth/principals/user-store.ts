@@ -17,7 +17,7 @@ export type UserStore = ReturnType<typeof makeUserStore>;
  * Makes the store of tables `Users` (partition `userId`) and `Credentials` (partition `email`, which makes e-mail addresses
  * unique). A credential is valid only if its user has its e-mail address. It is written before the user gets the address,
  * and deleted after the user has lost it, so that a change may crash anywhere: a credential that was left behind goes to
- * the next user who claims its address. Whoever is so slow that another takes the claim over finds that out afterwards, and gives up.
+ * the next user who claims its address. A command that is so slow that another takes the claim over finds that out afterwards, and gives up.
  *
  * Changes hold at once, also for tokens that are issued already. They return `undefined` when there is no such user.
  */

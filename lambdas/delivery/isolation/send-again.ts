@@ -3,7 +3,7 @@ import type { AttemptMessage, AttemptQueue } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 
 /**
- * Sends a delivery's message to the slow queue once more where the message in hand has moved it there: whoever had that message
+ * Sends a delivery's message to the slow queue once more where the message in hand has moved it there: a process that had that message
  * before may have stored the move and died, or got no answer, before it sent anything. Returns whether it was so. Throws where the
  * queue does not take it: until then the message in hand must come back.
  */

@@ -25,10 +25,10 @@ export type JudgeTurn = (
   message: ReceivedMessage,
 ) => Promise<Turn>;
 
-/** What a message tells of itself. */
+/** A received message's own facts. */
 interface ReceivedMessage {
   readonly slotSeries?: number | undefined;
-  /** How many times it was received by now. */
+  /** The number of times that it was received by now. */
   readonly receiveCount: number;
 }
 

@@ -76,7 +76,7 @@ export function makeMoveToSlowLane(
     else await takeBack(waiting);
   }
 
-  /** What was stored as sent is read again: it has another version by now. */
+  /** Reads what was stored as sent again: it has another version by now. */
   async function takeBack(waiting: WaitingDelivery): Promise<void> {
     await leaveToSweeper(waiting, async () => {
       const [stored] = await store.read([waiting.id]);

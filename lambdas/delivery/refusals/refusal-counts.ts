@@ -37,7 +37,7 @@ export interface RefusedMinute {
 
 /** The notices of a minute. */
 export interface ClaimedNotices {
-  /** How many this process has sent, or may send. */
+  /** The number that this process has sent, or may send. */
   readonly own: number;
   /** Those that nobody has claimed, as far as this process knows. */
   readonly free: readonly string[];
