@@ -1,18 +1,15 @@
 import { makeResend, type ResendRefusal, resendRefusal } from '../../lambdas/delivery/api/resend.ts';
 import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
-import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
-import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import type { ReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { contentsOfStateShard, type UndeliveredState } from '../../lambdas/delivery/store/delivery-item.ts';
 import { paginateScan } from '../../lambdas/platform/aws/documents.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
-import { type AuditedTask, looks, reads, writes } from './audit.ts';
+import { looks, reads, writes } from './audit.ts';
 import { clockOf } from './aws-clock.ts';
 import { CliError, type ShowProgress } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
 import { everySecond, type Replayed, type ReplayRequest, rangeOf, replayDeliveries } from './replay-deliveries.ts';
-import { optionsOf, type RangeOutcome, type ReplayedWebhook, type ReplayOne, replayRange } from './replay-range.ts';
 import { connectDynamo, openDeliveries, openReplays } from './stores.ts';
 import { requireOutput, type Target, type Task } from './target.ts';
 
@@ -29,10 +26,6 @@ export const actions = {
     before: (_task, { account, event }) => ({ account, event }),
     change: rangeOf,
     after: ({ id, sent }) => ({ replay: id, count: sent }),
-  }),
-  replayAll: writes('deliveries replay', replayAll, {
-    before: (_task, { account }) => ({ account, all: account === undefined ? 'accounts' : 'events' }),
-    change: rangeOf,
   }),
 };
 
@@ -122,7 +115,8 @@ function countUndelivered({ target, progress }: Task, query: UndeliveredQuery): 
   return countIndexed(target, query, progress);
 }
 
-async function countIndexed(
+/** Counts in a target what {@link countUndelivered} counts. */
+export async function countIndexed(
   target: Target,
   { account, event, state, since, until, limit }: UndeliveredQuery,
   progress: ShowProgress,
@@ -196,68 +190,6 @@ async function replay({ target, progress }: Task, request: ReplayRequest): Promi
   const replays = openReplays(target, openRetryQueue(target));
   return replayDeliveries(request, { ...replays, now: clockOf(target).now, wait: everySecond }, progress);
 }
-
-/**
- * Replays a range of the deliveries of all webhooks of an account, or of all accounts, and waits for the end. @throws {CliError}
- * where nobody confirmed.
- */
-async function replayAll(
-  { confirm, ...task }: AuditedTask,
-  { account, ...range }: ReplayRange & { readonly account?: string | undefined },
-): Promise<readonly RangeOutcome[]> {
-  const { target, progress, tell } = task;
-  const webhooks = await webhooksWith(target, { account, ...range }, progress);
-  if (webhooks.length === 0) return [];
-  const whose = account === undefined ? target.label : `account "${account}" of ${target.label}`;
-  const count = webhooks.length > mostCounted ? `more than ${mostCounted.toLocaleString('en')}` : webhooks.length;
-  await confirm(
-    `This sends deliveries of ${count} webhook${webhooks.length === 1 ? '' : 's'} of ${whose} again, ten webhooks at once and ten deliveries a second each.`,
-  );
-  tell(`To go on after an interruption, type it again with ${optionsOf(range)}`);
-  const { startWith, find, ...replays } = openReplays(target, openRetryQueue(target));
-  const replayOne: ReplayOne = (request, unique, onBegun) => {
-    const startAs = startWith(() => unique);
-    const start: StartReplay = async (webhook, wanted) => {
-      const begun = await startAs(webhook, wanted);
-      if (begun) await onBegun();
-      return begun;
-    };
-    return replayDeliveries(request, { ...replays, start, now: clockOf(target).now, wait: everySecond }, () => {});
-  };
-  return replayRange(webhooks, range, { find, replayOne }, { ...task, now: clockOf(target).now });
-}
-
-/** Finds the webhooks that have deliveries in a range: those of an account by their own partitions, those of all in one scan. */
-async function webhooksWith(
-  target: Target,
-  { account, from, to, wanted }: ReplayRange & { readonly account?: string | undefined },
-  progress: ShowProgress,
-): Promise<ReplayedWebhook[]> {
-  if (account === undefined) {
-    const query = { since: from, until: to, state: wanted, limit: Number.POSITIVE_INFINITY };
-    const counts = await countIndexed(target, query, progress);
-    return counts.map(({ accountId, eventName }) => ({ account: accountId, event: eventName as EventName }));
-  }
-  const { history } = openDeliveries(target);
-  const pages = await Promise.all(
-    EVENT_NAMES.map(event =>
-      history({
-        accountId: account,
-        eventName: event,
-        state: wanted,
-        from,
-        before: to,
-        registration: null,
-        limit: 1,
-        after: undefined,
-      }),
-    ),
-  );
-  return EVENT_NAMES.filter((_, at) => pages[at]?.deliveries.length).map(event => ({ account, event }));
-}
-
-/** Of more webhooks than that a question names no number. */
-const mostCounted = 1_000;
 
 /** Yields the deliveries of a webhook, the newest first. */
 async function* newestFirst(

@@ -57,7 +57,7 @@ export function addDeliveries(program: Command, run: Run): void {
     .action(run(actions, 'resendDelivery', resent));
 
   const replay = run(actions, 'replay', replayed);
-  const replayAll = run(actions, 'replayAll', allReplayed);
+  const replayAll = run(() => import('../actions/replay-all.ts'), 'replayAll', allReplayed);
   deliveries
     .command('replay')
     .description("send again what failed or was held of a webhook's deliveries, by when their events were accepted")

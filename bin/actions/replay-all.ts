@@ -1,0 +1,84 @@
+import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
+import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
+import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
+import { type AuditedTask, writes } from './audit.ts';
+import { clockOf } from './aws-clock.ts';
+import { countIndexed } from './deliveries.ts';
+import type { ShowProgress } from './operator.ts';
+import { openRetryQueue } from './queues.ts';
+import { everySecond, rangeOf, replayDeliveries } from './replay-deliveries.ts';
+import { optionsOf, type RangeOutcome, type ReplayedWebhook, type ReplayOne, replayRange } from './replay-range.ts';
+import { openDeliveries, openReplays } from './stores.ts';
+import type { Target } from './target.ts';
+
+/** Replays deliveries of many webhooks. */
+export const actions = {
+  replayAll: writes('deliveries replay', replayAll, {
+    before: (_task, { account }) => ({ account, all: account === undefined ? 'accounts' : 'events' }),
+    change: rangeOf,
+  }),
+};
+
+/**
+ * Replays a range of the deliveries of all webhooks of an account, or of all accounts, and waits for the end. @throws {CliError}
+ * where nobody confirmed.
+ */
+async function replayAll(
+  { confirm, ...task }: AuditedTask,
+  { account, ...range }: ReplayRange & { readonly account?: string | undefined },
+): Promise<readonly RangeOutcome[]> {
+  const { target, progress, tell } = task;
+  const webhooks = await webhooksWith(target, { account, ...range }, progress);
+  if (webhooks.length === 0) return [];
+  const whose = account === undefined ? target.label : `account "${account}" of ${target.label}`;
+  const count = webhooks.length > mostCounted ? `more than ${mostCounted.toLocaleString('en')}` : webhooks.length;
+  await confirm(
+    `This sends deliveries of ${count} webhook${webhooks.length === 1 ? '' : 's'} of ${whose} again, ten webhooks at once and ten deliveries a second each.`,
+  );
+  tell(`To go on after an interruption, type it again with ${optionsOf(range)}`);
+  const { startWith, find, ...replays } = openReplays(target, openRetryQueue(target));
+  const replayOne: ReplayOne = (request, unique, onBegun) => {
+    const startAs = startWith(() => unique);
+    const start: StartReplay = async (webhook, wanted) => {
+      const begun = await startAs(webhook, wanted);
+      if (begun) await onBegun();
+      return begun;
+    };
+    return replayDeliveries(request, { ...replays, start, now: clockOf(target).now, wait: everySecond }, () => {});
+  };
+  return replayRange(webhooks, range, { find, replayOne }, { ...task, now: clockOf(target).now });
+}
+
+/** Finds the webhooks that have deliveries in a range: those of an account by their own partitions, those of all in one scan. */
+async function webhooksWith(
+  target: Target,
+  { account, from, to, wanted }: ReplayRange & { readonly account?: string | undefined },
+  progress: ShowProgress,
+): Promise<ReplayedWebhook[]> {
+  if (account === undefined) {
+    const query = { since: from, until: to, state: wanted, limit: Number.POSITIVE_INFINITY };
+    const counts = await countIndexed(target, query, progress);
+    return counts.map(({ accountId, eventName }) => ({ account: accountId, event: eventName as EventName }));
+  }
+  const { history } = openDeliveries(target);
+  const pages = await Promise.all(
+    EVENT_NAMES.map(event =>
+      history({
+        accountId: account,
+        eventName: event,
+        state: wanted,
+        from,
+        before: to,
+        registration: null,
+        limit: 1,
+        after: undefined,
+      }),
+    ),
+  );
+  // A page may hold none although others follow it.
+  const mayHaveSome = EVENT_NAMES.filter((_, at) => pages[at]?.deliveries.length || pages[at]?.next !== undefined);
+  return mayHaveSome.map(event => ({ account, event }));
+}
+
+/** Of more webhooks than that a question names no number. */
+const mostCounted = 1_000;
