@@ -1,4 +1,4 @@
-import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, type DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareTables, putMissing } from '../../../../bin/actions/restored-table.ts';
@@ -14,13 +14,15 @@ const now = 1_000;
 let database: Database;
 beforeAll(async () => {
   database = await startDatabase('Sessions');
-  await (database.dynamo as unknown as DynamoDBClient).send(
+  const client = database.dynamo as unknown as DynamoDBClient; // tables are no documents
+  await client.send(
     new CreateTableCommand({
       TableName: both.restored,
       BillingMode: 'PAY_PER_REQUEST',
       ...tableDefinition('Sessions'),
     }),
   );
+  await waitUntilTableExists({ client, minDelay: 1, maxDelay: 1, maxWaitTime: 10 }, { TableName: both.restored });
 });
 afterAll(() => database.stop());
 
