@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
+import type { TokenResponse } from '../answers.ts';
 import type { Parameters } from '../form-request.ts';
 import { OAuthError } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
@@ -182,5 +183,3 @@ function scopesToGrant(
 
 /** A session may be rotated by others this often between reading and rotating it. */
 const maxTries = 5;
-
-import type { TokenResponse } from '../answers.ts';
