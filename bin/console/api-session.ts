@@ -3,7 +3,7 @@ import {
   type ApiRequest,
   makeServiceClient,
   type ServiceAddress,
-} from '../../lambdas/api/service-client.ts';
+} from '../../lambdas/smoke/service-client.ts';
 import { Refusal } from './source.ts';
 
 /** The credentials that an integrator logs in with. */

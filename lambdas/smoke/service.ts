@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { type Answer, makeServiceClient, type ServiceAddress, UnexpectedAnswer } from '../api/service-client.ts';
 import { deliveryDetail } from '../delivery/representation.ts';
 import { registeredWebhook, webhookList } from '../webhooks/answers.ts';
 import type { EventName } from '../webhooks/webhook.ts';
+import { type Answer, makeServiceClient, type ServiceAddress, UnexpectedAnswer } from './service-client.ts';
 
 /** Makes the calls of a smoke test. All throw {@link UnexpectedAnswer} for what a service in order does not answer. */
 export function makeService(address: ServiceAddress) {

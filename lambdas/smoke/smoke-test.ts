@@ -1,10 +1,10 @@
-import type { ServiceAddress } from '../api/service-client.ts';
 import { smokeAccount } from '../auth/principals/account.ts';
 import { smokeTestIdLength } from '../delivery/intake/event.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/identifiers.ts';
 import { makeRunKey } from './receiver.ts';
 import { type Identity, makeService } from './service.ts';
+import type { ServiceAddress } from './service-client.ts';
 import {
   type Done,
   type Failure,

@@ -1,5 +1,5 @@
-import { UnexpectedAnswer } from '../api/service-client.ts';
 import type { Clock } from '../platform/clock.ts';
+import { UnexpectedAnswer } from './service-client.ts';
 
 /** A step that is over. */
 export interface Step {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ApiRequest } from '../../lambdas/api/service-client.ts';
+import type { ApiRequest } from '../../lambdas/smoke/service-client.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { passwordGrant } from '../../tools/support/service-client.ts';
 import { createClient, getTokens } from '../support/e2e-accounts.ts';

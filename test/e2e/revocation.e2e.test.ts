@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Form } from '../../lambdas/api/service-client.ts';
+import type { Form } from '../../lambdas/smoke/service-client.ts';
 import type { Client, User } from '../../tools/support/accounts.ts';
 import { refreshGrant } from '../../tools/support/service-client.ts';
 import { createClient, createUser, logIn, postForm, postToken } from '../support/e2e-accounts.ts';

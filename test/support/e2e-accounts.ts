@@ -1,4 +1,4 @@
-import type { Answer, Form } from '../../lambdas/api/service-client.ts';
+import type { Answer, Form } from '../../lambdas/smoke/service-client.ts';
 import * as accounts from '../../tools/support/accounts.ts';
 import { makeServiceClient, passwordGrant, type Tokens } from '../../tools/support/service-client.ts';
 import { authUrl, baseUrl, plant, run } from './e2e-target.ts';

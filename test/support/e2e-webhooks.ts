@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Answer } from '../../lambdas/api/service-client.ts';
+import type { Answer } from '../../lambdas/smoke/service-client.ts';
 import type { Client, NewUser, User } from '../../tools/support/accounts.ts';
 import { makeServiceClient, type NewWebhook } from '../../tools/support/service-client.ts';
 import { createUser, logIn } from './e2e-accounts.ts';

@@ -1,4 +1,4 @@
-import { type Answer, type Form, makeServiceClient as makeClient } from '../../lambdas/api/service-client.ts';
+import { type Answer, type Form, makeServiceClient as makeClient } from '../../lambdas/smoke/service-client.ts';
 import type { Client, User } from './accounts.ts';
 
 /** A successful answer of the token endpoint (RFC 6749 section 5.1). */
