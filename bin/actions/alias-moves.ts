@@ -1,6 +1,6 @@
 import { type LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda';
 import { GetParameterCommand, PutParameterCommand, type SSMClient } from '@aws-sdk/client-ssm';
-import { writeRecord } from '../../lambdas/platform/rollback-record.ts';
+import { writeRecord } from '../../lambdas/platform/deployment/rollback-record.ts';
 import { liveAlias } from './live-functions.ts';
 import { CliError, describeError } from './operator.ts';
 import type { Move } from './rollback-plan.ts';

@@ -1,5 +1,5 @@
 import type { AliasConfiguration, LambdaClient } from '@aws-sdk/client-lambda';
-import { type RollbackRecord, readRecord } from '../../lambdas/platform/rollback-record.ts';
+import { type RollbackRecord, readRecord } from '../../lambdas/platform/deployment/rollback-record.ts';
 import { isDeployed } from './stack-states.ts';
 import type { DeployedStack } from './stage-stacks.ts';
 

@@ -1,5 +1,5 @@
 import { DeleteParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
-import { readParameter } from '../../lambdas/platform/parameters.ts';
+import { readParameter } from '../../lambdas/platform/deployment/parameters.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';
 
 /** The secrets that the target keeps in Parameter Store, encrypted with its own KMS key. */

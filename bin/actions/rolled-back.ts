@@ -1,4 +1,4 @@
-import type { RollbackRecord } from '../../lambdas/platform/rollback-record.ts';
+import type { RollbackRecord } from '../../lambdas/platform/deployment/rollback-record.ts';
 
 /** One function that is not at the version that its latest deployment led to. */
 export interface RolledBack {

@@ -1,8 +1,8 @@
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { clientSettings } from '../platform/aws/client-settings.ts';
 import { systemClock } from '../platform/clock.ts';
+import { readParameter } from '../platform/deployment/parameters.ts';
 import { readEnvironment } from '../platform/environment.ts';
-import { readParameter } from '../platform/parameters.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
 import { makeReadSecret, makeReceiver, receiverEnvironment } from './receiver.ts';
 

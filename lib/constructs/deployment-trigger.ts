@@ -75,7 +75,7 @@ const providerId = 'AWSDeploymentTrigger';
 
 /** Returns the code of triggers, which is the same in all stacks of an app. */
 function codeFor(app: IConstruct): string {
-  const code = bundled.get(app) ?? bundleScript('lambdas/platform/deployment-trigger.ts');
+  const code = bundled.get(app) ?? bundleScript('lambdas/platform/deployment/deployment-trigger.ts');
   bundled.set(app, code);
   return code;
 }

@@ -5,7 +5,7 @@ import {
   ListVersionsByFunctionCommand,
 } from '@aws-sdk/client-lambda';
 import { expect, it } from 'vitest';
-import { makeEndRelease, type ReleaseEndRequest } from '../../../lambdas/platform/release-end.ts';
+import { makeEndRelease, type ReleaseEndRequest } from '../../../../lambdas/platform/deployment/release-end.ts';
 
 const arn = 'arn:aws:lambda:sa-east-1:111122223333:function:token';
 const request = (RequestType: ReleaseEndRequest['RequestType'] = 'Update'): ReleaseEndRequest => ({

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
-import { makeDeploymentTrigger, type TriggerRequest } from '../../../lambdas/platform/deployment-trigger.ts';
+import {
+  makeDeploymentTrigger,
+  type TriggerRequest,
+} from '../../../../lambdas/platform/deployment/deployment-trigger.ts';
 
 const request = (RequestType: TriggerRequest['RequestType'] = 'Update'): TriggerRequest => ({
   RequestType,

@@ -1,4 +1,4 @@
-import { isoTime } from './clock.ts';
+import { isoTime } from '../clock.ts';
 
 /**
  * The record of a function's roll-back. It is the description of its alias `live`: what the alias leads to and why are changed by
