@@ -3,7 +3,6 @@ import { onTestFinished, vi } from 'vitest';
 import { makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
 import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type Delivery, newDelivery, settled } from '../../lambdas/delivery/delivery.ts';
-import { makeMessageProcessing } from '../../lambdas/delivery/intake/message-processing.ts';
 import { makeIsolation } from '../../lambdas/delivery/isolation/isolation.ts';
 import { withSlowDns } from '../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../lambdas/delivery/isolation/slowness-store.ts';
@@ -23,6 +22,7 @@ import { waitingForSlot } from '../../lambdas/delivery/transitions.ts';
 import { makeAttempt } from '../../lambdas/delivery/worker/attempt.ts';
 import { makeAttempts } from '../../lambdas/delivery/worker/attempts.ts';
 import { makeConsumer } from '../../lambdas/delivery/worker/batch-consumer.ts';
+import { makeMessageProcessing } from '../../lambdas/delivery/worker/message-processing.ts';
 import {
   BatchWriteCommand,
   type DynamoDBDocumentClient,

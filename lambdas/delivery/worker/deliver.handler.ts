@@ -5,7 +5,6 @@ import { systemClock } from '../../platform/clock.ts';
 import { readEnvironment } from '../../platform/environment.ts';
 import { makeHandler } from '../../platform/lambda-handler.ts';
 import { deliverEnvironment } from '../environment.ts';
-import { makeMessageProcessing } from '../intake/message-processing.ts';
 import { makeIsolation } from '../isolation/isolation.ts';
 import { attemptsPerProcess, storeRetryTime } from '../limits.ts';
 import { makeAttemptQueue, makeHasMessages, makeSqs } from '../queues.ts';
@@ -13,6 +12,7 @@ import { makeDeliveryStore } from '../store/delivery-store.ts';
 import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { makeAttempts } from './attempts.ts';
 import { makeConsumer, systemPause } from './batch-consumer.ts';
+import { makeMessageProcessing } from './message-processing.ts';
 
 const environment = readEnvironment(deliverEnvironment);
 const { LANE: lane, ATTEMPT_TIMEOUT_MS: attemptTimeoutMs, QUEUE_URL: queueUrl } = environment;

@@ -6,7 +6,7 @@ import type { DeadLetter } from '../../../../bin/actions/queues.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
-import { makeDescribeEvent } from '../../../../lambdas/delivery/intake/first-attempt.ts';
+import { makeDescribeEvent } from '../../../../lambdas/delivery/worker/first-attempt.ts';
 import { type DescribeMessage, makeMessageVisibility } from '../../../../lambdas/delivery/worker/message-visibility.ts';
 import { describeAttemptMessage } from '../../../../lambdas/delivery/worker/retry.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';

@@ -7,7 +7,7 @@ import { readMissingGrants } from '../../../../bin/actions/missing-grants.ts';
 import { type Candidate, planRollback } from '../../../../bin/actions/rollback-plan.ts';
 import { findRolledBack } from '../../../../bin/actions/rolled-back.ts';
 import type { DeployedStack } from '../../../../bin/actions/stage-stacks.ts';
-import { readRecord, writeRecord } from '../../../../lambdas/platform/rollback-record.ts';
+import { readRecord, writeRecord } from '../../../../lambdas/platform/deployment/rollback-record.ts';
 
 const moment = Date.parse('2026-11-20T12:00:00.000Z');
 const candidate = (name: string, changes: Partial<Candidate> = {}): Candidate => ({

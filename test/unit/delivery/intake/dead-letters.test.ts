@@ -2,7 +2,7 @@ import { DeleteMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { makeMoveToDeadLetters } from '../../../../lambdas/delivery/intake/dead-letters.ts';
-import { makeFirstAttempt } from '../../../../lambdas/delivery/intake/first-attempt.ts';
+import { makeFirstAttempt } from '../../../../lambdas/delivery/worker/first-attempt.ts';
 import { makeRetry } from '../../../../lambdas/delivery/worker/retry.ts';
 import { fakeTelemetry } from '../builders.ts';
 

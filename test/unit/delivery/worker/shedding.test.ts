@@ -1,8 +1,8 @@
 import type { SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
-import { makeFirstAttempt } from '../../../../lambdas/delivery/intake/first-attempt.ts';
 import type { Admission } from '../../../../lambdas/delivery/isolation/admission.ts';
+import { makeFirstAttempt } from '../../../../lambdas/delivery/worker/first-attempt.ts';
 import { makeRetry } from '../../../../lambdas/delivery/worker/retry.ts';
 import type { SlownessOwner } from '../../../../lambdas/webhooks/slow-since.ts';
 import { frozenClock } from '../../../support/clock.ts';

@@ -2,6 +2,8 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Random } from '../backoff.ts';
+import { makeMoveToDeadLetters } from '../intake/dead-letters.ts';
+import { makeWithoutWebhook } from '../intake/without-webhook.ts';
 import type { Isolation } from '../isolation/isolation.ts';
 import type { Lane, LaterLane } from '../lane-routing.ts';
 import type { AttemptQueue } from '../queues.ts';
@@ -13,16 +15,14 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import { makeWebhookHealthStore } from '../store/webhook-health-store.ts';
 import type { MeasuringTelemetry } from '../telemetry.ts';
 import { makeApplyOutcome } from '../transitions.ts';
-import type { Attempts } from '../worker/attempts.ts';
-import type { ProcessRecord } from '../worker/batch-consumer.ts';
-import { makeProcessDelivery } from '../worker/process-delivery.ts';
-import { describeAttemptMessage, makeRetry } from '../worker/retry.ts';
-import { makeSuspensions } from '../worker/suspensions.ts';
-import { makeWebhookHealth } from '../worker/webhook-health.ts';
-import { makeFindWebhookState } from '../worker/webhook-state.ts';
-import { makeMoveToDeadLetters } from './dead-letters.ts';
+import type { Attempts } from './attempts.ts';
+import type { ProcessRecord } from './batch-consumer.ts';
 import { makeDescribeEvent, makeFirstAttempt } from './first-attempt.ts';
-import { makeWithoutWebhook } from './without-webhook.ts';
+import { makeProcessDelivery } from './process-delivery.ts';
+import { describeAttemptMessage, makeRetry } from './retry.ts';
+import { makeSuspensions } from './suspensions.ts';
+import { makeWebhookHealth } from './webhook-health.ts';
+import { makeFindWebhookState } from './webhook-state.ts';
 
 /** Makes the processing of a lane's messages of its parts: of events in the first lane, of attempts in the others. */
 export function makeMessageProcessing(parts: MessageProcessingParts) {

@@ -1,21 +1,21 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, newDelivery, ofEvent } from '../delivery.ts';
+import type { MoveToDeadLetters } from '../intake/dead-letters.ts';
+import { type BusinessEvent, haveSameContent, parseEventMessage } from '../intake/event.ts';
+import { originOfRecord } from '../intake/origin.ts';
+import type { WithoutWebhook } from '../intake/without-webhook.ts';
 import type { Admit } from '../isolation/admission.ts';
 import type { SendAgain } from '../isolation/send-again.ts';
 import { noticedId } from '../refusals/refusal-notice.ts';
 import type { RefusalNotices } from '../refusals/refusal-notices.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { MeasuringTelemetry } from '../telemetry.ts';
-import type { ProcessRecord } from '../worker/batch-consumer.ts';
-import { type DescribeMessage, receiveCountOf } from '../worker/message-visibility.ts';
-import type { MessageInHand, OnAttempt, ProcessDelivery } from '../worker/process-delivery.ts';
-import type { Suspensions } from '../worker/suspensions.ts';
-import type { FindWebhookState } from '../worker/webhook-state.ts';
-import type { MoveToDeadLetters } from './dead-letters.ts';
-import { type BusinessEvent, haveSameContent, parseEventMessage } from './event.ts';
-import { originOfRecord } from './origin.ts';
-import type { WithoutWebhook } from './without-webhook.ts';
+import type { ProcessRecord } from './batch-consumer.ts';
+import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
+import type { MessageInHand, OnAttempt, ProcessDelivery } from './process-delivery.ts';
+import type { Suspensions } from './suspensions.ts';
+import type { FindWebhookState } from './webhook-state.ts';
 
 /**
  * Returns the function that makes the first attempt of an event: parse its message, admit it, find the webhook, process the
