@@ -1,5 +1,5 @@
+import { QueryCommand, type QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { listShardsOf } from '../../lambdas/delivery/store/delivery-item.ts';
-import { QueryCommand, type QueryCommandOutput } from '../../lambdas/platform/aws/documents.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { connectDynamo, openClients, openUsers } from './stores.ts';
@@ -51,7 +51,7 @@ export function openAccountItems(target: Target, account: string) {
   ): AsyncGenerator<Item> {
     let from: Item | undefined;
     do {
-      const page: QueryCommandOutput = await dynamo.send(
+      const page: QueryCommandOutput = await dynamo(
         new QueryCommand({
           TableName: table(of),
           ...(index === undefined ? { ConsistentRead: true } : { IndexName: index }),

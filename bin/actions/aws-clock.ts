@@ -1,4 +1,4 @@
-import type { DynamoDBDocumentClient } from '../../lambdas/platform/aws/documents.ts';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Clock, systemClock } from '../../lambdas/platform/clock.ts';
 import type { Target } from './target.ts';
 
@@ -60,7 +60,7 @@ export function makeAwsClock(machine: Clock = systemClock) {
 
 /** Any client of the SDK. */
 interface AwsClient {
-  readonly middlewareStack: Pick<DynamoDBDocumentClient['middlewareStack'], 'add'>;
+  readonly middlewareStack: Pick<DynamoDBClient['middlewareStack'], 'add'>;
 }
 
 const clocks = new WeakMap<Target, AwsClock>();

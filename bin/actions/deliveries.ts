@@ -1,8 +1,8 @@
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { makeResend, type ResendRefusal, resendRefusal } from '../../lambdas/delivery/api/resend.ts';
 import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
 import type { ReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { contentsOfStateShard, type UndeliveredState } from '../../lambdas/delivery/store/delivery-item.ts';
-import { paginateScan } from '../../lambdas/platform/aws/documents.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { looks, reads, writes } from './audit.ts';
@@ -10,7 +10,7 @@ import { clockOf } from './aws-clock.ts';
 import { CliError, type ShowProgress } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
 import { everySecond, type Replayed, type ReplayRequest, rangeOf, replayDeliveries } from './replay-deliveries.ts';
-import { connectDynamo, openDeliveries, openReplays } from './stores.ts';
+import { connectDocuments, openDeliveries, openReplays } from './stores.ts';
 import { requireOutput, type Target, type Task } from './target.ts';
 
 /** The operators' actions on deliveries. */
@@ -129,7 +129,7 @@ export async function countIndexed(
     IndexName: 'undelivered',
     ProjectionExpression: 'stateShard, listKey',
   };
-  for await (const { Items = [] } of paginateScan({ client: connectDynamo(target) }, request)) {
+  for await (const { Items = [] } of paginateScan({ client: connectDocuments(target) }, request)) {
     for (const { stateShard, listKey } of Items) {
       const held = contentsOfStateShard(stateShard);
       const [acceptedAt = ''] = String(listKey).split('#');

@@ -1,11 +1,11 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { latenessOf, latenessOfTurn } from '../../lambdas/delivery/lateness.ts';
 import { shownLateAfter } from '../../lambdas/delivery/limits.ts';
 import { replaysPrefix } from '../../lambdas/delivery/replay/replay-store.ts';
 import { backlogShardsOf, dueShards, keysUntil, taskShard } from '../../lambdas/delivery/store/delivery-item.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import { batchGet, batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
-import { type DynamoDBDocumentClient, QueryCommand } from '../../lambdas/platform/aws/documents.ts';
-import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
+import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { slownessPrefix } from '../../lambdas/webhooks/slow-since.ts';
 import { connectDynamo, openDeliveries } from './stores.ts';
@@ -128,7 +128,7 @@ function turnOf({ servedAt, nextSlotAt = 0 }: Item) {
 }
 
 interface Table {
-  readonly dynamo: DynamoDBDocumentClient;
+  readonly dynamo: Dynamo;
   readonly table: string;
 }
 
@@ -138,7 +138,7 @@ function openTable(target: Target): Table {
 
 /** Reads the first entries of a partition of index `due`. */
 async function readShard({ dynamo, table }: Table, shard: string, most: number, until = endOfTime) {
-  const answer = await dynamo.send(
+  const answer = await dynamo(
     new QueryCommand({
       TableName: table,
       IndexName: 'due',

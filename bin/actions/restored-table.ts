@@ -1,13 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { PutCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
-import {
-  type DynamoDBDocumentClient,
-  PutCommand,
-  ScanCommand,
-  type ScanCommandOutput,
-} from '../../lambdas/platform/aws/documents.ts';
-import { type Item, type ItemKey, UnprocessedKeysError } from '../../lambdas/platform/aws/dynamo.ts';
+import { type Dynamo, type Item, type ItemKey, UnprocessedKeysError } from '../../lambdas/platform/aws/dynamo.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 
 /** A table of the stage, and another that AWS restored an earlier moment of it into. */
@@ -41,7 +36,7 @@ export interface Comparison {
  * @param now - seconds since the epoch.
  */
 export async function compareTables(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  dynamo: Dynamo,
   { table, restored, keyNames }: RestoredTable,
   {
     now,
@@ -101,12 +96,12 @@ function throwFirst(results: readonly PromiseSettledResult<void>[]): void {
 
 /** Puts an item into a table, unless it has one under that key by now. Returns whether it did. */
 export async function putMissing(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  dynamo: Dynamo,
   { table, keyNames }: Pick<RestoredTable, 'table' | 'keyNames'>,
   item: Item,
 ): Promise<boolean> {
   try {
-    await dynamo.send(
+    await dynamo(
       new PutCommand({
         TableName: table,
         Item: item,
@@ -122,7 +117,7 @@ export async function putMissing(
 }
 
 /** Reads items; waits where their partition is busy, since the items of one scan lie side by side. */
-async function readPatiently(dynamo: Pick<DynamoDBDocumentClient, 'send'>, keys: readonly ItemKey[]) {
+async function readPatiently(dynamo: Dynamo, keys: readonly ItemKey[]) {
   for (let pause = firstPause; ; pause *= 2) {
     try {
       return await batchGet(dynamo, keys);
@@ -133,10 +128,10 @@ async function readPatiently(dynamo: Pick<DynamoDBDocumentClient, 'send'>, keys:
   }
 }
 
-async function* scan(dynamo: Pick<DynamoDBDocumentClient, 'send'>, table: string): AsyncGenerator<Item> {
+async function* scan(dynamo: Dynamo, table: string): AsyncGenerator<Item> {
   let from: Item | undefined;
   do {
-    const page: ScanCommandOutput = await dynamo.send(new ScanCommand({ TableName: table, ExclusiveStartKey: from }));
+    const page: ScanCommandOutput = await dynamo(new ScanCommand({ TableName: table, ExclusiveStartKey: from }));
     yield* page.Items ?? [];
     from = page.LastEvaluatedKey;
   } while (from);

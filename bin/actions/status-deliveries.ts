@@ -1,5 +1,5 @@
+import { ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { contentsOfStateShard } from '../../lambdas/delivery/store/delivery-item.ts';
-import { ScanCommand, type ScanCommandOutput } from '../../lambdas/platform/aws/documents.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { findLate } from './late-deliveries.ts';
 import { connectDynamo } from './stores.ts';
@@ -19,7 +19,7 @@ async function countEnded(target: Target) {
   const counts = new Map<string, Ended>();
   let [looked, from]: [number, Item | undefined] = [0, undefined];
   for (let page = 0; page < mostPages; page++) {
-    const answer: ScanCommandOutput = await dynamo.send(
+    const answer: ScanCommandOutput = await dynamo(
       new ScanCommand({
         TableName: requireOutput(target, 'DeliveriesTable'),
         IndexName: 'undelivered',

@@ -1,4 +1,5 @@
 import { KMSClient } from '@aws-sdk/client-kms';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
 import { makeKeyRotation, type RotationSettings } from '../../lambdas/auth/keys/key-rotation.ts';
 import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
@@ -19,7 +20,7 @@ import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { makeReadAnswers } from '../../lambdas/delivery/store/read-answers.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
 import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
-import { type DynamoDBDocumentClient, makeDocumentClient } from '../../lambdas/platform/aws/documents.ts';
+import { type Dynamo, makeDocumentClient, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { type MakeId, randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
@@ -29,7 +30,12 @@ import { CliError } from './operator.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';
 
 /** Access to the target's tables. */
-export function connectDynamo(target: Target): DynamoDBDocumentClient {
+export function connectDynamo(target: Target): Dynamo {
+  return makeDynamo(connectDocuments(target));
+}
+
+/** Returns the client of the target's tables, for what takes a client. */
+export function connectDocuments(target: Target): DynamoDBDocumentClient {
   return clockOf(target).learnFrom(makeDocumentClient(connectionSettings(target, target.outputs.DynamoDbEndpoint)));
 }
 

@@ -3,7 +3,7 @@ import { type RunOutputs, requiredOutput } from '@emissor/local-cloud/outputs';
 import * as z from 'zod';
 import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
 import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
-import { makeDocumentClient } from '../../lambdas/platform/aws/documents.ts';
+import { makeDocumentClient, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 
@@ -22,16 +22,16 @@ export async function provisionDemo(outputs: RunOutputs, file?: string): Promise
     users: requiredOutput(outputs, 'UsersTable'),
     credentials: requiredOutput(outputs, 'CredentialsTable'),
   };
-  const dynamo = makeDocumentClient({
+  const client = makeDocumentClient({
     region: outputs.Region,
     endpoint: outputs.DynamoDbEndpoint,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
-  const common = { dynamo, now: systemClock, makeId: randomId };
+  const common = { dynamo: makeDynamo(client), now: systemClock, makeId: randomId };
   try {
     return await ensureDemo(makeClientStore({ ...common, table }), makeUserStore({ ...common, tables }), file);
   } finally {
-    dynamo.destroy();
+    client.destroy();
   }
 }
 

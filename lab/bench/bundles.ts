@@ -105,7 +105,7 @@ function importing(clients: readonly [string, string][]): string {
 function making(clients: readonly [string, string][]): string {
   return clients
     .map(([name, client], at) => {
-      const made = client === 'DynamoDBDocumentClient' ? `${client}.from(client0)` : `new ${client}()`;
+      const made = client === 'Dynamo' ? `${client}.from(client0)` : `new ${client}()`;
       return `import { ${client} } from '${name}';\nexport const client${at} = ${made};`;
     })
     .join('\n');
@@ -126,7 +126,7 @@ const clientClasses: Record<string, string> = {
   '@aws-sdk/client-kms': 'KMSClient',
   '@aws-sdk/client-sns': 'SNSClient',
   '@aws-sdk/client-sqs': 'SQSClient',
-  '@aws-sdk/lib-dynamodb': 'DynamoDBDocumentClient',
+  '@aws-sdk/lib-dynamodb': 'Dynamo',
 };
 
 const importer = `

@@ -10,10 +10,10 @@ import { makeHostMap } from '@emissor/local-cloud/internet/host-map';
 import type { RuntimeContext } from '@emissor/local-cloud/lambda/runtime-context';
 import { writeRuntimeFiles } from '@emissor/local-cloud/lambda/runtime-context';
 import type { DeliverEnvironment } from '../../lambdas/delivery/environment.ts';
-import type { DynamoDBDocumentClient } from '../../lambdas/platform/aws/documents.ts';
+import { type Dynamo, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { bundleHandler } from '../../lib/constructs/bundle.ts';
-import { dynamoClientOf, sqsClientOf } from '../../tools/support/engines.ts';
+import { documentClientOf, sqsClientOf } from '../../tools/support/engines.ts';
 import { type LocalOutputs, startLocalRun } from '../../tools/support/local-run.ts';
 import { type Consumer, makeConsumer } from './consumer.ts';
 import { startNameServer } from './name-server.ts';
@@ -34,7 +34,7 @@ export type Network = 'emulated' | 'real DNS and TLS';
 /** The services that deliveries are measured with. */
 export interface DeliveryTestbed {
   readonly outputs: LocalOutputs;
-  readonly dynamo: DynamoDBDocumentClient;
+  readonly dynamo: Dynamo;
   /** Returns the number of requests that the receiver got. */
   received(): Promise<number>;
   /** Makes a consumer process of a function: ours, or the plain one. */
@@ -55,9 +55,9 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
     const { outputs } = run;
     const receiver = await startReceiver(new URL(outputs.DynamoDbEndpoint).port);
     undo.push(receiver.stop);
-    const [dynamo, sqs] = [dynamoClientOf(outputs), sqsClientOf(outputs)];
+    const [client, sqs] = [documentClientOf(outputs), sqsClientOf(outputs)];
     undo.push(
-      () => dynamo.destroy(),
+      () => client.destroy(),
       () => sqs.destroy(),
     );
     const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'bench-retries' }));
@@ -87,7 +87,7 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
 
     return {
       outputs,
-      dynamo,
+      dynamo: makeDynamo(client),
       received: receiver.received,
       begin: (what, network, dynamoDb) => {
         const around = contextOf[network];

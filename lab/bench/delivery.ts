@@ -1,4 +1,4 @@
-import { UpdateCommand } from '../../lambdas/platform/aws/documents.ts';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 import { demoOf } from '../../tools/support/local-run.ts';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
@@ -158,7 +158,7 @@ function movingHosts({ dynamo, outputs }: DeliveryTestbed, event: EventName, mak
   let moved = 0;
   return async () => {
     const url = `https://${hostOf(moved++)}/${receivers[event as keyof typeof receivers]}`;
-    await dynamo.send(
+    await dynamo(
       new UpdateCommand({
         TableName: outputs.WebhooksTable,
         Key: webhookKey(outputs.Demo.AccountId, event),

@@ -1,5 +1,5 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
-import { GetCommand } from '../../lambdas/platform/aws/documents.ts';
 import { slownessId } from '../../lambdas/webhooks/slow-since.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { batchesOf, batchSize } from './consumer.ts';
@@ -40,7 +40,7 @@ export async function measureHangingReceiver(
   const firstBatchMs = Date.now() - startedAt;
   const slow = slownessId({ accountId: outputs.Demo.AccountId, eventName: hangingEvent });
   const { table: TableName, key: Key } = headKey(outputs.DeliveriesTable, slow);
-  const { Item } = await dynamo.send(new GetCommand({ TableName, Key }));
+  const { Item } = await dynamo(new GetCommand({ TableName, Key }));
 
   const moved = await consumer.consume(size.batches, hangingOnly);
   const { alone, beside } = await alternate(

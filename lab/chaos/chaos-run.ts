@@ -4,8 +4,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { FaultKind } from '@emissor/local-cloud/fault-injection';
-import type { DynamoDBDocumentClient } from '../../lambdas/platform/aws/documents.ts';
-import { dynamoClientOf, sqsClientOf } from '../../tools/support/engines.ts';
+import { type Dynamo, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
+import { documentClientOf, sqsClientOf } from '../../tools/support/engines.ts';
 import { type LocalOutputs, type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
 import { makeRandom, type Random, shuffled } from '../../tools/support/random.ts';
 import { auditAnnouncements, subscribeToOperations } from './announcements.ts';
@@ -87,7 +87,8 @@ export async function runChaos(settings: ChaosSettings, say: Say = () => undefin
     throw error;
   });
   const sqs = sqsClientOf(run.outputs);
-  const dynamo = dynamoClientOf(run.outputs);
+  const client = documentClientOf(run.outputs);
+  const dynamo = makeDynamo(client);
   try {
     say(`Registering the webhooks of ${settings.accounts} accounts …`);
     const registrations = await registerWebhooks(run, plans, receivers.pathOf);
@@ -141,7 +142,7 @@ export async function runChaos(settings: ChaosSettings, say: Say = () => undefin
     };
   } finally {
     sqs.destroy();
-    dynamo.destroy();
+    client.destroy();
     await run.stop();
     receivers.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -220,7 +221,7 @@ async function publishAll(
 async function deleteWebhooks(
   registrations: readonly Registration[],
   published: readonly PublishedEvent[],
-  dynamo: DynamoDBDocumentClient,
+  dynamo: Dynamo,
   { outputs }: LocalRun,
   deadline: number,
 ): Promise<void> {

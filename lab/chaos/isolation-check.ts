@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { isSlow } from '../../lambdas/delivery/isolation/slowness.ts';
 import { slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import { fewestSlowAttempts } from '../../lambdas/delivery/limits.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
-import { GetCommand } from '../../lambdas/platform/aws/documents.ts';
 import { slownessId } from '../../lambdas/webhooks/slow-since.ts';
-import { dynamoClientOf } from '../../tools/support/engines.ts';
+import { documentClientOf } from '../../tools/support/engines.ts';
 import { startPreparedRun } from './prepared-run.ts';
 import type { ReceiverBehaviour } from './receiver-behaviours.ts';
 import { accountsOf, type Registration } from './registrations.ts';
@@ -52,7 +52,7 @@ export async function checkIsolation(): Promise<IsolationCheck> {
     ...['--set', 'attemptTimeout=20s', '--retry-schedule', '1s'],
   );
   const { run, publish, registrationsOf, receivers } = prepared;
-  const dynamo = dynamoClientOf(run.outputs);
+  const client = documentClientOf(run.outputs);
   const [quietOne, hangingOne] = [...registrationsOf('quiet'), ...registrationsOf('hanging')] as [
     Registration,
     Registration,
@@ -60,7 +60,7 @@ export async function checkIsolation(): Promise<IsolationCheck> {
   const isKnownToHang = async () => {
     const owner = { accountId: hangingOne.account, eventName: hangingOne.eventName };
     const { table: TableName, key: Key } = headKey(String(run.outputs.DeliveriesTable), slownessId(owner));
-    const { Item } = await dynamo.send(new GetCommand({ TableName, Key }));
+    const { Item } = await client.send(new GetCommand({ TableName, Key }));
     return isSlow(slownessOf(owner, Item));
   };
   try {
@@ -72,7 +72,7 @@ export async function checkIsolation(): Promise<IsolationCheck> {
     while (arrived() < quietAttempts && ended === 0) await pause(100);
     return { arrivedMeanwhile, wanted: quietAttempts };
   } finally {
-    dynamo.destroy();
+    client.destroy();
     await prepared.stop();
   }
 }

@@ -7,11 +7,11 @@ import {
   ReceiveMessageCommand,
   SetQueueAttributesCommand,
 } from '@aws-sdk/client-sqs';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type Delivery, isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryFromItem } from '../../lambdas/delivery/store/delivery-item.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
-import { type DynamoDBDocumentClient, ScanCommand } from '../../lambdas/platform/aws/documents.ts';
-import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
+import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 import type { LocalOutputs } from '../../tools/support/local-run.ts';
 
 /** Returns the queues that have consumers. */
@@ -54,7 +54,7 @@ export interface StoredState {
 
 /** Reads all deliveries and pending announcements. */
 export async function readStored(
-  dynamo: DynamoDBDocumentClient,
+  dynamo: Dynamo,
   { DeliveriesTable, WebhooksTable }: Pick<LocalOutputs, 'DeliveriesTable' | 'WebhooksTable'>,
 ): Promise<StoredState> {
   const items = await readAll(dynamo, DeliveriesTable);
@@ -79,11 +79,11 @@ const counts: QueueAttributeName[] = [
   'ApproximateNumberOfMessagesDelayed',
 ];
 
-async function readAll(dynamo: DynamoDBDocumentClient, TableName: string | undefined): Promise<Item[]> {
+async function readAll(dynamo: Dynamo, TableName: string | undefined): Promise<Item[]> {
   const items: Item[] = [];
   let ExclusiveStartKey: Item | undefined;
   do {
-    const page = await dynamo.send(
+    const page = await dynamo(
       new ScanCommand({ TableName, ConsistentRead: true, ...(ExclusiveStartKey && { ExclusiveStartKey }) }),
     );
     items.push(...(page.Items ?? []));

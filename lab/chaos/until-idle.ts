@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { FaultKind } from '@emissor/local-cloud/fault-injection';
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
-import type { DynamoDBDocumentClient } from '../../lambdas/platform/aws/documents.ts';
+import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import type { LocalRun } from '../../tools/support/local-run.ts';
 import { isDelayedByError, isLeftToSweeper } from './audit.ts';
 import { type FaultPlan, wereInjected, writeFaults } from './fault-injection.ts';
@@ -40,7 +40,7 @@ interface PublishedRun {
   readonly settings: { readonly faults: Pick<FaultPlan, 'afterwards'>; readonly waitsForRecovery: boolean };
   readonly run: LocalRun;
   readonly sqs: SQSClient;
-  readonly dynamo: DynamoDBDocumentClient;
+  readonly dynamo: Dynamo;
   readonly published: readonly PublishedEvent[];
   readonly faultsFile: string;
   /** Milliseconds since the epoch. */

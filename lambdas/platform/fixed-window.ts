@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { batchGet } from './aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from './aws/documents.ts';
-import type { Item, ItemKey } from './aws/dynamo.ts';
+import type { Dynamo, Item, ItemKey } from './aws/dynamo.ts';
 import { expression, updateItem } from './aws/update-item.ts';
 import type { Clock } from './clock.ts';
 
@@ -18,7 +17,7 @@ export function makeFixedWindow({
   limit,
   keyOf,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly now: Clock;
   /** The most counts that fit into a window. */
   readonly limit: number;

@@ -1,6 +1,7 @@
 import { createPrivateKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { DecryptCommand, type KMSClient } from '@aws-sdk/client-kms';
-import { type DynamoDBDocumentClient, QueryCommand } from './aws/documents.ts';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { Dynamo } from './aws/dynamo.ts';
 import type { Clock } from './clock.ts';
 import { makeKeptCalls } from './kept-calls.ts';
 
@@ -61,7 +62,7 @@ export function makeKeyring({
   table,
   now,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   /** May be left out where keys are only listed. */
   readonly kms?: Pick<KMSClient, 'send'>;
   readonly table: string;
@@ -135,7 +136,7 @@ export function makeKeyring({
   }
 
   async function readKeys(kind: KeyKind): Promise<readonly KeyringKey[]> {
-    const answer = await dynamo.send(
+    const answer = await dynamo(
       new QueryCommand({
         TableName: table,
         ConsistentRead: true,

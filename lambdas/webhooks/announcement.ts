@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import type { DynamoDBDocumentClient } from '../platform/aws/documents.ts';
-import type { Item } from '../platform/aws/dynamo.ts';
+import type { Dynamo, Item } from '../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression, updateItem } from '../platform/aws/update-item.ts';
 import { isoTime } from '../platform/clock.ts';
 
@@ -78,7 +77,7 @@ export interface WebhookUpdate {
  * the condition does not hold.
  */
 export function updateWebhook(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  dynamo: Dynamo,
   { announcement, announcedAt = announcement?.since ?? 0, ...change }: WebhookUpdate,
 ): Promise<Item | undefined> {
   return announcement
@@ -115,10 +114,7 @@ type AnnouncedUpdate = WebhookUpdate & { readonly announcement: Announcement; re
  * Adds the announcement to the list. When the list is full, the newest announcement replaces the last one: the first failure and
  * the latest state stay, and a full list never refuses a change.
  */
-async function updateAnnouncing(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
-  change: AnnouncedUpdate,
-): Promise<Item | undefined> {
+async function updateAnnouncing(dynamo: Dynamo, change: AnnouncedUpdate): Promise<Item | undefined> {
   for (let tries = 1; ; tries++) {
     const appended = await append(dynamo, change);
     if (appended) return appended; // otherwise the list is full, or the change's own condition does not hold
@@ -130,7 +126,7 @@ async function updateAnnouncing(
   }
 }
 
-function append(dynamo: Pick<DynamoDBDocumentClient, 'send'>, change: AnnouncedUpdate): Promise<Item | undefined> {
+function append(dynamo: Dynamo, change: AnnouncedUpdate): Promise<Item | undefined> {
   const list = expression`list_append(if_not_exists(announcements, ${[]}), ${[change.announcement]})`;
   return updateItem(dynamo, change, {
     set: { ...change.set, ...indexKeys(change), announcements: list },
@@ -140,7 +136,7 @@ function append(dynamo: Pick<DynamoDBDocumentClient, 'send'>, change: AnnouncedU
 }
 
 /** Replaces the last announcement of a full list. In a list that has become shorter this appends. */
-function replaceLast(dynamo: Pick<DynamoDBDocumentClient, 'send'>, change: AnnouncedUpdate): Promise<Item | undefined> {
+function replaceLast(dynamo: Dynamo, change: AnnouncedUpdate): Promise<Item | undefined> {
   return updateItem(dynamo, change, {
     set: { ...change.set, ...indexKeys(change), [last]: change.announcement },
     when: change.when,

@@ -1,12 +1,5 @@
-import {
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  QueryCommand,
-  ScanCommand,
-  type ScanCommandOutput,
-} from '../platform/aws/documents.ts';
-import { conditionalWrite, type Item } from '../platform/aws/dynamo.ts';
+import { DeleteCommand, GetCommand, QueryCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { conditionalWrite, type Dynamo, type Item } from '../platform/aws/dynamo.ts';
 import { conditionOf, expression, updateItem } from '../platform/aws/update-item.ts';
 import type { Clock } from '../platform/clock.ts';
 import { updateWebhook, type WebhookUpdate } from './announcement.ts';
@@ -35,7 +28,7 @@ export function makeOperatorStore({
   table,
   now,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly now: Clock;
 }) {
@@ -44,13 +37,13 @@ export function makeOperatorStore({
 
   async function find(accountId: string, eventName: EventName): Promise<Webhook | Hold | undefined> {
     const Key = webhookKey(accountId, eventName);
-    const { Item } = await dynamo.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
+    const { Item } = await dynamo(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
     return Item && entryIn(Item);
   }
 
   /** Lists an account's webhooks, and suspensions without one, by event. */
   async function listOf(accountId: string): Promise<readonly (Webhook | Hold)[]> {
-    const registered = await dynamo.send(
+    const registered = await dynamo(
       new QueryCommand({
         TableName: table,
         ConsistentRead: true,
@@ -70,7 +63,7 @@ export function makeOperatorStore({
     const all: (Webhook | Hold)[] = [];
     let from: Item | undefined;
     do {
-      const page: ScanCommandOutput = await dynamo.send(
+      const page: ScanCommandOutput = await dynamo(
         new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: from }),
       );
       all.push(...entriesIn(page.Items));
@@ -90,7 +83,7 @@ export function makeOperatorStore({
     let read = 0;
     let from: Item | undefined;
     for (let page = 0; page < mostTroubledPages; page++) {
-      const answer: ScanCommandOutput = await dynamo.send(
+      const answer: ScanCommandOutput = await dynamo(
         new ScanCommand({
           TableName: table,
           FilterExpression: '#status = :suspended OR attribute_exists(failingSince)',
@@ -171,7 +164,7 @@ export function makeOperatorStore({
       ...conditionOf(expression`${isHold} AND attribute_not_exists(announcements)`),
     });
     const findNone = async () => ((await find(accountId, eventName)) ? undefined : {});
-    if (await conditionalWrite<object>(dynamo.send(removal), findNone)) return true;
+    if (await conditionalWrite<object>(dynamo(removal), findNone)) return true;
     const set = { status: undefined, suspensionReason: undefined, updatedAt: undefined };
     return (await updateItem(dynamo, { table, key }, { set, when: isHold })) !== undefined;
   }

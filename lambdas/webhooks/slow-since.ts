@@ -1,5 +1,5 @@
 import { batchGet } from '../platform/aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from '../platform/aws/documents.ts';
+import type { Dynamo } from '../platform/aws/dynamo.ts';
 import type { EventName } from './webhook.ts';
 
 /** The owner of a slowness. It is the event's, not the registration's: a new registration is as slow as the one before. */
@@ -23,7 +23,7 @@ export function slownessId({ accountId, eventName }: SlownessOwner): string {
 export type ReadSlowSince = (owners: readonly SlownessOwner[]) => Promise<readonly (number | undefined)[]>;
 
 /** Makes the reader over table `Deliveries`. Delivery owns these items, and alone writes them. */
-export function makeReadSlowSince(dynamo: Pick<DynamoDBDocumentClient, 'send'>, table: string): ReadSlowSince {
+export function makeReadSlowSince(dynamo: Dynamo, table: string): ReadSlowSince {
   return async function readSlowSince(owners) {
     if (owners.length === 0) return [];
     const items = await batchGet(

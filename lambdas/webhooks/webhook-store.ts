@@ -1,12 +1,5 @@
-import {
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  type QueryCommandOutput,
-} from '../platform/aws/documents.ts';
-import { conditionalWrite, type Item } from '../platform/aws/dynamo.ts';
+import { DeleteCommand, GetCommand, PutCommand, QueryCommand, type QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { conditionalWrite, type Dynamo, type Item } from '../platform/aws/dynamo.ts';
 import { conditionOf, type Expression, expression } from '../platform/aws/update-item.ts';
 import {
   type Announcement,
@@ -30,13 +23,7 @@ export type WebhookStore = ReturnType<typeof makeWebhookStore>;
  *
  * Reads are consistent; `undefined` means that there is no such webhook.
  */
-export function makeWebhookStore({
-  dynamo,
-  table,
-}: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly table: string;
-}) {
+export function makeWebhookStore({ dynamo, table }: { readonly dynamo: Dynamo; readonly table: string }) {
   return { create, find, list, replace, remove, replaceSecrets, reactivate, noteTest };
 
   /**
@@ -64,7 +51,7 @@ export function makeWebhookStore({
     const webhooks: Webhook[] = [];
     let from: Item | undefined;
     do {
-      const page: QueryCommandOutput = await dynamo.send(
+      const page: QueryCommandOutput = await dynamo(
         new QueryCommand({
           TableName: table,
           ConsistentRead: true,
@@ -114,7 +101,7 @@ export function makeWebhookStore({
         ...conditionOf(expression`attribute_exists(webhookId) AND suspensionReason <> ${'operator'}
           AND attribute_not_exists(announcements)`),
       });
-      if (await conditionalWrite<object>(dynamo.send(removal), findNone)) return 'removed';
+      if (await conditionalWrite<object>(dynamo(removal), findNone)) return 'removed';
       const item = await readItem(accountId, eventName);
       if (item?.webhookId === undefined) return 'not_registered';
       const kept = { ...keptHold(item, now), ...keptAnnouncements(item) };
@@ -124,7 +111,7 @@ export function makeWebhookStore({
         Item: { ...webhookKey(accountId, eventName), ...kept },
         ...conditionOf(isAsRead(item)),
       });
-      if (await conditionalWrite<object>(dynamo.send(replacement), findNone)) return 'removed';
+      if (await conditionalWrite<object>(dynamo(replacement), findNone)) return 'removed';
     }
     return 'contended';
   }
@@ -165,7 +152,7 @@ export function makeWebhookStore({
   }
 
   async function readItem(accountId: string, eventName: EventName): Promise<Item | undefined> {
-    const { Item } = await dynamo.send(
+    const { Item } = await dynamo(
       new GetCommand({ TableName: table, Key: webhookKey(accountId, eventName), ConsistentRead: true }),
     );
     return Item;

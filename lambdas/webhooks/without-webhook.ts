@@ -1,5 +1,5 @@
 import { batchGet } from '../platform/aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from '../platform/aws/documents.ts';
+import type { Dynamo } from '../platform/aws/dynamo.ts';
 import type { Clock } from '../platform/clock.ts';
 import { EVENT_NAMES, type EventName } from './webhook.ts';
 
@@ -20,7 +20,7 @@ export function makeReadWithoutWebhook({
   table,
   now,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly now: Clock;
 }): ReadWithoutWebhook {

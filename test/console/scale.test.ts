@@ -1,5 +1,6 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { localTarget } from '../../bin/actions/target.ts';
 import { makeOperatorSource } from '../../bin/console/operator-source.ts';
@@ -8,7 +9,6 @@ import { answerPage } from '../../bin/console/pages/pages.ts';
 import { textsOf } from '../../bin/console/texts.ts';
 import { settled } from '../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
-import { BatchWriteCommand } from '../../lambdas/platform/aws/documents.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { type Database, startDatabase } from '../support/database/database.ts';
 import { tableNames } from '../support/tables.ts';
@@ -43,7 +43,7 @@ const seed = async (table: string, count: number, item: (number: number) => obje
     const puts = Array.from({ length: 25 }, (_, at) => ({
       PutRequest: { Item: item(first + at) as Record<string, unknown> },
     }));
-    await database.dynamo.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
+    await database.dynamo(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
   }
 };
 

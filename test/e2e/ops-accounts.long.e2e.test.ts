@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, expect, it } from 'vitest';
-import { paginateScan } from '../../lambdas/platform/aws/documents.ts';
 import { unique } from '../../tools/support/accounts.ts';
-import { dynamoClientOf } from '../../tools/support/engines.ts';
+import { documentClientOf } from '../../tools/support/engines.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { passwordGrant } from '../../tools/support/service-client.ts';
 import { createClient, createUser, logIn, postToken } from '../support/e2e-accounts.ts';
@@ -21,7 +21,7 @@ const here = (...args: string[]) => runOpsInProcess(['--outputs', run.outputsFil
 
 /** Returns what the tables hold in which a text occurs. */
 async function itemsWith(text: string): Promise<readonly string[]> {
-  const client = dynamoClientOf(outputs);
+  const client = documentClientOf(outputs);
   const found: string[] = [];
   for (const [name, TableName] of Object.entries(outputs)) {
     if (!name.endsWith('Table')) continue;

@@ -1,3 +1,4 @@
+import { BatchWriteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSRecord } from 'aws-lambda';
 import { onTestFinished, vi } from 'vitest';
 import { makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
@@ -23,12 +24,7 @@ import { makeAttempt } from '../../lambdas/delivery/worker/attempt.ts';
 import { makeAttempts } from '../../lambdas/delivery/worker/attempts.ts';
 import { makeConsumer } from '../../lambdas/delivery/worker/batch-consumer.ts';
 import { makeMessageProcessing } from '../../lambdas/delivery/worker/message-processing.ts';
-import {
-  BatchWriteCommand,
-  type DynamoDBDocumentClient,
-  PutCommand,
-  type UpdateCommandInput,
-} from '../../lambdas/platform/aws/documents.ts';
+import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import type { GuardedPost, PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
@@ -94,15 +90,13 @@ export async function startDelivery() {
   const faults: Faults = { kms: false, store: false, off: [], sweeper: false, receivers: answer(200) };
   const now = () => Date.now();
   const kms = makeFakeKms();
-  const dynamo = {
-    send: async (command: never) => {
-      if (faults.store) throw Object.assign(new Error('…'), { name: 'ThrottlingException' });
-      const { Key, ExpressionAttributeNames } = (command as { readonly input: UpdateCommandInput }).input;
-      if (ExpressionAttributeNames && faults.refused?.(String(Key?.id), Object.values(ExpressionAttributeNames).join()))
-        throw Object.assign(new Error('…'), { name: 'ConditionalCheckFailedException' });
-      return real.send(command);
-    },
-  } as unknown as Pick<DynamoDBDocumentClient, 'send'>;
+  const dynamo: Dynamo = async command => {
+    if (faults.store) throw Object.assign(new Error('…'), { name: 'ThrottlingException' });
+    const { Key, ExpressionAttributeNames } = command instanceof UpdateCommand ? command.input : {};
+    if (ExpressionAttributeNames && faults.refused?.(String(Key?.id), Object.values(ExpressionAttributeNames).join()))
+      throw Object.assign(new Error('…'), { name: 'ConditionalCheckFailedException' });
+    return real(command);
+  };
   const queues = new Map<string, Message[]>([['events', []], ['retries', []], ['slow', []]]); // biome-ignore format: a table
   const sqs = makeQueues(queues);
   const newSealing = () => makeSealing(makeKeyring({ dynamo, kms: kms.client, table: 'Keyring', now }));
@@ -157,7 +151,7 @@ export async function startDelivery() {
       return itemFromDelivery(become(newDelivery(origin)), 30);
     });
     for (let first = 0; first < count; first += 25)
-      await real.send(
+      await real(
         new BatchWriteCommand({
           RequestItems: { Deliveries: items.slice(first, first + 25).map(Item => ({ PutRequest: { Item } })) },
         }),
@@ -334,7 +328,7 @@ function makeQueues(queues: Map<string, Message[]>) {
   return { send } as never;
 }
 
-async function makeKeys(dynamo: DynamoDBDocumentClient, kms: ReturnType<typeof makeFakeKms>['client']): Promise<void> {
+async function makeKeys(dynamo: Dynamo, kms: ReturnType<typeof makeFakeKms>['client']): Promise<void> {
   const day = 86_400;
   await makeKeyRotation({
     dynamo,
@@ -348,12 +342,12 @@ async function makeKeys(dynamo: DynamoDBDocumentClient, kms: ReturnType<typeof m
   }).rotateKeys();
 }
 
-async function register(dynamo: DynamoDBDocumentClient, sealed: string): Promise<void> {
+async function register(dynamo: Dynamo, sealed: string): Promise<void> {
   const createdAt = Date.now();
   const { sealedAuthorization: _, ...webhook } = aWebhook({
     secrets: [{ sealed, createdAt }],
     createdAt,
     updatedAt: createdAt,
   });
-  await dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
+  await dynamo(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
 }

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GetCommand, makeDocumentClient, PutCommand } from '../../lambdas/platform/aws/documents.ts';
+import { makeDocumentClient, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { type Database, startDatabase } from '../support/database/database.ts';
 
 const Key = { clientId: 'one' };
@@ -10,12 +11,12 @@ let another: Database;
 
 beforeAll(async () => {
   [database, another] = await Promise.all([startDatabase('Clients'), startDatabase('Clients')]);
-  await database.dynamo.send(new PutCommand({ TableName: 'Clients', Item: Key }));
+  await database.dynamo(new PutCommand({ TableName: 'Clients', Item: Key }));
 });
 afterAll(() => Promise.all([database.stop(), another.stop()]));
 
 const read = async ({ dynamo }: Pick<Database, 'dynamo'>) =>
-  (await dynamo.send(new GetCommand({ TableName: 'Clients', Key }))).Item;
+  (await dynamo(new GetCommand({ TableName: 'Clients', Key }))).Item;
 
 describe('a database of tests', () => {
   it('is alone, though two have tables of the same name', async () => {
@@ -26,9 +27,9 @@ describe('a database of tests', () => {
   it('is found by another client that names its endpoint and region', async () => {
     const { endpoint, region } = database;
     const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-    const dynamo = makeDocumentClient({ endpoint, region, credentials, maxAttempts: 1 });
-    expect(await read({ dynamo })).toEqual(Key);
-    dynamo.destroy();
+    const client = makeDocumentClient({ endpoint, region, credentials, maxAttempts: 1 });
+    expect(await read({ dynamo: makeDynamo(client) })).toEqual(Key);
+    client.destroy();
   });
 
   it('is on the engine that EMISSOR_DYNAMODB names', async () => {
@@ -44,7 +45,7 @@ describe('a database of tests', () => {
     ['one beyond what a double holds exactly', { count: 2 ** 53 }],
   ])('refuses what is not whole: %s', async (_, fields) => {
     const command = new PutCommand({ TableName: 'Clients', Item: { ...Key, ...fields } });
-    await expect(database.dynamo.send(command)).rejects.toThrow('PutItemCommand sends');
+    await expect(database.dynamo(command)).rejects.toThrow('PutItemCommand sends');
     expect(await read(database)).toEqual(Key);
     expect(database.fractions.splice(0)).toHaveLength(1);
   });

@@ -1,3 +1,4 @@
+import { BatchWriteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resourcesOf } from '../../lambdas/api/route.ts';
 import { makeApi } from '../../lambdas/api/router.ts';
@@ -9,7 +10,6 @@ import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { type Delivery, keptAttempts, settled } from '../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
-import { BatchWriteCommand, PutCommand, ScanCommand } from '../../lambdas/platform/aws/documents.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
@@ -65,7 +65,7 @@ const expectWithin = (request: string, counts: readonly CallCounts[]) => {
 const putAll = async ({ dynamo }: Database, table: string, items: readonly Item[]) => {
   for await (const some of inBatches(items, 25)) {
     const puts = some.map(one => ({ PutRequest: { Item: one } }));
-    await dynamo.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
+    await dynamo(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
   }
 };
 
@@ -198,7 +198,7 @@ describe('what a request to {base_url} asks of a full store', () => {
       async () => {
         // an announcement is left to be published: the item is replaced, and not deleted
         const Item = { ...aWebhook({ eventName: 'reembolso.solicitado' }), announcements: [] };
-        await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
+        await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
         counts.take();
         await toWebhooks('DELETE', at('reembolso.solicitado'))();
       },
@@ -278,9 +278,7 @@ describe('what a request to {auth_url} asks of a full store', () => {
     login = { ...form, grant_type: 'password', username, password };
     const granted = await service.post('token', login);
     refresh = { ...form, grant_type: 'refresh_token', refresh_token: granted.json.refresh_token };
-    const { Items: [session = {}] = [] } = await service.database.dynamo.send(
-      new ScanCommand({ TableName: 'Sessions' }),
-    );
+    const { Items: [session = {}] = [] } = await service.database.dynamo(new ScanCommand({ TableName: 'Sessions' }));
     const copies = (number: number, clientId: unknown) =>
       Array.from({ length: number }, (_, at) => ({
         ...session,

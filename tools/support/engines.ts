@@ -1,6 +1,7 @@
 import { SNSClient } from '@aws-sdk/client-sns';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { type DynamoDBDocumentClient, makeDocumentClient } from '../../lambdas/platform/aws/documents.ts';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { makeDocumentClient } from '../../lambdas/platform/aws/dynamo.ts';
 
 /** The outputs that say where queues and tables are. A deployed stage has no endpoints: there the account's own are used. */
 export interface EngineOutputs {
@@ -21,7 +22,7 @@ export function snsClientOf({ Region, SnsEndpoint }: EngineOutputs): SNSClient {
 }
 
 /** Makes a client of a service's tables. */
-export function dynamoClientOf({ Region, DynamoDbEndpoint }: EngineOutputs): DynamoDBDocumentClient {
+export function documentClientOf({ Region, DynamoDbEndpoint }: EngineOutputs): DynamoDBDocumentClient {
   return makeDocumentClient(settings(Region, DynamoDbEndpoint));
 }
 

@@ -1,5 +1,5 @@
 import { readRecords } from '../../platform/aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import type { Introspection } from '../answers.ts';
@@ -77,7 +77,7 @@ export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
 interface IntrospectEndpointParts extends EndpointParts {
   readonly readPresentedToken: ReadPresentedToken;
   readonly readActiveSession: ReadActiveSession;
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly tables: SessionTables;
   readonly issuer: string;
   readonly now: Clock;

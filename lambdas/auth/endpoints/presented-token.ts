@@ -1,5 +1,5 @@
 import { readRecords } from '../../platform/aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import { readFormRequest } from '../form-request.ts';
 import { OAuthError } from '../oauth-error.ts';
@@ -31,7 +31,7 @@ export function makePresentedTokenReader({
   verifyRefreshToken,
   verifyAccessToken,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly clientAuthentication: ClientAuthentication;
   readonly verifyRefreshToken: VerifyRefreshToken;
   readonly verifyAccessToken: VerifyAccessToken;

@@ -1,5 +1,5 @@
 import { readRecords } from '../../platform/aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import type { TokenResponse } from '../answers.ts';
 import { type Parameters, readFormRequest } from '../form-request.ts';
@@ -44,7 +44,7 @@ export function makeTokenEndpoint({ dynamo, clientAuthentication, grants, log, c
 }
 
 interface TokenEndpointParts extends EndpointParts {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly clientAuthentication: ClientAuthentication;
   readonly grants: Grants;
 }

@@ -1,4 +1,4 @@
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { Keyring } from '../../platform/keyring.ts';
@@ -48,7 +48,7 @@ export function makeGrants(parts: GrantParts): Grants {
 }
 
 interface GrantParts {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly tables: UserTables & { readonly sessions: string; readonly lockouts: string };
   /** Must be able to open signing and MAC keys. */
   readonly keyring: Keyring;

@@ -1,5 +1,5 @@
 import { readRecords } from '../../platform/aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { TokenResponse } from '../answers.ts';
@@ -50,7 +50,7 @@ export function makePasswordGrant({
   log,
   makeId,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly tables: UserTables;
   readonly credentials: Pick<CredentialStore, 'replacePasswordHash'>;
   readonly passwords: PasswordHashing;

@@ -3,8 +3,8 @@ import {
   GenerateDataKeyWithoutPlaintextCommand,
   type KMSClient,
 } from '@aws-sdk/client-kms';
-import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '../../platform/aws/documents.ts';
-import { conditionalWrite } from '../../platform/aws/dynamo.ts';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { conditionalWrite, type Dynamo } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import {
@@ -51,7 +51,7 @@ export function makeKeyRotation({
   now,
   makeId,
 }: RotationSettings & {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly kms: Pick<KMSClient, 'send'>;
   readonly now: Clock;
   readonly makeId: MakeId;
@@ -106,7 +106,7 @@ export function makeKeyRotation({
       ConditionExpression: 'attribute_not_exists(kind)',
     });
     const findOwn = async () => ((await list(kind)).some(({ keyId }) => keyId === key.keyId) ? {} : undefined);
-    return (await conditionalWrite<object>(dynamo.send(command), findOwn)) !== undefined;
+    return (await conditionalWrite<object>(dynamo(command), findOwn)) !== undefined;
   }
 
   /** Generates key material as it is stored, wrapped by KMS: no plaintext of it leaves KMS here. */
@@ -129,7 +129,7 @@ export function makeKeyRotation({
   }
 
   async function remove({ kind, generation }: KeyringKey): Promise<number> {
-    await dynamo.send(new DeleteCommand({ TableName: table, Key: { kind, generation } }));
+    await dynamo(new DeleteCommand({ TableName: table, Key: { kind, generation } }));
     return generation;
   }
 }

@@ -1,5 +1,5 @@
-import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '../../platform/aws/documents.ts';
-import { isPossibleKey } from '../../platform/aws/dynamo.ts';
+import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { type Dynamo, isPossibleKey } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
@@ -56,7 +56,7 @@ export function makeClientStore({
   now,
   makeId,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly now: Clock;
   readonly makeId: MakeId;
@@ -90,7 +90,7 @@ export function makeClientStore({
       createdAt: moment,
       updatedAt: moment,
     };
-    await dynamo.send(
+    await dynamo(
       new PutCommand({ TableName: table, Item: client, ConditionExpression: 'attribute_not_exists(clientId)' }),
     );
     return { client, clientSecret };
@@ -98,7 +98,7 @@ export function makeClientStore({
 
   async function findClient(clientId: string): Promise<Client | undefined> {
     if (!isPossibleKey({ clientId })) return undefined;
-    const answer = await dynamo.send(new GetCommand({ TableName: table, Key: { clientId }, ConsistentRead: true }));
+    const answer = await dynamo(new GetCommand({ TableName: table, Key: { clientId }, ConsistentRead: true }));
     return parseClient(answer.Item);
   }
 
@@ -147,7 +147,7 @@ export function makeClientStore({
   async function deleteClient(clientId: string): Promise<Client | undefined> {
     if (!isPossibleKey({ clientId })) return undefined;
     const command = new DeleteCommand({ TableName: table, Key: { clientId }, ReturnValues: 'ALL_OLD' });
-    return parseClient((await dynamo.send(command)).Attributes);
+    return parseClient((await dynamo(command)).Attributes);
   }
 
   /**

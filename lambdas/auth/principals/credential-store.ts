@@ -1,6 +1,5 @@
-import { isAsWritten } from '../../platform/aws/attribute-values.ts';
-import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '../../platform/aws/documents.ts';
-import { conditionalWrite, type Item, isPossibleKey } from '../../platform/aws/dynamo.ts';
+import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { conditionalWrite, type Dynamo, type Item, isAsWritten, isPossibleKey } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Credential, credentialKey, parseCredential } from './user.ts';
@@ -17,7 +16,7 @@ export function makeCredentialStore({
   table,
   now,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly now: Clock;
 }) {
@@ -33,14 +32,14 @@ export function makeCredentialStore({
   async function findCredential(email: string): Promise<Credential | undefined> {
     if (!isPossibleKey({ email })) return undefined;
     const command = new GetCommand({ TableName: table, Key: keyOf(email), ConsistentRead: true });
-    return parseCredential((await dynamo.send(command)).Item);
+    return parseCredential((await dynamo(command)).Item);
   }
 
   /** Adds a credential. False if the e-mail address is taken. */
   function addCredential(credential: Credential): Promise<boolean> {
     const ConditionExpression = 'attribute_not_exists(email)';
     const put = new PutCommand({ TableName: table, Item: credential, ConditionExpression });
-    return isWritten(dynamo.send(put), async () => isAsWritten(await findCredential(credential.email), credential));
+    return isWritten(dynamo(put), async () => isAsWritten(await findCredential(credential.email), credential));
   }
 
   /** Replaces a credential that was left behind by that of another user. False if it has changed since it was read. */
@@ -80,7 +79,7 @@ export function makeCredentialStore({
       ConditionExpression: 'userId = :userId',
       ExpressionAttributeValues: { ':userId': userId },
     });
-    return isWritten(dynamo.send(command), async () => (await findCredential(email)) === undefined);
+    return isWritten(dynamo(command), async () => (await findCredential(email)) === undefined);
   }
 
   async function update(email: string, set: Partial<Credential>, when: Expression): Promise<boolean> {

@@ -1,5 +1,5 @@
-import { type DynamoDBDocumentClient, ScanCommand } from '../../platform/aws/documents.ts';
-import type { Item } from '../../platform/aws/dynamo.ts';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import type { Dynamo, Item } from '../../platform/aws/dynamo.ts';
 
 /** A part of a list; without limit and start, all of it. */
 export interface PageRequest {
@@ -10,7 +10,7 @@ export interface PageRequest {
 
 /** Scans a table for operators, in its own order; the functions never scan. */
 export async function scanTable<Parsed>(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  dynamo: Dynamo,
   { table, partitionKey, limit, after, where, parse, onPage }: ScanRequest<Parsed>,
 ): Promise<Parsed[]> {
   const found: Parsed[] = [];
@@ -23,7 +23,7 @@ export async function scanTable<Parsed>(
     ExpressionAttributeValues: { ':value': value },
   };
   do {
-    const page = await dynamo.send(
+    const page = await dynamo(
       new ScanCommand({
         TableName: table,
         ConsistentRead: true,

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
-import type { ItemKey } from '../../platform/aws/dynamo.ts';
+import type { Dynamo, ItemKey } from '../../platform/aws/dynamo.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
@@ -23,7 +22,7 @@ export function makeSecretUse({
   now,
   log,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly now: Clock;
   readonly log: Pick<Log, 'warn'>;
@@ -69,7 +68,7 @@ export function makeSecretUse({
  * nothing tells of a use.
  */
 export async function readLastUses(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  dynamo: Dynamo,
   table: string,
   { clientId, secrets }: Client,
 ): Promise<readonly (string | undefined)[]> {
@@ -82,7 +81,7 @@ export async function readLastUses(
 
 /** Reads the notes on a client's secrets, those too that its latest replacement dropped, by when each secret was made. */
 export async function readNotedUses(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  dynamo: Dynamo,
   table: string,
   client: Client,
 ): Promise<readonly { readonly madeAt: number; readonly lastUsedOn: string }[]> {

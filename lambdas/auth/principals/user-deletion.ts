@@ -1,10 +1,5 @@
-import {
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  ScanCommand,
-  type ScanCommandOutput,
-} from '../../platform/aws/documents.ts';
-import { type Item, isPossibleKey } from '../../platform/aws/dynamo.ts';
+import { DeleteCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { type Dynamo, type Item, isPossibleKey } from '../../platform/aws/dynamo.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CredentialStore } from './credential-store.ts';
@@ -25,7 +20,7 @@ export function makeUserDeletion({
   findUser,
   deleteCredential,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly tables: UserTables;
   readonly now: Clock;
   readonly findUser: (userId: string) => Promise<User | undefined>;
@@ -74,7 +69,7 @@ export function makeUserDeletion({
   /** Deletes the user, which ends every session and every login. The e-mail address stays taken until it is released. */
   async function deleteUser(userId: string): Promise<void> {
     const { table, key } = userKey(tables.users, userId);
-    if (isPossibleKey(key)) await dynamo.send(new DeleteCommand({ TableName: table, Key: key }));
+    if (isPossibleKey(key)) await dynamo(new DeleteCommand({ TableName: table, Key: key }));
   }
 
   /** Lists the users whose deletion is not complete, among those that a bounded read of the table finds. */
@@ -83,7 +78,7 @@ export function makeUserDeletion({
     let read = 0;
     let from: Item | undefined;
     for (let page = 0; page < mostPages; page++) {
-      const answer: ScanCommandOutput = await dynamo.send(
+      const answer: ScanCommandOutput = await dynamo(
         new ScanCommand({
           TableName: tables.users,
           FilterExpression: 'attribute_exists(deletingSince)',

@@ -1,5 +1,5 @@
-import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '../../platform/aws/documents.ts';
-import { isPossibleKey } from '../../platform/aws/dynamo.ts';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { type Dynamo, isPossibleKey } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
@@ -28,7 +28,7 @@ export function makeUserStore({
   makeId,
   hash = passwordHashing.hash,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly tables: UserTables;
   readonly now: Clock;
   readonly makeId: MakeId;
@@ -99,7 +99,7 @@ export function makeUserStore({
       createdAt: moment,
       updatedAt: moment,
     };
-    await dynamo.send(new PutCommand({ TableName: tables.users, Item: user })); // unconditional: the id is random
+    await dynamo(new PutCommand({ TableName: tables.users, Item: user })); // unconditional: the id is random
     if (await ownsLogin(user)) return user;
     await deleteUser(userId);
     throw new EmailTakenError();
@@ -137,7 +137,7 @@ export function makeUserStore({
   async function findUser(userId: string): Promise<User | undefined> {
     const { table, key } = userKey(tables.users, userId);
     if (!isPossibleKey(key)) return undefined;
-    return parseUser((await dynamo.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item);
+    return parseUser((await dynamo(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item);
   }
 
   async function findUserByEmail(given: string): Promise<User | undefined> {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import { DeleteCommand, type DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
-import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
+import type { Dynamo, Item, ItemKey } from '../../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomId } from '../../platform/identifiers.ts';
@@ -52,7 +52,7 @@ export function makeLockout({
   keyring,
   now,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   /** Must be able to open MAC keys. */
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
@@ -158,9 +158,7 @@ export function makeLockout({
   /** Resets the failures of all clients against an e-mail address. Returns whether there were any that still counted. */
   async function unlock(email: string): Promise<boolean> {
     const { table, key } = await itemKeyOf(normaliseEmail(email));
-    const { Attributes } = await dynamo.send(
-      new DeleteCommand({ TableName: table, Key: key, ReturnValues: 'ALL_OLD' }),
-    );
+    const { Attributes } = await dynamo(new DeleteCommand({ TableName: table, Key: key, ReturnValues: 'ALL_OLD' }));
     return summariseFailures(Attributes, now()).clients.length > 0;
   }
 

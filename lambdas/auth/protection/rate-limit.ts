@@ -1,5 +1,4 @@
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
-import type { ItemKey } from '../../platform/aws/dynamo.ts';
+import type { Dynamo, ItemKey } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type FixedWindow, makeFixedWindow } from '../../platform/fixed-window.ts';
 
@@ -25,7 +24,7 @@ export function clientLimitKey(table: string, clientId: string): ItemKey {
 }
 
 interface RateLimitSettings {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly now: Clock;
   /** Failures per minute; successes are never counted. */

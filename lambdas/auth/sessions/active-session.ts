@@ -1,5 +1,5 @@
 import { readRecords } from '../../platform/aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Client, clientKey, parseClient } from '../principals/client.ts';
 import { commonScopes, type Scope, scopesAllowed, storedScope } from '../principals/scope.ts';
@@ -63,7 +63,7 @@ export type ReadActiveSession = ReturnType<typeof makeActiveSessionReader>;
 
 /** The dependencies of reading sessions. */
 export interface ActiveSessionDependencies {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly tables: SessionTables;
   readonly now: Clock;
 }

@@ -1,6 +1,6 @@
+import { DeleteCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet, batchGetLimit } from '../../platform/aws/batch-get.ts';
-import { DeleteCommand, type DynamoDBDocumentClient, QueryCommand } from '../../platform/aws/documents.ts';
-import { conditionalWrite } from '../../platform/aws/dynamo.ts';
+import { conditionalWrite, type Dynamo } from '../../platform/aws/dynamo.ts';
 import { conditionOf, expression } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
@@ -25,7 +25,7 @@ export function makeSessionLimit({
   now,
   random,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly log: Log;
   readonly now: Clock;
@@ -66,7 +66,7 @@ export function makeSessionLimit({
       ExpressionAttributeValues: { ':client': clientId, ':user': sessionIdPrefix(userId) },
       Limit: mostRead,
     });
-    const { Items = [] } = await dynamo.send(command, { abortSignal });
+    const { Items = [] } = await dynamo(command, { abortSignal });
     const keys = Items.map(item => String(item.sessionId))
       .filter(id => id !== sessionId)
       .map(id => sessionKey(table, id));
@@ -85,7 +85,7 @@ export function makeSessionLimit({
       Key: sessionKey(table, sessionId).key,
       ...conditionOf(expression`counter = ${counter}`),
     });
-    await conditionalWrite(dynamo.send(command, { abortSignal }));
+    await conditionalWrite(dynamo(command, { abortSignal }));
   }
 }
 

@@ -1,5 +1,6 @@
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
@@ -10,18 +11,12 @@ export type SessionStore = ReturnType<typeof makeSessionStore>;
  * Makes the store of table `Sessions`: partition `userId`, range `sessionId`, one item per session. Each write is one write of one
  * item, and idempotent, since the SDK repeats a write whose answer got lost.
  */
-export function makeSessionStore({
-  dynamo,
-  table,
-}: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
-  readonly table: string;
-}) {
+export function makeSessionStore({ dynamo, table }: { readonly dynamo: Dynamo; readonly table: string }) {
   return { createSession, findSession, rotateSession, revokeSession, deleteSession };
 
   /** Stores a new session. Unconditional: the id is random, so that only a repeated write can find it taken. */
   async function createSession(session: Session): Promise<void> {
-    await dynamo.send(new PutCommand({ TableName: table, Item: { ...session, ttl: ttl(session) } }));
+    await dynamo(new PutCommand({ TableName: table, Item: { ...session, ttl: ttl(session) } }));
   }
 
   async function findSession(sessionId: string): Promise<Session | undefined> {
@@ -50,7 +45,7 @@ export function makeSessionStore({
   /** Deletes the session of a login that is not answered. It waits for a second at most: the answer waits for it. */
   async function deleteSession(sessionId: string): Promise<void> {
     const command = new DeleteCommand({ TableName: table, Key: sessionKey(table, sessionId).key });
-    await dynamo.send(command, { abortSignal: AbortSignal.timeout(longestDeletion) });
+    await dynamo(command, { abortSignal: AbortSignal.timeout(longestDeletion) });
   }
 }
 

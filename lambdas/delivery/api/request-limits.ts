@@ -1,4 +1,4 @@
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { makeFixedWindow } from '../../platform/fixed-window.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
@@ -15,7 +15,7 @@ export function makeRequestLimits({
   testLimit,
   resendLimit,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   /** The table `Deliveries`: items `limit#tests#<account>` and `limit#resends#<account>#<event>`. */
   readonly table: string;
   readonly now: Clock;

@@ -1,4 +1,4 @@
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Lane } from '../lane-routing.ts';
 import { attemptsPerWebhook } from '../limits.ts';
@@ -23,7 +23,7 @@ export type Isolation = ReturnType<typeof makeIsolation>;
 /** Makes the bulkheads of one process, which remembers slow receivers as long as it lives. */
 export function makeIsolation(
   parts: {
-    readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+    readonly dynamo: Dynamo;
     /** The table `Deliveries`. */
     readonly table: string;
     readonly store: Pick<DeliveryStore, 'read' | 'update'>;

@@ -1,6 +1,5 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
-import type { Item } from '../../platform/aws/dynamo.ts';
+import type { Dynamo, Item } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type SlownessOwner, slownessId } from '../../webhooks/slow-since.ts';
@@ -68,7 +67,7 @@ export function makeSlownessStore({
   now,
   rate,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly now: Clock;
   /** Slots a second that a slow webhook has at most. */

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
-import type { Item } from '../../platform/aws/dynamo.ts';
+import type { Dynamo, Item } from '../../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import { countedAfter, noticesPerMinute, refusalsKept, refusalWindow } from '../limits.ts';
@@ -61,7 +60,7 @@ export function makeRefusalCounts({
   now,
   random,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly now: Clock;
   readonly random: () => number;
@@ -126,7 +125,7 @@ export function makeRefusalTotals({
   table,
   random,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly random: () => number;
 }) {

@@ -1,6 +1,6 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import { type DynamoDBDocumentClient, PutCommand } from '../../platform/aws/documents.ts';
-import { conditionalWrite, type Item, type ItemKey } from '../../platform/aws/dynamo.ts';
+import { conditionalWrite, type Dynamo, type Item, type ItemKey } from '../../platform/aws/dynamo.ts';
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
@@ -46,7 +46,7 @@ export function makeReplayReader({
   table,
   now,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly now: Clock;
 }) {
@@ -88,7 +88,7 @@ export function makeReplayStore({
   now,
   historyDays,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly now: Clock;
   /** The time that a replay is shown after its end, in days. */
@@ -107,7 +107,7 @@ export function makeReplayStore({
       : expression`attribute_not_exists(id) OR ttl <= ${Math.floor(now() / 1_000)}`;
     const Item = { ...replay, ...headKey(table, id).key, replayId, ...taskAttributes(id, replay.lookAt) };
     const put = new PutCommand({ TableName: table, Item, ...conditionOf(condition) });
-    if (await conditionalWrite(dynamo.send(put))) return true;
+    if (await conditionalWrite(dynamo(put))) return true;
     // The SDK repeats a write whose answer was lost: the stored replay may be our own.
     return (await reader.findLatest(accountId, eventName))?.id === replayId;
   }
@@ -122,7 +122,7 @@ export function makeReplayStore({
       Item: { ...past, ...key, replayId, ttl },
       ConditionExpression: 'attribute_not_exists(isHidden)',
     });
-    await conditionalWrite(dynamo.send(put));
+    await conditionalWrite(dynamo(put));
   }
 
   /** Claims a replay until `lookAt`. `undefined`: another process has claimed it, or it has ended. */

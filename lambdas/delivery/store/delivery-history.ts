@@ -1,4 +1,5 @@
-import { type DynamoDBDocumentClient, QueryCommand } from '../../platform/aws/documents.ts';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import type { Delivery, DeliveryState } from '../delivery.ts';
@@ -21,7 +22,7 @@ export function makeReadHistory({
   table,
   store,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   /** The table `Deliveries`. */
   readonly table: string;
   readonly store: Pick<DeliveryStore, 'read'>;
@@ -47,7 +48,7 @@ export function makeReadHistory({
   };
 
   async function readShard({ index, shard, first, last }: Shard, { limit }: HistoryQuery): Promise<ShardPage> {
-    const answer = await dynamo.send(
+    const answer = await dynamo(
       new QueryCommand({
         TableName: table,
         IndexName: index,

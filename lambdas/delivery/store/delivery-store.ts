@@ -1,8 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
-import { isAsWritten } from '../../platform/aws/attribute-values.ts';
+import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet, batchGetLimit, type ReadItems } from '../../platform/aws/batch-get.ts';
-import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '../../platform/aws/documents.ts';
-import { type Item, type ItemKey, isConditionFailed, isUnavailable, wasRepeated } from '../../platform/aws/dynamo.ts';
+import {
+  type Dynamo,
+  type Item,
+  type ItemKey,
+  isAsWritten,
+  isConditionFailed,
+  isUnavailable,
+  wasRepeated,
+} from '../../platform/aws/dynamo.ts';
 import { type EarlierInsert, makeInsertTogether } from '../../platform/aws/insert-together.ts';
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import { type Clock, isoTime } from '../../platform/clock.ts';
@@ -80,7 +87,7 @@ export function makeDeliveryStore({
   readItems = keys => batchGet(dynamo, keys),
   writesTogether = false,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly now: Clock;
   /** The time that deliveries are kept after their final state, in days. */
@@ -172,7 +179,7 @@ export function makeDeliveryStore({
 
   /** Reads a page of the entries of a shard that the sweeper must look at by now, the oldest first, after one of them. */
   async function due(shard: string, after?: DueEntry): Promise<DueEntry[]> {
-    const answer = await dynamo.send(
+    const answer = await dynamo(
       new QueryCommand({
         TableName: table,
         IndexName: 'due',
@@ -204,7 +211,7 @@ export function makeDeliveryStore({
     const { settledAt } = delivery;
     const { head, answers } = partAnswers(delivery, settledAt && cleanUpAt(settledAt, historyDays));
     for (const Item of answers) {
-      await untilAnswered(begun, () => dynamo.send(new PutCommand({ TableName: table, Item })));
+      await untilAnswered(begun, () => dynamo(new PutCommand({ TableName: table, Item })));
     }
     const item = itemFromDelivery(head, historyDays);
     const input = { TableName: table, Item: item, ...conditionOf(when) };
@@ -216,7 +223,7 @@ export function makeDeliveryStore({
 
       async function writeHead(): Promise<boolean> {
         try {
-          await dynamo.send(new PutCommand(input));
+          await dynamo(new PutCommand(input));
           return true;
         } catch (error) {
           isRepeated ||= wasRepeated(error) || !isConditionFailed(error);
@@ -269,7 +276,7 @@ export function makeDeliveryStore({
     { from = 0, before }: Span,
   ): Promise<{ ids: string[]; isAll: boolean }> {
     const until = before === undefined ? lastKey : isoTime(before);
-    const answer = await dynamo.send(
+    const answer = await dynamo(
       new QueryCommand({
         TableName: table,
         IndexName: 'due',

@@ -1,5 +1,5 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
 import type { Delivery } from '../delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
@@ -28,7 +28,7 @@ export function makeFindDeliveryWithWebhook(
 export type FindWebhook = (accountId: string, eventName: EventName) => Promise<Webhook | undefined>;
 
 /** Returns the function that finds a webhook, for callers that need no delivery beside it. */
-export function makeFindWebhook(dynamo: Pick<DynamoDBDocumentClient, 'send'>, webhooksTable: string): FindWebhook {
+export function makeFindWebhook(dynamo: Dynamo, webhooksTable: string): FindWebhook {
   return async function findWebhook(accountId, eventName) {
     const [item] = await batchGet(dynamo, [{ table: webhooksTable, key: webhookKey(accountId, eventName) }]);
     return webhookIn(item);

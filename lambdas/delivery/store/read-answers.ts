@@ -1,5 +1,5 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { AttemptRecord, Delivery } from '../delivery.ts';
 import { answerExpiry, answerPart } from './answer-item.ts';
@@ -16,7 +16,7 @@ export function makeReadAnswers({
   table,
   now,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly now: Clock;
 }): ReadAnswers {

@@ -1,5 +1,5 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { updateWebhook, type WebhookUpdate } from '../../webhooks/announcement.ts';
@@ -19,7 +19,7 @@ export function makeWebhookHealthStore({
   table,
   now,
 }: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly now: Clock;
 }) {

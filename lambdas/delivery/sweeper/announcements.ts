@@ -1,6 +1,6 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import { type DynamoDBDocumentClient, QueryCommand } from '../../platform/aws/documents.ts';
-import type { Item, ItemKey } from '../../platform/aws/dynamo.ts';
+import type { Dynamo, Item, ItemKey } from '../../platform/aws/dynamo.ts';
 import { makePublishMessage } from '../../platform/aws/topic.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { isoTime } from '../../platform/clock.ts';
@@ -56,7 +56,7 @@ export type PublishAnnouncements = (hasTime: () => boolean) => Promise<void>;
  * @param dependencies - `table`: the table `Webhooks`.
  */
 export function makePublishAnnouncements(dependencies: {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly table: string;
   readonly publish: PublishAnnouncement;
   readonly log: DeliveryTelemetry['log'];
@@ -67,7 +67,7 @@ export function makePublishAnnouncements(dependencies: {
     let from: Item | undefined;
     let failure: unknown;
     do {
-      const page = await dynamo.send(
+      const page = await dynamo(
         new QueryCommand({
           TableName: table,
           IndexName: announcementIndex,

@@ -1,5 +1,5 @@
 import type { KMSClient } from '@aws-sdk/client-kms';
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { makeGuardedPost } from '../../platform/egress/guarded-post.ts';
 import { makeOutageDetector } from '../../platform/egress/outage-detector.ts';
@@ -39,7 +39,7 @@ export function makeAttempts(parts: AttemptsParts) {
 }
 
 interface AttemptsParts extends Pick<AttemptWatchDependencies, 'hasMessages' | 'lane' | 'giveUp' | 'attemptTimeoutMs'> {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly kms: Pick<KMSClient, 'send'>;
   readonly keyringTable: string;
   readonly isolation: Pick<Isolation, 'tracker' | 'dnsTimeouts'>;

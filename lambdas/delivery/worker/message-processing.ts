@@ -1,5 +1,5 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { DynamoDBDocumentClient } from '../../platform/aws/documents.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Random } from '../backoff.ts';
 import { makeMoveToDeadLetters } from '../intake/dead-letters.ts';
@@ -61,7 +61,7 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
 }
 
 interface MessageProcessingParts extends MeasuringTelemetry {
-  readonly dynamo: Pick<DynamoDBDocumentClient, 'send'>;
+  readonly dynamo: Dynamo;
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly tables: { readonly deliveries: string; readonly webhooks: string };
   readonly store: DeliveryStore;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { inBatches } from '../in-batches.ts';
-import { BatchWriteCommand, type DynamoDBDocumentClient } from './documents.ts';
-import type { Item, ItemKey } from './dynamo.ts';
+import type { Dynamo, Item, ItemKey } from './dynamo.ts';
 
 /**
  * Deletes items of one table, whether or not they exist, several requests at once. It may be repeated: what was deleted stays so.
@@ -10,7 +10,7 @@ import type { Item, ItemKey } from './dynamo.ts';
  * @throws {Error} when DynamoDB leaves deletions undone five times in a row.
  */
 export async function batchDelete(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  dynamo: Dynamo,
   keys: AsyncIterable<ItemKey> | Iterable<ItemKey>,
   onDeleted: (count: number) => void = () => {},
 ): Promise<void> {
@@ -25,7 +25,7 @@ export async function batchDelete(
   }
 }
 
-async function deleteBatch(dynamo: Pick<DynamoDBDocumentClient, 'send'>, keys: readonly ItemKey[]): Promise<void> {
+async function deleteBatch(dynamo: Dynamo, keys: readonly ItemKey[]): Promise<void> {
   let pending: Record<string, Item[]> = {};
   for (const { table, key } of keys) {
     const requests = pending[table] ?? [];
@@ -35,7 +35,7 @@ async function deleteBatch(dynamo: Pick<DynamoDBDocumentClient, 'send'>, keys: r
   for (let tries = 0; Object.keys(pending).length > 0; tries++) {
     if (tries === maxTries) throw new Error('DynamoDB is busy: repeat the command to delete the rest.');
     if (tries > 0) await sleep(firstPause * 2 ** tries);
-    const answer = await dynamo.send(new BatchWriteCommand({ RequestItems: pending }));
+    const answer = await dynamo(new BatchWriteCommand({ RequestItems: pending }));
     pending = (answer.UnprocessedItems ?? {}) as Record<string, Item[]>;
   }
 }

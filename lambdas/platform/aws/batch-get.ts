@@ -1,10 +1,12 @@
+import { BatchGetCommand, type BatchGetCommandInput, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import {
-  BatchGetCommand,
-  type BatchGetCommandInput,
-  type BatchGetCommandOutput,
-  type DynamoDBDocumentClient,
-} from './documents.ts';
-import { type Item, type ItemKey, isPossibleKey, UnprocessedKeysError } from './dynamo.ts';
+  type CallOptions,
+  type Dynamo,
+  type Item,
+  type ItemKey,
+  isPossibleKey,
+  UnprocessedKeysError,
+} from './dynamo.ts';
 
 /** The most items that one BatchGetItem reads. */
 export const batchGetLimit = 100;
@@ -16,18 +18,12 @@ export const batchGetLimit = 100;
  * @throws {UnprocessedKeysError} when DynamoDB still leaves keys unprocessed after three tries.
  */
 export async function batchGet(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  dynamo: Dynamo,
   keys: readonly ItemKey[],
   options: CallOptions = {},
 ): Promise<(Item | undefined)[]> {
   const items = await getItems(dynamo, uniqueKeys(keys), 3, options);
   return keys.map(key => itemOf(items, key));
-}
-
-/** The options of the calls of one read. */
-interface CallOptions {
-  /** Ends the calls early. */
-  readonly abortSignal?: AbortSignal;
 }
 
 /** The keys of records to read, by the names the records are to have; a name without a key is not read. */
@@ -41,10 +37,7 @@ export type Records<Name extends string> = Record<Name, Item | undefined>;
  *
  * @throws {UnprocessedKeysError} as `batchGet` does.
  */
-export async function readRecords<Name extends string>(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
-  keys: RecordKeys<Name>,
-): Promise<Records<Name>> {
+export async function readRecords<Name extends string>(dynamo: Dynamo, keys: RecordKeys<Name>): Promise<Records<Name>> {
   const wanted = Object.entries<ItemKey | undefined>(keys).flatMap(([name, key]) => (key ? [{ name, key }] : []));
   const items = await batchGet(
     dynamo,
@@ -61,7 +54,7 @@ export type ReadItems = (keys: readonly ItemKey[]) => Promise<(Item | undefined)
  * event loop are read in one BatchGetItem, each once; beyond 100 keys, in several side by side. Nothing is cached.
  * A read throws `UnprocessedKeysError` when DynamoDB leaves one of its own keys unprocessed twice.
  */
-export function makeBatchedReads(dynamo: Pick<DynamoDBDocumentClient, 'send'>): ReadItems {
+export function makeBatchedReads(dynamo: Dynamo): ReadItems {
   let requested: ItemKey[] = [];
   let nextCalls: Promise<Calls> | undefined;
 
@@ -105,7 +98,7 @@ function serializeKey({ table, key }: ItemKey): string {
 
 /** Reads keys with at most that many calls. */
 async function getItems(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  dynamo: Dynamo,
   keys: ReadonlyMap<string, ItemKey>,
   maxCalls: number,
   options: CallOptions = {},
@@ -116,7 +109,7 @@ async function getItems(
 
   let pending = toRequestItems(possible);
   for (let call = 0; call < maxCalls && Object.keys(pending).length > 0; call++) {
-    const output: BatchGetCommandOutput = await dynamo.send(new BatchGetCommand({ RequestItems: pending }), options);
+    const output: BatchGetCommandOutput = await dynamo(new BatchGetCommand({ RequestItems: pending }), options);
     for (const [table, items] of Object.entries(output.Responses ?? {})) {
       const names = keyNames.get(table) ?? [];
       for (const item of items) {

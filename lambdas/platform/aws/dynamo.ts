@@ -1,13 +1,44 @@
-import type { Item } from './attribute-values.ts';
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, type ServiceInputTypes, type ServiceOutputTypes } from '@aws-sdk/lib-dynamodb';
+import type { Command } from '@smithy/types';
 import { clientSettings } from './client-settings.ts';
-import { type DynamoDBDocumentClient, makeDocumentClient } from './documents.ts';
 
-export type { Item } from './attribute-values.ts';
+/** A DynamoDB item, or a part of one, in JavaScript's own values. */
+export type Item = Record<string, unknown>;
 
-/** Makes the client of DynamoDB that all stores of a function share. */
-export function makeDynamo(): DynamoDBDocumentClient {
-  // The stack of middleware is built once per kind of command. It keeps the first input of each kind for as long as the process lives.
-  return makeDocumentClient({ ...clientSettings('dynamodb'), cacheMiddleware: true });
+/** Sends a command of DynamoDB, and resolves with its answer. */
+export type Dynamo = <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+  command: DocumentCommand<Input, Output>,
+  options?: CallOptions,
+) => Promise<Output>;
+
+/** The options of one call. */
+export interface CallOptions {
+  /** Ends the call early. */
+  readonly abortSignal?: AbortSignal;
+}
+
+/** Makes the calls of DynamoDB that all stores of a function share. */
+export function makeDynamo(client = makeDocumentClient(clientSettings('dynamodb'))): Dynamo {
+  return function callDynamo(command, options) {
+    return client.send(command, options);
+  };
+}
+
+/** Makes a client of DynamoDB whose commands take and return items in JavaScript's own values. The settings are the SDK's. */
+export function makeDocumentClient(settings: DynamoDBClientConfig): DynamoDBDocumentClient {
+  return DynamoDBDocumentClient.from(new DynamoDBClient(settings), {
+    marshallOptions: { removeUndefinedValues: true },
+    unmarshallOptions: { wrapNumbers: Number }, // by default what is over 2^53 becomes a bigint, or throws if it is no whole number
+  });
+}
+
+/** Returns whether a value that was read, or `undefined` where there is none, is the one that was to be written. */
+export function isAsWritten(read: unknown, written: unknown): boolean {
+  if (read === undefined || written === undefined) return read === written;
+  // Asked for here: importing it costs every cold start more milliseconds than most of the bundle.
+  const { isDeepStrictEqual } = process.getBuiltinModule('node:util');
+  return isDeepStrictEqual(read, JSON.parse(JSON.stringify(written)));
 }
 
 /** Returns whether a write was refused because its condition did not hold. */
@@ -91,6 +122,15 @@ export function isPossibleKey(key: Item): boolean {
     value => typeof value !== 'string' || (value !== '' && Buffer.byteLength(value) <= longestKey),
   );
 }
+
+/** A command of the document client. */
+type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = Command<
+  ServiceInputTypes,
+  Input,
+  ServiceOutputTypes,
+  Output,
+  DynamoDBDocumentClient['config']
+>;
 
 function isNamed(error: unknown, ...names: string[]): boolean {
   return error instanceof Error && names.includes(error.name);

@@ -1,6 +1,5 @@
-import type { Item } from './attribute-values.ts';
-import { BatchExecuteStatementCommand, type DynamoDBDocumentClient } from './documents.ts';
-import { isUnavailable, StatementError, wasRepeated } from './dynamo.ts';
+import { BatchExecuteStatementCommand } from '@aws-sdk/lib-dynamodb';
+import { type Dynamo, type Item, isUnavailable, StatementError, wasRepeated } from './dynamo.ts';
 
 /**
  * Inserts an item that nobody may have written yet, together with others. Returns whether it is stored.
@@ -26,7 +25,7 @@ export interface EarlierInsert {
  * @param table - whose new items differ in their attribute `id`
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.multiplestatements.batching.html
  */
-export function makeInsertTogether(dynamo: Pick<DynamoDBDocumentClient, 'send'>, table: string): InsertTogether {
+export function makeInsertTogether(dynamo: Dynamo, table: string): InsertTogether {
   let waiting: WaitingInsert[] = [];
   let isScheduled = false;
   let callsUnderWay = 0;
@@ -68,7 +67,7 @@ export function makeInsertTogether(dynamo: Pick<DynamoDBDocumentClient, 'send'>,
     if (together.length === 1) return together[0]?.settle();
     try {
       const Statements = together.map(({ item }) => insertStatement(table, item));
-      const output = await dynamo.send(new BatchExecuteStatementCommand({ Statements }));
+      const output = await dynamo(new BatchExecuteStatementCommand({ Statements }));
       const mayBeStored = wasRepeated(output);
       together.forEach(({ settle, stored }, at) => {
         const { Responses: { [at]: answer } = [] } = output;

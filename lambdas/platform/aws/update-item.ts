@@ -1,7 +1,6 @@
-import { isAsWritten } from './attribute-values.ts';
+import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from './batch-get.ts';
-import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from './documents.ts';
-import { conditionalWrite, type Item, type ItemKey } from './dynamo.ts';
+import { conditionalWrite, type Dynamo, type Item, type ItemKey, isAsWritten } from './dynamo.ts';
 
 /** A part of an expression of DynamoDB. Its names and values become placeholders when it is sent: no word is reserved. */
 export type Expression = (placeholders: Placeholders) => string;
@@ -22,7 +21,7 @@ export interface ItemUpdate {
  * all values that the update sets stand there. Callers need `dynamodb:BatchGetItem` for that.
  */
 export async function updateItem(
-  dynamo: Pick<DynamoDBDocumentClient, 'send'>,
+  dynamo: Dynamo,
   { table, key }: ItemKey,
   { set, when, returns }: ItemUpdate,
 ): Promise<Item | undefined> {
@@ -42,7 +41,7 @@ export async function updateItem(
     ...placeholderFields(placeholders),
     ReturnValues: returns,
   });
-  const update = dynamo.send(command).then(({ Attributes = {} }) => Attributes);
+  const update = dynamo(command).then(({ Attributes = {} }) => Attributes);
   return conditionalWrite(update, readBack);
 
   async function readBack(): Promise<Item | undefined> {

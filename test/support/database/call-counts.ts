@@ -1,4 +1,3 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Database } from './database.ts';
 
 /** Calls to the store, and the items that they read and wrote. */
@@ -12,7 +11,7 @@ export interface CallCounts {
 export function countCalls(database: Database) {
   let counts = nothing;
   let isContended = false;
-  (database.dynamo as unknown as DynamoDBClient).middlewareStack.add(
+  database.client.middlewareStack.add(
     (next, context) => async args => {
       const name = context.commandName ?? '';
       const input = args.input as unknown as Input;

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { CreateTableCommand, DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
-import { type DynamoDBDocumentClient, makeDocumentClient } from '../../../lambdas/platform/aws/documents.ts';
+import { type Dynamo, makeDocumentClient, makeDynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { type TableName, tableDefinition } from '../tables.ts';
 import { type Engine, startDynalite } from './dynalite.ts';
 
 /** A DynamoDB of this test file alone, in memory, on the engine that `EMISSOR_DYNAMODB` names. */
 export interface Database {
-  readonly dynamo: DynamoDBDocumentClient;
+  readonly dynamo: Dynamo;
+  /** What `dynamo` calls with: middleware can be added to it. */
+  readonly client: DynamoDBDocumentClient;
   /** The place where another client finds it: on 127.0.0.1. */
   readonly endpoint: string;
   /** The region that another client has to name, for it tells databases of one endpoint apart. */
@@ -25,7 +28,7 @@ export interface Database {
 export async function startDatabase(...names: TableName[]): Promise<Database> {
   const engine = dynamoDbLocal() ?? (await startDynalite());
   const region = `test-${randomUUID()}`;
-  const dynamo = makeDocumentClient({
+  const client = makeDocumentClient({
     endpoint: engine.endpoint,
     region,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
@@ -33,13 +36,12 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
     ...(engine.requestHandler !== undefined && { requestHandler: engine.requestHandler }),
     maxAttempts: 1,
   });
-  const client = dynamo as unknown as DynamoDBClient; // tables are no documents
   await Promise.all(names.map(name => createTable(client, name)));
   await Promise.all(names.map(name => untilActive(client, name)));
   const operations: string[] = [];
   const fractions: string[] = [];
   let repeated: string | undefined;
-  dynamo.middlewareStack.add(
+  client.middlewareStack.add(
     (next, context) => args => {
       operations.push(context.commandName ?? 'unknown');
       const fraction = fractionIn(args.input);
@@ -51,7 +53,7 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
     },
     { step: 'initialize', name: 'recordOperations' },
   );
-  dynamo.middlewareStack.add(
+  client.middlewareStack.add(
     (next, context) => async args => {
       if (context.commandName !== repeated) return next(args);
       repeated = undefined;
@@ -64,7 +66,8 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
     { step: 'build', name: 'repeatOperation' }, // outside of the SDK's own retries, which count anew
   );
   return {
-    dynamo,
+    dynamo: makeDynamo(client),
+    client,
     endpoint: engine.endpoint,
     region,
     operations,
@@ -73,7 +76,7 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
     },
     fractions,
     stop: async () => {
-      dynamo.destroy();
+      client.destroy();
       await engine.stop();
       if (fractions.length > 0) throw new Error(fractions.join('\n')); // also where what sent them went on
     },
@@ -119,14 +122,14 @@ function withoutSignature(region: string) {
   };
 }
 
-async function createTable(client: DynamoDBClient, name: TableName): Promise<void> {
+async function createTable(client: DynamoDBDocumentClient, name: TableName): Promise<void> {
   await client.send(
     new CreateTableCommand({ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...tableDefinition(name) }),
   );
 }
 
 /** A table is there a moment after its creation was answered. */
-async function untilActive(client: DynamoDBClient, name: TableName): Promise<void> {
+async function untilActive(client: DynamoDBDocumentClient, name: TableName): Promise<void> {
   const state = async () => (await client.send(new DescribeTableCommand({ TableName: name }))).Table?.TableStatus;
   while ((await state()) !== 'ACTIVE') await new Promise(setImmediate);
 }

@@ -1,4 +1,3 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { CallOperation } from '@emissor/local-cloud/batch-statements';
 import { withUnits } from '@emissor/local-cloud/capacity';
 import type { Database } from './database.ts';
@@ -17,7 +16,7 @@ export interface StoreCounts {
 export function meterDatabase(database: Database): () => StoreCounts {
   const call = makeCall(database);
   let counts = noCounts;
-  (database.dynamo as unknown as DynamoDBClient).middlewareStack.add(
+  database.client.middlewareStack.add(
     next => async args => {
       const { headers, body } = args.request as { headers: Record<string, string>; body: unknown };
       const operation = String(headers['x-amz-target']).split('.').at(-1) ?? '';

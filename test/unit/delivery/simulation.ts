@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SendMessageCommandInput, SQSClient } from '@aws-sdk/client-sqs';
+import { DeleteCommand, GetCommand, PutCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSRecord } from 'aws-lambda';
 import { resourcesOf } from '../../../lambdas/api/route.ts';
 import { makeApi } from '../../../lambdas/api/router.ts';
@@ -58,15 +59,7 @@ import { makeRetry } from '../../../lambdas/delivery/worker/retry.ts';
 import { makeSuspensions } from '../../../lambdas/delivery/worker/suspensions.ts';
 import { makeWebhookHealth } from '../../../lambdas/delivery/worker/webhook-health.ts';
 import { makeFindWebhookState } from '../../../lambdas/delivery/worker/webhook-state.ts';
-import {
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  ScanCommand,
-  UpdateCommand,
-} from '../../../lambdas/platform/aws/documents.ts';
-import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
+import type { Dynamo, Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { GuardedPost, PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
@@ -185,10 +178,10 @@ const keyNames: Record<'Deliveries' | 'Webhooks', readonly string[]> = {
 const emptyTables = async ({ dynamo }: Database) => {
   for (const [TableName, names] of Object.entries(keyNames)) {
     for (let isWhole = false; !isWhole; ) {
-      const { Items = [], LastEvaluatedKey } = await dynamo.send(new ScanCommand({ TableName }));
+      const { Items = [], LastEvaluatedKey } = await dynamo(new ScanCommand({ TableName }));
       for (const item of Items) {
         const Key = Object.fromEntries(names.map(name => [name, item[name]]));
-        await dynamo.send(new DeleteCommand({ TableName, Key }));
+        await dynamo(new DeleteCommand({ TableName, Key }));
       }
       isWhole = LastEvaluatedKey === undefined;
     }
@@ -308,14 +301,12 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
   const sqs = {
     send: (command: Parameters<typeof sendTo>[0]) => send(command, () => sendTo(command)),
   } as unknown as Pick<SQSClient, 'send'>;
-  const dynamo = {
-    send: (command: PutCommand | UpdateCommand) =>
-      send(command, async () => {
-        const isRepeated = table.repeatsUpdates && command instanceof UpdateCommand;
-        if (isRepeated) await database.dynamo.send(command).catch(() => {});
-        return database.dynamo.send(command as PutCommand);
-      }),
-  } as unknown as Pick<DynamoDBDocumentClient, 'send'>;
+  const dynamo = ((command: PutCommand | UpdateCommand) =>
+    send(command, async () => {
+      const isRepeated = table.repeatsUpdates && command instanceof UpdateCommand;
+      if (isRepeated) await database.dynamo(command).catch(() => {});
+      return database.dynamo(command as PutCommand);
+    })) as unknown as Dynamo;
 
   const { now } = clock;
   const store = makeDeliveryStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
@@ -544,7 +535,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
   };
 
   const stored = async () => {
-    const found = await database.dynamo.send(new ScanCommand({ TableName: 'Deliveries', ConsistentRead: true }));
+    const found = await database.dynamo(new ScanCommand({ TableName: 'Deliveries', ConsistentRead: true }));
     return found.Items ?? [];
   };
 
@@ -583,16 +574,16 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
       put(events, typeof message === 'string' ? message : JSON.stringify(message), 0, attributes, sender),
     register: async (changes: Partial<Webhook> = {}) => {
       const Item = aWebhook({ createdAt: now(), updatedAt: now(), ...changes });
-      await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
+      await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
     },
     /** The webhook as it is stored. */
     webhook: async () => {
       const Key = { accountId: 'conta-1', eventName: 'demanda.criada' };
-      return (await database.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
+      return (await database.dynamo(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
     },
     remove: async () => {
       const Key = { accountId: 'conta-1', eventName: 'demanda.criada' };
-      await database.dynamo.send(new DeleteCommand({ TableName: 'Webhooks', Key }));
+      await database.dynamo(new DeleteCommand({ TableName: 'Webhooks', Key }));
     },
     /** Returns the slowness of the receiver, as it is stored. */
     slowness: () => slownessNow.read(slownessId(owner)),

@@ -1,5 +1,5 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PutCommand } from '../../../lambdas/platform/aws/documents.ts';
 import { type KeyringKey, makeKeyring } from '../../../lambdas/platform/keyring.ts';
 import { type FrozenClock, frozenClock } from '../../support/clock.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
@@ -28,7 +28,7 @@ const wrap = async (purpose: string): Promise<Uint8Array> => {
 const put = async (generation: number, activeFrom: number, kind: KeyringKey['kind'] = 'mac'): Promise<KeyringKey> => {
   const keyId = `${kind}${generation}`;
   const key = { kind, generation, keyId, createdAt: clock.now(), activeFrom, wrapped: await wrap(kind) };
-  await database.dynamo.send(new PutCommand({ TableName: 'Keyring', Item: key }));
+  await database.dynamo(new PutCommand({ TableName: 'Keyring', Item: key }));
   return key;
 };
 const queries = () => database.operations.filter(operation => operation === 'QueryCommand').length;
@@ -160,7 +160,7 @@ describe('a keyring that could not be read', () => {
       if (isDown) throw new Error('throttled');
       return { Items: [{ kind: 'mac', generation: 1, keyId: 'k1', createdAt: 0, activeFrom: 0 }] };
     };
-    const keyring = makeKeyring({ dynamo: { send } as never, table: 'K', now: () => 1 });
+    const keyring = makeKeyring({ dynamo: send as never, table: 'K', now: () => 1 });
     await expect(keyring.list('mac')).rejects.toThrow('throttled');
     isDown = false;
     expect(await keyring.list('mac')).toHaveLength(1);

@@ -4,14 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { DecryptCommand, KMSClient } from '@aws-sdk/client-kms';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { BatchExecuteStatementCommand, BatchGetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientSettings } from '../../../lambdas/platform/aws/client-settings.ts';
-import {
-  BatchExecuteStatementCommand,
-  BatchGetCommand,
-  PutCommand,
-  QueryCommand,
-} from '../../../lambdas/platform/aws/documents.ts';
 import { makeDynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { describeError } from '../../../lambdas/platform/telemetry.ts';
 import { processorTimeOf } from '../../support/processor-time.ts';
@@ -97,22 +92,21 @@ describe('an error of AWS', () => {
   const Entries = [{ Id: '1', MessageBody: canary }];
 
   it.each([
-    ['dynamodb:PutItem', 'table', () => dynamo().send(new PutCommand({ TableName, Item: { id: canary } }))],
+    ['dynamodb:PutItem', 'table', () => dynamo()(new PutCommand({ TableName, Item: { id: canary } }))],
     [
       'dynamodb:Query',
       'index',
-      () => dynamo().send(new QueryCommand({ TableName, IndexName: 'Due', KeyConditionExpression: 'a = :a' })),
+      () => dynamo()(new QueryCommand({ TableName, IndexName: 'Due', KeyConditionExpression: 'a = :a' })),
     ],
     [
       'dynamodb:BatchGetItem',
       'table',
-      () => dynamo().send(new BatchGetCommand({ RequestItems: { [TableName]: { Keys: [{ id: canary }] } } })),
+      () => dynamo()(new BatchGetCommand({ RequestItems: { [TableName]: { Keys: [{ id: canary }] } } })),
     ],
     [
       'dynamodb:PartiQLInsert',
       'table',
-      () =>
-        dynamo().send(new BatchExecuteStatementCommand({ Statements: [{ Statement: canary, Parameters: [canary] }] })),
+      () => dynamo()(new BatchExecuteStatementCommand({ Statements: [{ Statement: canary, Parameters: [canary] }] })),
     ],
     [
       'sqs:SendMessage',

@@ -1,10 +1,5 @@
+import { GetCommand, PutCommand, type ScanCommand, type UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  GetCommand,
-  PutCommand,
-  type ScanCommand,
-  type UpdateCommand,
-} from '../../../lambdas/platform/aws/documents.ts';
 import { mostAnnouncements } from '../../../lambdas/webhooks/announcement.ts';
 import { makeOperatorStore } from '../../../lambdas/webhooks/operator-store.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
@@ -45,7 +40,7 @@ const hold = { status: 'suspended', suspensionReason: 'operator' } as const;
 const changed = (changes: Partial<Webhook>) => ({ outcome: 'changed', webhook: webhook(changes) });
 const announced = async () => {
   const Key = { accountId, eventName: 'demanda.criada' };
-  return (await database.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item?.announcements;
+  return (await database.dynamo(new GetCommand({ TableName: 'Webhooks', Key }))).Item?.announcements;
 };
 
 describe('an operator', () => {
@@ -73,7 +68,7 @@ describe('an operator', () => {
     for (let round = 0; round < count; round++) {
       const gone = webhook({ status: 'suspended', suspensionReason: 'gone' });
       const Item = { ...gone, announcements: (await announced()) ?? [] };
-      await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
+      await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
       await store.reactivate(accountId, 'demanda.criada', 100 + round);
     }
     expect(await operator.suspend(accountId, 'demanda.criada')).toEqual(changed({ ...hold, updatedAt: 2_000 }));
@@ -86,13 +81,13 @@ describe('an operator', () => {
   it('suspends a webhook whose full list of announcements is removed meanwhile', async () => {
     const full = Array.from({ length: mostAnnouncements }, (_, since) => ({ type: 'webhook.reactivated', since }));
     const Item = { ...webhook(), announcements: full };
-    await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
+    await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
     let writes = 0;
     const send = async (command: UpdateCommand) => {
-      if (++writes === 2) await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: webhook() }));
-      return database.dynamo.send(command);
+      if (++writes === 2) await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item: webhook() }));
+      return database.dynamo(command);
     };
-    const dynamo = { send } as never;
+    const dynamo = send as never;
     const racing = makeOperatorStore({ dynamo, table: 'Webhooks', now: () => 2_000 });
     expect(await racing.suspend(accountId, 'demanda.criada')).toEqual(changed({ ...hold, updatedAt: 2_000 }));
     expect(await announced()).toMatchObject([{ reason: 'operator' }]);
@@ -176,7 +171,7 @@ const endless = (pages: number) => {
       ...(page + 1 < pages && { LastEvaluatedKey: { page: page + 1 } }),
     };
   };
-  const store = makeOperatorStore({ dynamo: { send } as never, table: 'Webhooks', now: () => 0 });
+  const store = makeOperatorStore({ dynamo: send as never, table: 'Webhooks', now: () => 0 });
   return { list: store.listTroubled, pagesRead: () => read };
 };
 

@@ -1,5 +1,6 @@
+import { DeleteCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { DeleteCommand, type DynamoDBDocumentClient, GetCommand } from '../../../lambdas/platform/aws/documents.ts';
+import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { EVENT_NAMES, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
@@ -36,7 +37,7 @@ const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
 const hold = { status: 'suspended', suspensionReason: 'operator' } as const;
 const Key = () => ({ accountId, eventName: 'demanda.criada' });
 const table = { TableName: 'Webhooks' };
-const item = async () => (await database.dynamo.send(new GetCommand({ ...table, Key: Key() }))).Item;
+const item = async () => (await database.dynamo(new GetCommand({ ...table, Key: Key() }))).Item;
 
 describe('create', () => {
   it('keeps one webhook per event and account', async () => {
@@ -175,13 +176,11 @@ describe('remove', () => {
 
   // An account that deletes and registers side by side caused an error of ours.
   it('gives up when others change the webhook at each attempt', async () => {
-    const dynamo = {
-      send: async (command: unknown) => {
-        if (command instanceof DeleteCommand) await database.dynamo.send(new DeleteCommand({ ...table, Key: Key() }));
-        if (command instanceof GetCommand) await store.create(webhook());
-        return database.dynamo.send(command as GetCommand);
-      },
-    } as Pick<DynamoDBDocumentClient, 'send'>;
+    const dynamo: Dynamo = async command => {
+      if (command instanceof DeleteCommand) await database.dynamo(new DeleteCommand({ ...table, Key: Key() }));
+      if (command instanceof GetCommand) await store.create(webhook());
+      return database.dynamo(command);
+    };
     const contended = makeWebhookStore({ dynamo, table: 'Webhooks' });
     expect(await contended.remove(accountId, 'demanda.criada', 2_000)).toBe('contended');
   });

@@ -1,4 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Context } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
@@ -8,7 +9,6 @@ import { parseScope } from '../../../lambdas/auth/principals/scope.ts';
 import type { BearerAuthentication } from '../../../lambdas/auth/sessions/bearer.ts';
 import { withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
-import { PutCommand } from '../../../lambdas/platform/aws/documents.ts';
 import { ResolutionError } from '../../../lambdas/platform/egress/resolver.ts';
 import type { HttpRequest } from '../../../lambdas/platform/http.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
@@ -157,16 +157,14 @@ const findingsOf = ({ json }: { json: { errors: { pointer: string; code: string 
 /** Changes what is stored of the account's webhook. */
 const change = async (changes: Partial<Webhook>) => {
   const stored = await store.find(account, 'demanda.criada');
-  await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: { ...stored, ...changes } }));
+  await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item: { ...stored, ...changes } }));
 };
 
 describe('events that came without a webhook', () => {
   const [came, long] = [clock.now() - 3_600_000, clock.now() - 31 * 24 * 3_600_000];
   const note = () => {
     const Item = { id: `without-webhook#${account}`, part: 'head', 'proposta.recebida': came, 'demanda.criada': came };
-    return database.dynamo.send(
-      new PutCommand({ TableName: 'Deliveries', Item: { ...Item, 'demanda.cancelada': long } }),
-    );
+    return database.dynamo(new PutCommand({ TableName: 'Deliveries', Item: { ...Item, 'demanda.cancelada': long } }));
   };
   const ultimo_em = new Date(came).toISOString();
 
@@ -236,7 +234,7 @@ describe('the health in a record', () => {
   });
 
   it('that cannot be read registers nothing: a secret that nobody was shown would sign', async () => {
-    const broken = { ...database.dynamo, send: async () => Promise.reject(new Error('the table is down')) };
+    const broken = () => Promise.reject(new Error('the table is down'));
     const handlers = apiOver(store, undefined, undefined, makeReadSlowSince(broken, 'Deliveries'));
     expect((await send('POST', '/v1/webhooks', { body: registration }, store, handlers)).status).toBe(500);
     expect(await store.find(account, 'demanda.criada')).toBeUndefined();
@@ -767,7 +765,7 @@ describe('when a dependency fails', () => {
 
   it('an item that is not a webhook: an opaque 500', async () => {
     const item = { ...webhookKey(account, 'demanda.criada'), webhookId: 'x', url };
-    await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: item }));
+    await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item: item }));
     expect(codeOf(await send('GET', '/v1/webhooks/demanda.criada'))).toBe('500 internal_error');
   });
 });

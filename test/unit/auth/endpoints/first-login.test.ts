@@ -4,6 +4,7 @@ import { makeTokenEndpoint } from '../../../../lambdas/auth/endpoints/token-endp
 import { makeGrants } from '../../../../lambdas/auth/grants/grants.ts';
 import { makeSecretUse } from '../../../../lambdas/auth/principals/secret-use.ts';
 import { makeIpRateLimit } from '../../../../lambdas/auth/protection/rate-limit.ts';
+import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../../../lambdas/platform/keyring.ts';
 import { type AuthService, audience, issuer, quickHashing, startAuthService } from '../../../support/auth-service.ts';
@@ -20,8 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-type Sends<Client> = Client & { send(command: object): Promise<unknown> };
-
 /**
  * Holds the calls of stores back, and lets them go together: those that are made meanwhile are in a row with them. A function that
  * loads opens its keys while its modules are still evaluated.
@@ -29,14 +28,10 @@ type Sends<Client> = Client & { send(command: object): Promise<unknown> };
 const makeGate = () => {
   const held: (() => Promise<unknown>)[] = [];
   let inARow = 0;
-  const through = <Client extends { send: unknown }>(client: Client): Client => {
-    const { send } = client as Sends<Client>;
-    const gated = (command: object) =>
-      new Promise((resolve, reject) => {
-        held.push(() => Promise.resolve(send.call(client, command)).then(resolve, reject));
-      });
-    return { ...client, send: gated } as Client;
-  };
+  const through = <Answer>(call: () => Promise<Answer>) =>
+    new Promise<Answer>((resolve, reject) => {
+      held.push(() => call().then(resolve, reject));
+    });
   const settle = async () => {
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
   };
@@ -62,8 +57,9 @@ const makeGate = () => {
 const startProcess = () => {
   const gate = makeGate();
   const { now } = service.clock;
-  const dynamo = gate.through(service.database.dynamo);
-  const keyring = makeKeyring({ dynamo, kms: gate.through(service.kms.client), table: 'Keyring', now });
+  const dynamo: Dynamo = command => gate.through(() => service.database.dynamo(command));
+  const kms: typeof service.kms.client = { send: command => gate.through(() => service.kms.client.send(command)) };
+  const keyring = makeKeyring({ dynamo, kms, table: 'Keyring', now });
   const tables = { users: 'Users', credentials: 'Credentials', sessions: 'Sessions', lockouts: 'Lockouts' };
   const telemetry = { log: { info: () => {}, warn: () => {}, error: () => {} }, count: () => {} };
   const ipRateLimit = makeIpRateLimit({ dynamo, table: 'Lockouts', limit: 100, now });

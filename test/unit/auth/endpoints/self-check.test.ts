@@ -1,9 +1,9 @@
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeClientAuthentication } from '../../../../lambdas/auth/endpoints/client-authentication.ts';
 import { makeSelfCheck, withoutCount } from '../../../../lambdas/auth/endpoints/self-check.ts';
 import { makeTokenEndpoint } from '../../../../lambdas/auth/endpoints/token-endpoint.ts';
 import { makeIpRateLimit } from '../../../../lambdas/auth/protection/rate-limit.ts';
-import { ScanCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
 
 let service: AuthService;
@@ -40,7 +40,7 @@ it('passes however often it runs within a minute, with the least limit of an add
     count: () => {},
   });
   for (let time = 0; time < 3; time++) await check({ tokenEndpoint });
-  const { Items = [] } = await dynamo.send(new ScanCommand({ TableName: 'Lockouts' }));
+  const { Items = [] } = await dynamo(new ScanCommand({ TableName: 'Lockouts' }));
   expect(Items.filter(({ pk }) => pk === 'ip#0.0.0.0')).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
 import { normaliseEmail } from '../../../../lambdas/auth/principals/user.ts';
-import { GetCommand, UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type Answer, type AuthService, startAuthService } from '../../../support/auth-service.ts';
 
@@ -129,7 +129,7 @@ describe('the password grant', () => {
     const { user, username, password } = await service.makeUser();
     const first = await login(username, password);
     const weak = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
-    await service.database.dynamo.send(
+    await service.database.dynamo(
       new UpdateCommand({
         TableName: 'Credentials',
         Key: { email: user.email },
@@ -139,9 +139,7 @@ describe('the password grant', () => {
     );
     expect(await login(username, 'password')).toMatchObject({ status: 200 });
     const { dynamo } = service.database;
-    const { Item: stored } = await dynamo.send(
-      new GetCommand({ TableName: 'Credentials', Key: { email: user.email } }),
-    );
+    const { Item: stored } = await dynamo(new GetCommand({ TableName: 'Credentials', Key: { email: user.email } }));
     expect(stored?.passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(await login(username, 'password')).toMatchObject({ status: 200 });
     const refreshed = await service.post('token', {
@@ -158,7 +156,7 @@ describe('the password grant', () => {
     ['is of no kind that is known', '$2x$10$eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'],
   ])('takes any password for a wrong one where the imported hash %s', async (_case, text) => {
     const { user, username } = await service.makeUser();
-    await service.database.dynamo.send(
+    await service.database.dynamo(
       new UpdateCommand({
         TableName: 'Credentials',
         Key: { email: user.email },
@@ -178,7 +176,7 @@ describe('the password grant', () => {
     const { json } = await login(username, password);
     const { dynamo } = service.database;
     const sessionId = json.refresh_token.split('.')[0];
-    const { Item: session } = await dynamo.send(
+    const { Item: session } = await dynamo(
       new GetCommand({ TableName: 'Sessions', Key: { userId: user.userId, sessionId } }),
     );
     expect(session).toMatchObject({ clientId: client.id });

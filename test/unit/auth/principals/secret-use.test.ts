@@ -34,7 +34,7 @@ const isNote = (command: unknown) => JSON.stringify(command).includes('lastUsedO
 
 /** Returns how many notes of uses are written meanwhile. */
 async function countNotes(work: () => Promise<unknown>): Promise<number> {
-  const send = vi.spyOn(service.database.dynamo, 'send');
+  const send = vi.spyOn(service.database.client, 'send');
   await work();
   const notes = send.mock.calls.filter(([command]) => isNote(command.input)).length;
   send.mockRestore();
@@ -85,9 +85,9 @@ describe('the last use of a client secret', () => {
 
   it('refuses nobody where it cannot be written, and is tried again', async () => {
     const client = await makeClient();
-    const send = service.database.dynamo.send.bind(service.database.dynamo);
+    const send = service.database.client.send.bind(service.database.client);
     const failing = vi
-      .spyOn(service.database.dynamo, 'send')
+      .spyOn(service.database.client, 'send')
       .mockImplementation(command => (isNote(command.input) ? Promise.reject(new Error('throttled')) : send(command)));
     expect((await client.logIn()).status).toBe(200);
     failing.mockRestore();

@@ -1,9 +1,10 @@
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CredentialStore, makeCredentialStore } from '../../../../lambdas/auth/principals/credential-store.ts';
 import { verifyPassword } from '../../../../lambdas/auth/principals/password-hash.ts';
 import { type Credential, emailsOf, parseCredential, type User } from '../../../../lambdas/auth/principals/user.ts';
 import { makeUserStore, type UserStore } from '../../../../lambdas/auth/principals/user-store.ts';
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
+import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -22,7 +23,7 @@ afterAll(() => database.stop());
 
 /** The credential of an e-mail address. */
 const credentialOf = async (email: string): Promise<Credential | undefined> =>
-  parseCredential((await database.dynamo.send(new GetCommand({ TableName: 'Credentials', Key: { email } }))).Item);
+  parseCredential((await database.dynamo(new GetCommand({ TableName: 'Credentials', Key: { email } }))).Item);
 
 const describeUser = (email: string) => ({ email, password: 'secret', accountId: 'acme', role: 'admin' }) as const;
 
@@ -70,7 +71,7 @@ describe('users', () => {
 
   it('are created after an earlier attempt crashed', async () => {
     const Item = { email: 'dangling@example.com', userId: 'half', passwordHash: 'earlier', credentialVersion: 1 };
-    await database.dynamo.send(new PutCommand({ TableName: 'Credentials', Item }));
+    await database.dynamo(new PutCommand({ TableName: 'Credentials', Item }));
     expect(await store.findUserByEmail('dangling@example.com')).toBeUndefined();
     const user = await store.createUser(describeUser('dangling@example.com'));
     expect(user.userId).not.toBe('half');
@@ -123,10 +124,10 @@ const crashingStore = (atWrite: number): UserStore => {
   const send = (command: object) => {
     const isWrite = /^(Put|Update|Delete)/.test(command.constructor.name);
     if (isWrite && ++writes === atWrite) return Promise.reject(new Error('killed'));
-    return database.dynamo.send(command as never);
+    return database.dynamo(command as never);
   };
   const tables = { users: 'Users', credentials: 'Credentials' };
-  return makeUserStore({ dynamo: { send } as never, tables, now: clock.now, makeId: randomId });
+  return makeUserStore({ dynamo: send as never, tables, now: clock.now, makeId: randomId });
 };
 
 describe('a change of the e-mail address', () => {
@@ -202,10 +203,10 @@ const sleepingStore = (atWrite: number, meanwhile: () => Promise<unknown>, kille
       await meanwhile();
     }
     if (isWrite && writes === killedAt) throw new Error('killed');
-    return database.dynamo.send(command as never);
+    return database.dynamo(command as never);
   };
   const tables = { users: 'Users', credentials: 'Credentials' };
-  return makeUserStore({ dynamo: { send } as never, tables, now: clock.now, makeId: randomId });
+  return makeUserStore({ dynamo: send as never, tables, now: clock.now, makeId: randomId });
 };
 
 describe('of two users with one address', () => {
@@ -322,13 +323,13 @@ describe('a user whose deletion began', () => {
     const enable = { UpdateExpression: 'SET #status = :enabled', ExpressionAttributeNames: { '#status': 'status' } };
     const ExpressionAttributeValues = { ':enabled': 'enabled' };
     const command = new UpdateCommand({ TableName: 'Users', Key: { userId }, ...enable, ExpressionAttributeValues });
-    await database.dynamo.send(command);
+    await database.dynamo(command);
     expect(await store.findUser(userId)).toMatchObject({ status: 'deleting' });
   });
 
   it('is stored as disabled, as an earlier release reads it', async () => {
     const { userId } = await marked('stored@example.com');
-    const { Item } = await database.dynamo.send(new GetCommand({ TableName: 'Users', Key: { userId } }));
+    const { Item } = await database.dynamo(new GetCommand({ TableName: 'Users', Key: { userId } }));
     expect(Item).toMatchObject({ status: 'disabled', deletingSince: clock.now() });
   });
 
@@ -343,10 +344,10 @@ describe('a user whose deletion began', () => {
           if (address) await store.releaseEmail(userId, address);
         await store.deleteUser(userId);
       }
-      return database.dynamo.send(command as never);
+      return database.dynamo(command as never);
     };
     const tables = { users: 'Users', credentials: 'Credentials' };
-    const other = makeUserStore({ dynamo: { send } as never, tables, now: clock.now, makeId: randomId });
+    const other = makeUserStore({ dynamo: send as never, tables, now: clock.now, makeId: randomId });
     expect(await other.setUserEmail(userId, to)).toBeUndefined();
     expect(await Promise.all([from, to].map(credentialOf))).toEqual([undefined, undefined]);
     expect(await store.findUser(userId)).toBeUndefined();
@@ -404,10 +405,10 @@ describe('passwords', () => {
   it('cannot be set where the credential is gone, or is another user’s', async () => {
     const gone = await store.createUser(describeUser('login-gone@example.com'));
     const key = { TableName: 'Credentials', Key: { email: gone.email } };
-    await database.dynamo.send(new DeleteCommand(key));
+    await database.dynamo(new DeleteCommand(key));
     await expect(store.setUserPassword(gone.userId, 'new')).rejects.toMatchObject({ name: 'LoginGoneError' });
     const Item = { email: gone.email, userId: 'somebody', passwordHash: 'theirs', credentialVersion: 1 };
-    await database.dynamo.send(new PutCommand({ TableName: 'Credentials', Item }));
+    await database.dynamo(new PutCommand({ TableName: 'Credentials', Item }));
     await expect(store.setUserPassword(gone.userId, 'new')).rejects.toMatchObject({ name: 'LoginGoneError' });
     await expect(store.setUserEmail(gone.userId, 'x@example.com')).rejects.toMatchObject({ name: 'LoginGoneError' });
     expect(await credentialOf(gone.email)).toMatchObject({ passwordHash: 'theirs' });
@@ -430,15 +431,15 @@ describe('passwords', () => {
   });
 
   it('are invalid after a change that crashed, until they are set again', async () => {
-    const crashing: typeof database.dynamo.send = (command: object) =>
+    const crashing: Dynamo = command =>
       command instanceof UpdateCommand && command.input.TableName === 'Credentials'
         ? Promise.reject(new Error('killed'))
-        : database.dynamo.send(command as never);
+        : database.dynamo(command);
     const common = { tables: { users: 'Users', credentials: 'Credentials' }, now: clock.now, makeId: randomId };
     const { userId, email } = await store.createUser(describeUser('died@example.com'));
-    await expect(
-      makeUserStore({ ...common, dynamo: { send: crashing } as never }).setUserPassword(userId, 'new'),
-    ).rejects.toThrow('killed');
+    await expect(makeUserStore({ ...common, dynamo: crashing }).setUserPassword(userId, 'new')).rejects.toThrow(
+      'killed',
+    );
     expect((await credentialOf(email))?.credentialVersion).not.toBe((await store.findUser(userId))?.credentialVersion);
     await store.setUserPassword(userId, 'again');
     expect((await credentialOf(email))?.credentialVersion).toBe((await store.findUser(userId))?.credentialVersion);

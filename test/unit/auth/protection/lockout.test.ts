@@ -1,5 +1,5 @@
+import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { GetCommand, ScanCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type Answer, type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
 
 /** Verification without the cost, since hundreds of guesses are made here; a slow one waits for `hold`. */
@@ -94,7 +94,7 @@ describe('the login lockout', () => {
 
   it('stores no e-mail address', async () => {
     await fail(1, 'canary-7f3a@example.com');
-    const { Items } = await service.database.dynamo.send(new ScanCommand({ TableName: 'Lockouts' }));
+    const { Items } = await service.database.dynamo(new ScanCommand({ TableName: 'Lockouts' }));
     expect(Items?.length).toBeGreaterThan(0);
     expect(JSON.stringify(Items)).not.toContain('canary-7f3a');
   });
@@ -209,7 +209,7 @@ describe('the login lockout', () => {
       expect(await login(username, 'wrong')).toMatchObject(refused);
     }
     const { key } = await service.lockout.keyOf(client.id, user.email);
-    const { Item } = await service.database.dynamo.send(new GetCommand({ TableName: 'Lockouts', Key: key }));
+    const { Item } = await service.database.dynamo(new GetCommand({ TableName: 'Lockouts', Key: key }));
     expect(Item).toMatchObject({ totalOfAll: 4 });
     expect(await login(username, password)).toMatchObject({ status: 200 });
   });
@@ -220,7 +220,7 @@ describe('the login lockout', () => {
     service.clock.advance(24 * 3_600_000);
     await fail(1, username);
     const { key } = await service.lockout.keyOf(client.id, user.email);
-    const { Item } = await service.database.dynamo.send(new GetCommand({ TableName: 'Lockouts', Key: key }));
+    const { Item } = await service.database.dynamo(new GetCommand({ TableName: 'Lockouts', Key: key }));
     expect(Object.keys(Item ?? {}).filter(name => name.startsWith('total_'))).toHaveLength(1);
   });
 

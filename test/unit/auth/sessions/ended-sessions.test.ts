@@ -1,6 +1,6 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeBearerAuthentication } from '../../../../lambdas/auth/sessions/bearer.ts';
-import { UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type Answer, type AuthService, audience, issuer, startAuthService } from '../../../support/auth-service.ts';
 
 let service: AuthService;
@@ -110,7 +110,7 @@ describe('a deleted user', () => {
 describe('a user', () => {
   it('cannot log in with an e-mail address that they no longer have', async () => {
     const { userId, email } = user.user;
-    await service.database.dynamo.send(
+    await service.database.dynamo(
       new UpdateCommand({
         TableName: 'Users',
         Key: { userId },
@@ -128,7 +128,7 @@ describe('a session has ended when', () => {
     ['its client was bound to another account', 'Clients', 'clientId'],
   ] as const)('%s', async (_, TableName, key) => {
     const { json } = await login();
-    await service.database.dynamo.send(
+    await service.database.dynamo(
       new UpdateCommand({
         TableName,
         Key: { [key]: key === 'userId' ? user.user.userId : client.id },

@@ -1,5 +1,5 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
 
 let service: AuthService;
@@ -10,7 +10,7 @@ beforeAll(async () => {
   service = await startAuthService({
     passwords: { ...quickHashing, verify: async password => password !== 'wrong' },
   });
-  service.database.dynamo.middlewareStack.add(
+  service.database.client.middlewareStack.add(
     (next, context) => async args => {
       const due = meanwhile;
       if (!due || !context.commandName?.startsWith(due.operation)) return next(args);
@@ -50,7 +50,7 @@ describe('between two steps of a request, a login', () => {
   );
   it('with a password whose change crashed is refused', async () => {
     const { user, username } = await service.makeUser();
-    await service.database.dynamo.send(
+    await service.database.dynamo(
       new UpdateCommand({
         TableName: 'Users',
         Key: { userId: user.userId },

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isExpired, parseSession, type Session } from '../../../../lambdas/auth/sessions/session.ts';
 import { makeSessionLimit } from '../../../../lambdas/auth/sessions/session-limit.ts';
-import { makeDocumentClient, QueryCommand } from '../../../../lambdas/platform/aws/documents.ts';
+import { makeDocumentClient, makeDynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
 import { amount, casesOf } from '../../../support/sample.ts';
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
   // verification without its cost, since thousands of logins are made here
   const passwords = { ...quickHashing, verify: async () => true, needsRehash: () => false };
   service = await startAuthService({ passwords, random: () => drawn });
-  service.database.dynamo.middlewareStack.add(
+  service.database.client.middlewareStack.add(
     (next, context) => async args => {
       if (before && context.commandName === before.operation) await before.act();
       return next(args);
@@ -55,7 +56,7 @@ const storedOf = async (userId: string): Promise<Session[]> => {
     KeyConditionExpression: 'userId = :user',
     ExpressionAttributeValues: { ':user': userId },
   });
-  const { Items = [] } = await service.database.dynamo.send(query);
+  const { Items = [] } = await service.database.dynamo(query);
   return Items.map(parseSession).filter(session => session !== undefined);
 };
 const liveOf = async (from = client, as = user) =>
@@ -318,8 +319,7 @@ describe('a login that is not answered with tokens leaves no session', () => {
   });
 
   it('also where it was stored and the answer was lost', async () => {
-    const { dynamo } = service.database;
-    const { middlewareStack } = dynamo;
+    const { middlewareStack } = service.database.client;
     middlewareStack.add(
       (next, context) => async args => {
         const answer = await next(args);
@@ -349,7 +349,7 @@ describe('a login that is not answered with tokens leaves no session', () => {
 
   it('unless the store does not take the deletion: then one that was never used', async () => {
     before = { operation: 'UpdateItemCommand', act: failure('ThrottlingException') };
-    const { middlewareStack } = service.database.dynamo;
+    const { middlewareStack } = service.database.client;
     middlewareStack.add(
       (next, context) => async args => {
         if (context.commandName === 'DeleteItemCommand') failure('ThrottlingException')();
@@ -388,18 +388,24 @@ describe('a login does not fail where its user’s sessions', () => {
 it('a login does not wait for sessions that cannot be counted because nobody answers', async () => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   await once(silent, 'listening');
-  const dynamo = makeDocumentClient({
+  const toSilent = makeDocumentClient({
     endpoint: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
     region: 'test',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
   const lines: unknown[] = [];
   const log = { info: () => {}, warn: () => {}, error: (...line: unknown[]) => void lines.push(line[0]) };
-  const limit = makeSessionLimit({ dynamo, table: 'Sessions', log, now: service.clock.now, random: () => 0 });
+  const limit = makeSessionLimit({
+    dynamo: makeDynamo(toSilent),
+    table: 'Sessions',
+    log,
+    now: service.clock.now,
+    random: () => 0,
+  });
   // the client itself would wait for ever
   await limit.apply(20, { client: client.client, user: user.user, session: earlier(1) });
   expect(lines).toEqual(['sessions.not_limited']);
-  dynamo.destroy();
+  toSilent.destroy();
   silent.closeAllConnections();
   silent.close();
 });
@@ -431,7 +437,7 @@ describe('a login through a client that may not refresh', () => {
   });
 
   const ttlOf = async (session: Session | undefined) => {
-    const { Items = [] } = await service.database.dynamo.send(
+    const { Items = [] } = await service.database.dynamo(
       new QueryCommand({
         TableName: 'Sessions',
         KeyConditionExpression: 'userId = :user',

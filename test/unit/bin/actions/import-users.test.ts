@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type NumberedLine, readLines } from '../../../../bin/actions/import-lines.ts';
 import { importLines, parseUserLine, refuseUnjudged } from '../../../../bin/actions/import-users.ts';
 import { type Credential, parseCredential } from '../../../../lambdas/auth/principals/user.ts';
 import { makeUserStore, type UserStore } from '../../../../lambdas/auth/principals/user-store.ts';
-import { GetCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -134,7 +134,7 @@ describe('an import', () => {
   afterAll(() => database.stop());
 
   const credentialOf = async (email: string): Promise<Credential | undefined> =>
-    parseCredential((await database.dynamo.send(new GetCommand({ TableName: 'Credentials', Key: { email } }))).Item);
+    parseCredential((await database.dynamo(new GetCommand({ TableName: 'Credentials', Key: { email } }))).Item);
 
   const aSecond = async () => clock.advance(1_000);
 
@@ -227,7 +227,7 @@ describe('an import', () => {
       credentialVersion: 1,
       createdAt: clock.now(),
     };
-    await database.dynamo.send(new PutCommand({ TableName: 'Credentials', Item }));
+    await database.dynamo(new PutCommand({ TableName: 'Credentials', Item }));
     const begun = clock.now();
     expect((await run([userLine('half@example.com')])).result).toMatchObject({ created: 1 });
     expect(clock.now() - begun).toBe(60_000);

@@ -1,9 +1,9 @@
-import { CreateTableCommand, type DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
+import { BatchGetCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareTables, putMissing } from '../../../../bin/actions/restored-table.ts';
 import { batchDelete } from '../../../../lambdas/platform/aws/batch-delete.ts';
-import { BatchGetCommand, PutCommand, ScanCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { tableDefinition } from '../../../support/tables.ts';
@@ -14,7 +14,7 @@ const now = 1_000;
 let database: Database;
 beforeAll(async () => {
   database = await startDatabase('Sessions');
-  const client = database.dynamo as unknown as DynamoDBClient; // tables are no documents
+  const { client } = database;
   await client.send(
     new CreateTableCommand({
       TableName: both.restored,
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => database.stop());
 
 const itemsOf = async (table: string): Promise<Item[]> =>
-  (await database.dynamo.send(new ScanCommand({ TableName: table }))).Items ?? [];
+  (await database.dynamo(new ScanCommand({ TableName: table }))).Items ?? [];
 const keyOf = ({ userId, sessionId }: Item) => `${userId} ${sessionId}`;
 
 /** Makes a table hold these items and no others. */
@@ -37,7 +37,7 @@ const fill = async (table: string, items: readonly Item[]): Promise<void> => {
     database.dynamo,
     present.map(({ userId, sessionId }) => ({ table, key: { userId, sessionId } })),
   );
-  for (const Item of items) await database.dynamo.send(new PutCommand({ TableName: table, Item }));
+  for (const Item of items) await database.dynamo(new PutCommand({ TableName: table, Item }));
 };
 
 const copy = async () => {
@@ -121,12 +121,10 @@ describe('a table that was restored beside', () => {
     await fill(both.restored, [{ userId: 'user', sessionId: 'session' }]);
     await fill(both.table, []);
     let refused = 0;
-    const busy = {
-      send: async (command: object) => {
-        if (!(command instanceof BatchGetCommand) || refused === 3) return database.dynamo.send(command as never);
-        refused += 1;
-        return { UnprocessedKeys: command.input.RequestItems };
-      },
+    const busy = async (command: object) => {
+      if (!(command instanceof BatchGetCommand) || refused === 3) return database.dynamo(command as never);
+      refused += 1;
+      return { UnprocessedKeys: command.input.RequestItems };
     };
     expect(await compareTables(busy as never, both, { now })).toMatchObject({ missing: 1 });
     expect(refused).toBe(3);
@@ -139,7 +137,7 @@ describe('a table that was restored beside', () => {
     await compareTables(database.dynamo, both, {
       now,
       onMissing: async missing => {
-        await database.dynamo.send(new PutCommand({ TableName: both.table, Item: { ...item, counter: 2 } }));
+        await database.dynamo(new PutCommand({ TableName: both.table, Item: { ...item, counter: 2 } }));
         expect(await putMissing(database.dynamo, both, missing)).toBe(false);
       },
     });

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { itemKinds, kindsWith } from '../../../../bin/actions/item-kinds.ts';
 import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
@@ -17,7 +18,6 @@ import { makeRefusalCounts } from '../../../../lambdas/delivery/refusals/refusal
 import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
-import { paginateScan } from '../../../../lambdas/platform/aws/documents.ts';
 import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
@@ -161,7 +161,7 @@ const kindsOf = (table: string, item: Item) =>
 async function itemsByKind() {
   const found: { readonly item: Item; readonly kinds: readonly string[] }[] = [];
   for (const TableName of tableNames()) {
-    for await (const { Items = [] } of paginateScan({ client: operated.database.dynamo }, { TableName })) {
+    for await (const { Items = [] } of paginateScan({ client: operated.database.client }, { TableName })) {
       found.push(...Items.map(item => ({ item, kinds: kindsOf(TableName, item) })));
     }
   }

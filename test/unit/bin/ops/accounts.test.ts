@@ -1,3 +1,4 @@
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAccountItems } from '../../../../bin/actions/account-items.ts';
 import { makeRecordReaders } from '../../../../bin/actions/account-records.ts';
@@ -6,7 +7,6 @@ import { localTarget } from '../../../../bin/actions/target.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery } from '../../delivery/builders.ts';
@@ -24,9 +24,9 @@ const create = async (account: string, email = newEmail()) => {
   const { userId }: { userId: string } = await operated.ask(args, password);
   return { userId, email };
 };
-const send = (command: object) => operated.database.dynamo.send(command as never);
+const send = (command: object) => operated.database.dynamo(command as never);
 const loginOf = async (email: string) =>
-  (await operated.database.dynamo.send(new GetCommand({ TableName: 'Credentials', Key: { email } }))).Item;
+  (await operated.database.dynamo(new GetCommand({ TableName: 'Credentials', Key: { email } }))).Item;
 
 /** Deletes an account, and does something while the question stands. */
 const deleteAccount = (account: string, whileAsked: () => Promise<unknown>) =>

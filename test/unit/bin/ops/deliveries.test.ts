@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
-import { BatchWriteCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -49,7 +49,7 @@ const fill = async (count: number, accountId: string, state: DeliveryState, chan
   for (let first = 0; first < count; first += 25) {
     const some = made.slice(first, first + 25);
     const puts = some.map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await database.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+    await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
   }
 };
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
-import { BatchWriteCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import type { EventName, Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 const put = (table: string, Item: object) =>
-  database.dynamo.send(new BatchWriteCommand({ RequestItems: { [table]: [{ PutRequest: { Item } }] } }));
+  database.dynamo(new BatchWriteCommand({ RequestItems: { [table]: [{ PutRequest: { Item } }] } }));
 const ops = (...args: string[]) => runOpsInProcess(['--outputs', join(directory, 'outputs.json'), ...args]);
 const listed = async <Item>(...args: string[]): Promise<Item[]> => {
   const { code, stdout, stderr } = await ops('--json', ...args);

@@ -1,5 +1,5 @@
+import { GetCommand, PutCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GetCommand, PutCommand, ScanCommand, UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => operated.stop());
 
-const send = (command: object) => operated.database.dynamo.send(command as never);
+const send = (command: object) => operated.database.dynamo(command as never);
 const createUser = (account: string) =>
   operated.ask(
     ['users', 'create', '--email', `${account}@example.com`, '--account', account, '--role', 'admin'],
@@ -46,7 +46,7 @@ describe('ops webhooks suspend', () => {
 
 describe('the secrets of clients', () => {
   const notesOf = async (clientId: string) => {
-    const { Items = [] } = await operated.database.dynamo.send(new ScanCommand({ TableName: 'Lockouts' }));
+    const { Items = [] } = await operated.database.dynamo(new ScanCommand({ TableName: 'Lockouts' }));
     return Items.filter(({ pk }) => String(pk).includes(clientId));
   };
   const note = (clientId: string, createdAt: string) =>
@@ -72,7 +72,7 @@ describe('the secrets of clients', () => {
     await rotate(rotated.clientId);
     await rotate(dropped.clientId, '--overlap-seconds', '0');
     const { secrets } = await rotate(expired.clientId);
-    const { Item } = await operated.database.dynamo.send(
+    const { Item } = await operated.database.dynamo(
       new GetCommand({ TableName: 'Clients', Key: { clientId: expired.clientId } }),
     );
     expect(secrets).toHaveLength(2);

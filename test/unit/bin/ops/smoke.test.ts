@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openParameters } from '../../../../bin/actions/parameters.ts';
@@ -9,7 +10,6 @@ import type { StageStacks } from '../../../../bin/actions/stage-stacks.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
 import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
-import { DeleteCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
@@ -117,11 +117,11 @@ describe('ops smoke', () => {
       { userId: 'unreadable', ...unreadable },
       { clientId: 'unreadable', ...unreadable },
     ];
-    await database.dynamo.send(new PutCommand({ TableName: 'Users', Item: user }));
-    await database.dynamo.send(new PutCommand({ TableName: 'Clients', Item: client }));
+    await database.dynamo(new PutCommand({ TableName: 'Users', Item: user }));
+    await database.dynamo(new PutCommand({ TableName: 'Clients', Item: client }));
     const { stdout } = await ops('smoke');
-    await database.dynamo.send(new DeleteCommand({ TableName: 'Users', Key: { userId: 'unreadable' } }));
-    await database.dynamo.send(new DeleteCommand({ TableName: 'Clients', Key: { clientId: 'unreadable' } }));
+    await database.dynamo(new DeleteCommand({ TableName: 'Users', Key: { userId: 'unreadable' } }));
+    await database.dynamo(new DeleteCommand({ TableName: 'Clients', Key: { clientId: 'unreadable' } }));
     expect(stdout).toMatch(/^left-overs +\d+ ms {2}none/m);
   });
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BatchWriteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type QueueService, startSqs } from '@emissor/local-cloud/sqs/engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Status } from '../../../../bin/actions/status.ts';
@@ -13,7 +14,6 @@ import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-stor
 import { backlogShardsOf, dueKey, itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { queuedInSlowLane, waitingForSlot, withSlot } from '../../../../lambdas/delivery/transitions.ts';
-import { BatchWriteCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
@@ -74,7 +74,7 @@ const read = async (replaced: Record<string, string | undefined> = {}): Promise<
 };
 
 const put = (TableName: 'Webhooks' | 'Keyring', Item: Record<string, unknown>) =>
-  database.dynamo.send(new PutCommand({ TableName, Item }));
+  database.dynamo(new PutCommand({ TableName, Item }));
 
 const webhook = (accountId: string, more: Record<string, unknown> = {}) =>
   put('Webhooks', {
@@ -308,7 +308,7 @@ describe('ops status of deliveries', () => {
         const delivery = aDelivery({ id: `evt_many${first + index}`, accountId: 'many' });
         return { PutRequest: { Item: { ...itemFromDelivery(waitingForSlot(delivery, at), 30), ...shard } } };
       });
-      await database.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries } }));
+      await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries } }));
     }
     await slowTask('many', at);
     const { stdout } = await status({});
@@ -320,7 +320,7 @@ describe('ops status of deliveries', () => {
         const Item = { id: `x${first + index}`, part: 'head', dueShard: '3', dueAt: dueKey(now, `x${first + index}`) };
         return { PutRequest: { Item: { ...Item, ttl: 1 } } };
       });
-      await database.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries } }));
+      await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries } }));
     }
     expect((await status({})).stdout).toContain('not all that waits could be read: more may be late');
   });

@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eraseUser } from '../../../../bin/actions/erase-user.ts';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { makeSessionList } from '../../../../lambdas/auth/sessions/session-list.ts';
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { systemClock } from '../../../../lambdas/platform/clock.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
@@ -29,10 +29,10 @@ const create = async (account = 'acme') => {
   return { userId, email };
 };
 const item = async (TableName: string, Key: object) =>
-  (await operated.database.dynamo.send(new GetCommand({ TableName, Key }))).Item;
+  (await operated.database.dynamo(new GetCommand({ TableName, Key }))).Item;
 const loginOf = (email: string) => item('Credentials', { email });
 const addSession = (userId: string) =>
-  operated.database.dynamo.send(
+  operated.database.dynamo(
     new PutCommand({ TableName: 'Sessions', Item: { userId, sessionId: `${userId}-1`, clientId: 'client' } }),
   );
 
@@ -43,9 +43,9 @@ const dataKilledAt = (atWrite: number) => {
     if (/^(Put|Update|Delete|BatchWrite)/.test(command.constructor.name) && ++writes === atWrite) {
       return Promise.reject(new Error('killed'));
     }
-    return operated.database.dynamo.send(command as never);
+    return operated.database.dynamo(command as never);
   };
-  const dynamo = { send } as never;
+  const dynamo = send as never;
   const tables = { users: 'Users', credentials: 'Credentials' };
   return {
     users: makeUserStore({ dynamo, tables, now: systemClock, makeId: randomId }),
@@ -97,7 +97,7 @@ describe('ops users delete', () => {
     await expect(dataKilledAt(4).users.setUserEmail(userId, `moved-${email}`)).rejects.toThrow('killed');
     const other = await operated.ask(['users', 'show', userId]);
     const left = { TableName: 'Credentials', Key: { email } };
-    await operated.database.dynamo.send(new DeleteCommand(left)); // over a minute later
+    await operated.database.dynamo(new DeleteCommand(left)); // over a minute later
     const args = ['users', 'create', '--email', email, '--account', 'bolt', '--role', 'admin'];
     const next: { userId: string } = await operated.ask(args, password);
     await operated.lockout.countFailure(await operated.lockout.keyOf('client', email), anyFailures);
@@ -135,7 +135,7 @@ describe('a user who is being deleted', () => {
 describe('ops users set-password', () => {
   it('fails where the login is gone, and says so', async () => {
     const { userId, email } = await create();
-    await operated.database.dynamo.send(new DeleteCommand({ TableName: 'Credentials', Key: { email } }));
+    await operated.database.dynamo(new DeleteCommand({ TableName: 'Credentials', Key: { email } }));
     const refused = await operated.run('users', 'set-password', userId, '--generate-password');
     expect(refused).toMatchObject({
       code: 1,
@@ -218,7 +218,7 @@ describe('ops sessions list --all', () => {
       ...{ userId, sessionId: `${userId}-1`, clientId, accountId: 'acme', scope: '', counter: 1, keyId: 'key' },
       ...{ userVersion: 1, clientVersion: 1, ...times },
     };
-    await operated.database.dynamo.send(new PutCommand({ TableName: 'Sessions', Item }));
+    await operated.database.dynamo(new PutCommand({ TableName: 'Sessions', Item }));
     const ended = async () => (await operated.ask(['sessions', 'list', '--user', userId, '--all']))[0].endedBy;
     expect(await ended()).toBeNull();
     await operated.ask(['sessions', 'end', '--client', clientId]);
@@ -230,7 +230,7 @@ describe('ops sessions list --all', () => {
       ExpressionAttributeValues: { ':reason': 'revocation' },
     };
     const Key = { userId, sessionId: `${userId}-1` };
-    await operated.database.dynamo.send(new UpdateCommand({ TableName: 'Sessions', Key, ...revoke }));
+    await operated.database.dynamo(new UpdateCommand({ TableName: 'Sessions', Key, ...revoke }));
     expect(await ended()).toBe('revocation');
   });
 });

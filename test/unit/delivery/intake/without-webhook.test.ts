@@ -1,7 +1,7 @@
+import type { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { smokeAccount } from '../../../../lambdas/auth/principals/account.ts';
 import { makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
-import type { UpdateCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { makeReadWithoutWebhook } from '../../../../lambdas/webhooks/without-webhook.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -20,11 +20,9 @@ const aProcess = (answer: () => Promise<unknown> = async () => ({})) => {
   const clock = frozenClock(noon);
   const writes: string[] = [];
   const lines: unknown[] = [];
-  const dynamo = {
-    send: ({ input }: UpdateCommand) => {
-      writes.push(String(input.Key?.id));
-      return answer();
-    },
+  const dynamo = ({ input }: UpdateCommand) => {
+    writes.push(String(input.Key?.id));
+    return answer();
   };
   const note = (...line: unknown[]) => void lines.push(line);
   const log = { info: note, warn: note, error: note };

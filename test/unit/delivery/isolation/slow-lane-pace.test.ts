@@ -1,3 +1,4 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSRecord } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settled, type WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
@@ -14,7 +15,6 @@ import { makeSlowBacklogTask } from '../../../../lambdas/delivery/sweeper/slow-b
 import { broughtForward, waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { makeRetry } from '../../../../lambdas/delivery/worker/retry.ts';
 import { makeFindWebhookState } from '../../../../lambdas/delivery/worker/webhook-state.ts';
-import { PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { slownessId } from '../../../../lambdas/webhooks/slow-since.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -118,7 +118,7 @@ const startLane = async (answersIn: (at: number) => number) => {
     await move(nextDelivery(), await slowness(), store.create);
   };
 
-  await dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: aWebhook(owner) }));
+  await dynamo(new PutCommand({ TableName: 'Webhooks', Item: aWebhook(owner) }));
   await slownessStore.change(owner, before => withSlowDns(before, noon));
   await learn(Math.min(answersIn(0), deadline));
   return {

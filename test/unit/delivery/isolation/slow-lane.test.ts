@@ -177,7 +177,7 @@ describe('a message that moved its delivery to the slow queue and is handed over
   it('sends it where the answer of the table was lost', async () => {
     await world.slowDown();
     publish();
-    world.losing.push('PutItemCommand');
+    world.losing.push('PutCommand');
     await expect(world.deliverNext()).rejects.toThrow('lost');
     expect(await first()).toMatchObject({ wait: { slowLane: 'queued' } });
     expect(world.slow).toEqual([]);
@@ -213,7 +213,7 @@ describe('a message that moved its delivery to the slow queue and is handed over
     }
     await giveUp(() => {
       if (step === 'deliverNext') publish();
-      world.losing.push('PutItemCommand');
+      world.losing.push('PutCommand');
       return expect(world[step]()).rejects.toThrow('lost');
     });
     expect(world.slow).toEqual([]);

@@ -1,3 +1,4 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   isSlow,
@@ -15,7 +16,6 @@ import {
 import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
-import { GetCommand, type PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
 import { slownessId } from '../../../../lambdas/webhooks/slow-since.ts';
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
@@ -43,7 +43,7 @@ const storeAt = (rate = 20) =>
   makeSlownessStore({ dynamo: database.dynamo, table: 'Deliveries', now: clock.now, rate });
 const itemOf = async () => {
   const { key: Key } = headKey('Deliveries', slownessId(owner));
-  return (await database.dynamo.send(new GetCommand({ TableName: 'Deliveries', Key, ConsistentRead: true }))).Item;
+  return (await database.dynamo(new GetCommand({ TableName: 'Deliveries', Key, ConsistentRead: true }))).Item;
 };
 /** Reserves the next slot. */
 const reserve = async (slowness: StoredSlowness, rate = 20) => (await storeAt(rate).reserve(slowness, 1))?.firstAt;
@@ -111,12 +111,10 @@ describe('what is known of how slowly a receiver answers', () => {
     let races = 0;
     const other = storeAt();
     const busy = makeSlownessStore({
-      dynamo: {
-        send: (async (command: PutCommand) => {
-          if (races++ % 2 === 1)
-            await other.change(owner, before => withSlowAttempts(before, { slow: 1, quick: 99 }, noon));
-          return database.dynamo.send(command);
-        }) as typeof database.dynamo.send,
+      dynamo: async command => {
+        if (races++ % 2 === 1)
+          await other.change(owner, before => withSlowAttempts(before, { slow: 1, quick: 99 }, noon));
+        return database.dynamo(command);
       },
       table: 'Deliveries',
       now: clock.now,

@@ -1,7 +1,7 @@
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeRefusalCounts, makeRefusalTotals } from '../../../../lambdas/delivery/refusals/refusal-counts.ts';
 import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
-import { GetCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { noon } from '../builders.ts';
 
@@ -22,7 +22,7 @@ it('adds what processes of the release before refused, beyond the ten that they 
     [`${id}#3`, 5],
   ] as const) {
     const Item = { ...headKey('Deliveries', itemId).key, ...before, refused };
-    await database.dynamo.send(new PutCommand({ TableName: 'Deliveries', Item }));
+    await database.dynamo(new PutCommand({ TableName: 'Deliveries', Item }));
   }
   await makeRefusalCounts(parts()).keepBack(minute, 4, false);
   expect(await makeRefusalTotals(parts()).read(id)).toMatchObject({ keptBack: 12 + 5 - 10 + 4 });
@@ -33,6 +33,6 @@ it('leaves the attribute that a sweeper of the release before requires', async (
   const other = { ...minute, principal: 'another' };
   await makeRefusalCounts(parts()).keepBack(other, 1, false);
   const { key } = headKey('Deliveries', id.replace('publisher', 'another'));
-  const { Item } = await database.dynamo.send(new GetCommand({ TableName: 'Deliveries', Key: key }));
+  const { Item } = await database.dynamo(new GetCommand({ TableName: 'Deliveries', Key: key }));
   expect(Item).toMatchObject({ refused: 0 });
 });

@@ -379,12 +379,10 @@ describe('a flood of refused events', () => {
     let told = 0;
     const lost: typeof stored = () => ({
       ...stored(),
-      dynamo: {
-        send: async (command: never) => {
-          await database.dynamo.send(command);
-          throw new Error('TimeoutError');
-        },
-      } as never,
+      dynamo: async command => {
+        await database.dynamo(command);
+        throw new Error('TimeoutError');
+      },
     });
     for (let process = 0; process < 4; process++) {
       const refusals = makeRefusalNotices({

@@ -1,11 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import {
-  type DynamoDBDocumentClient,
-  PutCommand,
-  type QueryCommand,
-  UpdateCommand,
-} from '../../../../lambdas/platform/aws/documents.ts';
-import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
+import { PutCommand, type QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { Dynamo, Item } from '../../../../lambdas/platform/aws/dynamo.ts';
 import type { Database } from '../../../support/database/database.ts';
 
 /** A delivery that a replay sent again, and its slot. */
@@ -89,7 +84,7 @@ export const watchWorkers = (real: Database) => {
     const item = command instanceof PutCommand ? (command.input.Item ?? {}) : {};
     const isStall = (isWrite && worker.stall?.isHere(item.state === 'pending')) ?? false;
     await pass(worker, isStall && !worker.stall?.hasEffect);
-    const answer = await real.dynamo.send(command as PutCommand);
+    const answer = await real.dynamo(command as PutCommand);
     note(item);
     await pass(worker, isStall && worker.stall?.hasEffect === true);
     return answer;
@@ -97,12 +92,12 @@ export const watchWorkers = (real: Database) => {
 
   const send = (command: Command) => {
     const worker = workers.getStore();
-    return worker ? sendFor(worker, command) : real.dynamo.send(command as PutCommand);
+    return worker ? sendFor(worker, command) : real.dynamo(command as PutCommand);
   };
 
   return {
     /** The store, for `simulate`. */
-    database: { ...real, dynamo: { send } as unknown as DynamoDBDocumentClient } satisfies Database,
+    database: { ...real, dynamo: send as unknown as Dynamo } satisfies Database,
     /** Every replay that a worker began, in order. */
     begun,
     /** Every delivery that a worker sent again, in order. */

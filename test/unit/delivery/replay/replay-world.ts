@@ -1,8 +1,8 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { wireStates } from '../../../../lambdas/delivery/representation.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
-import { BatchWriteCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery } from '../builders.ts';
 import { type Answered, type Sent, simulate } from '../simulation.ts';
@@ -55,7 +55,7 @@ export const fill = async (
     const puts = made
       .slice(first, first + 25)
       .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await database.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+    await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
   }
   world.clock.advance(count * 1_000 + 1);
   return made;

@@ -1,9 +1,9 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AttemptRecord, keptAttempts, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { answerPart, partAnswers } from '../../../../lambdas/delivery/store/answer-item.ts';
 import { packAttempt, unpackAttempt } from '../../../../lambdas/delivery/store/attempt-records.ts';
-import { PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, answer, aRecord, noon } from '../builders.ts';
 import { schedule, simulate } from '../simulation.ts';
@@ -48,7 +48,7 @@ describe('the answers of a receiver', () => {
     const { id } = (await head()) ?? {};
     for (let number = 100; number < 110; number++) {
       const Item = { id, part: answerPart({ number, answerId: 'no-record' }), response: 'x'.repeat(1_024) };
-      await database.dynamo.send(new PutCommand({ TableName: 'Deliveries', Item }));
+      await database.dynamo(new PutCommand({ TableName: 'Deliveries', Item }));
     }
     const { operations } = database;
     operations.length = 0;

@@ -1,8 +1,8 @@
+import { BatchExecuteStatementCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
-import { BatchExecuteStatementCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { amount } from '../../../support/sample.ts';
@@ -35,15 +35,15 @@ const storeWith = (...troubles: Trouble[]) => {
   const send = async (command: { input: Statements }) => {
     if (!(command instanceof BatchExecuteStatementCommand)) {
       calls.push(command instanceof PutCommand ? 'put' : 'read');
-      return database.dynamo.send(command as never);
+      return database.dynamo(command as never);
     }
     calls.push(`${command.input.Statements?.length} together`);
     const write = (input: Statements) =>
-      database.dynamo.send(new BatchExecuteStatementCommand(input as never)) as Promise<Answers>;
+      database.dynamo(new BatchExecuteStatementCommand(input as never)) as Promise<Answers>;
     return (troubles.shift() ?? ((input, pass) => pass(input)))(command.input as Statements, write);
   };
   const store = makeDeliveryStore({
-    dynamo: { send } as never,
+    dynamo: send as never,
     table: 'Deliveries',
     now: clock.now,
     historyDays: 30,

@@ -1,10 +1,11 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeReadHistory } from '../../../../lambdas/delivery/store/delivery-history.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
-import { BatchWriteCommand, type DynamoDBDocumentClient } from '../../../../lambdas/platform/aws/documents.ts';
+import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { amount, casesOf } from '../../../support/sample.ts';
@@ -51,7 +52,7 @@ const fill = async (
     const puts = deliveries
       .slice(first, first + 25)
       .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await database.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+    await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
   }
   return deliveries.toReversed();
 };
@@ -172,14 +173,14 @@ describe('the history', () => {
                 expect(await storeHere().update(before, after)).toBe(true);
               }
             }
-            return database.dynamo.send(command);
+            return database.dynamo(command);
           };
           // One after the other, so that a change comes between any two partitions of a page.
           const inTurn = (command: BatchWriteCommand) => {
             last = last.then(() => send(command));
             return last;
           };
-          const dynamo = { send: inTurn } as unknown as DynamoDBDocumentClient;
+          const dynamo = inTurn as unknown as Dynamo;
           const store = makeDeliveryStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
           const read = makeReadHistory({ dynamo, table: 'Deliveries', store });
           const pages = await readAll(accountId, limit, wanted, undefined, read);
@@ -288,7 +289,7 @@ describe('the history', () => {
         const puts = made
           .slice(first, first + 25)
           .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-        await database.dynamo.send(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+        await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
       }
       own = made.toReversed();
     });

@@ -1,3 +1,4 @@
+import { BatchGetCommand, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
@@ -5,7 +6,7 @@ import { backlogShardsOf, dueShards } from '../../../../lambdas/delivery/store/d
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
-import { GetCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
+import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, aRecord, aWebhook, noon } from '../builders.ts';
@@ -32,7 +33,7 @@ const waiting = (changes: Partial<Delivery> = {}): WaitingDelivery => ({
 
 const itemOf = async (id: string) =>
   (
-    await database.dynamo.send(
+    await database.dynamo(
       new GetCommand({ TableName: 'Deliveries', Key: headKey('Deliveries', id).key, ConsistentRead: true }),
     )
   ).Item;
@@ -54,7 +55,7 @@ describe('the store of deliveries', () => {
     const store = storeHere();
     const delivery = waiting();
     await store.create(delivery);
-    await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: aWebhook() }));
+    await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item: aWebhook() }));
     database.operations.length = 0;
     const other = { table: 'Webhooks', key: { accountId: 'conta-1', eventName: 'demanda.criada' } };
     expect(await store.readWith(delivery.id, [other])).toEqual([delivery, aWebhook()]);
@@ -153,12 +154,9 @@ describe('what waits for a slot', () => {
   it('is left out once it was attempted, though the index may be behind', async () => {
     const [one, other] = await waitHere('waits-4', 2);
     if (!one || !other) throw new Error('nothing waits');
-    const dynamo = {
-      send: (async (command: GetCommand) => {
-        const isRead = command.constructor.name === 'BatchGetItemCommand';
-        if (isRead) await storeHere().update(one, settled(one, 'delivered', noon));
-        return database.dynamo.send(command);
-      }) as typeof database.dynamo.send,
+    const dynamo: Dynamo = async command => {
+      if (command instanceof BatchGetCommand) await storeHere().update(one, settled(one, 'delivered', noon));
+      return database.dynamo(command);
     };
     const lagging = makeDeliveryStore({ dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
     expect((await lagging.waitingForSlot(shards('waits-4'), 10)).deliveries).toEqual([other]);
@@ -166,12 +164,10 @@ describe('what waits for a slot', () => {
 
   it('is not taken to be all where a page ends early: of 1 MiB, or of its limit', async () => {
     const [one] = await waitHere('waits-5', 1);
-    const dynamo = {
-      send: (async (command: GetCommand) => {
-        const answer = await database.dynamo.send(command);
-        const isPage = command.constructor.name === 'QueryCommand';
-        return isPage ? { ...answer, LastEvaluatedKey: headKey('Deliveries', String(one?.id)).key } : answer;
-      }) as typeof database.dynamo.send,
+    const dynamo: Dynamo = async command => {
+      const answer = await database.dynamo(command);
+      const isPage = command instanceof QueryCommand;
+      return isPage ? { ...answer, LastEvaluatedKey: headKey('Deliveries', String(one?.id)).key } : answer;
     };
     const paged = makeDeliveryStore({ dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
     expect(await paged.waitingForSlot(shards('waits-5'), 10)).toEqual({ deliveries: [one], isAll: false });
@@ -241,13 +237,13 @@ const troubled = (
       const isRead = steps[calls.length] !== 'not read';
       calls.push(isRead ? 'read' : 'not read');
       if (!isRead) throw named('ThrottlingException');
-      return database.dynamo.send(command);
+      return database.dynamo(command);
     }
     const step = steps[calls.length] ?? 'answered';
     calls.push(step);
     if (step === 'refused') throw named('ValidationException');
     if (step === 'not made') throw named('ThrottlingException');
-    const answer = await database.dynamo.send(command);
+    const answer = await database.dynamo(command);
     if (step === 'lost') throw named('TimeoutError');
     if (step === 'repeated by the SDK') {
       throw named('ConditionalCheckFailedException', { $metadata: { attempts: 2 } });
@@ -255,7 +251,7 @@ const troubled = (
     return answer;
   };
   const store = makeDeliveryStore({
-    dynamo: { send } as never,
+    dynamo: send as never,
     table: 'Deliveries',
     now: clock.now,
     historyDays: 30,

@@ -77,7 +77,7 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
   it('not by the sweeper that brings it forward because its webhook is quick again', async () => {
     await waitInTable();
     await world.speedUp();
-    world.between('PutItemCommand', resend);
+    world.between('PutCommand', resend);
     await world.sweep();
     await expectResent(0);
   });
@@ -85,7 +85,7 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
   it('not by the end of what has waited for ten days', async () => {
     await waitInTable();
     world.clock.advance(10 * 24 * 60 * minute);
-    world.between('PutItemCommand', resend);
+    world.between('PutCommand', resend);
     await world.sweep();
     expect(await only()).toMatchObject({ state: 'pending', broughtForward: { at: expect.any(Number) } });
   });
@@ -94,7 +94,7 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
     await failOnce();
     await world.slowDown();
     world.clock.advance(5 * second);
-    world.between('PutItemCommand', resend);
+    world.between('PutCommand', resend);
     await world.retryNext();
     await expectResent(1);
   });
@@ -131,7 +131,7 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
     world.clock.advance(2 * second);
     const due = JSON.parse(world.retries[15]?.body ?? '{}').id;
     world.retries.unshift(...world.retries.splice(15, 1));
-    world.between('PutItemCommand', async () => {
+    world.between('PutCommand', async () => {
       const delivery = (await world.all()).find(({ id }) => id === due);
       world.clock.advance(-second);
       if (delivery) await world.resend(delivery);
@@ -151,7 +151,7 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
     await failOnce();
     await world.register(earlier);
     world.clock.advance(5 * second);
-    world.between('PutItemCommand', async () => {
+    world.between('PutCommand', async () => {
       await world.register();
       await resend();
     });
@@ -173,7 +173,7 @@ describe('whoever finds a delivery changed since it was read', () => {
   it('resends it all the same where only its mark or its slot is another', async () => {
     await failOnce();
     world.clock.advance(second);
-    world.between('PutItemCommand', mark);
+    world.between('PutCommand', mark);
     await world.resend(await only());
     expect(await only()).toMatchObject({ broughtForward: { at: world.clock.now() } });
     expect(world.retries).toHaveLength(2);
@@ -194,9 +194,9 @@ describe('whoever finds a delivery changed since it was read', () => {
     await failOnce();
     await world.slowDown();
     world.clock.advance(5 * second);
-    world.between('PutItemCommand', async () => {
+    world.between('PutCommand', async () => {
       await world.remove();
-      world.between('PutItemCommand', mark);
+      world.between('PutCommand', mark);
       await world.retrySlowNext();
     });
     await world.retryNext();
@@ -211,9 +211,9 @@ describe('whoever finds a delivery changed since it was read', () => {
     const keepChanging = async () => {
       const read = await only();
       await world.store.update(read, { ...read, wait: { ...read.wait, sweepAt: read.wait.sweepAt + 1 } });
-      world.between('PutItemCommand', keepChanging);
+      world.between('PutCommand', keepChanging);
     };
-    world.between('PutItemCommand', keepChanging);
+    world.between('PutCommand', keepChanging);
     await expect(world.retryNext()).rejects.toMatchObject({ name: 'DeliveryChangedError' });
   });
 

@@ -1,7 +1,7 @@
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AttemptResult } from '../../../../lambdas/delivery/delivery.ts';
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
-import { GetCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { parseWebhook, type Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -17,11 +17,11 @@ beforeEach(() => put(aWebhook()));
 const health = () =>
   makeWebhookHealthStore({ dynamo: database.dynamo, table: 'Webhooks', now: frozenClock(noon + 1_000).now });
 const put = async (webhook: Webhook) => {
-  await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
+  await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item: webhook }));
 };
 const item = async () => {
   const Key = { accountId: 'conta-1', eventName: 'demanda.criada' };
-  return (await database.dynamo.send(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
+  return (await database.dynamo(new GetCommand({ TableName: 'Webhooks', Key }))).Item;
 };
 const stored = async () => parseWebhook(await item());
 const told = (lastResult: AttemptResult) => ({ lastResult, deliveryId: 'evt_1' });
@@ -126,7 +126,7 @@ describe('a webhook’s health', () => {
   it('is not touched by a 410 where it is gone, but for what an operator left', async () => {
     const { accountId, eventName } = aWebhook();
     const Item = { accountId, eventName, status: 'suspended', suspensionReason: 'operator', updatedAt: noon };
-    await database.dynamo.send(new PutCommand({ TableName: 'Webhooks', Item }));
+    await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
     expect(await health().suspendGone(aWebhook(), told('http'))).toBe('replaced');
   });
 

@@ -118,7 +118,7 @@ describe('an event that was POSTed and whose outcome could not be stored before 
     ['a 410', answer(410), { result: 'http', status: 410 }],
   ])('is logged with %s', async (_, posted, expected) => {
     world.answers.push(posted);
-    world.between('PutItemCommand', async () => {
+    world.between('PutCommand', async () => {
       await world.remove();
       throw new Error('the store is down');
     });
@@ -137,14 +137,14 @@ describe('an event that was POSTed and whose outcome could not be stored before 
   it('is logged where it was given up and could not be moved', async () => {
     world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 8 });
     world.answers.push({ ...answer(200), sinceConnectingMs: 3_000 });
-    world.between('PutItemCommand', () => Promise.reject(new Error('the store is down')));
+    world.between('PutCommand', () => Promise.reject(new Error('the store is down')));
     await expect(world.deliverNext()).rejects.toThrow('the store is down');
     expect(lineOf('delivery.outcome_not_stored')).toMatchObject({ result: 'slow' });
   });
 
   it('is not logged where no attempt was made', async () => {
     await world.register({ status: 'suspended', suspensionReason: 'gone' });
-    world.between('PutItemCommand', () => Promise.reject(new Error('the store is down')));
+    world.between('PutCommand', () => Promise.reject(new Error('the store is down')));
     await expect(world.deliverNext()).rejects.toThrow('the store is down');
     expect(lineOf('delivery.outcome_not_stored')).toBeUndefined();
   });

@@ -46,7 +46,7 @@ describe('a 410', { timeout: 30_000 }, () => {
   // The webhook was suspended, the attempt stood nowhere, and the delivery was held with no attempt made.
   it('suspends nothing before it is stored', async () => {
     world.answers.push(answer(410), answer(410));
-    world.between('PutItemCommand', () => Promise.reject(new Error('the store is down')));
+    world.between('PutCommand', () => Promise.reject(new Error('the store is down')));
     await expect(world.deliverNext()).rejects.toThrow('the store is down');
     expect(await world.webhook()).toMatchObject({ status: 'active' });
     comeBack();
@@ -64,8 +64,8 @@ describe('a 410', { timeout: 30_000 }, () => {
         world.clock.advance(5 * second);
       }
       world.answers.push(answer(410));
-      world.between('PutItemCommand', async () => {
-        world.between('UpdateItemCommand', () => Promise.reject(new Error('the store is down')));
+      world.between('PutCommand', async () => {
+        world.between('UpdateCommand', () => Promise.reject(new Error('the store is down')));
       });
       await expect(world[step]()).rejects.toThrow('the store is down');
       expect(await only()).toMatchObject({ state: 'held' });
@@ -163,7 +163,7 @@ describe('the attempt that exhausts after five days', { timeout: 30_000 }, () =>
   it('suspends nothing before it is stored', async () => {
     await untilLast();
     world.answers.push(answer(500));
-    world.between('PutItemCommand', () => Promise.reject(new Error('the store is down')));
+    world.between('PutCommand', () => Promise.reject(new Error('the store is down')));
     await expect(world.retryNext()).rejects.toThrow('the store is down');
     expect(await world.webhook()).toMatchObject({ status: 'active' });
     comeBack();
@@ -174,8 +174,8 @@ describe('the attempt that exhausts after five days', { timeout: 30_000 }, () =>
 
   it('whose suspension could not be stored is not acknowledged, and suspends when its message comes back', async () => {
     await untilLast();
-    world.between('PutItemCommand', async () => {
-      world.between('UpdateItemCommand', () => Promise.reject(new Error('the store is down')));
+    world.between('PutCommand', async () => {
+      world.between('UpdateCommand', () => Promise.reject(new Error('the store is down')));
     });
     await expect(world.retryNext()).rejects.toThrow('the store is down');
     expect(await only()).toMatchObject({ state: 'failed' });

@@ -24,7 +24,7 @@ function storeOf(skips: (id: unknown, time: number) => boolean = () => false) {
     }
     return { UnprocessedItems };
   };
-  return { dynamo: { send } as never, deleted, sizes };
+  return { dynamo: send as never, deleted, sizes };
 }
 
 const keys = (count: number): ItemKey[] =>

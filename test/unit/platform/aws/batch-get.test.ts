@@ -1,6 +1,6 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { batchGet, makeBatchedReads } from '../../../../lambdas/platform/aws/batch-get.ts';
-import { PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { UnprocessedKeysError } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 
@@ -11,7 +11,7 @@ let database: Database;
 beforeAll(async () => {
   database = await startDatabase('Clients', 'Users', 'Keyring');
   const put = (TableName: string, Item: Record<string, unknown>) =>
-    database.dynamo.send(new PutCommand({ TableName, Item }));
+    database.dynamo(new PutCommand({ TableName, Item }));
   for (const userId of ['u1', 'u2', 'u3']) await put('Users', { userId });
   await put('Clients', { clientId: 'c1' });
   await put('Keyring', { kind: 'mac', generation: 7, keyId: 'k7' });
@@ -60,7 +60,7 @@ describe('batchGet', () => {
   it('asks again for unprocessed keys, and gives up after three calls', async () => {
     const unprocessed = { Users: { Keys: [{ userId: 'u1' }] } };
     const answers: object[] = [{ UnprocessedKeys: unprocessed }, { Responses: { Users: [{ userId: 'u1' }] } }];
-    const dynamo = { send: async () => answers.shift() ?? { UnprocessedKeys: unprocessed } } as never;
+    const dynamo = (async () => answers.shift() ?? { UnprocessedKeys: unprocessed }) as never;
     const keys = [user('u1')];
     expect(await batchGet(dynamo, keys)).toEqual([{ userId: 'u1' }]);
     await expect(batchGet(dynamo, keys)).rejects.toBeInstanceOf(UnprocessedKeysError);
@@ -72,7 +72,7 @@ describe('batchGet', () => {
       asked.push(input);
       return {};
     };
-    await batchGet({ send } as never, [
+    await batchGet(send as never, [
       { table: 'A', key: { id: '1' } },
       { table: 'A', key: { id: '2' } },
       { table: 'B', key: { id: '1' } },
@@ -114,7 +114,7 @@ describe('batched reads', () => {
       sizes.push(Keys.length);
       return { Responses: { Users: Keys.toReversed() } };
     };
-    const read = makeBatchedReads({ send } as never);
+    const read = makeBatchedReads(send as never);
     const readings = Array.from({ length: 90 }, (_, at) => [user(`a${at}`), user(`b${at}`), user('shared')]);
     const all = await Promise.all(readings.map(read));
     expect(all).toEqual(readings.map(reading => reading.map(({ key }) => key)));
@@ -133,7 +133,7 @@ describe('batched reads', () => {
         UnprocessedKeys: { Users: { Keys: Keys.filter(one => !given.includes(one)) } },
       };
     };
-    const read = makeBatchedReads({ send } as never);
+    const read = makeBatchedReads(send as never);
     const all = await Promise.allSettled([
       read([user('u1')]),
       read([user('u1'), user('never')]),
@@ -154,7 +154,7 @@ describe('batched reads', () => {
     const failure = new Error('down');
     const answers = [Promise.reject(failure), Promise.resolve({ Responses: { Users: [{ userId: 'u1' }] } })];
     answers[0]?.catch(() => {});
-    const read = makeBatchedReads({ send: () => answers.shift() } as never);
+    const read = makeBatchedReads((() => answers.shift()) as never);
     const both = await Promise.allSettled([read([user('u1')]), read([user('u2'), user('u3')])]);
     expect(both).toMatchObject([{ reason: failure }, { reason: failure }]);
     expect(await read([user('u1')])).toEqual([{ userId: 'u1' }]);

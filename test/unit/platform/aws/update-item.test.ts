@@ -1,5 +1,5 @@
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { GetCommand, PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import {
   attribute,
   conditionOf,
@@ -18,9 +18,9 @@ afterAll(() => database.stop());
 const item = { table: 'Lockouts', key: { pk: 'one' } };
 const update = (change: ItemUpdate) => updateItem(database.dynamo, item, change);
 const stored = async () =>
-  (await database.dynamo.send(new GetCommand({ TableName: item.table, Key: item.key, ConsistentRead: true }))).Item;
+  (await database.dynamo(new GetCommand({ TableName: item.table, Key: item.key, ConsistentRead: true }))).Item;
 const put = (attributes: object) =>
-  database.dynamo.send(new PutCommand({ TableName: item.table, Item: { ...item.key, ...attributes } }));
+  database.dynamo(new PutCommand({ TableName: item.table, Item: { ...item.key, ...attributes } }));
 
 beforeEach(() => put({ count: 1, status: 'new', list: ['a', 'b'], gone: true }));
 
@@ -103,7 +103,7 @@ describe('an update of an item', () => {
 
   it('makes the same placeholders for a conditional write of another kind', async () => {
     const write = (state: string) =>
-      database.dynamo.send(
+      database.dynamo(
         new PutCommand({
           TableName: item.table,
           Item: item.key,
