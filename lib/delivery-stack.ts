@@ -134,7 +134,7 @@ export class DeliveryStack extends Stack {
     const { retry } = this.#lanes.queues;
     const api = new NodeFunction<DeliveriesApiEnvironment>(this, 'DeliveriesApi', {
       configuration,
-      entry: 'lambdas/delivery/api/deliveries-api.handler.ts',
+      entry: 'lambdas/base-api/deliveries-api.handler.ts',
       timeout: Duration.seconds(20),
       memorySize: 1024,
       tables: {

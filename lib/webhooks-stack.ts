@@ -21,7 +21,7 @@ export class WebhooksStack extends Stack {
     super(scope, id, props);
     const { configuration, data } = props;
     const api = new NodeFunction<WebhooksApiEnvironment>(this, 'WebhooksApi', {
-      entry: 'lambdas/webhooks/webhooks-api.handler.ts',
+      entry: 'lambdas/base-api/webhooks-api.handler.ts',
       timeout: Duration.seconds(20),
       memorySize: 1024,
       configuration,

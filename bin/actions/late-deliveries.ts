@@ -7,7 +7,7 @@ import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import { batchGet, batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
-import { slownessPrefix } from '../../lambdas/webhooks/slow-since.ts';
+import { slownessPrefix } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { connectDynamo, openDeliveries } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 

@@ -24,7 +24,7 @@ import { type Dynamo, makeDocumentClient, makeDynamo } from '../../lambdas/platf
 import { type MakeId, randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
-import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/webhooks/slow-since.ts';
+import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { clockOf } from './aws-clock.ts';
 import { CliError } from './operator.ts';
 import { connectionSettings, requireOutput, type Target } from './target.ts';

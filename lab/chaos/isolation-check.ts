@@ -4,7 +4,7 @@ import { isSlow } from '../../lambdas/delivery/isolation/slowness.ts';
 import { slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import { fewestSlowAttempts } from '../../lambdas/delivery/limits.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
-import { slownessId } from '../../lambdas/webhooks/slow-since.ts';
+import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { documentClientOf } from '../../tools/support/engines.ts';
 import { startPreparedRun } from './prepared-run.ts';
 import type { ReceiverBehaviour } from './receiver-behaviours.ts';

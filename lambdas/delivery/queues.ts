@@ -3,21 +3,15 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
   type SendMessageCommandInput,
-  SQSClient,
+  type SQSClient,
 } from '@aws-sdk/client-sqs';
 import * as z from 'zod/mini';
-import { clientSettings } from '../platform/aws/client-settings.ts';
 import type { Clock } from '../platform/clock.ts';
 import { describeError } from '../platform/telemetry.ts';
 import { eventNameSchema } from '../webhooks/webhook.ts';
 import type { WaitingDelivery } from './delivery.ts';
 import { giveUpEvery, maxQueueDelay } from './limits.ts';
 import { type DeliveryTelemetry, describeDelivery } from './telemetry.ts';
-
-/** Makes the client of the queues. */
-export function makeSqs(): SQSClient {
-  return new SQSClient(clientSettings('sqs'));
-}
 
 /**
  * A message of the retry queue or of the slow queue: it names an attempt. Everything else is read from the store when the

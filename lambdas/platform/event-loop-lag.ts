@@ -1,10 +1,12 @@
+import type { Time } from './timer.ts';
+
 /** Measures by how much the timers of this process are late. */
 export type EventLoopLag = ReturnType<typeof makeEventLoopLag>;
 
 /** Makes the measure. Its timer runs only while somebody watches, so that a frozen process counts for nothing. */
-export function makeEventLoopLag(clock: () => number = () => performance.now()) {
+export function makeEventLoopLag({ elapsed: clock, after }: Pick<Time, 'elapsed' | 'after'>) {
   const watches = new Set<{ readonly begunAt: number; lateness: number }>();
-  let timer: NodeJS.Timeout | undefined;
+  let cancelTimer = () => {};
   let expectedAt = 0;
   return { begin };
 
@@ -27,17 +29,17 @@ export function makeEventLoopLag(clock: () => number = () => performance.now()) 
 
     function end(): void {
       watches.delete(watch);
-      if (watches.size === 0) clearTimeout(timer);
+      if (watches.size === 0) cancelTimer();
     }
   }
 
   function startTimer(now: number): void {
     expectedAt = now + interval;
-    timer = setTimeout(function tick() {
+    cancelTimer = after(interval, function tick() {
       const firedAt = clock();
       for (const watch of watches) watch.lateness += latenessSince(watch.begunAt, firedAt);
       startTimer(firedAt);
-    }, interval);
+    });
   }
 
   /** Returns by how much the timer is late, as far as that lies after a moment. */

@@ -1,5 +1,4 @@
-import type { Clock } from './clock.ts';
-import { withTimeout } from './timer.ts';
+import { type Time, withTimeout } from './timer.ts';
 
 /**
  * Makes an empty memory of calls. Whoever asks while a call is under way shares it. One that fails is not kept.
@@ -7,7 +6,7 @@ import { withTimeout } from './timer.ts';
  * A call may begin early, while the function loads. Lambda may freeze a process before its first request, for minutes. So a
  * request waits for an early call only while that is young. Where the call fails or is late, the request makes it anew, in its own time.
  */
-export function makeKeptCalls<Key, Result>(now: Clock) {
+export function makeKeptCalls<Key, Result>({ now, after }: Pick<Time, 'now' | 'after'>) {
   const kept = new Map<Key, KeptCall<Result>>();
   return { get, beginEarly, forget };
 
@@ -41,7 +40,7 @@ export function makeKeptCalls<Key, Result>(now: Clock) {
 
   async function awaitEarly(key: Key, early: KeptCall<Result>, anew: () => Promise<Result>): Promise<Result> {
     const patience = Math.min(early.begunAt + earlyPatience - now(), earlyPatience);
-    const succeeded = patience > 0 ? await withTimeout(successOf(early.result), patience) : undefined;
+    const succeeded = patience > 0 ? await withTimeout(after, successOf(early.result), patience) : undefined;
     if (succeeded) return succeeded.value;
     forgetCall(key, early);
     return anew();

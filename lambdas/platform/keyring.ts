@@ -2,8 +2,8 @@ import { createPrivateKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { DecryptCommand, type KMSClient } from '@aws-sdk/client-kms';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Dynamo } from './aws/dynamo.ts';
-import type { Clock } from './clock.ts';
 import { makeKeptCalls } from './kept-calls.ts';
+import type { Time } from './timer.ts';
 
 /** The kinds of keys. */
 export const keyKinds = ['signing', 'mac', 'sealing'] as const;
@@ -61,22 +61,22 @@ export function makeKeyring({
   kms,
   table,
   now,
+  after,
 }: {
   readonly dynamo: Dynamo;
   /** May be left out where keys are only listed. */
   readonly kms?: Pick<KMSClient, 'send'>;
   readonly table: string;
-  readonly now: Clock;
-}) {
-  const lists = makeKeptCalls<KeyKind, readonly KeyringKey[]>(now);
+} & Pick<Time, 'now' | 'after'>) {
+  const lists = makeKeptCalls<KeyKind, readonly KeyringKey[]>({ now, after });
   const lookedUpAt = new Map<KeyKind, number>();
-  const opened = makeKeptCalls<string, KeyObject>(now);
+  const opened = makeKeptCalls<string, KeyObject>({ now, after });
 
   return { list, active, find, open, openEarly };
 
   /** Lists all keys of a kind, oldest first. */
   function list(kind: KeyKind): Promise<readonly KeyringKey[]> {
-    return lists.get(kind, cacheLifetime, () => readKeys(kind));
+    return lists.get(kind, cacheLifetime, () => readKeys(dynamo, table, kind));
   }
 
   /** Returns the key to sign, authenticate or seal with now. @throws {KeyNotFoundError} */
@@ -91,7 +91,7 @@ export function makeKeyring({
     if (known) return known;
     const isPauseOver = now() - (lookedUpAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= lookupPause;
     if (isPauseOver) lookedUpAt.set(kind, now());
-    const keys = lists.get(kind, isPauseOver ? 0 : cacheLifetime, () => readKeys(kind)); // during the pause the last result stands
+    const keys = lists.get(kind, isPauseOver ? 0 : cacheLifetime, () => readKeys(dynamo, table, kind)); // during the pause the last result stands
     return (await keys).find(isWanted);
   }
 
@@ -110,7 +110,7 @@ export function makeKeyring({
   function openEarly(...kinds: readonly KeyKind[]): void {
     for (const kind of kinds) {
       lists
-        .beginEarly(kind, () => readKeys(kind))
+        .beginEarly(kind, () => readKeys(dynamo, table, kind))
         .then(keys => latestOf(kind, keys))
         .then(key => opened.beginEarly(key.keyId, () => unwrap(key)))
         .catch(() => undefined);
@@ -134,18 +134,19 @@ export function makeKeyring({
         return keyObject(kind, plaintext);
       });
   }
+}
 
-  async function readKeys(kind: KeyKind): Promise<readonly KeyringKey[]> {
-    const answer = await dynamo(
-      new QueryCommand({
-        TableName: table,
-        ConsistentRead: true,
-        KeyConditionExpression: 'kind = :kind',
-        ExpressionAttributeValues: { ':kind': kind },
-      }),
-    );
-    return (answer.Items ?? []) as KeyringKey[];
-  }
+/** Reads all keys of a kind, oldest first, past any cache. */
+export async function readKeys(dynamo: Dynamo, table: string, kind: KeyKind): Promise<readonly KeyringKey[]> {
+  const answer = await dynamo(
+    new QueryCommand({
+      TableName: table,
+      ConsistentRead: true,
+      KeyConditionExpression: 'kind = :kind',
+      ExpressionAttributeValues: { ':kind': kind },
+    }),
+  );
+  return (answer.Items ?? []) as KeyringKey[];
 }
 
 /** The age that the cached keyring may reach, in milliseconds. */

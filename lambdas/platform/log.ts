@@ -1,3 +1,5 @@
+import { type Clock, isoTime } from './clock.ts';
+
 /** Writes lines of the log. `message` is a stable name, `area.event`; what it is about stands in `fields`, one by one. */
 export type Log = Readonly<Record<'info' | 'warn' | 'error', (message: string, fields?: LogFields) => void>>;
 
@@ -6,7 +8,7 @@ export type Log = Readonly<Record<'info' | 'warn' | 'error', (message: string, f
  * line, and the id of the invocation only where something failed: most of what a line costs is its bytes. A request's own id is in
  * every line: its caller was told it. `LOG_LEVEL` names the least level that is written (ADR 14).
  */
-export function makeLog(service: string) {
+export function makeLog(service: string, now: Clock) {
   const least = ranks[process.env.LOG_LEVEL ?? ''] ?? 0;
   let invocationId: string | undefined;
   let requestId: string | undefined;
@@ -24,7 +26,7 @@ export function makeLog(service: string) {
   function writer(level: Level): Log['info'] {
     if ((ranks[level] ?? 0) < least) return () => undefined;
     return function write(message, fields = {}) {
-      const line: Record<string, Loggable> = { level, message, timestamp: new Date().toISOString(), service };
+      const line: Record<string, Loggable> = { level, message, timestamp: isoTime(now()), service };
       for (const name in fields) if (isTold(fields[name]) && !Object.hasOwn(line, name)) line[name] = fields[name];
       line.requestId = requestId;
       if (level !== 'INFO') line.function_request_id = invocationId;

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { KeyNotFoundError, type Keyring } from './keyring.ts';
+import type { Random } from './random.ts';
 
 /** Encrypts small secrets for storage. */
 export type Sealing = ReturnType<typeof makeSealing>;
@@ -9,12 +10,12 @@ export type Sealing = ReturnType<typeof makeSealing>;
  * The binding names the secret's place (account, event, field) and is authenticated: a value copied to another record does
  * not open there. Sealed form: `keyId.base64url(nonce ‖ ciphertext ‖ tag)`.
  */
-export function makeSealing(keyring: Pick<Keyring, 'active' | 'find' | 'open'>) {
+export function makeSealing(keyring: Pick<Keyring, 'active' | 'find' | 'open'>, { bytes }: Pick<Random, 'bytes'>) {
   return { seal, open };
 
   async function seal(plaintext: string, binding: string): Promise<string> {
     const key = await keyring.active('sealing');
-    const nonce = randomBytes(nonceLength);
+    const nonce = bytes(nonceLength);
     const cipher = createCipheriv('aes-256-gcm', await keyring.open(key), nonce).setAAD(Buffer.from(binding));
     const sealed = Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return `${key.keyId}.${sealed.toString('base64url')}`;
@@ -25,13 +26,13 @@ export function makeSealing(keyring: Pick<Keyring, 'active' | 'find' | 'open'>) 
     const [keyId = '', encoded = ''] = sealed.split('.');
     const key = await keyring.find('sealing', keyId);
     if (!key) throw new KeyNotFoundError('sealing');
-    const bytes = Buffer.from(encoded, 'base64url');
-    if (bytes.length < nonceLength + tagLength) throw new SealBrokenError();
-    const decipher = createDecipheriv('aes-256-gcm', await keyring.open(key), bytes.subarray(0, nonceLength))
+    const stored = Buffer.from(encoded, 'base64url');
+    if (stored.length < nonceLength + tagLength) throw new SealBrokenError();
+    const decipher = createDecipheriv('aes-256-gcm', await keyring.open(key), stored.subarray(0, nonceLength))
       .setAAD(Buffer.from(binding))
-      .setAuthTag(bytes.subarray(-tagLength));
+      .setAuthTag(stored.subarray(-tagLength));
     try {
-      const plaintext = [decipher.update(bytes.subarray(nonceLength, -tagLength)), decipher.final()];
+      const plaintext = [decipher.update(stored.subarray(nonceLength, -tagLength)), decipher.final()];
       return Buffer.concat(plaintext).toString('utf8');
     } catch {
       throw new SealBrokenError();

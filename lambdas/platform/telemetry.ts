@@ -1,5 +1,6 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { failedCall } from './aws/failed-call.ts';
+import { systemClock } from './clock.ts';
 import { makeLog } from './log.ts';
 import { stackFrames } from './stack-frames.ts';
 
@@ -12,8 +13,8 @@ export type Telemetry = ReturnType<typeof makeTelemetry>;
  *
  * @param countedAs - the service of the metrics. Functions that share one have one metric of each name, which alarms watch.
  */
-export function makeTelemetry(serviceName: string, countedAs = serviceName) {
-  const { log, beginInvocation } = makeLog(serviceName);
+export function makeTelemetry(serviceName: string, countedAs = serviceName, now = systemClock) {
+  const { log, beginInvocation } = makeLog(serviceName, now);
   const metrics = new Metrics({ serviceName: countedAs, logger: quiet }); // its namespace, one per stage, is in the environment
   return { service: serviceName, log, beginInvocation, metrics, count, measure };
 

@@ -1,20 +1,12 @@
-import { SSMClient } from '@aws-sdk/client-ssm';
-import { clientSettings } from '../platform/aws/client-settings.ts';
-import { systemClock } from '../platform/clock.ts';
-import { readParameter } from '../platform/deployment/parameters.ts';
+import { makeReadParameter } from '../platform/deployment/parameters.ts';
 import { readEnvironment } from '../platform/environment.ts';
+import { machine } from '../platform/outside.ts';
 import { makeTelemetry } from '../platform/telemetry.ts';
-import { makeReadSecret, makeReceiver, receiverEnvironment } from './receiver.ts';
+import { composeReceiver } from './receiver.composition.ts';
+import { receiverEnvironment } from './receiver.ts';
 
 const environment = readEnvironment(receiverEnvironment);
-const { log } = makeTelemetry('smoke-receiver');
-const ssm = new SSMClient(clientSettings('ssm'));
-const readSecret = makeReadSecret({
-  readParameter: name => readParameter(ssm, name),
-  name: environment.RECEIVER_KEY_PARAMETER,
-  log,
-  now: systemClock,
-});
+const outside = { ...machine, readParameter: makeReadParameter() };
 
 /** Receives the events of smoke tests at a function URL that anybody may call. */
-export const handler = makeReceiver({ readSecret, now: systemClock });
+export const handler = composeReceiver(environment, outside, makeTelemetry('smoke-receiver'));

@@ -33,15 +33,14 @@ export function makeScheduledTest({
 }) {
   return async function runScheduledTest(): Promise<void> {
     const ended = new AbortController();
-    const timer = setTimeout(
-      () => ended.abort(new TestEnded(`not done after ${longestStepsMs / 1_000} s`)),
-      longestStepsMs,
+    const endLimit = effects.after(longestStepsMs, () =>
+      ended.abort(new TestEnded(`not done after ${longestStepsMs / 1_000} s`)),
     );
     const { failure, steps, durationMs, deliveryId } = await runSmokeTest(
       { ...effects, onStep: () => undefined },
       ended.signal,
     );
-    clearTimeout(timer);
+    endLimit();
     metrics.addMetric('SmokePassed', MetricUnit.Count, failure ? 0 : 1);
     const times = Object.fromEntries(steps.map(step => [step.name, step.durationMs]));
     if (failure) log.error('smoke.failed', { ...failure, deliveryId, durationMs, times });

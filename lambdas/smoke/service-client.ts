@@ -1,9 +1,11 @@
+import { type After, withDeadline } from '../platform/timer.ts';
+
 /**
  * Makes a client of the service at these public URLs: it sends requests as an integrator does, and reads whatever is answered.
  *
  * @throws {UnexpectedAnswer} from its calls where there is no answer.
  */
-export function makeServiceClient({ authUrl, baseUrl, fetch }: ServiceAddress) {
+export function makeServiceClient({ authUrl, baseUrl, fetch, after }: ServiceAddress) {
   return { postForm, callApi };
 
   /** POSTs a form to an endpoint of {auth_url}. */
@@ -33,15 +35,20 @@ export function makeServiceClient({ authUrl, baseUrl, fetch }: ServiceAddress) {
 
   async function send(url: string, signal: AbortSignal | undefined, request: RequestInit): Promise<Answer> {
     const call = `${request.method} ${new URL(url).pathname}`;
-    const timeout = AbortSignal.timeout(callTimeoutMs);
-    const ended = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+    let isLate = false;
     try {
-      const response = await fetch(url, { ...request, redirect: 'error', signal: ended });
-      const text = await response.text();
-      return { call, status: response.status, headers: response.headers, text, json: parseJson(text) };
+      return await withDeadline(after, callTimeoutMs, async late => {
+        late.addEventListener('abort', () => {
+          isLate = true;
+        });
+        const ended = signal === undefined ? late : AbortSignal.any([signal, late]);
+        const response = await fetch(url, { ...request, redirect: 'error', signal: ended });
+        const text = await response.text();
+        return { call, status: response.status, headers: response.headers, text, json: parseJson(text) };
+      });
     } catch (error) {
       if (signal?.aborted) throw error;
-      const why = timeout.aborted ? `within ${callTimeoutMs / 1_000} s` : `(${codeOf(error)})`;
+      const why = isLate ? `within ${callTimeoutMs / 1_000} s` : `(${codeOf(error)})`;
       throw new UnexpectedAnswer(0, `${call} was not answered ${why} by ${new URL(url).host}`);
     }
   }
@@ -53,6 +60,7 @@ export interface ServiceAddress {
   readonly baseUrl: string;
   /** The platform's `fetch`, or a test's. */
   readonly fetch: (url: string, request: RequestInit) => Promise<Response>;
+  readonly after: After;
 }
 
 /** The fields of a form; as pairs where one is given twice. */

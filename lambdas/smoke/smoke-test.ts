@@ -2,6 +2,7 @@ import { smokeAccount } from '../auth/principals/account.ts';
 import { smokeTestIdLength } from '../delivery/intake/event.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/identifiers.ts';
+import { type Pause, withDeadline } from '../platform/timer.ts';
 import { makeRunKey } from './receiver.ts';
 import { type Identity, makeService } from './service.ts';
 import type { ServiceAddress } from './service-client.ts';
@@ -21,7 +22,6 @@ import {
 import {
   describeDelivered,
   eventOf,
-  type Pause,
   registerSomewhere,
   removeOldWebhooks,
   removeWebhook,
@@ -194,14 +194,17 @@ async function takeSteps(
 /** Removes everything, the latest first, whatever fails. @throws {TestFinding} naming what could not be removed. */
 async function tidyUp(
   undo: readonly Undo[],
-  { describeError }: Pick<SmokeEffects, 'describeError'>,
+  { describeError, after }: Pick<SmokeEffects, 'describeError' | 'after'>,
 ): Promise<Done<undefined>> {
-  const limit = AbortSignal.timeout(tidyUpLimitMs);
   const left: string[] = [];
   const latestFirst = undo.toReversed();
-  for (const { what, remove } of latestFirst) {
-    await unlessAborted(remove(limit), limit).catch(error => left.push(`${what} (${messageOf(error, describeError)})`));
-  }
+  await withDeadline(after, tidyUpLimitMs, async limit => {
+    for (const { what, remove } of latestFirst) {
+      await unlessAborted(remove(limit), limit).catch(error =>
+        left.push(`${what} (${messageOf(error, describeError)})`),
+      );
+    }
+  });
   if (left.length > 0) throw new TestFinding(`could not remove ${left.join(', ')}`);
   return said(undo.length === 0 ? 'nothing to remove' : `removed ${latestFirst.map(({ what }) => what).join(', ')}`);
 }

@@ -1,3 +1,4 @@
+import type { Pause } from '../platform/timer.ts';
 import { smokeAccount } from '../auth/principals/account.ts';
 import { deliveryIdOf, haveSameContent } from '../delivery/intake/event.ts';
 import { eventBody, eventMessage, exampleValues } from '../delivery/intake/event-catalogue.ts';
@@ -81,9 +82,6 @@ export function eventOf(eventName: EventName, id: string): TestEvent {
     message: JSON.stringify(eventMessage(eventName, { id_conta: smokeAccount, id }, exampleValues)),
   };
 }
-
-/** Waits. Rejects when the signal is aborted. */
-export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 
 /**
  * Asks for the delivery until it was delivered.

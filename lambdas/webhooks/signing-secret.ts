@@ -1,12 +1,14 @@
-import { randomBytes } from 'node:crypto';
+import type { Random } from '../platform/random.ts';
 import type { SigningSecret } from './webhook.ts';
 
 /** Makes a new signing secret. */
 export type MakeSigningSecret = () => string;
 
-/** Makes a random 256-bit secret in the format of Standard Webhooks: `whsec_` and its bytes in base64. */
-export function makeSigningSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64')}`;
+/** Makes the maker of random 256-bit secrets in the format of Standard Webhooks: `whsec_` and its bytes in base64. */
+export function makeSigningSecrets({ bytes }: Pick<Random, 'bytes'>): MakeSigningSecret {
+  return function makeSecret() {
+    return `whsec_${bytes(32).toString('base64')}`;
+  };
 }
 
 /** Returns the moment when a secret stops signing deliveries, in milliseconds since the epoch; infinity for the current one. */

@@ -1,6 +1,7 @@
 import { type Finding, finding } from '../api/findings.ts';
 import { makeResolveDestination } from '../platform/egress/resolve-destination.ts';
 import type { Resolve } from '../platform/egress/resolver.ts';
+import { type After, withDeadline } from '../platform/timer.ts';
 import { urlFinding, webhookFindings } from './findings.ts';
 
 /** Validates a URL at registration by the rules that deliveries obey, and returns all findings. */
@@ -14,10 +15,13 @@ export type ValidateUrl = (text: string) => Promise<readonly Finding[]>;
 export function makeValidateUrl(dependencies: {
   readonly resolve: Resolve;
   readonly ownHosts: readonly string[];
+  readonly after: After;
 }): ValidateUrl {
   const resolveDestination = makeResolveDestination(dependencies);
   return async function validateUrl(text) {
-    const destination = await resolveDestination(text, AbortSignal.timeout(resolutionTimeoutMs));
+    const destination = await withDeadline(dependencies.after, resolutionTimeoutMs, signal =>
+      resolveDestination(text, signal),
+    );
     switch (destination.outcome) {
       case 'resolved':
         return [];

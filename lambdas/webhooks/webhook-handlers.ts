@@ -15,12 +15,18 @@ import { requireEventName, webhookProblem } from './problems.ts';
 import { toWebhookRecord, type webhookRecord } from './representation.ts';
 import { webhookRoutes } from './routes.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
-import type { ReadSlowSince } from './slow-since.ts';
 import type { ValidateUrl } from './validate-url.ts';
 import { authorizationBinding, type EventName, secretBinding, type Webhook } from './webhook.ts';
-import { makeWebhookNotFound } from './webhook-not-found.ts';
+import { makeWebhookNotFound, type ReadWithoutWebhook } from './webhook-not-found.ts';
 import type { WebhookStore } from './webhook-store.ts';
-import type { ReadWithoutWebhook } from './without-webhook.ts';
+
+/**
+ * Reads since when the attempts of an account's events are made in the slow lane, in milliseconds since the epoch; `undefined` where
+ * they are not. In the order of the owners, 100 at most.
+ */
+export type ReadSlowSince = (
+  owners: readonly { readonly accountId: string; readonly eventName: EventName }[],
+) => Promise<readonly (number | undefined)[]>;
 
 /** Makes the functions that manage registrations. */
 export function makeWebhookHandlers(dependencies: {

@@ -2,7 +2,9 @@ import type { Problem } from '../api/problem.ts';
 import { isoTime } from '../platform/clock.ts';
 import { webhookProblem } from './problems.ts';
 import type { EventName } from './webhook.ts';
-import type { ReadWithoutWebhook } from './without-webhook.ts';
+
+/** Reads when each event of an account last came without a webhook, in milliseconds since the epoch: by name, the latest 30 days. */
+export type ReadWithoutWebhook = (accountId: string) => Promise<ReadonlyMap<EventName, number>>;
 
 /** Makes the refusal for an event that has no webhook, which tells when that event last came in vain. */
 export type WebhookNotFound = (accountId: string, eventName: EventName) => Promise<Problem>;

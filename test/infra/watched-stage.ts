@@ -31,7 +31,7 @@ import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeHandler } from '../../lambdas/platform/lambda-handler.ts';
 import { makeSealing } from '../../lambdas/platform/sealing.ts';
 import type { Telemetry } from '../../lambdas/platform/telemetry.ts';
-import { slownessId, slownessPrefix } from '../../lambdas/webhooks/slow-since.ts';
+import { slownessId, slownessPrefix } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { secretBinding } from '../../lambdas/webhooks/webhook.ts';
 import { type Metrics, makeMetrics } from '../support/cloudwatch/metrics.ts';
 import { startDatabase } from '../support/database/database.ts';

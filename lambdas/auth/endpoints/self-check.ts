@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../platform/http.ts';
 import type { Keyring } from '../../platform/keyring.ts';
+import { assertHashing, type PasswordHashing } from '../principals/password-hash.ts';
 import type { IpRateLimit } from '../protection/rate-limit.ts';
 
 /**
@@ -9,17 +10,17 @@ import type { IpRateLimit } from '../protection/rate-limit.ts';
  * @throws {Error} that says what failed.
  */
 export function makeSelfCheck({
-  assertHashing,
+  passwords,
   keyring,
   tokenEndpoint,
 }: {
-  readonly assertHashing: () => Promise<void>;
+  readonly passwords: Pick<PasswordHashing, 'verify'>;
   /** Must be able to open signing and MAC keys. */
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
   readonly tokenEndpoint: (request: HttpRequest) => Promise<HttpResponse>;
 }) {
   return async function checkItself(): Promise<void> {
-    await assertHashing();
+    await assertHashing(passwords);
     for (const kind of ['signing', 'mac'] as const) await keyring.open(await keyring.active(kind));
     const { statusCode, body } = await tokenEndpoint(loginOfNobody);
     if (statusCode !== 401) throw new Error(`A login of nobody was answered with ${statusCode}: ${body}`);

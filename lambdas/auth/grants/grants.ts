@@ -1,8 +1,8 @@
 import type { Dynamo } from '../../platform/aws/dynamo.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import type { Log } from '../../platform/telemetry.ts';
+import type { Time } from '../../platform/timer.ts';
 import type { GrantType } from '../principals/client.ts';
 import { makeCredentialStore } from '../principals/credential-store.ts';
 import type { PasswordHashing } from '../principals/password-hash.ts';
@@ -24,10 +24,10 @@ export type Grants = Readonly<Record<GrantType, Grant>>;
 
 /** Makes all grants of their parts. A new grant is one entry here, and one name in `grantTypes`. */
 export function makeGrants(parts: GrantParts): Grants {
-  const { dynamo, tables, keyring, log, now, random, accessTokenSeconds } = parts;
+  const { dynamo, tables, keyring, now, accessTokenSeconds } = parts;
   const shared = {
     ...parts,
-    sessions: makeSessionStore({ dynamo, table: tables.sessions }),
+    sessions: makeSessionStore({ ...parts, table: tables.sessions }),
     lockout: makeLockout({ dynamo, table: tables.lockouts, keyring, now }),
     prepareTokens: makeTokenPreparation({
       keyring,
@@ -35,7 +35,7 @@ export function makeGrants(parts: GrantParts): Grants {
       accessTokenSeconds,
     }),
   };
-  const sessionLimit = makeSessionLimit({ dynamo, table: tables.sessions, log, now, random });
+  const sessionLimit = makeSessionLimit({ ...parts, table: tables.sessions });
   return {
     password: makePasswordGrant({
       ...shared,
@@ -47,7 +47,7 @@ export function makeGrants(parts: GrantParts): Grants {
   };
 }
 
-interface GrantParts {
+interface GrantParts extends Pick<Time, 'now' | 'after'> {
   readonly dynamo: Dynamo;
   readonly tables: UserTables & { readonly sessions: string; readonly lockouts: string };
   /** Must be able to open signing and MAC keys. */
@@ -61,7 +61,6 @@ interface GrantParts {
   /** Refused passwords of a client in a minute. */
   readonly clientFailureLimit: number;
   readonly log: Log;
-  readonly now: Clock;
   readonly makeId: MakeId;
   /** Draws from [0, 1). */
   readonly random: () => number;

@@ -12,7 +12,7 @@ import {
   type KeyringKey,
   keyKinds,
   keyringContext,
-  makeKeyring,
+  readKeys,
   type SigningAlgorithm,
 } from '../../platform/keyring.ts';
 import { planRotation, type RotationPolicies } from './rotation-plan.ts';
@@ -85,9 +85,8 @@ export function makeKeyRotation({
     return { kind, ...(isCreated ? { created: generation } : {}), removed };
   }
 
-  /** Lists by a fresh keyring, which has nothing cached. */
   function list(kind: KeyKind): Promise<readonly KeyringKey[]> {
-    return makeKeyring({ dynamo, table, now }).list(kind);
+    return readKeys(dynamo, table, kind);
   }
 
   /** Creates a generation. Returns whether this run created it, and not a concurrent one. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
+import type { Pause } from '../../platform/timer.ts';
 
 /**
  * Repeats an idempotent task while IAM refuses it, for 40 seconds at most. The permissions of a new role take some seconds until
@@ -21,9 +22,6 @@ export async function awaitPermissions<Result>(
     }
   }
 }
-
-/** Resolves after this many milliseconds. */
-type Pause = (milliseconds: number) => Promise<unknown>;
 
 /** Milliseconds. The function's own time is a minute, and a refused call takes well under a second. */
 const retryLimit = 40_000;

@@ -1,4 +1,5 @@
-import { argon2, pbkdf2, scrypt, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import type { KeyDerivation } from '../../platform/key-derivation.ts';
 
 /**
  * A password hash that another system made, and the work that it takes. It is stored as it came behind `imported`, so that it is told
@@ -10,7 +11,7 @@ export interface ImportedHash {
   /** Whether guessing takes less work than OWASP's Password Storage Cheat Sheet asks of this kind, as an equal of ours. */
   readonly isWeak: boolean;
   /** Returns whether a text is the password that was hashed. */
-  readonly matches: (password: string) => Promise<boolean>;
+  readonly matches: (password: string, keyDerivation: KeyDerivation) => Promise<boolean>;
 }
 
 /** The prefix of a stored hash that was imported. */
@@ -98,8 +99,8 @@ function parseArgon2(
   if (!fits || !stored) return undefined;
   const { salt: nonce, tag } = stored;
   const isWeak = algorithm === 'argon2i' || passes * memory < 5 * 7_168;
-  return derived({ kind: algorithm, isWeak, tag }, (message, done) =>
-    argon2(algorithm, { message, nonce, memory, passes, parallelism, tagLength: tag.length }, done),
+  return derived({ kind: algorithm, isWeak, tag }, (message, { argon2 }) =>
+    argon2(algorithm, message, { nonce, memory, passes, parallelism, tagLength: tag.length }),
   );
 }
 
@@ -111,8 +112,8 @@ function parseScrypt(fields: readonly Field[], stored: Stored | undefined): Impo
   const { salt, tag } = stored;
   // OpenSSL counts working blocks beside the table that the limit is about.
   const maxmem = 512 * mebibyte;
-  return derived({ kind: 'scrypt', isWeak: N * r * p < 2 ** 14 * 8 * 5, tag }, (message, done) =>
-    scrypt(message, salt, tag.length, { N, r, p, maxmem }, done),
+  return derived({ kind: 'scrypt', isWeak: N * r * p < 2 ** 14 * 8 * 5, tag }, (message, { scrypt }) =>
+    scrypt(message, salt, tag.length, { N, r, p, maxmem }),
   );
 }
 
@@ -125,8 +126,8 @@ function parsePbkdf2(digest: Field, count: Field, stored: Stored | undefined): I
     digest === 'sha512'
       ? (['PBKDF2-SHA512', 'sha512', 210_000] as const)
       : (['PBKDF2-SHA256', 'sha256', 600_000] as const);
-  return derived({ kind, isWeak: iterations < least, tag }, (message, done) =>
-    pbkdf2(message, salt, iterations, tag.length, hash, done),
+  return derived({ kind, isWeak: iterations < least, tag }, (message, { pbkdf2 }) =>
+    pbkdf2(message, salt, iterations, tag.length, hash),
   );
 }
 
@@ -143,18 +144,13 @@ const mebibyte = 1_048_576;
 /** Returns a hash that is compared in constant time with what is derived from a password. */
 function derived(
   { tag, ...described }: Pick<ImportedHash, 'kind' | 'isWeak'> & Pick<Stored, 'tag'>,
-  derive: (message: Buffer, done: Done) => void,
+  derive: (message: Buffer, keyDerivation: KeyDerivation) => Promise<Buffer>,
 ): ImportedHash {
-  async function matches(password: string): Promise<boolean> {
-    const found = await new Promise<Buffer>((resolve, reject) => {
-      derive(Buffer.from(password, 'utf8'), (error, key) => (error ? reject(error) : resolve(key)));
-    });
-    return timingSafeEqual(found, tag);
+  async function matches(password: string, keyDerivation: KeyDerivation): Promise<boolean> {
+    return timingSafeEqual(await derive(Buffer.from(password, 'utf8'), keyDerivation), tag);
   }
   return { ...described, matches };
 }
-
-type Done = (error: Error | null, key: Buffer) => void;
 
 interface Stored {
   readonly salt: Buffer;

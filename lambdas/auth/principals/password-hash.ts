@@ -1,14 +1,19 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import type { KeyDerivation } from '../../platform/key-derivation.ts';
+import type { Random } from '../../platform/random.ts';
 import { importedPrefix, parseImportedHash } from './imported-hash.ts';
 
 /** Makes Argon2id with parameters for new hashes. */
-export function makePasswordHashing(current: HashParameters): PasswordHashing {
+export function makePasswordHashing(
+  { keyDerivation, random: { bytes } }: HashingParts,
+  current: HashParameters = presentParameters,
+): PasswordHashing {
   return {
     hash: async function hashPassword(password) {
-      const salt = randomBytes(saltLength);
-      return format({ ...current, salt, tag: await derive(password, current, salt, tagLength) });
+      const salt = bytes(saltLength);
+      return format({ ...current, salt, tag: await derive(keyDerivation, password, { ...current, salt, tagLength }) });
     },
-    verify: verifyPassword,
+    verify: (password, stored) => verifyPassword(keyDerivation, password, stored),
     needsRehash: function needsRehash(stored) {
       if (stored.startsWith(importedPrefix)) return true;
       const { memory, passes, parallelism, salt, tag } = parse(stored);
@@ -20,7 +25,7 @@ export function makePasswordHashing(current: HashParameters): PasswordHashing {
         tag.length !== tagLength
       );
     },
-    dummy: format({ ...current, salt: randomBytes(saltLength), tag: randomBytes(tagLength) }),
+    dummy: format({ ...current, salt: bytes(saltLength), tag: bytes(tagLength) }),
   };
 }
 
@@ -28,10 +33,12 @@ export function makePasswordHashing(current: HashParameters): PasswordHashing {
  * Returns whether a password is the one that was hashed; costs one hash with the parameters of the stored one. An imported hash may be
  * of a password that was not normalised: it is tried as it was typed, and only where that makes a difference in NFC, too.
  */
-export async function verifyPassword(password: string, stored: string): Promise<boolean> {
-  if (stored.startsWith(importedPrefix)) return verifyImported(password, stored.slice(importedPrefix.length));
-  const { salt, tag, ...parameters } = parse(stored);
-  return timingSafeEqual(await derive(password, parameters, salt, tag.length), tag);
+async function verifyPassword(keyDerivation: KeyDerivation, password: string, stored: string): Promise<boolean> {
+  if (stored.startsWith(importedPrefix)) {
+    return verifyImported(keyDerivation, password, stored.slice(importedPrefix.length));
+  }
+  const { tag, ...cost } = parse(stored);
+  return timingSafeEqual(await derive(keyDerivation, password, { ...cost, tagLength: tag.length }), tag);
 }
 
 /**
@@ -39,7 +46,7 @@ export async function verifyPassword(password: string, stored: string): Promise<
  *
  * @throws when it does not: it would refuse every password.
  */
-export async function assertHashing(verify = verifyPassword): Promise<void> {
+export async function assertHashing({ verify }: Pick<PasswordHashing, 'verify'>): Promise<void> {
   const isRight = await verify('password', referenceHash).catch(() => false);
   if (!isRight) throw new Error('This runtime does not compute Argon2id: node:crypto needs OpenSSL 3.2 or later.');
 }
@@ -48,7 +55,7 @@ export async function assertHashing(verify = verifyPassword): Promise<void> {
 export interface PasswordHashing {
   /** Hashes a password for storage, as a PHC string. */
   readonly hash: (password: string) => Promise<string>;
-  readonly verify: typeof verifyPassword;
+  readonly verify: (password: string, stored: string) => Promise<boolean>;
   /** Tells a stored hash that has other parameters than a new one. */
   readonly needsRehash: (stored: string) => boolean;
   /** The password of an unknown user is verified against this, against user enumeration by timing. No password matches it. */
@@ -63,12 +70,12 @@ export interface HashParameters {
   readonly parallelism: number;
 }
 
-async function verifyImported(password: string, text: string): Promise<boolean> {
+async function verifyImported(keyDerivation: KeyDerivation, password: string, text: string): Promise<boolean> {
   const hash = parseImportedHash(text);
   if (!hash) throw new Error('A stored password hash was imported in a form that is not known.');
-  if (await hash.matches(password)) return true;
+  if (await hash.matches(password, keyDerivation)) return true;
   const normalised = password.normalize('NFC');
-  return normalised !== password && (await hash.matches(normalised));
+  return normalised !== password && (await hash.matches(normalised, keyDerivation));
 }
 
 const saltLength = 16;
@@ -83,22 +90,27 @@ const referenceHash = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFa
 /**
  * Argon2id as the service uses it: 19 MiB, two passes, one lane. A change of these rehashes each password at its next login.
  */
-export const passwordHashing = makePasswordHashing({ memory: 19_456, passes: 2, parallelism: 1 });
+const presentParameters: HashParameters = { memory: 19_456, passes: 2, parallelism: 1 };
 
 /** The PHC string format: self-describing, so that parameters can change while old hashes still verify. */
 function format({ memory, passes, parallelism, salt, tag }: StoredHash): string {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`;
 }
 
-/** Argon2id, version 0x13 (RFC 9106), off the main thread. */
-function derive(password: string, { memory, passes, parallelism }: HashParameters, salt: Buffer, length: number) {
-  return new Promise<Buffer>((resolve, reject) => {
-    const message = Buffer.from(password.normalize('NFC'), 'utf8'); // a keyboard decides between é and e + ´, not the user
-    argon2('argon2id', { message, nonce: salt, memory, passes, parallelism, tagLength: length }, (error, tag) => {
-      if (error) reject(error);
-      else resolve(tag);
-    });
-  });
+/** Argon2id, version 0x13 (RFC 9106). */
+function derive(
+  { argon2 }: KeyDerivation,
+  password: string,
+  { salt: nonce, ...cost }: HashParameters & { readonly salt: Buffer; readonly tagLength: number },
+): Promise<Buffer> {
+  const message = Buffer.from(password.normalize('NFC'), 'utf8'); // a keyboard decides between é and e + ´, not the user
+  return argon2('argon2id', message, { nonce, ...cost });
+}
+
+/** What hashing is made of. */
+interface HashingParts {
+  readonly keyDerivation: KeyDerivation;
+  readonly random: Pick<Random, 'bytes'>;
 }
 
 interface StoredHash extends HashParameters {

@@ -5,7 +5,6 @@ import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { makeCredentialStore } from './credential-store.ts';
 import { importedPrefix } from './imported-hash.ts';
-import { passwordHashing } from './password-hash.ts';
 import { type PageRequest, scanTable } from './scan.ts';
 import { type Credential, normaliseEmail, parseUser, type Role, type User, type UserTables, userKey } from './user.ts';
 import { endedSessions, makeUserDeletion } from './user-deletion.ts';
@@ -26,14 +25,14 @@ export function makeUserStore({
   tables,
   now,
   makeId,
-  hash = passwordHashing.hash,
+  hash,
 }: {
   readonly dynamo: Dynamo;
   readonly tables: UserTables;
   readonly now: Clock;
   readonly makeId: MakeId;
   /** Hashes passwords for storage. */
-  readonly hash?: (password: string) => Promise<string>;
+  readonly hash: (password: string) => Promise<string>;
 }) {
   const { findCredential, addCredential, takeOverCredential, setPasswordHash, deleteCredential } = makeCredentialStore({
     dynamo,

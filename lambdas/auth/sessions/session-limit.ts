@@ -2,8 +2,9 @@ import { DeleteCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet, batchGetLimit } from '../../platform/aws/batch-get.ts';
 import { conditionalWrite, type Dynamo } from '../../platform/aws/dynamo.ts';
 import { conditionOf, expression } from '../../platform/aws/update-item.ts';
-import type { Clock } from '../../platform/clock.ts';
+
 import { describeError, type Log } from '../../platform/telemetry.ts';
+import { type Time, withDeadline } from '../../platform/timer.ts';
 import { type ActiveSession, asActiveSession } from './active-session.ts';
 import { parseSession, type Session, sessionIdPrefix, sessionKey } from './session.ts';
 
@@ -23,15 +24,15 @@ export function makeSessionLimit({
   table,
   log,
   now,
+  after,
   random,
 }: {
   readonly dynamo: Dynamo;
   readonly table: string;
   readonly log: Log;
-  readonly now: Clock;
   /** Draws from [0, 1). */
   readonly random: () => number;
-}) {
+} & Pick<Time, 'now' | 'after'>) {
   return { drawFirstNumber, apply };
 
   /** Draws the number of a user's first login through a client: which of each twenty logins counts depends on it. */
@@ -46,15 +47,19 @@ export function makeSessionLimit({
   async function apply(loginNumber: number, login: ActiveSession): Promise<void> {
     if (loginNumber % loginsPerCount !== 0) return;
     const { clientId, userId } = login.session;
-    const abortSignal = AbortSignal.timeout(longestWait);
     try {
-      const surplus = surplusOf(await readOthers(login.session, abortSignal), login, now());
-      if (surplus.length === 0) return;
-      await Promise.all(surplus.map(session => deleteUnused(session, abortSignal)));
-      log.info('sessions.limited', { clientId, userId, ended: surplus.length });
+      const ended = await withDeadline(after, longestWait, signal => endSurplus(login, signal));
+      if (ended > 0) log.info('sessions.limited', { clientId, userId, ended });
     } catch (error) {
       log.error('sessions.not_limited', { clientId, userId, ...describeError(error) });
     }
+  }
+
+  /** Returns how many sessions it ended. */
+  async function endSurplus(login: ActiveSession, abortSignal: AbortSignal): Promise<number> {
+    const surplus = surplusOf(await readOthers(login.session, abortSignal), login, now());
+    await Promise.all(surplus.map(session => deleteUnused(session, abortSignal)));
+    return surplus.length;
   }
 
   /** Reads the other sessions of the user at the client, or some of them where they are very many; none where there is room. */

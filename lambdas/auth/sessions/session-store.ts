@@ -2,6 +2,7 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
+import { type After, withDeadline } from '../../platform/timer.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
 /** Reads and writes sessions. */
@@ -11,7 +12,15 @@ export type SessionStore = ReturnType<typeof makeSessionStore>;
  * Makes the store of table `Sessions`: partition `userId`, range `sessionId`, one item per session. Each write is one write of one
  * item, and idempotent, since the SDK repeats a write whose answer got lost.
  */
-export function makeSessionStore({ dynamo, table }: { readonly dynamo: Dynamo; readonly table: string }) {
+export function makeSessionStore({
+  dynamo,
+  table,
+  after,
+}: {
+  readonly dynamo: Dynamo;
+  readonly table: string;
+  readonly after: After;
+}) {
   return { createSession, findSession, rotateSession, revokeSession, deleteSession };
 
   /** Stores a new session. Unconditional: the id is random, so that only a repeated write can find it taken. */
@@ -45,7 +54,7 @@ export function makeSessionStore({ dynamo, table }: { readonly dynamo: Dynamo; r
   /** Deletes the session of a login that is not answered. It waits for a second at most: the answer waits for it. */
   async function deleteSession(sessionId: string): Promise<void> {
     const command = new DeleteCommand({ TableName: table, Key: sessionKey(table, sessionId).key });
-    await dynamo(command, { abortSignal: AbortSignal.timeout(longestDeletion) });
+    await withDeadline(after, longestDeletion, abortSignal => dynamo(command, { abortSignal }));
   }
 }
 

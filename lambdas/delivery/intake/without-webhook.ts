@@ -1,11 +1,11 @@
 import { isReservedAccount } from '../../auth/principals/account.ts';
+import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import { attribute, expression, updateItem } from '../../platform/aws/update-item.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
-import { withTimeout } from '../../platform/timer.ts';
-import type { EventName } from '../../webhooks/webhook.ts';
-import { toldFor, withoutWebhookId } from '../../webhooks/without-webhook.ts';
+import { type Time, withTimeout } from '../../platform/timer.ts';
+import { EVENT_NAMES, type EventName } from '../../webhooks/webhook.ts';
+import type { ReadWithoutWebhook } from '../../webhooks/webhook-not-found.ts';
 import { headKey } from '../store/head-key.ts';
 
 /** Keeps when an account's events last came without a webhook, at best effort. */
@@ -19,13 +19,13 @@ export function makeWithoutWebhook({
   dynamo,
   table,
   now,
+  after,
   log,
 }: {
   readonly dynamo: Dynamo;
   readonly table: string;
-  readonly now: Clock;
   readonly log: Log;
-}) {
+} & Pick<Time, 'now' | 'after'>) {
   /** The moments before which this process writes no more, by account and event. */
   const notBefore = new Map<string, number>();
   const underWay = new Set<Promise<void>>();
@@ -47,7 +47,7 @@ export function makeWithoutWebhook({
 
   /** Resolves when all is written, or after a moment: an acknowledgement must not wait for a table that does not answer. */
   async function settled(): Promise<void> {
-    if (underWay.size > 0) await withTimeout(Promise.all(underWay), patience);
+    if (underWay.size > 0) await withTimeout(after, Promise.all(underWay), patience);
   }
 
   async function store(accountId: string, eventName: EventName, acceptedAt: number): Promise<void> {
@@ -65,6 +65,31 @@ export function makeWithoutWebhook({
     if (oldest !== undefined) notBefore.delete(oldest);
   }
 }
+
+/** Makes the reader of what is kept. */
+export function makeReadWithoutWebhook({
+  dynamo,
+  table,
+  now,
+}: {
+  readonly dynamo: Dynamo;
+  readonly table: string;
+} & Pick<Time, 'now'>): ReadWithoutWebhook {
+  return async function readWithoutWebhook(accountId) {
+    const [item = {}] = await batchGet(dynamo, [headKey(table, withoutWebhookId(accountId))]);
+    const oldest = now() - toldFor;
+    const told = EVENT_NAMES.toSorted().map(eventName => [eventName, Number(item[eventName] ?? 0)] as const);
+    return new Map(told.filter(([, moment]) => moment > oldest));
+  };
+}
+
+/** Returns the id of an account's events without a webhook in table `Deliveries`. */
+export function withoutWebhookId(accountId: string): string {
+  return `without-webhook#${accountId}`;
+}
+
+/** The time for which the latest event without a webhook is told of, in milliseconds. */
+const toldFor = 30 * 24 * 60 * 60_000;
 
 /** Between two writes for an account and event. Milliseconds. */
 const interval = 60 * 60_000;

@@ -1,7 +1,7 @@
-import { type SlownessOwner, slownessId } from '../../webhooks/slow-since.ts';
 import type { Lane } from '../lane-routing.ts';
 import { storedFromReceive } from '../limits.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
+import { type SlownessOwner, slownessId } from './slow-since.ts';
 
 /**
  * The verdict on a message that was received. `shed`: the process has as many messages of its webhook in hand as it may. Nothing

@@ -1,5 +1,5 @@
 import type { Dynamo } from '../../platform/aws/dynamo.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { Time } from '../../platform/timer.ts';
 import type { Lane } from '../lane-routing.ts';
 import { attemptsPerWebhook } from '../limits.ts';
 import type { AttemptQueue } from '../queues.ts';
@@ -32,13 +32,13 @@ export function makeIsolation(
     readonly slowRate: number;
     /** The lane whose consumer is at work. */
     readonly lane: Lane;
-    readonly now: Clock;
-  } & DeliveryTelemetry,
+  } & Pick<Time, 'now' | 'turn'> &
+    DeliveryTelemetry,
 ) {
   const { dynamo, table, slowRate: rate, lane, now } = parts;
   const slownessStore = makeSlownessStore({ dynamo, table, now, rate });
   const slots = {
-    reserveSlot: makeSlotReservations(slownessStore),
+    reserveSlot: makeSlotReservations(slownessStore, parts.turn),
     waitInTable: makeWaitInTable({ ...parts, slownessStore }),
   };
   return {

@@ -1,5 +1,6 @@
-import { slownessId } from '../../webhooks/slow-since.ts';
+import type { Turn } from '../../platform/timer.ts';
 import type { Slot } from '../transitions.ts';
+import { slownessId } from './slow-since.ts';
 import type { SlotBlock, SlownessStore, StoredSlowness } from './slowness-store.ts';
 
 /** Reserves the next slot of a slow webhook. `undefined`: it is too far off. */
@@ -9,7 +10,7 @@ export type ReserveSlot = (slowness: StoredSlowness) => Promise<Slot | undefined
  * Makes the reservations of a process. All moves of a webhook write to one item, one after another. So what is asked for while
  * a reservation is under way is reserved together, up to ten slots by one write. No slot is reserved that nobody asked for.
  */
-export function makeSlotReservations(slownessStore: Pick<SlownessStore, 'reserve'>): ReserveSlot {
+export function makeSlotReservations(slownessStore: Pick<SlownessStore, 'reserve'>, turn: Turn): ReserveSlot {
   /** The requests of webhooks whose reservation is under way or about to begin. */
   const waiting = new Map<string, Request[]>();
 
@@ -28,7 +29,7 @@ export function makeSlotReservations(slownessStore: Pick<SlownessStore, 'reserve
   };
 
   async function serve(id: string, requests: Request[]): Promise<void> {
-    await new Promise(setImmediate); // messages that were read together ask together
+    await turn(); // messages that were read together ask together
     while (requests.length > 0) await reserve(requests.splice(0, mostSlots));
     waiting.delete(id);
   }

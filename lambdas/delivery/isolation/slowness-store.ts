@@ -2,12 +2,12 @@ import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { Dynamo, Item } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type SlownessOwner, slownessId } from '../../webhooks/slow-since.ts';
 import { type EventName, eventNameSchema } from '../../webhooks/webhook.ts';
 import { backlogRenewal, furthestSlot } from '../limits.ts';
 import { dueKey, taskAttributes } from '../store/delivery-item.ts';
 import type { DueEntry } from '../store/delivery-store.ts';
 import { headKey } from '../store/head-key.ts';
+import { type SlownessOwner, slownessId } from './slow-since.ts';
 import { type Slots, type Slowness, slotInterval, takeSlots } from './slowness.ts';
 
 /*

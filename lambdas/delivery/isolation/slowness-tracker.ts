@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
-import { type SlownessOwner, slownessId } from '../../webhooks/slow-since.ts';
 import { slownessRenewal } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { makeRecentCounts, type RecentCounts } from './recent-counts.ts';
+import { type SlownessOwner, slownessId } from './slow-since.ts';
 import { isSlow, mayRecover, recovered, withDuration, withSlowAttempts, withSlowDns } from './slowness.ts';
 import type { SlownessStore } from './slowness-store.ts';
 

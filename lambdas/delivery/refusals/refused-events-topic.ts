@@ -1,15 +1,14 @@
-import { makePublishMessage } from '../../platform/aws/topic.ts';
+import type { Publish } from '../../platform/aws/topic.ts';
 import type { RefusalNotice, SuppressedRefusals } from './refusal-notice.ts';
 
 /** Publishes a notice to the topic of refused events. Throws where the topic does not take it. */
 export type PublishNotice = (notice: RefusalNotice | SuppressedRefusals) => Promise<void>;
 
 /** Makes the publisher. Subscriptions filter by the attributes `sender` and `reason`. */
-export function makePublishNotice(topicArn: string): PublishNotice {
-  const publish = makePublishMessage(topicArn);
+export function makePublishNotice(publish: Publish, topicArn: string): PublishNotice {
   return async function publishNotice(notice) {
     const { sender, reason } = notice;
-    await publish({
+    await publish(topicArn, {
       Subject: `Emissor: ${'suppressed' in notice ? `${notice.suppressed} more events` : 'event'} refused, ${reason}`,
       Message: inAscii(JSON.stringify(notice)),
       MessageAttributes: {

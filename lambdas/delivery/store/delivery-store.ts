@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet, batchGetLimit, type ReadItems } from '../../platform/aws/batch-get.ts';
 import {
@@ -12,7 +11,8 @@ import {
 } from '../../platform/aws/dynamo.ts';
 import { type EarlierInsert, makeInsertTogether } from '../../platform/aws/insert-together.ts';
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
-import { type Clock, isoTime } from '../../platform/clock.ts';
+import { isoTime } from '../../platform/clock.ts';
+import type { Time } from '../../platform/timer.ts';
 import type { Delivery, Wait, WaitingDelivery } from '../delivery.ts';
 import { partAnswers } from './answer-item.ts';
 import { cleanUpAt, deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
@@ -83,24 +83,23 @@ export function makeDeliveryStore({
   now,
   historyDays,
   retryForMs = 0,
-  pause = setTimeout,
+  pause,
+  turn,
   readItems = keys => batchGet(dynamo, keys),
   writesTogether = false,
 }: {
   readonly dynamo: Dynamo;
   readonly table: string;
-  readonly now: Clock;
   /** The time that deliveries are kept after their final state, in days. */
   readonly historyDays: number;
   /** The time that the writing of an outcome is repeated where the store does not answer: by default it is not. */
   readonly retryForMs?: number;
-  readonly pause?: (milliseconds: number) => Promise<unknown>;
   /** Reads for `readWith`; by default each reading is a call of its own. */
   readonly readItems?: ReadItems;
   /** True where many deliveries are created at about the same time: one call writes several. @default - a call each */
   readonly writesTogether?: boolean;
-}) {
-  const insertTogether = makeInsertTogether(dynamo, table);
+} & Pick<Time, 'now' | 'pause' | 'turn'>) {
+  const insertTogether = makeInsertTogether({ dynamo, table, turn });
   return { readWith, read, create, update, claim, expire, waitingForSlot, due };
 
   /** Reads a delivery together with other items, in one round trip. */

@@ -1,7 +1,7 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { Dynamo, Item, ItemKey } from '../../platform/aws/dynamo.ts';
-import { makePublishMessage } from '../../platform/aws/topic.ts';
+import type { Publish } from '../../platform/aws/topic.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { isoTime } from '../../platform/clock.ts';
 import {
@@ -37,12 +37,11 @@ export interface PublishedAnnouncement {
 export type PublishAnnouncement = (announcement: PublishedAnnouncement) => Promise<void>;
 
 /** Makes the publisher to an SNS topic. */
-export function makePublishAnnouncement(topicArn: string): PublishAnnouncement {
-  const publish = makePublishMessage(topicArn);
+export function makePublishAnnouncement(publish: Publish, topicArn: string): PublishAnnouncement {
   return async function publishAnnouncement(announcement) {
     const Message = JSON.stringify(announcement);
     const Subject = `Emissor: ${announcement.type.replace('.', ' ')}`;
-    await publish({ Subject, Message });
+    await publish(topicArn, { Subject, Message });
   };
 }
 

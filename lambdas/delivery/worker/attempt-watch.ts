@@ -1,5 +1,5 @@
 import type { EventLoopLag } from '../../platform/event-loop-lag.ts';
-import { type After, afterElapsed } from '../../platform/timer.ts';
+import { afterElapsed, makeAfterEvents, type Time } from '../../platform/timer.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { AttemptOutcome } from '../delivery.ts';
 import type { DnsTimeouts } from '../isolation/dns-timeouts.ts';
@@ -28,14 +28,12 @@ export interface AttemptWatch {
 export type StartAttemptWatch = (webhook: Webhook, slowness: Slowness) => AttemptWatch;
 
 /** The dependencies of the watch. */
-export interface AttemptWatchDependencies {
+export interface AttemptWatchDependencies extends Pick<Time, 'now' | 'after' | 'turn'> {
   readonly tracker: SlownessTracker;
   readonly eventLoopLag: EventLoopLag;
   readonly dnsTimeouts: DnsTimeouts;
   /** Returns whether messages wait in the lane's queue. */
   readonly hasMessages: HasMessages;
-  readonly after: After;
-  readonly now: () => number;
   /** The lane whose consumer is at work: in the slow one nothing is given up. */
   readonly lane: Lane;
   /** The condition under which attempts in the quick lanes are given up; see `giveUp` in `lib/config.ts`. */
@@ -50,7 +48,8 @@ export interface AttemptWatchDependencies {
  * and counts for nothing here.
  */
 export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): StartAttemptWatch {
-  const { tracker, eventLoopLag, dnsTimeouts, hasMessages, after, now, lane, giveUp, attemptTimeoutMs } = dependencies;
+  const { tracker, eventLoopLag, dnsTimeouts, hasMessages, now, lane, giveUp, attemptTimeoutMs } = dependencies;
+  const afterEvents = makeAfterEvents(dependencies);
 
   return function startAttemptWatch(webhook, slowness) {
     const controller = new AbortController();
@@ -91,7 +90,7 @@ export function makeStartAttemptWatch(dependencies: AttemptWatchDependencies): S
     };
 
     function later(milliseconds: number, callback: () => void): void {
-      timers.push(afterElapsed(lag.elapsed, milliseconds, callback, after));
+      timers.push(afterElapsed(afterEvents, lag.elapsed, milliseconds, callback));
     }
 
     function endPhase(): void {

@@ -1,7 +1,7 @@
-import { setTimeout } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { describeError } from '../../platform/telemetry.ts';
+import type { Time } from '../../platform/timer.ts';
 import type { Random } from '../backoff.ts';
 import {
   firstReceivePause,
@@ -53,12 +53,12 @@ export function makeConsumer(
     readonly attemptTimeoutMs: number;
     /** Messages that are processed at once at most. */
     readonly maxInFlight: number;
-    /** Resolves after this many milliseconds. Returns how many milliseconds late it was. */
-    readonly pause: (milliseconds: number) => Promise<number>;
     readonly random: Random;
-  } & DeliveryTelemetry,
+  } & Pick<Time, 'pause' | 'elapsed' | 'turn'> &
+    DeliveryTelemetry,
 ): Consumer {
-  const { process, settled, sqs, queueUrl, attemptTimeoutMs, maxInFlight, pause, random, log, count } = dependencies;
+  const { process, settled, sqs, queueUrl, attemptTimeoutMs, maxInFlight, pause, elapsed, random, log, count } =
+    dependencies;
   const visibility = makeMessageVisibility(dependencies);
 
   // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.
@@ -104,7 +104,8 @@ export function makeConsumer(
     function pauseOrEnd(milliseconds: number): Promise<number> {
       return new Promise((resolve, reject) => {
         onEmpty = () => resolve(0);
-        pause(milliseconds).then(resolve, reject);
+        const due = elapsed() + milliseconds;
+        pause(milliseconds).then(() => resolve(elapsed() - due), reject);
       });
     }
 
@@ -198,13 +199,6 @@ export function makeConsumer(
       for (const { messageId } of records) log.warn('message.not_deleted', { messageId, ...describeError(error) });
     }
   }
-}
-
-/** Waits by the event loop's timers, which are late when the process is behind. */
-export async function systemPause(milliseconds: number): Promise<number> {
-  const due = performance.now() + milliseconds;
-  await setTimeout(milliseconds);
-  return performance.now() - due;
 }
 
 /** Messages that one call receives, or deletes. */

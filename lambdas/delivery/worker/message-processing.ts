@@ -1,6 +1,7 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dynamo } from '../../platform/aws/dynamo.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { Publish } from '../../platform/aws/topic.ts';
+import type { Time } from '../../platform/timer.ts';
 import type { Random } from '../backoff.ts';
 import { makeMoveToDeadLetters } from '../intake/dead-letters.ts';
 import { makeWithoutWebhook } from '../intake/without-webhook.ts';
@@ -37,7 +38,7 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
   const refusals = makeRefusalNotices({
     ...parts,
     counts: makeRefusalCounts(deliveries),
-    publish: makePublishNotice(parts.refusedEventsTopicArn),
+    publish: makePublishNotice(parts.publish, parts.refusedEventsTopicArn),
   });
   const withoutWebhook = makeWithoutWebhook({ ...parts, table: tables.deliveries });
   const shared = {
@@ -60,7 +61,8 @@ export function makeMessageProcessing(parts: MessageProcessingParts) {
   }
 }
 
-interface MessageProcessingParts extends MeasuringTelemetry {
+interface MessageProcessingParts extends MeasuringTelemetry, Time {
+  readonly publish: Publish;
   readonly dynamo: Dynamo;
   readonly sqs: Pick<SQSClient, 'send'>;
   readonly tables: { readonly deliveries: string; readonly webhooks: string };
@@ -76,6 +78,5 @@ interface MessageProcessingParts extends MeasuringTelemetry {
   readonly schedule: readonly number[];
   readonly demandsUrl: string;
   readonly lane: Lane;
-  readonly now: Clock;
   readonly random: Random;
 }

@@ -6,6 +6,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
 import { describeError } from '../../platform/telemetry.ts';
+import type { Turn } from '../../platform/timer.ts';
 import type { Random } from '../backoff.ts';
 import { firstDeferral, longestShed, maxDeferral, shortestShed } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
@@ -36,6 +37,7 @@ export function makeMessageVisibility({
   queueUrl,
   describe,
   random,
+  turn,
   log,
   count,
 }: {
@@ -45,6 +47,7 @@ export function makeMessageVisibility({
   readonly describe: DescribeMessage;
   /** Draws for how long a shed message stays hidden, so that a burst does not come back all at once. */
   readonly random: Random;
+  readonly turn: Turn;
 } & DeliveryTelemetry): MessageVisibility {
   let together: HiddenMessage[] = [];
   let nextCalls: Promise<void> | undefined;
@@ -80,7 +83,7 @@ export function makeMessageVisibility({
   }
 
   async function hideTogether(): Promise<void> {
-    await new Promise(setImmediate); // messages that were read together are hidden together
+    await turn(); // messages that were read together are hidden together
     const messages = together;
     together = [];
     nextCalls = undefined;

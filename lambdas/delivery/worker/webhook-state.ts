@@ -1,6 +1,6 @@
-import { slownessId } from '../../webhooks/slow-since.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
 import type { Delivery } from '../delivery.ts';
+import { slownessId } from '../isolation/slow-since.ts';
 import { type StoredSlowness, slownessOf } from '../isolation/slowness-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { headKey } from '../store/head-key.ts';

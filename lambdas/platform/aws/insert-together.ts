@@ -1,4 +1,5 @@
 import { BatchExecuteStatementCommand } from '@aws-sdk/lib-dynamodb';
+import type { Turn } from '../timer.ts';
 import { type Dynamo, type Item, isUnavailable, StatementError, wasRepeated } from './dynamo.ts';
 
 /**
@@ -22,10 +23,19 @@ export interface EarlierInsert {
  * turn of the event loop, or while two calls are under way, is written by one call. PartiQL's INSERT refuses each item on its
  * own where one of its key exists; a transaction would refuse all.
  *
- * @param table - whose new items differ in their attribute `id`
+ * `table` is one whose new items differ in their attribute `id`.
+ *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.multiplestatements.batching.html
  */
-export function makeInsertTogether(dynamo: Dynamo, table: string): InsertTogether {
+export function makeInsertTogether({
+  dynamo,
+  table,
+  turn,
+}: {
+  readonly dynamo: Dynamo;
+  readonly table: string;
+  readonly turn: Turn;
+}): InsertTogether {
   let waiting: WaitingInsert[] = [];
   let isScheduled = false;
   let callsUnderWay = 0;
@@ -40,15 +50,17 @@ export function makeInsertTogether(dynamo: Dynamo, table: string): InsertTogethe
   function schedule(): void {
     if (isScheduled || waiting.length === 0 || callsUnderWay >= mostCalls) return;
     isScheduled = true;
-    setImmediate(async () => {
-      isScheduled = false;
-      callsUnderWay++;
-      const written = write(takeTogether());
-      schedule();
-      await written;
-      callsUnderWay--;
-      schedule();
-    });
+    void turn().then(writeWaiting);
+  }
+
+  async function writeWaiting(): Promise<void> {
+    isScheduled = false;
+    callsUnderWay++;
+    const written = write(takeTogether());
+    schedule();
+    await written;
+    callsUnderWay--;
+    schedule();
   }
 
   /** Takes what one call can write: two items of one key would make DynamoDB refuse all. */

@@ -2,12 +2,12 @@ import type { PublishCommandInput, SNSClient } from '@aws-sdk/client-sns';
 import { clientSettings } from './client-settings.ts';
 
 /** Publishes a message to a topic. Throws where the topic does not take it. */
-export type PublishMessage = (message: Omit<PublishCommandInput, 'TopicArn'>) => Promise<void>;
+export type Publish = (topicArn: string, message: Omit<PublishCommandInput, 'TopicArn'>) => Promise<void>;
 
-/** Makes the publisher to an SNS topic. It loads SNS's client with the first message: most processes never have one. */
-export function makePublishMessage(topicArn: string): PublishMessage {
+/** Makes the publisher to SNS topics. It loads SNS's client with the first message: most processes never have one. */
+export function makePublish(): Publish {
   let sns: SNSClient | undefined;
-  return async function publishMessage(message) {
+  return async function publish(topicArn, message) {
     const { PublishCommand, SNSClient } = await import('@aws-sdk/client-sns');
     sns ??= new SNSClient(clientSettings('sns'));
     await sns.send(new PublishCommand({ TopicArn: topicArn, ...message }));

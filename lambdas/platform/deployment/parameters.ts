@@ -1,4 +1,8 @@
-import { GetParameterCommand, type SSMClient } from '@aws-sdk/client-ssm';
+import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { clientSettings } from '../aws/client-settings.ts';
+
+/** Reads a SecureString parameter of Parameter Store by its name. `undefined` where it does not exist. */
+export type ReadParameter = (name: string) => Promise<string | undefined>;
 
 /** Reads a SecureString parameter of Parameter Store. `undefined` where it does not exist. */
 export async function readParameter(ssm: Pick<SSMClient, 'send'>, name: string): Promise<string | undefined> {
@@ -9,4 +13,10 @@ export async function readParameter(ssm: Pick<SSMClient, 'send'>, name: string):
     if (error instanceof Error && error.name === 'ParameterNotFound') return undefined;
     throw error;
   }
+}
+
+/** Makes the reader of parameters that a function has. */
+export function makeReadParameter(): ReadParameter {
+  const ssm = new SSMClient(clientSettings('ssm'));
+  return name => readParameter(ssm, name);
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { afterElapsed } from '../timer.ts';
+import { afterElapsed, afterEvents } from '../timer.ts';
 
 /**
  * Calls back unless the socket connects in time, by a clock that stands still while this process does. Returns what ends the
@@ -11,7 +11,7 @@ export function limitConnectTime(
   milliseconds: number,
   onLate: () => void,
 ): () => void {
-  const end = afterElapsed(elapsed, milliseconds, onLate);
+  const end = afterElapsed(afterEvents, elapsed, milliseconds, onLate);
   socket.once('connect', end);
   return end;
 }

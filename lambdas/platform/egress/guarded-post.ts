@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../clock.ts';
-import { afterEvents } from '../timer.ts';
-import { type Connections, makeConnections, pickAddresses } from './connections.ts';
+import { makeAfterEvents, type Time } from '../timer.ts';
+import { pickAddresses } from './connections.ts';
 import { errorCode } from './network-error.ts';
 import type { OutageDetector } from './outage-detector.ts';
-import { type PinnedRequestOutcome, sendPinnedRequest } from './pinned-request.ts';
+import type { PinnedPost, PinnedRequestOutcome } from './pinned-request.ts';
 import { type PostListeners, type PostTimes, type PostTiming, startPostTiming } from './post-timing.ts';
 import { type Destination, makeResolveDestination } from './resolve-destination.ts';
 import { ResolutionError, type Resolve } from './resolver.ts';
@@ -52,15 +51,14 @@ export type PostOutcome = PostResult & PostTimes;
 export type GuardedPost = (request: PostRequest) => Promise<PostOutcome>;
 
 /** The dependencies of the guarded POST. */
-export interface GuardedPostDependencies {
+export interface GuardedPostDependencies extends Pick<Time, 'now' | 'after' | 'turn'> {
+  readonly post: PinnedPost;
   readonly resolve: Resolve;
   /** The service's own host names. */
   readonly ownHosts: readonly string[];
   readonly outageDetector: OutageDetector;
-  readonly now: Clock;
   /** Draws from [0, 1), for the order in which addresses are tried. */
   readonly random: () => number;
-  readonly connections?: Connections;
 }
 
 /**
@@ -68,7 +66,8 @@ export interface GuardedPostDependencies {
  * connects only to judged addresses, one after another, until one accepts. Redirects are never followed.
  */
 export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedPost {
-  const { outageDetector, now, random, connections = makeConnections() } = dependencies;
+  const { post: postTo, outageDetector, now, random } = dependencies;
+  const afterEvents = makeAfterEvents(dependencies);
   const resolveDestination = makeResolveDestination(dependencies);
 
   return async function guardedPost(request) {
@@ -149,10 +148,10 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     };
     let answer: PinnedRequestOutcome | undefined;
     for (const address of pickAddresses(addresses, random)) {
-      answer = await sendPinnedRequest({ ...common, agent: connections.kept, address });
+      answer = await postTo({ ...common, connection: 'kept', address });
       // The receiver closed a kept connection while we reused it: that is nobody's failure (RFC 9112 section 9.3.1).
       if (answer.outcome === 'failed' && answer.isStale) {
-        answer = await sendPinnedRequest({ ...common, agent: connections.fresh, address });
+        answer = await postTo({ ...common, connection: 'fresh', address });
       }
       if (answer.outcome !== 'failed' || answer.isConnected || answer.kind === 'internal_error') break;
       if (answer.kind === 'unreachable') outageDetector.unreachable(request.accountId, address);

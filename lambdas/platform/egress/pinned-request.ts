@@ -1,13 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { limitConnectTime } from './connect-time.ts';
+import { type Connections, makeConnections } from './connections.ts';
 import { enterPhase, type MeteredOptions } from './metered-agent.ts';
 import { classifyNetworkError, errorCode, type NetworkError, type RequestPhase } from './network-error.ts';
 import { readTruncatedBody, type TruncatedBody } from './truncated-body.ts';
 
+/** Sends one POST to an address that the SSRF guard has allowed. Never rejects. */
+export type PinnedPost = (request: PinnedRequest) => Promise<PinnedRequestOutcome>;
+
 /** One POST over one connection. */
 export interface PinnedRequest extends MeteredOptions {
-  readonly agent: Agent;
+  /** Whether a connection may be used again that was kept. */
+  readonly connection: keyof Connections;
   /** The address that the SSRF guard has allowed. */
   readonly address: string;
   readonly port: number;
@@ -45,15 +50,20 @@ export type PinnedRequestOutcome =
     } & NetworkError);
 
 /**
- * Sends one POST to exactly the given address. The connection is pinned: no name is resolved here, so DNS rebinding cannot
+ * Makes the sender of POSTs, each to exactly the given address. The connection is pinned: no name is resolved here, so DNS rebinding cannot
  * swap a judged address for another between check and use. The address stands in `host`, the name in `servername` and the
  * `Host` header. A pinned `lookup` would not do: it is no part of the agent's pool key, so a kept connection to another
- * address would be reused. Redirects are responses like any other. Never rejects.
+ * address would be reused. Redirects are responses like any other.
  */
-export function sendPinnedRequest(request: PinnedRequest): Promise<PinnedRequestOutcome> {
+export function makePinnedPost(connections: Connections = makeConnections()): PinnedPost {
+  return function pinnedPost(request) {
+    return send(request, connections[request.connection]);
+  };
+}
+
+function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcome> {
   return new Promise<PinnedRequestOutcome>(resolve => {
-    const { agent, accountId, address, port, serverName, path, headers, body, connectTimeoutMs, elapsed, signal } =
-      request;
+    const { accountId, address, port, serverName, path, headers, body, connectTimeoutMs, elapsed, signal } = request;
     let phase: RequestPhase = 'connect';
     let bytesBefore = 0;
     let informational = 0;

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { withTimeout } from '../timer.ts';
+import { systemTime, withTimeout } from '../timer.ts';
 
 /**
  * Why a name has no address: there is none, its servers did not say, no resolver of ours could be asked, or our own side failed.
@@ -44,7 +44,7 @@ export function makeResolver(newNameServer: () => NameServer = makeNameServer): 
     const ipv6 = server.resolve6(name).catch((): readonly string[] => []);
     try {
       const ipv4 = await server.resolve4(name);
-      const addresses = [...ipv4, ...((await withTimeout(ipv6, ipv6WaitMs)) ?? [])];
+      const addresses = [...ipv4, ...((await withTimeout(systemTime.after, ipv6, ipv6WaitMs)) ?? [])];
       // A name that is an alias of itself has an answer without addresses.
       if (addresses.length === 0) throw new ResolutionError('not_found', 'ENODATA');
       return notTooMany(addresses);
@@ -52,7 +52,8 @@ export function makeResolver(newNameServer: () => NameServer = makeNameServer): 
       if (error instanceof ResolutionError) throw error;
       // A name may have IPv6 addresses alone; otherwise the failure of IPv4 is the result.
       const code = codeOf(error);
-      const ipv6Only = faultOf(code) === 'not_found' ? await withTimeout(ipv6, ipv6WaitMs) : undefined;
+      const ipv6Only =
+        faultOf(code) === 'not_found' ? await withTimeout(systemTime.after, ipv6, ipv6WaitMs) : undefined;
       if (ipv6Only?.length) return notTooMany(ipv6Only);
       throw new ResolutionError(faultOf(code), code);
     } finally {

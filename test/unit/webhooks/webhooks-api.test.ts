@@ -20,7 +20,7 @@ import { makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { webhookRecord } from '../../../lambdas/webhooks/representation.ts';
 import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
 import { makeSigningSecret } from '../../../lambdas/webhooks/signing-secret.ts';
-import { makeReadSlowSince } from '../../../lambdas/webhooks/slow-since.ts';
+import { makeReadSlowSince } from '../../../lambdas/delivery/isolation/slow-since.ts';
 import { makeValidateUrl } from '../../../lambdas/webhooks/validate-url.ts';
 import {
   authorizationBinding,
@@ -31,7 +31,7 @@ import {
 } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookHandlers } from '../../../lambdas/webhooks/webhook-handlers.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
-import { makeReadWithoutWebhook } from '../../../lambdas/webhooks/without-webhook.ts';
+import { makeReadWithoutWebhook } from '../../../lambdas/delivery/intake/without-webhook.ts';
 import { describeApiRefusals } from '../../support/api-refusals.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';

@@ -2,7 +2,7 @@ import type { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { smokeAccount } from '../../../../lambdas/auth/principals/account.ts';
 import { makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
-import { makeReadWithoutWebhook } from '../../../../lambdas/webhooks/without-webhook.ts';
+import { makeReadWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { noon } from '../builders.ts';

@@ -15,7 +15,7 @@ import { makeSlowBacklogTask } from '../../../../lambdas/delivery/sweeper/slow-b
 import { broughtForward, waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { makeRetry } from '../../../../lambdas/delivery/worker/retry.ts';
 import { makeFindWebhookState } from '../../../../lambdas/delivery/worker/webhook-state.ts';
-import { slownessId } from '../../../../lambdas/webhooks/slow-since.ts';
+import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, aWebhook, fakeTelemetry, noon } from '../builders.ts';

@@ -17,7 +17,7 @@ import { dueShards, taskShard } from '../../../../lambdas/delivery/store/deliver
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
-import { slownessId } from '../../../../lambdas/webhooks/slow-since.ts';
+import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';

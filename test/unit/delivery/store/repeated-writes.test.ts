@@ -4,7 +4,7 @@ import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowne
 import { replayIdOf } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { waitAfterSweep } from '../../../../lambdas/delivery/transitions.ts';
-import { slownessId } from '../../../../lambdas/webhooks/slow-since.ts';
+import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { answer } from '../builders.ts';
 import { simulate } from '../simulation.ts';

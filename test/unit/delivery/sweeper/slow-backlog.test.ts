@@ -20,7 +20,7 @@ import {
   type SlowBacklogDependencies,
 } from '../../../../lambdas/delivery/sweeper/slow-backlog.ts';
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
-import { slownessId } from '../../../../lambdas/webhooks/slow-since.ts';
+import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';

@@ -4,7 +4,7 @@ import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
 import type { Admission } from '../../../../lambdas/delivery/isolation/admission.ts';
 import { makeFirstAttempt } from '../../../../lambdas/delivery/worker/first-attempt.ts';
 import { makeRetry } from '../../../../lambdas/delivery/worker/retry.ts';
-import type { SlownessOwner } from '../../../../lambdas/webhooks/slow-since.ts';
+import type { SlownessOwner } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { fakeTelemetry } from '../builders.ts';
 

@@ -1,6 +1,8 @@
-import { batchGet } from '../platform/aws/batch-get.ts';
-import type { Dynamo } from '../platform/aws/dynamo.ts';
-import type { EventName } from './webhook.ts';
+import { batchGet } from '../../platform/aws/batch-get.ts';
+import type { Dynamo } from '../../platform/aws/dynamo.ts';
+import type { EventName } from '../../webhooks/webhook.ts';
+import type { ReadSlowSince } from '../../webhooks/webhook-handlers.ts';
+import { headKey } from '../store/head-key.ts';
 
 /** The owner of a slowness. It is the event's, not the registration's: a new registration is as slow as the one before. */
 export interface SlownessOwner {
@@ -16,19 +18,19 @@ export function slownessId({ accountId, eventName }: SlownessOwner): string {
   return `${slownessPrefix}#${accountId}#${eventName}`;
 }
 
-/**
- * Reads since when the attempts of events are made in the slow lane, in milliseconds since the epoch; `undefined` where they are
- * not. In the order of the owners, 100 at most.
- */
-export type ReadSlowSince = (owners: readonly SlownessOwner[]) => Promise<readonly (number | undefined)[]>;
-
-/** Makes the reader over table `Deliveries`. Delivery owns these items, and alone writes them. */
-export function makeReadSlowSince(dynamo: Dynamo, table: string): ReadSlowSince {
+/** Makes the reader over table `Deliveries`: since when the attempts of events are made in the slow lane. */
+export function makeReadSlowSince({
+  dynamo,
+  table,
+}: {
+  readonly dynamo: Dynamo;
+  readonly table: string;
+}): ReadSlowSince {
   return async function readSlowSince(owners) {
     if (owners.length === 0) return [];
     const items = await batchGet(
       dynamo,
-      owners.map(owner => ({ table, key: { id: slownessId(owner), part: 'head' } })), // as delivery's `headKey`
+      owners.map(owner => headKey(table, slownessId(owner))),
     );
     return items.map(item => (typeof item?.slowSince === 'number' ? item.slowSince : undefined));
   };

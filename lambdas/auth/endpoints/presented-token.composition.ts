@@ -1,0 +1,33 @@
+import type * as z from 'zod/mini';
+import { makeKeyring } from '../../platform/keyring.ts';
+import type { Outside } from '../../platform/outside.ts';
+import type { Telemetry } from '../../platform/telemetry.ts';
+import type { revokeEnvironment } from '../environment.ts';
+import { makeSecretUse } from '../principals/secret-use.ts';
+import { makeIpRateLimit } from '../protection/rate-limit.ts';
+import { makeAccessTokenVerification } from '../sessions/access-token.ts';
+import { makeRefreshTokenVerification } from '../sessions/refresh-token.ts';
+import { makeClientAuthentication } from './client-authentication.ts';
+import { makePresentedTokenReader } from './presented-token.ts';
+
+/** Composes what revoke and introspect have in common: the client that asks, and the token that it presents. */
+export function composePresentedToken(
+  environment: z.infer<typeof revokeEnvironment>,
+  { dynamo, kms, time }: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
+  { log }: Telemetry,
+) {
+  const { ISSUERS: issuers, AUDIENCES: audiences, LOCKOUTS_TABLE: lockouts, IP_FAILURE_LIMIT: limit } = environment;
+  const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.KEYRING_TABLE });
+  keyring.openEarly('mac');
+  return makePresentedTokenReader({
+    dynamo,
+    clientAuthentication: makeClientAuthentication({
+      ...time,
+      table: environment.CLIENTS_TABLE,
+      ipRateLimit: makeIpRateLimit({ ...time, dynamo, table: lockouts, limit }),
+      secretUse: makeSecretUse({ ...time, dynamo, table: lockouts, log }),
+    }),
+    verifyRefreshToken: makeRefreshTokenVerification(keyring),
+    verifyAccessToken: makeAccessTokenVerification({ ...time, keyring, issuers, audiences }),
+  });
+}

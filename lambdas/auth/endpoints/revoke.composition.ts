@@ -1,0 +1,22 @@
+import type * as z from 'zod/mini';
+import type { Outside } from '../../platform/outside.ts';
+import type { Telemetry } from '../../platform/telemetry.ts';
+import type { revokeEnvironment } from '../environment.ts';
+import { makeSessionStore } from '../sessions/session-store.ts';
+import { composePresentedToken } from './presented-token.composition.ts';
+import { makeRevokeEndpoint } from './revoke-endpoint.ts';
+
+/** Composes the revocation endpoint. */
+export function composeRevoke(
+  environment: z.infer<typeof revokeEnvironment>,
+  outside: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
+  telemetry: Telemetry,
+) {
+  const { dynamo, time } = outside;
+  return makeRevokeEndpoint({
+    ...telemetry,
+    ...time,
+    readPresentedToken: composePresentedToken(environment, outside, telemetry),
+    sessions: makeSessionStore({ ...time, dynamo, table: environment.SESSIONS_TABLE }),
+  });
+}

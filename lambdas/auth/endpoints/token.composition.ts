@@ -1,0 +1,83 @@
+import type * as z from 'zod/mini';
+import type { HttpRequest } from '../../platform/http.ts';
+import { makeRandomIds } from '../../platform/identifiers.ts';
+import { makeKeyring } from '../../platform/keyring.ts';
+import type { Outside } from '../../platform/outside.ts';
+import type { Telemetry } from '../../platform/telemetry.ts';
+import type { tokenEnvironment } from '../environment.ts';
+import { makeGrants } from '../grants/grants.ts';
+import { makePasswordHashing } from '../principals/password-hash.ts';
+import { makeSecretUse } from '../principals/secret-use.ts';
+import { makeIpRateLimit } from '../protection/rate-limit.ts';
+import { makeClientAuthentication } from './client-authentication.ts';
+import { makeSelfCheck, withoutCount } from './self-check.ts';
+import { makeTokenEndpoint } from './token-endpoint.ts';
+
+/**
+ * Composes the token endpoint. A deployment that changes the function invokes it without a request: it then checks itself.
+ */
+export function composeToken(
+  environment: z.infer<typeof tokenEnvironment>,
+  outside: Pick<Outside, 'dynamo' | 'kms' | 'time' | 'random' | 'keyDerivation'>,
+  telemetry: Telemetry,
+) {
+  const { dynamo, kms, time, random } = outside;
+  const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.KEYRING_TABLE });
+  keyring.openEarly('mac', 'signing');
+  const passwords = makePasswordHashing(outside);
+  const tables = {
+    users: environment.USERS_TABLE,
+    credentials: environment.CREDENTIALS_TABLE,
+    sessions: environment.SESSIONS_TABLE,
+    lockouts: environment.LOCKOUTS_TABLE,
+  };
+  const limit = environment.IP_FAILURE_LIMIT;
+  const ipRateLimit = makeIpRateLimit({ ...time, dynamo, table: tables.lockouts, limit });
+  const clients = {
+    ...time,
+    table: environment.CLIENTS_TABLE,
+    secretUse: makeSecretUse({ ...telemetry, ...time, dynamo, table: tables.lockouts }),
+  };
+  const parts = {
+    dynamo,
+    grants: makeGrants({
+      ...telemetry,
+      ...time,
+      dynamo,
+      tables,
+      keyring,
+      passwords,
+      issuer: environment.ISSUER,
+      audience: environment.AUDIENCE,
+      accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
+      refreshIdleSeconds: environment.REFRESH_IDLE_SECONDS,
+      refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
+      clientFailureLimit: environment.CLIENT_FAILURE_LIMIT,
+      makeId: makeRandomIds(random),
+      random: random.number,
+    }),
+  };
+  const tokenEndpoint = makeTokenEndpoint({
+    ...telemetry,
+    ...parts,
+    clientAuthentication: makeClientAuthentication({ ...clients, ipRateLimit }),
+  });
+
+  // It is refused on purpose: no log, no metric and no count tells of it.
+  const unseen = {
+    log: { ...telemetry.log, warn: () => {} },
+    count: () => {},
+    clientAuthentication: makeClientAuthentication({ ...clients, ipRateLimit: withoutCount(ipRateLimit) }),
+  };
+  const checkItself = makeSelfCheck({
+    passwords,
+    keyring,
+    tokenEndpoint: makeTokenEndpoint({ ...parts, ...unseen }),
+  });
+
+  return async function answer(event: HttpRequest | { readonly requestContext?: never }) {
+    if (event.requestContext) return await tokenEndpoint(event);
+    await checkItself();
+    return undefined;
+  };
+}

@@ -1,0 +1,15 @@
+import { deliveriesApiEnvironment } from '../delivery/environment.ts';
+import { makeDeliveryTelemetry } from '../delivery/telemetry.ts';
+import { makeDynamo } from '../platform/aws/dynamo.ts';
+import { makeSqs } from '../platform/aws/sqs.ts';
+import { readEnvironment } from '../platform/environment.ts';
+import { makeHttpHandler } from '../platform/lambda-handler.ts';
+import { machine } from '../platform/outside.ts';
+import { composeDeliveriesApi } from './deliveries-api.composition.ts';
+
+const environment = readEnvironment(deliveriesApiEnvironment);
+const telemetry = makeDeliveryTelemetry('history');
+const outside = { ...machine, dynamo: makeDynamo(), sqs: makeSqs() };
+
+/** {base_url}: the delivery history of a webhook, with resends, replays and tests. */
+export const handler = makeHttpHandler(telemetry, composeDeliveriesApi(environment, outside, telemetry), environment);

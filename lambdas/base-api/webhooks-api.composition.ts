@@ -1,0 +1,59 @@
+import type * as z from 'zod/mini';
+import { makeProtectedResource } from '../api/protected-resource.ts';
+import { resourcesOf } from '../api/route.ts';
+import { apiRoutes } from '../api/routes.ts';
+import { makeReadWithoutWebhook } from '../delivery/intake/without-webhook.ts';
+import { makeReadSlowSince } from '../delivery/isolation/slow-since.ts';
+import { makeRandomIds } from '../platform/identifiers.ts';
+import { makeKeyring } from '../platform/keyring.ts';
+import type { Outside } from '../platform/outside.ts';
+import { makeSealing } from '../platform/sealing.ts';
+import type { Telemetry } from '../platform/telemetry.ts';
+import type { webhooksApiEnvironment } from '../webhooks/environment.ts';
+import { webhookRoutes } from '../webhooks/routes.ts';
+import { makeSigningSecrets } from '../webhooks/signing-secret.ts';
+import { makeValidateUrl } from '../webhooks/validate-url.ts';
+import { makeWebhookHandlers } from '../webhooks/webhook-handlers.ts';
+import { makeWebhookStore } from '../webhooks/webhook-store.ts';
+import { makeBaseApi } from './base-api.ts';
+
+/** Composes the function that manages webhooks under /v1/webhooks, and answers every path without a route of its own. */
+export function composeWebhooksApi(
+  environment: z.infer<typeof webhooksApiEnvironment>,
+  outside: Pick<Outside, 'dynamo' | 'kms' | 'resolve' | 'time' | 'random'>,
+  { log }: Telemetry,
+) {
+  const { dynamo, kms, resolve, time, random } = outside;
+  const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.KEYRING_TABLE });
+  keyring.openEarly('sealing');
+  const deliveries = { ...time, dynamo, table: environment.DELIVERIES_TABLE };
+
+  return makeBaseApi({
+    ...time,
+    environment,
+    dynamo,
+    keyring,
+    log,
+    resources: [
+      ...resourcesOf(apiRoutes, {
+        getProtectedResourceMetadata: makeProtectedResource({
+          audiences: environment.AUDIENCES,
+          authorizationServers: environment.AUTHORIZATION_SERVERS,
+        }),
+      }),
+      ...resourcesOf(
+        webhookRoutes,
+        makeWebhookHandlers({
+          ...time,
+          store: makeWebhookStore({ dynamo, table: environment.WEBHOOKS_TABLE }),
+          readSlowSince: makeReadSlowSince(deliveries),
+          readWithoutWebhook: makeReadWithoutWebhook(deliveries),
+          sealing: makeSealing(keyring, random),
+          validateUrl: makeValidateUrl({ ...time, resolve, ownHosts: environment.OWN_HOSTS }),
+          makeSecret: makeSigningSecrets(random),
+          makeId: makeRandomIds(random),
+        }),
+      ),
+    ],
+  });
+}
