@@ -1,4 +1,4 @@
-import type { StageFile } from '../lib/config.ts';
+import type { StageFile } from '../lib/stage-values.ts';
 
 /** A stage to try things in, in whatever account and Region the CDK's command line finds. It leaves nothing behind. */
 export const stage: StageFile = {

@@ -1,4 +1,4 @@
-import type { StageFile } from '../lib/config.ts';
+import type { StageFile } from '../lib/stage-values.ts';
 
 /** The configuration that `npm start` runs on this machine. */
 export const stage: StageFile = {

@@ -1,7 +1,7 @@
-import type { StageFile } from '../lib/config.ts';
+import type { StageFile } from '../lib/stage-values.ts';
 
 /**
- * The stage that customers use. What is empty must be filled in before the first deployment. `lib/config.ts` says what each value
+ * The stage that customers use. What is empty must be filled in before the first deployment. `lib/stage-values.ts` says what each value
  * means, and which others there are, such as `authDomain` and `baseDomain` with their certificates, `docsUrl`, `owner` and
  * `costCenter`.
  */

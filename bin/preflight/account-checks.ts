@@ -1,4 +1,6 @@
-import { lanePlaces, receiverConcurrency, type StageConfiguration } from '../../lib/config.ts';
+import { receiverConcurrency, unreservedConcurrency } from '../../lib/account-concurrency.ts';
+import type { StageConfiguration } from '../../lib/config.ts';
+import { lanePlaces } from '../../lib/lane-places.ts';
 import type { Check, Subject } from './checks.ts';
 import { type Finding, ok, problem } from './finding.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
@@ -37,7 +39,7 @@ async function checkConcurrency(subject: Subject): Promise<Finding> {
   const wanted = reservedBy(Object.values(synthesis.templates));
   const others = quota - unreserved - reservedBy([...deployed.values()]);
   const left = quota - others - wanted;
-  const least = Math.min(leastUnreserved, quota);
+  const least = Math.min(unreservedConcurrency, quota);
   if (wanted > 0 && left < least) {
     return problem(
       `the stage reserves ${wanted} of ${quota} concurrent executions and other functions ${others}: ${left} would be left, and AWS keeps ${least} unreserved`,
@@ -68,7 +70,7 @@ function laneAdvice(configuration: StageConfiguration, quota: number): string {
 function receiverAdvice(configuration: StageConfiguration, quota: number, left: number): string {
   const possible = receiverConcurrency({ ...configuration, accountConcurrency: quota }) ?? 0;
   const isReserved = receiverConcurrency(configuration) !== undefined;
-  if (isReserved || possible === 0 || left - possible < leastUnreserved) return '';
+  if (isReserved || possible === 0 || left - possible < unreservedConcurrency) return '';
   return `; the receiver of smoke tests reserves nothing, because stages/${configuration.stage}.ts states fewer than the account has, and a flood of requests to its URL would compete with other functions: write accountConcurrency: ${quota} into stages/${configuration.stage}.ts`;
 }
 
@@ -77,9 +79,6 @@ function reservedBy(templates: readonly Template[]): number {
     .flatMap(template => resourcesOf(template, 'AWS::Lambda::Function'))
     .reduce((sum, [, { Properties }]) => sum + Number(Properties?.ReservedConcurrentExecutions ?? 0), 0);
 }
-
-/** The concurrent executions of an account that Lambda lets nobody reserve. An account with fewer can reserve none. */
-const leastUnreserved = 100;
 
 async function checkCertificates({ configuration, aws, region, now }: Subject): Promise<Finding> {
   const { authDomain, authCertificateArn, baseDomain, baseCertificateArn } = configuration;

@@ -101,7 +101,10 @@ async function readFile(stage: StageName, { configure, synthesise }: PreflightWo
   } catch (error) {
     if (error instanceof ConfigurationError) {
       return {
-        finding: problem(error.message.replace(`Stage ${stage}: `, ''), 'lib/config.ts tells what every value means'),
+        finding: problem(
+          error.message.replace(`Stage ${stage}: `, ''),
+          'lib/stage-values.ts tells what every value means',
+        ),
       };
     }
     const message = error instanceof Error ? error.message : String(error);

@@ -5,7 +5,7 @@ export type Random = () => number;
 
 /**
  * The exponential backoff: the wait before the next retry in milliseconds, or `undefined` when the retry schedule is
- * exhausted. The schedule (`retrySchedule` in `lib/config.ts`) holds the growing waits. Each wait has jitter over its last fifth
+ * exhausted. The schedule (`retrySchedule` in `lib/stage-values.ts`) holds the growing waits. Each wait has jitter over its last fifth
  * (times U(0.8, 1)), so that deliveries that failed together do not come back together.
  */
 export function backoffWait(

@@ -1,5 +1,5 @@
 /*
- * The limits and times by which delivery decides, other than a stage's configuration (`lib/config.ts`). Times are in
+ * The limits and times by which delivery decides, other than a stage's configuration (`lib/stage-values.ts`). Times are in
  * milliseconds. The size of a page, of a batch or of a cache stands in the file that uses it.
  */
 

@@ -138,6 +138,13 @@ describe('the stage configuration', () => {
     ['an account that is none', 'dev', { account: '1', region: 'sa-east-1' }, /account must be the 12 digits/],
     ['a Region that is none', 'dev', { account: '111122223333', region: 'Brazil' }, /region must be an AWS Region/],
     ['a recipient without an address', 'dev', { alarmRecipients: 'ops' }, /alarmRecipients must be e-mail addresses/],
+    [
+      'a number for a list',
+      'dev',
+      { noticeAccounts: 111122223333 },
+      /noticeAccounts must be an array of texts, or one/,
+    ],
+    ['a receiver that is no URL', 'dev', { smokeReceiverUrl: 'receiver' }, /smokeReceiverUrl must be an https URL\.$/],
     ['a tag that AWS refuses', 'dev', { owner: 'a;b' }, /owner must be 1 to 256 letters/],
     ['a word for a switch', 'dev', { gradual: 'yes' }, /gradual must be true or false/],
     ['protection of what is to be destroyed', 'dev', { protection: 'true' }, /protection must be false where/],
@@ -186,6 +193,7 @@ describe('the stage configuration', () => {
       { authDomain: 'auth.emissor.com.br' },
       /authCertificateArn must be given together with authDomain/,
     ],
+    ['a domain that is none, without a word of its certificate', 'dev', { baseDomain: 'x' }, /: baseDomain [^;]*\.$/],
     ['a role of a domain', 'dev', { authDomainRole: 'secondary' }, /authDomainRole must be prepared, primary or only/],
     [
       'a day that is none',

@@ -4,7 +4,8 @@ import type { Action, Counts } from '../../lab/cost/counts.ts';
 import { coreShare, processorTime } from '../../lab/simulate/costs.ts';
 import * as limits from '../../lambdas/delivery/limits.ts';
 import { backlogShardsOf, dueShards, listShardsOf, stateShardsOf } from '../../lambdas/delivery/store/delivery-item.ts';
-import { lanePlaces, stageConfiguration } from '../../lib/config.ts';
+import { stageConfiguration } from '../../lib/config.ts';
+import { lanePlaces } from '../../lib/lane-places.ts';
 import { readPage } from '../support/markdown-page.ts';
 
 const page = readPage('docs/capacity.md');

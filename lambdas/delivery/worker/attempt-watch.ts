@@ -36,7 +36,7 @@ export interface AttemptWatchDependencies extends Pick<Time, 'now' | 'after' | '
   readonly hasMessages: HasMessages;
   /** The lane whose consumer is at work: in the slow one nothing is given up. */
   readonly lane: Lane;
-  /** The condition under which attempts in the quick lanes are given up; see `giveUp` in `lib/config.ts`. */
+  /** The condition under which attempts in the quick lanes are given up; see `giveUp` in `lib/stage-values.ts`. */
   readonly giveUp: 'waiting' | 'always';
   /** The timeout of an attempt, in milliseconds. */
   readonly attemptTimeoutMs: number;

@@ -1,0 +1,48 @@
+import { reservedConcurrency, unreservedConcurrency } from './account-concurrency.ts';
+import type { StageValues } from './stage-values.ts';
+
+/** Returns a text for each rule between values that a stage breaks: the key to change, and what its value must be. */
+export function brokenRules(values: StageValues): readonly string[] {
+  return rules.map(rule => rule(values)).filter(problem => problem !== false);
+}
+
+const rules: readonly ((values: StageValues) => string | false)[] = [
+  ({ account, region }) => !account !== !region && 'region must be given together with account',
+  ({ authDomain, authCertificateArn }) =>
+    !authDomain !== !authCertificateArn && 'authCertificateArn must be given together with authDomain',
+  ({ baseDomain, baseCertificateArn }) =>
+    !baseDomain !== !baseCertificateArn && 'baseCertificateArn must be given together with baseDomain',
+  ({ authCertificateArn, ...home }) =>
+    isElsewhere(authCertificateArn, home) && "authCertificateArn must be of the stage's own account and Region",
+  ({ baseCertificateArn, ...home }) =>
+    isElsewhere(baseCertificateArn, home) && "baseCertificateArn must be of the stage's own account and Region",
+  ({ smokeReceiverUrl, authDomain, baseDomain }) =>
+    smokeReceiverUrl !== undefined &&
+    [authDomain, baseDomain].includes(new URL(smokeReceiverUrl).hostname) &&
+    'smokeReceiverUrl must not be authDomain or baseDomain: Emissor never delivers to itself',
+  // The template of a table names the Region of its key.
+  ({ encryption, account }) =>
+    encryption !== 'aws-owned' &&
+    account === undefined &&
+    'encryption must be aws-owned where account and region are not given',
+  ({ removalPolicy, protection }) =>
+    removalPolicy === 'destroy' && protection && 'protection must be false where removalPolicy is destroy',
+  accountTooSmall,
+];
+
+function isElsewhere(arn: string | undefined, { account, region }: Pick<StageValues, 'account' | 'region'>): boolean {
+  return arn !== undefined && account !== undefined && !arn.includes(`:acm:${region}:${account}:`);
+}
+
+/** Where only the receiver of smoke tests would reserve, no rule is broken: it does without. */
+function accountTooSmall(values: StageValues): string | false {
+  const { accountConcurrency, tokenConcurrency, apiConcurrency, smokeReceiverUrl } = values;
+  const reserved = reservedConcurrency(values);
+  const needed = reserved + unreservedConcurrency;
+  if (tokenConcurrency + apiConcurrency === 0 || accountConcurrency >= needed) return false;
+  const whose =
+    smokeReceiverUrl === undefined
+      ? 'tokenConcurrency, apiConcurrency and the receiver of smoke tests'
+      : 'tokenConcurrency and apiConcurrency';
+  return `accountConcurrency must be ${needed} at least, because ${whose} reserve ${reserved} and Lambda keeps ${unreservedConcurrency} for all other functions: have the quota raised (Service Quotas, AWS Lambda, Concurrent executions), or set tokenConcurrency and apiConcurrency to 0`;
+}

@@ -1,0 +1,23 @@
+/** The batches that each lane processes at once. */
+export type LanePlaces = Readonly<Record<keyof typeof laneShares, number>>;
+
+/** The fewest and the most batches at once that an SQS event source takes. */
+export const [fewestPlaces, mostPlaces] = [2, 1_000];
+
+/**
+ * Returns the places of the lanes of a stage whose file does not give them. Each is a part of the account's concurrency: receivers
+ * that hang leave the rest to logins and the API.
+ */
+export function lanePlaces(accountConcurrency: number): LanePlaces {
+  const places = (share: number) =>
+    Math.min(Math.max(Math.floor((accountConcurrency * share) / 100), fewestPlaces), mostPlaces);
+  const { firstConcurrency, retryConcurrency, slowConcurrency } = laneShares;
+  return {
+    firstConcurrency: places(firstConcurrency),
+    retryConcurrency: places(retryConcurrency),
+    slowConcurrency: places(slowConcurrency),
+  };
+}
+
+/** Hundredths of the account's concurrency. */
+const laneShares = { firstConcurrency: 5, retryConcurrency: 2, slowConcurrency: 2 };

@@ -1,0 +1,198 @@
+import * as z from 'zod';
+import { fewestPlaces, mostPlaces } from './lane-places.ts';
+import {
+  accountNumber,
+  certificateArn,
+  choice,
+  count,
+  day,
+  duration,
+  emailAddress,
+  flag,
+  hostName,
+  httpsUrl,
+  list,
+  logRetention,
+  pageUrl,
+  principalArn,
+  regionName,
+  ruleArn,
+  tagValue,
+  topicArn,
+  waits,
+} from './value-schemas.ts';
+
+/** The values that a stage's file sets. One that has a default may be left out. Durations are text with a unit. */
+export type StageFile = z.input<typeof stageValues>;
+
+/** The values of a stage, with the defaults; durations are in milliseconds. */
+export type StageValues = z.output<typeof stageValues>;
+
+/** The values that each stage with customers must set, because a default would be wrong for it; and what each is. */
+export const requiredWithCustomers = z.registry<{ readonly what: string }>();
+
+/**
+ * The values of a stage, a row each: what it means, its bounds, and its default (`prefault`), written as a file would. A value that is
+ * neither `optional` nor has a default must stand in every stage's file, or the file does not compile. The rules between values
+ * are in `config-rules.ts`.
+ */
+export const stageValues = z.object({
+  /** The AWS account of the stage: a deployment into another is refused. @default - the account of the CDK's command line */
+  account: accountNumber().optional().register(requiredWithCustomers, { what: 'the AWS account: 12 digits' }),
+  /** The AWS Region of the stage, as the account. @default - the Region of the CDK's command line */
+  region: regionName().optional().register(requiredWithCustomers, { what: 'the AWS Region, such as sa-east-1' }),
+  /** Public URL of the demands pages: links in events begin with it. */
+  demandsUrl: httpsUrl().register(requiredWithCustomers, {
+    what: 'the public https address of demands, with which links in events begin',
+  }),
+  /** E-mail addresses that alarms and suspended webhooks are reported to. Each must confirm the subscription once. */
+  alarmRecipients: list(emailAddress(), 10)
+    .prefault([])
+    .register(requiredWithCustomers, { what: 'the e-mail addresses that alarms go to' }),
+  /** Those who answer for the stage: a tag of every resource. */
+  owner: tagValue().optional(),
+  /** Those who pay for the stage: a tag of every resource. */
+  costCenter: tagValue().optional(),
+
+  /** Roles and users of other accounts that may publish events. Each must exist: AWS refuses a policy that names another. */
+  publisherRoles: list(principalArn(), 100).prefault([]),
+  /**
+   * SNS topics that may bring events, with raw message delivery. All topics and rules share one sender each in the notices of
+   * refused events: a faulty one hides the others' behind a count. Roles are reported one by one.
+   */
+  publisherTopics: list(topicArn(), 100).prefault([]),
+  /**
+   * EventBridge rules of the stage's own account that may bring events: the events queue is their target. A rule of another account
+   * sends by a role, which is one of `publisherRoles`.
+   */
+  publisherRules: list(ruleArn(), 100).prefault([]),
+  /**
+   * Accounts, besides the stage's own, that may subscribe to the notices of refused events. An account that is taken out keeps the
+   * subscriptions that it has, until they are ended by `aws sns unsubscribe`.
+   */
+  noticeAccounts: list(accountNumber('must be AWS accounts: 12 digits each, in quotes'), 100).prefault([]),
+
+  /**
+   * Where integrators read `docs/pt/erros.md`: the `type` of a problem of {base_url} is this URL, `#` and the code, which is a
+   * heading there. @default - `type` is about:blank
+   */
+  docsUrl: pageUrl().optional(),
+  /** Custom domain of {auth_url}. @default - API Gateway's own host is used */
+  authDomain: hostName().optional(),
+  /** The certificate of `authDomain`. */
+  authCertificateArn: certificateArn().optional(),
+  /**
+   * What the domain is for: a stage that is in use changes its domain in steps, so that nobody is refused (docs/runbook.md,
+   * "A custom domain"). `prepared`: it answers, and API Gateway's host still names {auth_url}. `primary`: it names {auth_url}, and
+   * API Gateway's host still answers. `only`: API Gateway's host is off.
+   */
+  authDomainRole: choice('prepared', 'primary', 'only').prefault('only'),
+  /** Custom domain of {base_url}, with its certificate and its role, as those of {auth_url}. */
+  baseDomain: hostName().optional(),
+  baseCertificateArn: certificateArn().optional(),
+  baseDomainRole: choice('prepared', 'primary', 'only').prefault('only'),
+  /** The day until which the host that named {auth_url} or {base_url} before answers, as integrators were told. */
+  formerHostsUntil: day().optional(),
+
+  /** Lifetime of an access token: a day at most. */
+  accessTokenLifetime: duration('1s', '24h').prefault('900s'),
+  /**
+   * Idle lifetime of a session: it ends when it was not used for this long. Where the client may not refresh, a session lives
+   * as long as its access token.
+   */
+  refreshIdleLifetime: duration('1s', '365d').prefault('14d'),
+  /** Absolute lifetime of a session: it ends this long after the login, used or not. MAC keys are kept as long. */
+  refreshAbsoluteLifetime: duration('1s', '730d').prefault('90d'),
+  /** The algorithm of the keys that sign access tokens. */
+  signingAlgorithm: choice('ES256', 'RS256').prefault('ES256'),
+  /** Age at which a signing key is replaced. The rotation looks once a day. */
+  keyRotationPeriod: duration('1d', '730d').prefault('90d'),
+  /**
+   * Failed client authentications (401) of one IP address that are counted in a minute. Further ones are answered with 429 and
+   * written nowhere; the right credentials are served always.
+   */
+  addressFailureLimit: count(1, 1_000_000).prefault(100),
+  /**
+   * Wrong passwords that one client may send in a minute, tries during a lock left out. Beyond them its password grants are
+   * refused, and never a refresh.
+   */
+  clientFailureLimit: count(1, 1_000_000).prefault(300),
+  /** Minimum length of a password that an operator sets, in characters. */
+  passwordMinimumLength: count(8, 256).prefault(15),
+  /** The alarm on refused grants goes off above this number in five minutes. */
+  invalidGrantSurge: count(1, 1_000_000).prefault(500),
+
+  /** The backoff: waits between attempts, before jitter. n waits make n + 1 attempts. */
+  retrySchedule: waits(duration('100ms', '7d'), 30).prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),
+  /** Timeout of one delivery attempt, from resolving the name to the last response header. */
+  attemptTimeout: duration('100ms', '20s').prefault('15s'),
+  /**
+   * When an attempt in the first or the retry lane is given up after 2 s without an answer: only while messages wait in
+   * the lane's queue, or always.
+   */
+  giveUp: choice('waiting', 'always').prefault('waiting'),
+  /** Attempts that may begin at one slow webhook in a second. */
+  slowRate: count(1, 1_000).prefault(20),
+  /** Provisioned event pollers of each lane, which cost while idle: 0, or 2 and more. */
+  provisionedPollers: count(0, 200)
+    .refine(pollers => pollers !== 1, 'must be 0, or 2 to 200')
+    .prefault(0),
+  /** Deliveries are kept this long after their final state, rounded up to whole days. */
+  historyRetention: duration('1d', '365d').prefault('30d'),
+
+  /** Test events that an account may request in a minute. */
+  testLimit: count(1, 1_000).prefault(10),
+  /** Resends that may be requested for one webhook in a minute. */
+  resendLimit: count(1, 10_000).prefault(60),
+
+  /** Concurrent executions that the account has in this Region (Lambda's quota L-B99A9384): 10 in a new account. */
+  accountConcurrency: count(1, 1_000_000).prefault(10),
+  /**
+   * Reserved concurrency of the token function: it limits what password hashes may cost. With 0 the function shares the account's
+   * unreserved concurrency.
+   */
+  tokenConcurrency: count(0, 10_000).prefault(0),
+  /** The same of the webhooks API: registrations that wait for slow name servers must not starve delivery. */
+  apiConcurrency: count(0, 10_000).prefault(0),
+  /** Bulkhead of the first lane: batches of first attempts that are processed at once. @default - `lanePlaces` */
+  firstConcurrency: count(fewestPlaces, mostPlaces).optional(),
+  /** Bulkhead of the retry lane: batches of retries that are processed at once. @default - `lanePlaces` */
+  retryConcurrency: count(fewestPlaces, mostPlaces).optional(),
+  /** Bulkhead of the slow lane: batches of attempts at slow webhooks that are processed at once. @default - `lanePlaces` */
+  slowConcurrency: count(fewestPlaces, mostPlaces).optional(),
+
+  /**
+   * Throttling at the gateway: requests a second that a route takes in the long run. Each route has its own, so that a flood of one
+   * takes nothing from another. `throttling.ts` limits the sum over all routes. This one: the token endpoint.
+   */
+  tokenRateLimit: count(1, 10_000).prefault(300),
+  /** Requests that the route takes at once. */
+  tokenBurstLimit: count(1, 5_000).prefault(150),
+  /** The same of each other route of {auth_url} where clients authenticate: revoke and introspect. */
+  authRateLimit: count(1, 10_000).prefault(100),
+  authBurstLimit: count(1, 5_000).prefault(40),
+  /** The same of each route of {base_url} that takes an access token. */
+  managementRateLimit: count(1, 10_000).prefault(50),
+  managementBurstLimit: count(1, 5_000).prefault(25),
+  /** The same of each route that anybody may ask: the documents under /.well-known, and on each host all paths that are unknown. */
+  publicRateLimit: count(1, 10_000).prefault(20),
+  publicBurstLimit: count(1, 5_000).prefault(15),
+
+  /** Days that logs are kept. */
+  logRetentionDays: logRetention().prefault(30),
+  /** The fate of tables, keys, queues and logs when a stack is deleted. */
+  removalPolicy: choice('retain', 'destroy').prefault('retain'),
+  /** Makes stacks and tables refuse to be deleted. Off for the first deployment: a failed one must be deleted first. */
+  protection: flag().prefault(false),
+  /** The owner of the key that tables and queues are encrypted with: AWS, or this account, whose key policy then decides. */
+  encryption: choice('aws-owned', 'customer-managed').prefault('aws-owned'),
+  /** Shifts traffic to a release of the functions behind the APIs bit by bit, and takes the release back when they fail. */
+  gradual: flag().prefault(false),
+
+  /** A receiver for the smoke test, which answers 2xx. @default - a function of the stage's own */
+  smokeReceiverUrl: httpsUrl().optional(),
+  /** The interval at which the stage tests itself, in whole minutes. @default - only when asked to */
+  smokeSchedule: duration('5m', '12h')
+    .refine(interval => interval % 60_000 === 0, 'must be whole minutes')
+    .optional(),
+});

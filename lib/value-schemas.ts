@@ -1,0 +1,133 @@
+import * as z from 'zod';
+
+/**
+ * Returns the schema of a duration with a unit (`500ms`, `5s`, `30m`, `2h`, `14d`), from `least` up to `most`, parsed to
+ * milliseconds.
+ */
+export function duration(least: string, most: string) {
+  return text(/^\d{1,9}(ms|s|m|h|d)$/, 'must be a whole number with a unit: 500ms, 5s, 30m, 2h or 14d')
+    .transform(millisecondsOf)
+    .refine(value => value >= millisecondsOf(least) && value <= millisecondsOf(most), `must be ${least} to ${most}`);
+}
+
+/** Returns the schema of a whole number, from `least` up to `most`. It may be given as text, as a command line does. */
+export function count(least: number, most: number) {
+  return z
+    .union([z.int(), z.string().regex(/^\d+$/).transform(Number)], `must be a whole number from ${least} to ${most}`)
+    .pipe(z.int().min(least, `must be ${least} to ${most}`).max(most, `must be ${least} to ${most}`));
+}
+
+/** Returns the schema of a switch. It may be given as text, as a command line does. */
+export function flag() {
+  return z.union([z.boolean(), z.enum(['true', 'false']).transform(word => word === 'true')], 'must be true or false');
+}
+
+/** Returns the schema of one of some words. */
+export function choice<const Word extends string>(...words: readonly Word[]) {
+  const list = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+  return z.enum(words, `must be ${list.format(words)}`);
+}
+
+/** Returns the schema of up to `most` texts: in an array, or in one text with commas between them. */
+export function list(item: z.ZodType<string, string>, most: number) {
+  return z
+    .union([z.array(z.string()), z.string().transform(split)], 'must be an array of texts, or one text with commas')
+    .pipe(z.array(item).max(most, `must be ${most} at most`));
+}
+
+/** Returns the schema of waits in one text, with commas between them, parsed to milliseconds. */
+export function waits(wait: z.ZodType<number, string>, most: number) {
+  return z
+    .string('must be one text with commas, such as 5s,5m,30m')
+    .transform(split)
+    .pipe(z.array(wait).min(1, 'must name at least one wait').max(most, `must name at most ${most} waits`));
+}
+
+/** Returns the schema of the https URL of a host, to which paths are added. */
+export function httpsUrl() {
+  return z
+    .url({ protocol: /^https$/, error: 'must be an https URL' })
+    .refine(value => !value.endsWith('/'), 'must not end in a slash');
+}
+
+/** Returns the schema of the https URL of a page, to which fragments are added. */
+export function pageUrl() {
+  return z
+    .url({ protocol: /^https$/, error: 'must be an https URL' })
+    .refine(value => !value.includes('#'), 'must not have a fragment');
+}
+
+/** Returns the schema of a host name. */
+export function hostName() {
+  return text(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be a host name in lower case');
+}
+
+/** Returns the schema of the value of a tag, of the characters that AWS takes there. */
+export function tagValue() {
+  return text(/^[\p{L}\p{N} _.:/=+@-]{1,256}$/u, 'must be 1 to 256 letters, digits, spaces or _.:/=+-@');
+}
+
+/** Returns the schema of an e-mail address in a list. */
+export function emailAddress() {
+  return z.email('must be e-mail addresses');
+}
+
+/** Returns the schema of a day, such as `2027-12-01`. */
+export function day() {
+  return z.iso.date('must be a day, such as 2027-12-01');
+}
+
+/** Returns the schema of the number of an AWS account. `message` says what any other value must be. */
+export function accountNumber(message = 'must be the 12 digits of an AWS account, in quotes') {
+  return text(/^\d{12}$/, message);
+}
+
+/** Returns the schema of the name of an AWS Region. */
+export function regionName() {
+  return text(/^[a-z]{2}(-[a-z]+)+-\d+$/, 'must be an AWS Region, such as sa-east-1');
+}
+
+/** Returns the schema of the ARN of a certificate. */
+export function certificateArn() {
+  return text(/^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of an ACM certificate');
+}
+
+/** Returns the schema of the exact ARN of a role or a user in a list. */
+export function principalArn() {
+  return text(/^arn:aws[a-z-]*:iam::\d{12}:(role|user)\/[\w+=.@/-]+$/, 'must be ARNs of roles or users');
+}
+
+/** Returns the schema of the exact ARN of an SNS topic in a list. */
+export function topicArn() {
+  return text(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+(\.fifo)?$/, 'must be ARNs of SNS topics');
+}
+
+/** Returns the schema of the exact ARN of an EventBridge rule in a list. */
+export function ruleArn() {
+  return text(
+    /^arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:rule\/([\w.-]+\/)?[\w.-]+$/,
+    'must be ARNs of EventBridge rules',
+  );
+}
+
+/** Returns the schema of a number of days for which CloudWatch Logs can keep logs. */
+export function logRetention() {
+  return count(1, 3_653).refine(days => retentionDays.includes(days), `must be one of ${retentionDays.join(', ')}`);
+}
+
+/** `message` says what any text of another form, and any other value, must be. */
+function text(form: RegExp, message: string) {
+  return z.string(message).regex(form, message);
+}
+
+function split(list: string): string[] {
+  return list.split(',').map(part => part.trim());
+}
+
+function millisecondsOf(value: string): number {
+  return Number.parseInt(value, 10) * (unitMilliseconds[value.replace(/^\d+/, '')] ?? 0);
+}
+
+const unitMilliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653];
