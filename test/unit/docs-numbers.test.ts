@@ -6,10 +6,11 @@ import { privateSuffixes } from '../../lambdas/platform/egress/host-name.ts';
 import { maximumUrlLength } from '../../lambdas/platform/egress/url-rules.ts';
 import { signsUntil } from '../../lambdas/webhooks/signing-secret.ts';
 import { stageConfiguration } from '../../lib/config.ts';
+import { lanePlaces } from '../../lib/lane-places.ts';
 import { inlineCode, readPage, sectionOf } from '../support/markdown-page.ts';
 
-// The limits and waits of the integrators' pages, against the stage's defaults and the constants.
-// Both languages name the same things in the same places (`docs-languages.test.ts`), so most of it is read from one of them.
+// The limits and waits of the pages, against the stage's defaults and the constants. Integrators' pages name the same things in the
+// same places in both languages (`docs-languages.test.ts`), so most of it is read from one of them.
 
 const page = {
   webhooks: readPage('docs/en/webhooks.md'),
@@ -23,8 +24,9 @@ it('the names that are never public are listed', () => {
   expect(listed).toEqual([...privateSuffixes].map(suffix => `.${suffix}`));
 });
 
+const stage = stageConfiguration('dev');
+
 describe('the numbers', () => {
-  const stage = stageConfiguration('dev');
   const second = 1_000;
   const [minute, hour, day] = [60 * second, 60 * 60 * second, 24 * 60 * 60 * second];
   const units: readonly [number, string][] = [
@@ -78,5 +80,32 @@ describe('the numbers', () => {
     ['tokens', 'Wrong passwords and limits', `| ${stage.clientFailureLimit} |`],
   ] as const)('%s, %s: %s', (name, heading, phrase) => {
     expect(sectionOf(page[name], heading)).toContain(phrase);
+  });
+});
+
+describe('the numbers for operators and developers', () => {
+  it('of the throttles are the defaults', () => {
+    const { tables } = readPage('docs/tokens.md');
+    const rows = tables.find(({ heading }) => heading === 'Floods')?.rows ?? [];
+    const shown = rows.flatMap(([, , rate = '', burst = '', keys = '']) => {
+      const [rateKey, burstKey] = inlineCode(keys);
+      return [
+        [rateKey, Number.parseInt(rate, 10)],
+        [burstKey, Number.parseInt(burst, 10)],
+      ];
+    });
+    expect(Object.fromEntries(shown)).toEqual(
+      Object.fromEntries(Object.entries(stage).filter(([key]) => /(?:Rate|Burst)Limit$/.test(key))),
+    );
+  });
+
+  it('of the lanes are the defaults', () => {
+    const delivery = readPage('docs/delivery.md').lines.join(' ');
+    const { firstConcurrency, retryConcurrency, slowConcurrency } = lanePlaces(1_000);
+    expect(delivery).toContain(`\`firstConcurrency\` (${firstConcurrency} of an account's 1,000)`);
+    expect(delivery).toContain(`\`retryConcurrency\` (${retryConcurrency})`);
+    expect(delivery).toContain(`\`slowConcurrency\` (${slowConcurrency})`);
+    expect(delivery).toContain(`\`slowRate\` (${stage.slowRate})`);
+    expect(delivery).toContain(`\`provisionedPollers\` (${stage.provisionedPollers})`);
   });
 });
