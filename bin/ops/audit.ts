@@ -14,7 +14,7 @@ export function addAudit(program: Command, run: Run): void {
     .command('list')
     .description('list commands that wrote something or showed a body, the newest first')
     .option('--since <time>', 'begun from then on: 2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d', momentBefore())
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
+    .option('--limit <n>', 'show at most n commands', wholeNumber(1, 10_000), 100)
     .addHelpText('after', examples)
     .action(
       ({ since = Date.now() - week, limit }: Partial<AuditQuery> & { readonly limit: number }, command: Command) =>

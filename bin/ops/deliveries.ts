@@ -33,7 +33,7 @@ export function addDeliveries(program: Command, run: Run): void {
     .addOption(new Option('--state <state>', 'those in this state only').choices(states))
     .option('--since <time>', `of events accepted from then on: ${momentForms}`, momentBefore())
     .option('--until <time>', 'of events accepted before that', momentBefore())
-    .option('--limit <n>', 'at most so many deliveries or counts', wholeNumber(1, 100_000), 100)
+    .option('--limit <n>', 'show at most n deliveries or counts', wholeNumber(1, 100_000), 100)
     .addHelpText('after', listNotes)
     .action(({ state: word, account, ...options }: ListOptions, command: Command) => {
       const state = word && stateFromWire(word);

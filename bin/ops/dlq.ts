@@ -15,7 +15,7 @@ export function addDlq(program: Command, run: Run): void {
   dlq
     .command('list')
     .description('list messages, with the reason; --json shows their bodies')
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
+    .option('--limit <n>', 'show at most n messages', wholeNumber(1, 10_000), 100)
     .action((options: { readonly limit: number }, command: Command) => {
       const { json: bodies = false } = command.optsWithGlobals<{ json?: boolean }>();
       return list({ ...options, bodies }, command);
@@ -25,7 +25,7 @@ export function addDlq(program: Command, run: Run): void {
     .command('redrive')
     .description('put messages that can be processed now back on their queue; the others stay')
     .option('--rate <n>', 'messages a second', wholeNumber(1, 1_000), 10)
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 1_000_000), 1_000)
+    .option('--limit <n>', 'put at most n messages back', wholeNumber(1, 1_000_000), 1_000)
     .action(run(actions, 'redriveLetters', redriven));
 
   dlq

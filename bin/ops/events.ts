@@ -47,7 +47,7 @@ export function addEvents(program: Command, run: Run): void {
     .description('list what came for an account, newest first, and what became of it')
     .requiredOption('--account <id>', 'the account', accountId)
     .option('--since <time>', `accepted from then on (default: 24h): ${momentForms}`, momentBefore())
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
+    .option('--limit <n>', 'show at most n events', wholeNumber(1, 10_000), 100)
     .addHelpText('after', listNotes)
     .action(({ since = Date.now() - day, ...options }: Partial<EventsQuery>, command: Command) =>
       list({ since, ...options }, command),

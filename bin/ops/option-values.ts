@@ -69,7 +69,7 @@ export function repeatable(flags: string, description: string, choices: readonly
 
 /** Returns the option that limits a list. */
 export function limitOption(): Option {
-  return new Option('--limit <n>', 'at most so many').argParser(wholeNumber(1, 100_000));
+  return new Option('--limit <n>', 'show at most n').argParser(wholeNumber(1, 100_000));
 }
 
 /** Returns the option that continues a list, with the parser of its ids. */

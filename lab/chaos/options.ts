@@ -13,7 +13,7 @@ cost, how many guesses of a password get in before the lockout, and what floods 
   --events N          number of events (${fullRun.events})
   --accounts N        number of accounts (${fullRun.accounts})
   --seed N            seed of the random choices (${fullRun.seed})
-  --minutes N         each run of events gives up after so many minutes (${fullRun.limit / 60_000})
+  --minutes N         each run of events gives up after N minutes (${fullRun.limit / 60_000})
   --faults            publishes events amid faults only: once while no process dies, once while some do
   --isolation         measures isolation only, for half an hour
   --runs N            with it: local runs in each order of the queues (3); 1 takes 10 minutes

@@ -61,5 +61,5 @@ const columns = {
 
 const keys = Object.keys(columns) as (keyof typeof columns)[];
 
-/** So many findings are printed. */
+/** The most findings that are printed. */
 const mostFindings = 40;

@@ -162,7 +162,7 @@ function linesOf(file: string): UsageLine[] {
     .map(line => JSON.parse(line));
 }
 
-/** Waits until functions have left no line for so many milliseconds; triggers poll always. */
+/** Waits until functions have written no line for some milliseconds. Polls of triggers do not count: they never end. */
 async function untilQuiet(file: string, milliseconds: number): Promise<void> {
   const countLines = () => linesOf(file).filter(line => line.kind !== 'request' || line.caller !== 'local').length;
   let [seen, since] = [countLines(), Date.now()];

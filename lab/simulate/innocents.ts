@@ -64,7 +64,7 @@ export function showHealthyReceivers(): boolean {
   const rows = [
     ['100 events a second, 0.1 % over 2 s, 6 hours: made slow', slowTimes.join(' and '), '0'],
     ['the same after hanging for a minute: nothing waits after, s', (outage.emptyAfter / 1_000).toFixed(), '600'],
-    ['  of at most so many that waited', String(outage.waited), ''],
+    ['  the most that waited at once', String(outage.waited), ''],
     ['3 s after a cold start, once in 30 s: events sent twice', String(cold), '0'],
   ];
   console.log('\nHealthy receivers:\n');

@@ -226,7 +226,7 @@ export function simulateSlowLane(plan: SlowLanePlan, random: Random): SlowLaneRe
 interface SlowWebhook {
   readonly index: number;
   readonly rate: number;
-  /** How long an attempt takes that begins then, in milliseconds. */
+  /** Returns the duration of an attempt that begins at a moment, in milliseconds. */
   readonly answersAt: (now: number) => number;
   slowness: Slowness;
   slots: Slots;

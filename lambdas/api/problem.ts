@@ -118,7 +118,7 @@ interface ProblemExtras {
   readonly members?: ExtensionMembers;
 }
 
-/** What some refusals tell besides (RFC 9457 section 3.2). */
+/** The extension members of a problem (RFC 9457 section 3.2): only some refusals have any. */
 type ExtensionMembers = Pick<z.infer<typeof problemBody>, 'ultimo_sem_webhook_em'>;
 
 /** The parameter that a problem takes beyond its case: `values` exactly where its text has places. */

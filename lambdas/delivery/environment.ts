@@ -22,7 +22,7 @@ export const deliverEnvironment = z.object({
   RETRY_QUEUE_URL: text,
   SLOW_QUEUE_URL: text,
   DEAD_LETTER_QUEUE_URL: text,
-  /** The topic that publishers are told of refused events by. */
+  /** The topic that tells publishers of refused events. */
   REFUSED_EVENTS_TOPIC_ARN: text,
   /** The public address of demands that links begin with; a slash at its end makes no difference. */
   DEMANDS_URL: demandsUrl,
@@ -58,7 +58,7 @@ export const sweepEnvironment = z.object({
   SLOW_RATE: wholeNumber,
   /** The topic that suspensions are announced on. */
   OPERATIONS_TOPIC_ARN: text,
-  /** The topic that publishers are told of refused events by. */
+  /** The topic that tells publishers of refused events. */
   REFUSED_EVENTS_TOPIC_ARN: text,
   /** The time that a delivery is kept after its final state, in days: the sweeper ends what could not be attempted for ten days. */
   HISTORY_DAYS: wholeNumber,

@@ -26,7 +26,7 @@ export const webhookRecord = z.object({
   autorizacao_definida: z.boolean(),
   estado: z.enum(Object.values(wireStatuses)),
   motivo_suspensao: z.nullable(z.enum(Object.values(wireReasons))),
-  /** Since when nothing but failures came of attempts. */
+  /** The moment since which every attempt has failed. */
   falhando_desde: z.nullable(z.iso.datetime()),
   /** Since when the attempts of the event go through the slow lane: it outlives the registration. */
   lento_desde: z.nullable(z.iso.datetime()),

@@ -40,9 +40,9 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
   readonly entry: string;
   readonly variables: Readonly<Record<string, string>>;
   /**
-   * The alias that everything calls which calls this function: it leads to the version of the latest deployment that succeeded.
-   * A version is published when the template of the function changes, not when only a value does that it refers to; and of every
-   * function by the deployment after a roll-back.
+   * The alias that gateways, queues and schedules call. It leads to the version of the latest deployment that succeeded. A version
+   * is published when the template of the function changes. It is not when only a value changes that the template refers to.
+   * The deployment after a roll-back publishes one of every function.
    */
   readonly live: lambda.Alias;
 

@@ -8,7 +8,7 @@ import type { KeyDerivation } from '../../platform/key-derivation.ts';
 export interface ImportedHash {
   /** As people write it: `bcrypt`. */
   readonly kind: string;
-  /** Whether guessing takes less work than OWASP's Password Storage Cheat Sheet asks of this kind, as an equal of ours. */
+  /** True where a guess takes less work than OWASP's Password Storage Cheat Sheet asks of this kind. */
   readonly isWeak: boolean;
   /** Returns whether a text is the password that was hashed. */
   readonly matches: (password: string, keyDerivation: KeyDerivation) => Promise<boolean>;

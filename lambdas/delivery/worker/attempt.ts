@@ -92,7 +92,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
   }
 }
 
-/** Is told how an attempt goes, and may give it up. */
+/** The part of a watch that an attempt uses: it reports its progress there, and ends when the signal is aborted. */
 type AttemptProgress = Pick<AttemptWatch, 'signal' | 'onResolving' | 'onAsking' | 'onConnecting' | 'onAnswered'>;
 
 interface Credentials {
