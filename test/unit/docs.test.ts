@@ -1,10 +1,13 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { readPage } from '../support/markdown-page.ts';
+import { inlineCode, readPage, sectionOf } from '../support/markdown-page.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/*.md'], { cwd: root });
+
+const folders = '{bin,docs,lab,lambdas,lib,lint,packages,stages,test,tools}/';
+const moduleNames = new Set(globSync(['*.ts', `${folders}**/*.ts`], { cwd: root }).map(file => path.basename(file)));
 
 it.each(pages)('%s names only files that are there', page => {
   const text = readFileSync(path.join(root, page), 'utf8');
@@ -13,6 +16,18 @@ it.each(pages)('%s names only files that are there', page => {
     .map(([, file = '']) => file)
     .filter(file => !/NNNN|NAME/.test(file) && !existsSync(path.join(root, file)));
   expect(missing).toEqual([]);
+  const modules = [...text.matchAll(/`([\w.-]+\.ts)`/g)].map(([, name = '']) => name);
+  expect(modules.filter(name => !moduleNames.has(name))).toEqual([]);
+});
+
+const tree = sectionOf(readPage('docs/architecture.md'), 'The tree');
+
+it.each([
+  ...globSync(folders, { cwd: root }),
+  ...globSync('{bin,lab,lambdas,lambdas/{auth,delivery,platform},lib,packages,test,tools}/*/', { cwd: root }),
+])('%s stands in the tree of the architecture page', folder => {
+  const named = inlineCode(tree).map(name => name.replace(/\/$/, ''));
+  expect(named.filter(name => name === folder || name.startsWith(`${folder}/`))).not.toEqual([]);
 });
 
 it.each(pages)('%s links only to files and headings that are there', page => {

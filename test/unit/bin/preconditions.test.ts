@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ const start = (entry: string, ...words: string[]) => {
   return { status, stdout, stderr };
 };
 
-const entries = ['bin/local.ts', 'bin/ops.ts', 'bin/preflight.ts', 'bin/app.ts'];
+const entries = globSync('bin/*.ts', { cwd: root });
 
 describe('without its dependencies', { timeout: 30_000 }, () => {
   it.each(entries)('%s says so in one line, without a stack trace', entry => {
