@@ -1,9 +1,9 @@
-import type { Pause } from '../platform/timer.ts';
 import { smokeAccount } from '../auth/principals/account.ts';
 import { deliveryIdOf, haveSameContent } from '../delivery/intake/event.ts';
 import { eventBody, eventMessage, exampleValues } from '../delivery/intake/event-catalogue.ts';
 import { signatureHeader } from '../delivery/worker/signature.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Pause } from '../platform/timer.ts';
 import { EVENT_NAMES, type EventName } from '../webhooks/webhook.ts';
 import { digestOf, parseReceipt } from './receiver.ts';
 import type { DeliveryDetail, Registered, Service, Tokens } from './service.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { type EventName, eventNameSchema } from '../../webhooks/webhook.ts';
 import { backlogRenewal, furthestSlot } from '../limits.ts';
 import { dueKey, taskAttributes } from '../store/delivery-item.ts';
-import type { DueEntry } from '../store/delivery-store.ts';
+import type { DueEntry } from '../store/due-index.ts';
 import { headKey } from '../store/head-key.ts';
 import { type SlownessOwner, slownessId } from './slow-since.ts';
 import { type Slots, type Slowness, slotInterval, takeSlots } from './slowness.ts';

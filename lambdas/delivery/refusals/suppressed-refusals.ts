@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { pauseAfterFailedNotice, refusalWindow } from '../limits.ts';
-import type { DueTask } from '../store/delivery-store.ts';
+import type { DueTask } from '../store/due-index.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import type { RefusalTotals } from './refusal-counts.ts';
 import type { SuppressedRefusals } from './refusal-notice.ts';

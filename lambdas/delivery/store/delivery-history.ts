@@ -59,7 +59,8 @@ export function makeReadHistory({
         Limit: limit + spare,
       }),
     );
-    return { entries: (answer.Items ?? []) as unknown as Entry[], isAll: !answer.LastEvaluatedKey };
+    const entries = (answer.Items ?? []).map(({ id, listKey }) => ({ id: String(id), listKey: String(listKey) }));
+    return { entries, isAll: !answer.LastEvaluatedKey };
   }
 }
 

@@ -106,6 +106,7 @@ export function deliveryFromItem(item: Item): Delivery {
     internalErrors = 0,
     ...rest
   } = item;
+  // Only this file writes such items. To parse each field of each would cost every attempt, and find nothing.
   return {
     ...rest,
     createdAt,

@@ -1,4 +1,4 @@
-import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet, batchGetLimit, type ReadItems } from '../../platform/aws/batch-get.ts';
 import {
   type Dynamo,
@@ -6,17 +6,17 @@ import {
   type ItemKey,
   isAsWritten,
   isConditionFailed,
-  isUnavailable,
   wasRepeated,
 } from '../../platform/aws/dynamo.ts';
 import { type EarlierInsert, makeInsertTogether } from '../../platform/aws/insert-together.ts';
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
-import { isoTime } from '../../platform/clock.ts';
 import type { Time } from '../../platform/timer.ts';
 import type { Delivery, Wait, WaitingDelivery } from '../delivery.ts';
 import { partAnswers } from './answer-item.ts';
-import { cleanUpAt, deliveryFromItem, dueKey, itemFromDelivery, keysUntil } from './delivery-item.ts';
+import { cleanUpAt, deliveryFromItem, dueKey, itemFromDelivery } from './delivery-item.ts';
+import { type DueEntry, makeDueIndex, type Span } from './due-index.ts';
 import { headKey } from './head-key.ts';
+import { makeUntilAnswered } from './until-answered.ts';
 
 /*
  * Table `Deliveries`: partition key `id` (`evt_…`; `teste_…` of a test), sort key `part`. Each test and each event that had a
@@ -24,27 +24,13 @@ import { headKey } from './head-key.ts';
  * the answers of its receiver, an item each (`answer-item.ts`). The head is under 1 KB with ten records, for it is written anew
  * with each attempt (ADR 27). Its conditional write is the only commit.
  *
- * Index `due` (dueShard, dueAt = `<time>#<id>`) holds the pending deliveries, and the held ones, whose expiry is counted an
- * hour before they are cleaned up. Its time is `sweepAt`, when the sweeper looks at the delivery; the attempt itself is due at
- * `nextAttemptAt`. So each attempt's message is sent once, and none is lost (at least once):
- *   - a wait of up to 15 min: the message is sent, delayed, once the outcome before it is stored. The sweeper looks 2 min
- *     after it was due, and finds nothing unless that message, or the process sending it, was lost;
- *   - a longer wait: nothing is sent. The sweeper looks 1 min before it is due, and sends the message with the rest of
- *     the delay. It first sets `claimedUntil` to 2 min after the due time, by a conditional update, which is its claim: of two
- *     sweepers one sends, and what is lost between claim and sending is found then. The entry stays where it is meanwhile:
- *     to move it would cost two units, and it is read in vain for three minutes at most.
- * An overdue delivery is sent again after 4, 8, 16 … min, so that a backlog is not multiplied. The first ones of a partition keep
- * their place in the index meanwhile, with `claimedUntil` set, so that each sweep sees how late they are. Of the others `sweepAt`
- * moves on: however many there are, a sweep reads few of them in vain. What stands in the slow queue is overdue after 5 min, and
- * then each 30; so is what was stored as standing there by a process that died before it sent the message. What waits for a slot
- * of its slow webhook has no message. It stands in partitions
- * of its webhook, which the sweeper reads for that webhook's due task (`slow-backlog.ts`).
- *
  * Two indexes list the history, both by listKey = `<acceptance>#<id>`, which never changes, and each over eight partitions,
  * which keep a busy webhook below what one takes:
  *   - `byWebhook` (listShard = `<accountId>#<eventName>#<delivered or undelivered>#<n>`): all deliveries;
  *   - `undelivered` (stateShard = `<accountId>#<eventName>#<state>#<n>`): those that are not `delivered`, by state. It is
  *     sparse: nearly all deliveries succeed at once, and are written to `byWebhook` alone (ADR 13).
+ *
+ * Index `due` holds what the sweeper must look at (`due-index.ts`).
  *
  * Only final states have a `ttl` (seconds). It merely cleans up: an item past it is treated as gone here.
  *
@@ -58,20 +44,6 @@ import { headKey } from './head-key.ts';
  * (`slowness-store.ts`). Besides, it holds `refusals`, the counts of refused events (`refusal-counts.ts`). Those that are a due
  * task of the sweeper stand in index `due` too.
  */
-
-/** An entry that the sweeper finds in the index. Its item must be read before it is acted on, since the index lags. */
-export interface DueEntry {
-  readonly id: string;
-  readonly dueShard: string;
-  /** Begins with the time of the sweeper's look (`sweepAt`), not with the time when the attempt is due. */
-  readonly dueAt: string;
-}
-
-/**
- * Does the work that an entry of index `due` stands for, other than a delivery, for as long as `hasTime` returns true. Returns by how
- * many milliseconds the deliveries were late that waited for it, if any did.
- */
-export type DueTask = (entry: DueEntry, hasTime: () => boolean) => Promise<number | undefined>;
 
 /** Deliveries as the consumers and the sweeper use them. */
 export type DeliveryStore = ReturnType<typeof makeDeliveryStore>;
@@ -100,6 +72,8 @@ export function makeDeliveryStore({
   readonly writesTogether?: boolean;
 } & Pick<Time, 'now' | 'pause' | 'turn'>) {
   const insertTogether = makeInsertTogether({ dynamo, table, turn });
+  const untilAnswered = makeUntilAnswered({ retryForMs, now, pause });
+  const { due, waiting } = makeDueIndex({ dynamo, table, now });
   return { readWith, read, create, update, claim, expire, waitingForSlot, due };
 
   /** Reads a delivery together with other items, in one round trip. */
@@ -165,30 +139,15 @@ export function makeDeliveryStore({
   async function waitingForSlot(
     shards: readonly string[],
     most: number,
-    due: Span = {},
+    span: Span = {},
   ): Promise<{ deliveries: WaitingDelivery[]; isAll: boolean }> {
     if (most <= 0) return { deliveries: [], isAll: false };
     const limit = Math.ceil(most / shards.length) + backlogSlack;
-    const pages = await Promise.all(shards.map(shard => longestWaiting(shard, limit, due)));
-    const waiting = (await readMany(pages.flatMap(({ ids }) => ids))).filter(isWaitingForSlot);
-    waiting.sort((one, other) => one.wait.nextAttemptAt - other.wait.nextAttemptAt);
-    const isAll = pages.every(page => page.isAll) && waiting.length <= most;
-    return { deliveries: waiting.slice(0, most), isAll };
-  }
-
-  /** Reads a page of the entries of a shard that the sweeper must look at by now, the oldest first, after one of them. */
-  async function due(shard: string, after?: DueEntry): Promise<DueEntry[]> {
-    const answer = await dynamo(
-      new QueryCommand({
-        TableName: table,
-        IndexName: 'due',
-        KeyConditionExpression: 'dueShard = :shard AND dueAt <= :now',
-        ExpressionAttributeValues: { ':shard': shard, ':now': keysUntil(now()) },
-        Limit: duePage,
-        ...(after && { ExclusiveStartKey: { ...after } }),
-      }),
-    );
-    return (answer.Items ?? []) as unknown as DueEntry[];
+    const pages = await Promise.all(shards.map(shard => waiting(shard, limit, span)));
+    const found = (await readMany(pages.flatMap(({ ids }) => ids))).filter(isWaitingForSlot);
+    found.sort((one, other) => one.wait.nextAttemptAt - other.wait.nextAttemptAt);
+    const isAll = pages.every(page => page.isAll) && found.length <= most;
+    return { deliveries: found.slice(0, most), isAll };
   }
 
   /** Returns the delivery that an item is, unless its time is over. */
@@ -201,10 +160,7 @@ export function makeDeliveryStore({
     return Math.floor(now() / 1_000);
   }
 
-  /**
-   * Stores an outcome where a condition holds: the receiver's answer first, if the head does not hold it, then the head, which
-   * is the commit. A head that was written more than once and is refused then may have met its own first try.
-   */
+  /** Stores an outcome where a condition holds: the receiver's answer first, if the head does not hold it, then the head, which is the commit. */
   async function store(delivery: Delivery, when: Expression, isTogether = false): Promise<boolean> {
     const begun = now();
     const { settledAt } = delivery;
@@ -213,47 +169,26 @@ export function makeDeliveryStore({
       await untilAnswered(begun, () => dynamo(new PutCommand({ TableName: table, Item })));
     }
     const item = itemFromDelivery(head, historyDays);
-    const input = { TableName: table, Item: item, ...conditionOf(when) };
-    return isTogether ? insertTogether(item, putHead) : putHead();
-
-    function putHead({ mayBeStored = false, failure }: EarlierInsert = {}): Promise<boolean> {
-      let isRepeated = mayBeStored || failure !== undefined;
-      return untilAnswered(begun, writeHead, failure);
-
-      async function writeHead(): Promise<boolean> {
-        try {
-          await dynamo(new PutCommand(input));
-          return true;
-        } catch (error) {
-          isRepeated ||= wasRepeated(error) || !isConditionFailed(error);
-          if (isConditionFailed(error)) return isRepeated ? isStored(item) : false;
-          throw error;
-        }
-      }
-    }
+    const write = { begun, item, condition: conditionOf(when) };
+    return isTogether ? insertTogether(item, earlier => putHead(write, earlier)) : putHead(write);
   }
 
-  /**
-   * Repeats a write that gets no answer, with backoff: an outcome that is not stored is a second POST. `failure` is that of an
-   * earlier try.
-   */
-  async function untilAnswered<Result>(
-    begun: number,
-    write: () => Promise<Result>,
-    failure?: unknown,
-  ): Promise<Result> {
-    let failed = failure;
-    let wait = firstPause;
-    for (;;) {
-      if (failed !== undefined) {
-        if (!isUnavailable(failed) || now() - begun + wait > retryForMs) throw failed;
-        await pause(wait);
-        wait *= 2;
-      }
+  /** Puts a head. One that was written more than once and is refused then may have met its own first try. */
+  function putHead(
+    { begun, item, condition }: HeadWrite,
+    { mayBeStored = false, failure }: EarlierInsert = {},
+  ): Promise<boolean> {
+    let isRepeated = mayBeStored || failure !== undefined;
+    return untilAnswered(begun, putOnce, failure);
+
+    async function putOnce(): Promise<boolean> {
       try {
-        return await write();
+        await dynamo(new PutCommand({ TableName: table, Item: item, ...condition }));
+        return true;
       } catch (error) {
-        failed = error;
+        isRepeated ||= wasRepeated(error) || !isConditionFailed(error);
+        if (!isConditionFailed(error)) throw error;
+        return isRepeated && isStored(item);
       }
     }
   }
@@ -267,24 +202,6 @@ export function makeDeliveryStore({
   /** Returns whether the condition held. */
   async function change(id: string, set: Item, when: Expression): Promise<boolean> {
     return (await updateItem(dynamo, headKey(table, id), { set, when })) !== undefined;
-  }
-
-  async function longestWaiting(
-    shard: string,
-    limit: number,
-    { from = 0, before }: Span,
-  ): Promise<{ ids: string[]; isAll: boolean }> {
-    const until = before === undefined ? lastKey : isoTime(before);
-    const answer = await dynamo(
-      new QueryCommand({
-        TableName: table,
-        IndexName: 'due',
-        KeyConditionExpression: 'dueShard = :shard AND dueAt BETWEEN :from AND :until',
-        ExpressionAttributeValues: { ':shard': shard, ':from': isoTime(from), ':until': until },
-        Limit: limit,
-      }),
-    );
-    return { ids: (answer.Items ?? []).map(({ id }) => String(id)), isAll: !answer.LastEvaluatedKey };
   }
 
   async function readMany(ids: readonly string[]): Promise<(Delivery | undefined)[]> {
@@ -314,17 +231,13 @@ function isAsRead(read: Delivery): Expression {
     read.version === undefined ? expression`attribute_not_exists(version)` : expression`version = ${read.version}`;
   return expression`${isAttempt(read)} AND ${isVersion}`;
 }
-/** Moments from the first to before the second, in milliseconds since the epoch. Without one of them that side is open. */
-export interface Span {
-  readonly from?: number;
-  readonly before?: number;
+/** The write of a head. */
+interface HeadWrite {
+  /** The moment when the first write of its outcome began. */
+  readonly begun: number;
+  readonly item: Item;
+  readonly condition: ReturnType<typeof conditionOf>;
 }
-
-/** Greater than every key of index `due`. */
-const lastKey = '~';
-
-/** Before a write without an answer is repeated, in milliseconds; doubling. */
-const firstPause = 100;
 
 /** Beyond a shard's share of the longest waiting, since they are spread by chance. */
 const backlogSlack = 25;
@@ -332,6 +245,3 @@ const backlogSlack = 25;
 function isWaitingForSlot(delivery: Delivery | undefined): delivery is WaitingDelivery {
   return delivery?.wait?.slowLane === 'waiting';
 }
-
-/** Entries that the sweeper reads at a time and shard. */
-const duePage = 25;

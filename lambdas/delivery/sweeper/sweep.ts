@@ -4,7 +4,8 @@ import { type AttemptRecord, type Delivery, settled, type Wait, type WaitingDeli
 import { judgedLateness } from '../lateness.ts';
 import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
 import { dueShards, taskShard } from '../store/delivery-item.ts';
-import type { DeliveryStore, DueEntry, DueTask } from '../store/delivery-store.ts';
+import type { DeliveryStore } from '../store/delivery-store.ts';
+import type { DueEntry, DueTask } from '../store/due-index.ts';
 import { describeDelivery, type MeasuringTelemetry } from '../telemetry.ts';
 import { isTooOld, sweeperActsAt, waitAfterSweep } from '../transitions.ts';
 

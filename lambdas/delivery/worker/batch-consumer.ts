@@ -1,6 +1,5 @@
-import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { describeError } from '../../platform/telemetry.ts';
 import type { Time } from '../../platform/timer.ts';
 import type { Random } from '../backoff.ts';
 import {
@@ -16,7 +15,9 @@ import {
 } from '../limits.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { type DescribeMessage, makeMessageVisibility } from './message-visibility.ts';
+import { type MessagesInHand, makeMessagesInHand } from './messages-in-hand.ts';
 import type { OnAttempt } from './process-delivery.ts';
+import { makeQueueReceiver, receiveBatch } from './queue-receiver.ts';
 
 /** Processes one message of a queue. What was `processed` is acknowledged; to throw is to defer it. */
 export type ProcessRecord = (record: SQSRecord, onAttempt?: OnAttempt) => Promise<RecordOutcome>;
@@ -57,176 +58,119 @@ export function makeConsumer(
   } & Pick<Time, 'pause' | 'elapsed' | 'turn'> &
     DeliveryTelemetry,
 ): Consumer {
-  const { process, settled, sqs, queueUrl, attemptTimeoutMs, maxInFlight, pause, elapsed, random, log, count } =
-    dependencies;
+  const { process, settled, attemptTimeoutMs, maxInFlight, pause, elapsed, random, count } = dependencies;
   const visibility = makeMessageVisibility(dependencies);
+  const queue = makeQueueReceiver({ ...dependencies, visibilityMs: attemptTimeoutMs + timeAroundAttempt });
 
   // A thrown invocation would make Lambda slow the whole queue down: failures are reported message by message.
   return async function consume(event, context) {
-    const inFlight = new Set<Promise<void>>();
-    const failed: SQSBatchItemFailure[] = [];
-    const processed: SQSRecord[] = [];
-    const deletions: Promise<void>[] = [];
-    const stopsEarlier = random() * mostStopsEarlier;
-    /** Attempts in flight: their messages only wait for receivers. */
-    let attemptsInFlight = 0;
-    let hasFailed = false;
-    let onEmpty = () => {};
-
-    for (const record of event.Records) begin(processGiven(record));
-    let wait = pauseBeforeReceiving(event.Records.length);
-    while (inFlight.size > 0) {
-      const lateness = await pauseOrEnd(wait);
-      deleteProcessed();
-      if (!hasRoom(lateness)) {
-        wait = mayReceive() ? pauseWithoutRoom : longestReceivePause;
-        continue;
-      }
-      const records = await receive();
-      for (const record of records) begin(processReceived(record));
-      const longer = Math.min(Math.max(wait * 2, firstReceivePause), longestReceivePause);
-      wait = records.length > 0 ? pauseWhileMessages : longer;
-    }
-    deleteProcessed();
-    await Promise.all(deletions);
+    const batchItemFailures: SQSBatchItemFailure[] = [];
+    const inHand = makeMessagesInHand();
+    const invocation: Invocation = {
+      inHand,
+      /** Returns the time in which a whole attempt can still begin. */
+      remainingTime: () => context.getRemainingTimeInMillis() - attemptTimeoutMs - timeAroundAttempt,
+      stopsEarlier: random() * mostStopsEarlier,
+      hasFailed: false,
+    };
+    for (const record of event.Records) inHand.begin(processGiven(record));
+    await receiveMeanwhile(invocation, pauseBeforeReceiving(event.Records.length));
     await settled?.();
-    return { batchItemFailures: failed };
-
-    function begin(work: Promise<void>): void {
-      const done = work.finally(() => {
-        inFlight.delete(done);
-        if (inFlight.size === 0) onEmpty();
-      });
-      inFlight.add(done);
-    }
-
-    /** Returns how many milliseconds late the pause was; 0 where everything was over before its end. */
-    function pauseOrEnd(milliseconds: number): Promise<number> {
-      return new Promise((resolve, reject) => {
-        onEmpty = () => resolve(0);
-        const due = elapsed() + milliseconds;
-        pause(milliseconds).then(() => resolve(elapsed() - due), reject);
-      });
-    }
+    return { batchItemFailures };
 
     async function processGiven(record: SQSRecord): Promise<void> {
-      if (!(await processOrLeave(record))) failed.push({ itemIdentifier: record.messageId });
-    }
-
-    async function processReceived(record: SQSRecord): Promise<void> {
-      if (await processOrLeave(record)) processed.push(record);
-    }
-
-    /** Returns whether the message is done with. */
-    async function processOrLeave(record: SQSRecord): Promise<boolean> {
-      try {
-        if (remainingTime() < 0) throw new OutOfTimeError();
-        const outcome = await process(record, onAttempt);
-        if (outcome === 'processed') {
-          count('MessageDeferred', 0);
-          return true;
-        }
-        await (outcome === 'shed' ? visibility.shed(record) : visibility.hide(record, outcome.hiddenFor));
-      } catch (error) {
-        hasFailed = true;
-        await visibility.defer(record, error);
-      }
-      return false;
-    }
-
-    /** Returns the time in which a whole attempt can still begin. */
-    function remainingTime(): number {
-      return context.getRemainingTimeInMillis() - attemptTimeoutMs - timeAroundAttempt;
-    }
-
-    function onAttempt(): () => void {
-      attemptsInFlight += 1;
-      return function onEnd() {
-        attemptsInFlight -= 1;
-      };
-    }
-
-    function deleteProcessed(): void {
-      while (processed.length > 0) deletions.push(deleteAll(processed.splice(0, receiveBatch)));
-    }
-
-    /** Only waiting is cheap. A process that lags would make attempts look slow, and more work would not mend the store. */
-    function hasRoom(lateness: number): boolean {
-      return (
-        lateness <= maxPauseLateness &&
-        inFlight.size - attemptsInFlight < messagesInOwnWork &&
-        inFlight.size > 0 &&
-        inFlight.size + receiveBatch <= maxInFlight &&
-        mayReceive()
-      );
-    }
-
-    /** Once this does not hold it never does again in this invocation. */
-    function mayReceive(): boolean {
-      return !hasFailed && remainingTime() >= stopsEarlier;
+      const isDone = await processOrLeave(record, invocation);
+      if (!isDone) batchItemFailures.push({ itemIdentifier: record.messageId });
     }
   };
 
-  /** Such a message stays hidden for one attempt. If the process dies, it comes back after that. */
-  async function receive(): Promise<SQSRecord[]> {
-    try {
-      const answer = await sqs.send(
-        new ReceiveMessageCommand({
-          QueueUrl: queueUrl,
-          MaxNumberOfMessages: receiveBatch,
-          VisibilityTimeout: Math.ceil((attemptTimeoutMs + timeAroundAttempt) / 1_000),
-          WaitTimeSeconds: 0, // a longer wait would outlast the batch, and be paid for
-          MessageSystemAttributeNames: ['All'],
-          MessageAttributeNames: ['All'],
-        }),
-      );
-      return (answer.Messages ?? []).map(toRecord);
-    } catch (error) {
-      log.warn('message.not_received', describeError(error));
-      return [];
+  /** Receives and processes further messages until none is in hand; `wait` is the pause before the first receiving. */
+  async function receiveMeanwhile(invocation: Invocation, wait: number): Promise<void> {
+    const { inHand } = invocation;
+    const deletions: Promise<void>[] = [];
+    let processed: SQSRecord[] = [];
+    for (let next = wait; inHand.count() > 0; ) {
+      const lateness = await Promise.race([inHand.untilEmpty().then(() => 0), pauseLate(next)]);
+      deleteProcessed();
+      next = await receiveIfRoom(lateness, next);
+    }
+    deleteProcessed();
+    await Promise.all(deletions);
+
+    /** Returns the pause before the next receiving. */
+    async function receiveIfRoom(lateness: number, pauseBefore: number): Promise<number> {
+      if (!mayReceive(invocation)) return longestReceivePause;
+      if (!hasRoom(invocation.inHand, lateness)) return pauseWithoutRoom;
+      const records = await queue.receive();
+      for (const record of records) inHand.begin(processReceived(record));
+      if (records.length > 0) return pauseWhileMessages;
+      return Math.min(Math.max(pauseBefore * 2, firstReceivePause), longestReceivePause);
+    }
+
+    async function processReceived(record: SQSRecord): Promise<void> {
+      if (await processOrLeave(record, invocation)) processed.push(record);
+    }
+
+    function deleteProcessed(): void {
+      if (processed.length > 0) deletions.push(queue.deleteAll(processed));
+      processed = [];
     }
   }
 
-  /** Deletes messages. One that is not deleted comes back, and is dropped as stale. */
-  async function deleteAll(records: readonly SQSRecord[]): Promise<void> {
-    const Entries = records.map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
+  /** Returns whether the message is done with. One that is not comes back by its visibility timeout. Never throws. */
+  async function processOrLeave(record: SQSRecord, invocation: Invocation): Promise<boolean> {
     try {
-      const { Failed = [] } = await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-      for (const { Id, Code } of Failed) {
-        log.warn('message.not_deleted', { messageId: records[Number(Id)]?.messageId, code: Code });
+      if (invocation.remainingTime() < 0) throw new OutOfTimeError();
+      const outcome = await process(record, invocation.inHand.onAttempt);
+      if (outcome === 'processed') {
+        count('MessageDeferred', 0);
+        return true;
       }
+      await (outcome === 'shed' ? visibility.shed(record) : visibility.hide(record, outcome.hiddenFor));
     } catch (error) {
-      for (const { messageId } of records) log.warn('message.not_deleted', { messageId, ...describeError(error) });
+      invocation.hasFailed = true;
+      await visibility.defer(record, error);
     }
+    return false;
+  }
+
+  /** Returns how many milliseconds late the pause was. */
+  async function pauseLate(milliseconds: number): Promise<number> {
+    const due = elapsed() + milliseconds;
+    await pause(milliseconds);
+    return elapsed() - due;
+  }
+
+  /** Only waiting is cheap. A process that lags would make attempts look slow, and more work would not mend the store. */
+  function hasRoom(inHand: MessagesInHand, lateness: number): boolean {
+    return (
+      lateness <= maxPauseLateness &&
+      inHand.countOwnWork() < messagesInOwnWork &&
+      inHand.count() > 0 &&
+      inHand.count() + receiveBatch <= maxInFlight
+    );
   }
 }
 
-/** Messages that one call receives, or deletes. */
-const receiveBatch = 10;
+/** One invocation of the function. */
+interface Invocation {
+  readonly inHand: MessagesInHand;
+  readonly remainingTime: () => number;
+  /** The time by which it stops receiving earlier than it must, in milliseconds: drawn, so that processes do not stop together. */
+  readonly stopsEarlier: number;
+  /** Whether a message had to be deferred. */
+  hasFailed: boolean;
+}
+
+/** Once this does not hold it never does again in this invocation. */
+function mayReceive({ hasFailed, remainingTime, stopsEarlier }: Invocation): boolean {
+  return !hasFailed && remainingTime() >= stopsEarlier;
+}
 
 /** Behind a full batch there are more messages. Behind a single one there are none, as a rule, and a call in vain is paid for. */
 function pauseBeforeReceiving(given: number): number {
   if (given === receiveBatch) return pauseWhileMessages;
   return given === 1 ? receivePauseOfOne : firstReceivePause;
-}
-
-/** Returns a received message in the form in which Lambda hands messages over. */
-function toRecord({ MessageId, ReceiptHandle, Body, Attributes, MessageAttributes }: Message): SQSRecord {
-  const attributes = Object.entries(MessageAttributes ?? {}).map(([name, { DataType, StringValue }]) => {
-    const value = StringValue === undefined ? {} : { stringValue: StringValue };
-    return [name, { dataType: DataType ?? 'String', ...value }];
-  });
-  return {
-    messageId: MessageId ?? '',
-    receiptHandle: ReceiptHandle ?? '',
-    body: Body ?? '',
-    attributes: { ...Attributes } as unknown as SQSRecord['attributes'],
-    messageAttributes: Object.fromEntries(attributes),
-    md5OfBody: '',
-    eventSource: 'aws:sqs',
-    eventSourceARN: '',
-    awsRegion: '',
-  };
 }
 
 /** Thrown for messages of an invocation that has too little time left for a whole attempt: receivers are not cut short. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
-import type { DueEntry } from '../../../../lambdas/delivery/store/delivery-store.ts';
+import type { DueEntry } from '../../../../lambdas/delivery/store/due-index.ts';
 import { makeSweep } from '../../../../lambdas/delivery/sweeper/sweep.ts';
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { frozenClock } from '../../../support/clock.ts';

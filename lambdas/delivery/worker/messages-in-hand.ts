@@ -1,0 +1,44 @@
+/** The messages that an invocation has in hand. */
+export type MessagesInHand = ReturnType<typeof makeMessagesInHand>;
+
+/** Makes the record of messages in hand, of which there are none yet. */
+export function makeMessagesInHand() {
+  let messages = 0;
+  let attempts = 0;
+  let onEmpty = () => {};
+  return { begin, onAttempt, count, countOwnWork, untilEmpty };
+
+  /** Has a message in hand until its processing is over, which never rejects. */
+  function begin(processing: Promise<void>): void {
+    messages += 1;
+    void processing.then(() => {
+      messages -= 1;
+      if (messages === 0) onEmpty();
+    });
+  }
+
+  /** Notes that a message only waits for its receiver, until the function is called that it returns. */
+  function onAttempt(): () => void {
+    attempts += 1;
+    return function onEnd() {
+      attempts -= 1;
+    };
+  }
+
+  function count(): number {
+    return messages;
+  }
+
+  /** Counts the messages that cost this process its own work: all others wait for receivers. */
+  function countOwnWork(): number {
+    return messages - attempts;
+  }
+
+  /** Resolves once no message is in hand. */
+  function untilEmpty(): Promise<void> {
+    return new Promise(resolve => {
+      onEmpty = resolve;
+      if (messages === 0) resolve();
+    });
+  }
+}

@@ -1,0 +1,92 @@
+import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSRecord } from 'aws-lambda';
+import { describeError } from '../../platform/telemetry.ts';
+import type { DeliveryTelemetry } from '../telemetry.ts';
+
+/** Messages that one call receives, or deletes. */
+export const receiveBatch = 10;
+
+/** Receives messages from a queue, and deletes them, past its event source. */
+export type QueueReceiver = ReturnType<typeof makeQueueReceiver>;
+
+/** Makes the receiver of a queue. */
+export function makeQueueReceiver({
+  sqs,
+  queueUrl,
+  visibilityMs,
+  log,
+}: {
+  readonly sqs: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+  /** The time that a received message stays hidden, in milliseconds. If the process dies, it comes back after that. */
+  readonly visibilityMs: number;
+  readonly log: DeliveryTelemetry['log'];
+}) {
+  return { receive, deleteAll };
+
+  /** Receives up to ten messages, if any wait. Never throws. */
+  async function receive(): Promise<SQSRecord[]> {
+    try {
+      const answer = await sqs.send(
+        new ReceiveMessageCommand({
+          QueueUrl: queueUrl,
+          MaxNumberOfMessages: receiveBatch,
+          VisibilityTimeout: Math.ceil(visibilityMs / 1_000),
+          WaitTimeSeconds: 0, // a longer wait would outlast the batch, and be paid for
+          MessageSystemAttributeNames: ['All'],
+          MessageAttributeNames: ['All'],
+        }),
+      );
+      return (answer.Messages ?? []).map(toRecord);
+    } catch (error) {
+      log.warn('message.not_received', describeError(error));
+      return [];
+    }
+  }
+
+  /** Deletes messages, ten by a call. One that is not deleted comes back, and is dropped as stale. Never throws. */
+  async function deleteAll(records: readonly SQSRecord[]): Promise<void> {
+    const batches = Array.from({ length: Math.ceil(records.length / receiveBatch) }, (_, batch) =>
+      records.slice(batch * receiveBatch, (batch + 1) * receiveBatch),
+    );
+    await Promise.all(batches.map(deleteBatch));
+  }
+
+  async function deleteBatch(records: readonly SQSRecord[]): Promise<void> {
+    const Entries = records.map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
+    try {
+      const { Failed = [] } = await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+      for (const { Id, Code } of Failed) {
+        log.warn('message.not_deleted', { messageId: records[Number(Id)]?.messageId, code: Code });
+      }
+    } catch (error) {
+      for (const { messageId } of records) log.warn('message.not_deleted', { messageId, ...describeError(error) });
+    }
+  }
+}
+
+/** Returns a received message in the form in which Lambda hands messages over. */
+function toRecord({ MessageId, ReceiptHandle, Body, Attributes = {}, MessageAttributes = {} }: Message): SQSRecord {
+  const {
+    ApproximateReceiveCount = '',
+    SentTimestamp = '',
+    SenderId = '',
+    ApproximateFirstReceiveTimestamp = '',
+    ...others
+  } = Attributes;
+  const messageAttributes = Object.entries(MessageAttributes).map(([name, { DataType, StringValue }]) => {
+    const value = StringValue === undefined ? {} : { stringValue: StringValue };
+    return [name, { dataType: DataType ?? 'String', ...value }];
+  });
+  return {
+    messageId: MessageId ?? '',
+    receiptHandle: ReceiptHandle ?? '',
+    body: Body ?? '',
+    attributes: { ...others, ApproximateReceiveCount, SentTimestamp, SenderId, ApproximateFirstReceiveTimestamp },
+    messageAttributes: Object.fromEntries(messageAttributes),
+    md5OfBody: '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: '',
+    awsRegion: '',
+  };
+}
