@@ -1,5 +1,4 @@
-import { EventEmitter } from 'node:events';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
@@ -12,9 +11,18 @@ import dynalite from 'dynalite';
 import * as z from 'zod';
 import { physicalName } from './assembly/identities.ts';
 import { type LiveResource, readProperties } from './assembly/resources.ts';
-import { callsOf, executeStatements } from './batch-statements.ts';
+import { executeStatements } from './batch-statements.ts';
 import { withUnits } from './capacity.ts';
 import { callerOf, type Emulator, type Interceptor, intercept, type ServiceError } from './emulator.ts';
+import {
+  answerRequest,
+  type EngineAnswer,
+  type EngineListener,
+  jsonHeaders,
+  makeCallOperation,
+  operationOf,
+  parseJson,
+} from './engine-requests.ts';
 import { StartError } from './errors.ts';
 import { listenOnLoopback } from './loopback-server.ts';
 import type { RecordUsage } from './usage.ts';
@@ -39,7 +47,7 @@ export async function startDynamoDb({
   readonly recordUsage?: RecordUsage | undefined;
 } = {}): Promise<Emulator> {
   const server = dynalite({ createTableMs: 0, ...(directory === undefined ? {} : { path: directory }) });
-  const [handle] = server.listeners('request') as RequestListener[];
+  const [handle] = server.listeners('request') as EngineListener[];
   server.removeAllListeners('request');
   if (handle) server.on('request', withInterceptors(handle, interceptors, recordUsage));
   const { port } = await listenOnLoopback(server, wantedPort);
@@ -88,53 +96,56 @@ export async function createTables(
 
 /** Passes on complete requests only: dynalite throws out of its event handlers when a request is cut off. */
 function withInterceptors(
-  handle: RequestListener,
+  handle: EngineListener,
   interceptors: readonly Interceptor[],
   recordUsage: RecordUsage | undefined,
 ): RequestListener {
-  const metered = recordUsage && makeMetered(handle, recordUsage);
+  const perform = recordUsage
+    ? makeMetered(handle, recordUsage)
+    : (request: IncomingMessage, body: Buffer) => answerRequest(handle, request, body);
   return function listener(request, response) {
     readBody(request).then(
-      body => {
-        const operation = String(request.headers['x-amz-target']).split('.').at(-1) ?? '';
+      async body => {
         const error = intercept(interceptors, {
           service: 'dynamodb',
-          operation,
+          operation: operationOf(request),
           caller: callerOf(request.headers.authorization),
           get input() {
             return parseJson(body); // only the IAM enforcer looks at it, and the engine parses the body too
           },
         });
-        if (error) return answer(response, error.status, errorBody(error));
-        if (metered) return metered(operation, request, body, response).catch(() => response.destroy());
-        if (operation !== 'BatchExecuteStatement') return replay(request, body, replayed => handle(replayed, response));
-        return executeStatements(parseJson(body), callsOf(handle, request.headers)).then(({ status, body }) =>
-          answer(response, status, JSON.stringify(body)),
-        );
+        const answer = error ? refusal(error) : await perform(request, body);
+        if (!answer) return response.destroy();
+        return response.writeHead(answer.status, answer.headers).end(answer.text);
       },
       () => response.destroy(),
     );
   };
 }
 
-/** Makes a listener that counts units. It performs one operation after the other, since items are read before and after each. */
-function makeMetered(handle: RequestListener, recordUsage: RecordUsage) {
+/**
+ * Makes what counts units, too. It performs one operation after the other, since items are read before and after each. An operation
+ * that cannot be counted has no answer.
+ */
+function makeMetered(handle: EngineListener, recordUsage: RecordUsage) {
   let last: Promise<unknown> = Promise.resolve();
-  return async (operation: string, { headers }: IncomingMessage, text: Buffer, response: ServerResponse) => {
-    const input = parseJson(text);
-    const call = callsOf(handle, headers);
-    const perform = () =>
-      operation === 'BatchExecuteStatement' ? executeStatements(input, call) : call(operation, input);
-    const performed = last.then(() => withUnits(operation, input, call, perform));
-    last = performed.catch(() => undefined);
-    const { status, body, units } = await performed;
-    recordUsage({ kind: 'request', service: 'dynamodb', operation, caller: callerOf(headers.authorization), units });
-    answer(response, status, JSON.stringify(body));
+  return function performMetered(request: IncomingMessage, body: Buffer): Promise<EngineAnswer | undefined> {
+    const answer = last.then(() => countAndPerform(request, body)).catch(() => undefined);
+    last = answer;
+    return answer;
   };
-}
 
-function answer(response: ServerResponse, status: number, body: string): void {
-  response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(body);
+  async function countAndPerform(request: IncomingMessage, bytes: Buffer): Promise<EngineAnswer> {
+    const operation = operationOf(request);
+    const input = parseJson(bytes);
+    const call = makeCallOperation(handle, request.headers);
+    const { status, body, units } = await withUnits(operation, input, call, () =>
+      operation === 'BatchExecuteStatement' ? executeStatements(input, call) : call(operation, input),
+    );
+    const caller = callerOf(request.headers.authorization);
+    recordUsage({ kind: 'request', service: 'dynamodb', operation, caller, units });
+    return { status, headers: jsonHeaders, text: JSON.stringify(body) };
+  }
 }
 
 /** Node's stream consumers would take twice the time of everything that follows. */
@@ -147,25 +158,9 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** A body that is no JSON has no parameters; the engine has its own answer to it. */
-function parseJson(body: Buffer): Record<string, unknown> {
-  try {
-    return JSON.parse(body.toString()) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-/** Hands a request over whose body has been read. The engine listens to events and uses nothing else of a stream. */
-function replay({ method, url, headers }: IncomingMessage, body: Buffer, to: (request: IncomingMessage) => void): void {
-  const replayed = Object.assign(new EventEmitter(), { method, url, headers });
-  to(replayed as unknown as IncomingMessage);
-  if (body.length > 0) replayed.emit('data', body);
-  replayed.emit('end');
-}
-
-function errorBody({ code, message }: ServiceError): string {
-  return JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${code}`, message });
+function refusal({ status, code, message }: ServiceError): EngineAnswer {
+  const text = JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${code}`, message });
+  return { status, headers: jsonHeaders, text };
 }
 
 const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(['HASH', 'RANGE']) }));

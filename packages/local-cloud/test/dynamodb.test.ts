@@ -125,6 +125,16 @@ it('inserts what does not exist yet, each statement on its own', async () => {
   expect((await read('b')).Item).toHaveProperty('old');
 });
 
+it('refuses what is inserted into a table that does not exist, each statement on its own', async () => {
+  const { client } = await start();
+  await createTables(client, [table]);
+  const elsewhere = `INSERT INTO "Elsewhere" VALUE {'id':?}`;
+  const Statements = [insert('a', elsewhere), insert('b', elsewhere), insert('a')];
+  const { Responses } = await client.send(new BatchExecuteStatementCommand({ Statements }));
+  const codes = Responses?.map(answer => answer.Error?.Code);
+  expect(codes).toEqual(['ResourceNotFound', 'ResourceNotFound', undefined]);
+});
+
 it.each([
   `SELECT * FROM "App-Deliveries"`,
   `DELETE FROM "App-Deliveries" WHERE id = ?`,

@@ -1,8 +1,9 @@
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { callsOf, executeStatements } from '@emissor/local-cloud/batch-statements';
+import { answerRequest } from '@emissor/local-cloud/engine-requests';
 import dynalite from 'dynalite';
 
 /** The engine that answers a test file's DynamoDB requests. */
@@ -36,35 +37,24 @@ export async function startDynalite(): Promise<Engine> {
 function inProcess(server: Server) {
   return {
     metadata: { handlerProtocol: 'http/1.1' },
-    handle: ({ method, path, headers, body = '' }: Sent) =>
-      new Promise<{ response: object }>(resolve => {
-        const request = Object.assign(new EventEmitter(), { method, url: path, headers });
-        const answered: Record<string, string> = {};
-        const response = {
-          statusCode: 200,
-          setHeader: (name: string, value: unknown) => {
-            answered[name.toLowerCase()] = String(value);
-          },
-          end: (text = '') => {
-            resolve({ response: { statusCode: response.statusCode, headers: answered, body: Buffer.from(text) } });
-          },
-        };
-        if (headers['x-amz-target']?.endsWith('.BatchExecuteStatement')) {
-          const call = callsOf((...sent) => server.emit('request', ...sent), headers);
-          return resolve(executed(executeStatements(JSON.parse(String(body)), call)));
-        }
-        server.emit('request', request, response);
-        setImmediate(() => {
-          request.emit('data', typeof body === 'string' ? Buffer.from(body) : Buffer.copyBytesFrom(body));
-          request.emit('end');
-        });
-      }),
+    handle: async ({ method, path, headers, body = '' }: Sent) => {
+      await setImmediate();
+      const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.copyBytesFrom(body);
+      const answer = await answerRequest(
+        (...sent) => server.emit('request', ...sent),
+        { method, url: path, headers },
+        bytes,
+      );
+      const answered = Object.entries(answer.headers).map(([name, value]) => [name.toLowerCase(), String(value)]);
+      return {
+        response: {
+          statusCode: answer.status,
+          headers: Object.fromEntries(answered),
+          body: Buffer.from(answer.text),
+        },
+      };
+    },
   };
-}
-
-async function executed(answer: ReturnType<typeof executeStatements>): Promise<{ response: object }> {
-  const { status, body } = await answer;
-  return { response: { statusCode: status, headers: {}, body: Buffer.from(JSON.stringify(body)) } };
 }
 
 /** The parts of a request that the SDK's client hands to its transport, as far as these tests go. */

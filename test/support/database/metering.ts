@@ -1,4 +1,3 @@
-import type { CallOperation } from '@emissor/local-cloud/batch-statements';
 import { withUnits } from '@emissor/local-cloud/capacity';
 import type { Database } from './database.ts';
 
@@ -48,7 +47,7 @@ export function meterDatabase(database: Database): () => StoreCounts {
 const noCounts: StoreCounts = { calls: 0, read: 0, write: 0 };
 
 /** Calls the engine over HTTP, past the counted client. */
-function makeCall({ endpoint, region }: Database): CallOperation {
+function makeCall({ endpoint, region }: Database): Parameters<typeof withUnits>[2] {
   const scope = `Credential=local/20261121/${region}/dynamodb/aws4_request`;
   return async function callOperation(operation, input) {
     const response = await fetch(endpoint, {

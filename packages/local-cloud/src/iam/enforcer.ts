@@ -1,5 +1,5 @@
 import { queueArn, tableArn } from '../assembly/identities.ts';
-import { insertedTables } from '../batch-statements.ts';
+import { insertsOf } from '../batch-statements.ts';
 import { type Interceptor, ServiceError, type ServiceRequest } from '../emulator.ts';
 import { keyIn } from '../kms/wrapping.ts';
 import { type AccessRequest, isAllowed, type Statement } from './policies.ts';
@@ -50,8 +50,7 @@ function accessRequests({ service, operation, input }: ServiceRequest): readonly
 
 function dynamoDbAccess(operation: string, input: Input): AccessRequest[] {
   if (operation === 'BatchExecuteStatement') {
-    const tables = insertedTables(input);
-    return tables.map(table => ({ action: 'dynamodb:PartiQLInsert', resource: tableArn(table) }));
+    return insertsOf(input).map(({ table }) => ({ action: 'dynamodb:PartiQLInsert', resource: tableArn(table) }));
   }
   const action = `dynamodb:${operation}`;
   if (isObject(input.RequestItems)) {
