@@ -6,7 +6,7 @@ import type { Emulator } from '../emulator.ts';
 import { callerOf, type Interceptor, intercept, type ServiceError } from '../emulator.ts';
 import { portError } from '../loopback-server.ts';
 import { keepGroups, makeFair } from './fair-queues.ts';
-import { correctCounts, makeQueueEngine, type QueueApp, queueUrl } from './fauxqs.ts';
+import { makeQueueEngine, type QueueApp, queueUrl } from './fauxqs.ts';
 import { enforceLimits } from './limits.ts';
 import { keepSenders } from './senders.ts';
 
@@ -91,7 +91,6 @@ export async function startSqs({
       const kept = queues.getQueueByName(name);
       if (kept) kept.setAttributes(attributes);
       const queue = kept ?? queues.createQueue(name, queueUrl(port, name), queueArn(name), attributes);
-      correctCounts(queue);
       keepGroup(queue);
       if (isFair) makeFair(queue, Date.now);
     },

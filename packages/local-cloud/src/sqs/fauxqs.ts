@@ -1,6 +1,11 @@
 import { buildApp } from 'fauxqs';
 import { account } from '../assembly/identities.ts';
 
+// SQS and SNS are fauxqs, whose package exports its web server alone: `startFauxqs`, which listens on all interfaces, and `buildApp`,
+// which keeps nothing and hands no queue out. So its stores are imported by their files, and given to `buildApp`. Where it does
+// otherwise than SQS, the rest of this file corrects it: one function for each fault, which says what the fault is. A new version may
+// name its files otherwise, or lack a fault: `engine.test.ts` tries each.
+
 /** One queue of the engine. */
 export type EngineQueue = NonNullable<ReturnType<QueueStore['getQueueByName']>>;
 
@@ -25,26 +30,22 @@ export function queueUrl(port: number, name: string): string {
   return `http://127.0.0.1:${port}/${account}/${name}`;
 }
 
-/**
- * Corrects the message counts of a queue. The engine counts a message as delayed or in flight until the next receipt, even
- * when its time has passed: while all consumers are busy, a full queue seems to be empty.
- */
-export function correctCounts(queue: EngineQueue): void {
-  const { getAllAttributes } = queue;
-  queue.getAllAttributes = names => {
-    queue.processTimers();
-    return getAllAttributes.call(queue, names);
-  };
-}
-
-/** Makes the queue engine. The package's own `startFauxqs` would listen on all interfaces. */
+/** Makes the queue engine. */
 export async function makeQueueEngine(region: string): Promise<QueueEngine> {
   const { SqsStore, SnsStore, S3Store, PersistenceManager, INVALID_MESSAGE_BODY_CHAR } = await importInternals();
-  allowWideCharacters(INVALID_MESSAGE_BODY_CHAR);
-  const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() };
-  const { sqsStore: queues, snsStore: topics } = stores;
+  const queues = new SqsStore();
+  const topics = new SnsStore();
+  const stores = { sqsStore: queues, snsStore: topics, s3Store: new S3Store() };
   const app = buildApp({ logger: false, stores, defaultRegion: region });
   queues.buildQueueUrl = (name, port) => queueUrl(Number(port), name);
+  acceptWideCharacters(INVALID_MESSAGE_BODY_CHAR);
+  const { createQueue } = queues;
+  queues.createQueue = (...words) => {
+    const queue = createQueue.apply(queues, words);
+    correctCounts(queue);
+    correctVisibilityZero(queue);
+    return queue;
+  };
 
   return {
     app,
@@ -52,7 +53,7 @@ export async function makeQueueEngine(region: string): Promise<QueueEngine> {
     topics,
     keepIn: (directory, port) => {
       const persistence = new PersistenceManager(directory);
-      correctVisibilityZero(persistence);
+      persistence.updateMessageReady = () => {}; // see correctVisibilityZero
       persistence.loadSqsAndSns(queues, topics);
       queues.persistence = persistence;
       topics.persistence = persistence;
@@ -67,43 +68,63 @@ export async function makeQueueEngine(region: string): Promise<QueueEngine> {
 /** The engine's queues. */
 type QueueStore = Stores['sqsStore'];
 
-type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>;
-
 /** The engine's topics. */
 type TopicStore = Stores['snsStore'];
 
-/** The package exports only its app factory. Its stores and its persistence are imported by their files. */
+type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>;
+
 async function importInternals(): Promise<Internals> {
-  const main = import.meta.resolve('fauxqs');
-  const files = ['./sqs/sqsStore.js', './sns/snsStore.js', './s3/s3Store.js', './persistence.js', './sqs/sqsTypes.js'];
-  const modules = await Promise.all(files.map(file => import(new URL(file, main).href)));
-  return Object.assign({}, ...modules);
-}
-
-/** Accepts characters beyond U+FFFF, as SQS does. The engine refuses both halves of their surrogate pairs. */
-function allowWideCharacters(invalid: RegExp): void {
-  const refused = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
-  invalid.test = text => refused.test(text);
-}
-
-/**
- * Corrects setting a message's visibility to 0. The engine overwrites the receive count with NULL, which its own schema
- * refuses; the message is then lost until a restart.
- */
-function correctVisibilityZero(persistence: Persistence): void {
-  const { db } = persistence as unknown as { db: { prepare(sql: string): { run(...values: string[]): unknown } } };
-  const statement = db.prepare(
-    'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?',
-  );
-  persistence.updateMessageReady = messageId => void statement.run(messageId);
+  const { SqsStore } = await importFile('./sqs/sqsStore.js');
+  const { SnsStore } = await importFile('./sns/snsStore.js');
+  const { S3Store } = await importFile('./s3/s3Store.js');
+  const { PersistenceManager } = await importFile('./persistence.js');
+  const { INVALID_MESSAGE_BODY_CHAR } = await importFile('./sqs/sqsTypes.js');
+  return { SqsStore, SnsStore, S3Store, PersistenceManager, INVALID_MESSAGE_BODY_CHAR };
 }
 
 interface Internals {
   readonly SqsStore: new () => QueueStore;
   readonly SnsStore: new () => TopicStore;
   readonly S3Store: new () => Stores['s3Store'];
-  readonly PersistenceManager: new (directory: string) => Persistence;
+  readonly PersistenceManager: new (directory: string) => NonNullable<QueueStore['persistence']>;
   readonly INVALID_MESSAGE_BODY_CHAR: RegExp;
 }
 
-type Persistence = NonNullable<QueueStore['persistence']>;
+/** Imports a file beside the package's entry. */
+function importFile(file: string) {
+  return import(new URL(file, import.meta.resolve('fauxqs')).href);
+}
+
+/**
+ * Accepts characters beyond U+FFFF in bodies, as SQS does. The engine's expression has no flag `u`, so that it refuses both halves of
+ * their surrogate pairs. All that sends messages holds this one object.
+ */
+function acceptWideCharacters(invalid: RegExp): void {
+  const refused = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
+  invalid.test = text => refused.test(text);
+}
+
+/**
+ * Corrects the message counts of a queue. The engine counts a message as delayed or in flight until the next receipt, even
+ * when its time has passed: while all consumers are busy, a full queue seems to be empty.
+ */
+function correctCounts(queue: EngineQueue): void {
+  const { getAllAttributes } = queue;
+  queue.getAllAttributes = names => {
+    queue.processTimers();
+    return getAllAttributes.call(queue, names);
+  };
+}
+
+/**
+ * Corrects setting a message's visibility to 0 on a queue that is kept. The engine's `updateMessageReady` sets the kept receive count to
+ * NULL, which its own schema refuses: the message was lost until a restart. In its place the message is kept anew, as it is.
+ */
+function correctVisibilityZero(queue: EngineQueue): void {
+  const { changeVisibility } = queue;
+  queue.changeVisibility = (receiptHandle, seconds) => {
+    const message = queue.inflightMessages.get(receiptHandle)?.message;
+    if (message && seconds === 0) queue.persistence?.insertMessage(queue.name, message);
+    changeVisibility.call(queue, receiptHandle, seconds);
+  };
+}

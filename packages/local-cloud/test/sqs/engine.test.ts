@@ -114,6 +114,24 @@ describe('kept queues', () => {
     expect(counts.Attributes).toEqual({ ApproximateNumberOfMessagesNotVisible: '1' });
   });
 
+  it('keep a message visible that was set so, with its receive count', async () => {
+    const first = await start(directory);
+    first.sqs.ensureQueue({ name: 'q', attributes: { VisibilityTimeout: '300' } });
+    const QueueUrl = first.sqs.urlOf('q');
+    await first.client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'x' }));
+    const [{ ReceiptHandle } = {}] = await receive(first.client, QueueUrl);
+    await first.client.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }));
+    await first.stop();
+
+    const { sqs, client } = await start(directory);
+    const again = new ReceiveMessageCommand({
+      QueueUrl: sqs.urlOf('q'),
+      MessageSystemAttributeNames: ['ApproximateReceiveCount'],
+    });
+    const { Messages } = await client.send(again);
+    expect(Messages).toMatchObject([{ Body: 'x', Attributes: { ApproximateReceiveCount: '2' } }]);
+  });
+
   it("keep their messages and take the template's new attributes and this run's port", async () => {
     const first = await start(directory);
     first.sqs.ensureQueue({ name: 'q', attributes: { VisibilityTimeout: '30' } });
