@@ -43,7 +43,7 @@ function recordOf(message: Message, queueArn: string): SQSRecord {
     messageId: message.MessageId ?? '',
     receiptHandle: message.ReceiptHandle ?? '',
     body: message.Body ?? '',
-    attributes: (message.Attributes ?? {}) as unknown as SQSRecordAttributes,
+    attributes: systemAttributesOf(message),
     messageAttributes: attributesOf(message),
     ...(message.MD5OfMessageAttributes === undefined ? {} : { md5OfMessageAttributes: message.MD5OfMessageAttributes }),
     md5OfBody: message.MD5OfBody ?? '',
@@ -51,6 +51,18 @@ function recordOf(message: Message, queueArn: string): SQSRecord {
     eventSourceARN: queueArn,
     awsRegion: region,
   };
+}
+
+/** A queue gives these four with every message, once it is asked for all. */
+function systemAttributesOf({ Attributes = {} }: Message): SQSRecordAttributes {
+  const {
+    ApproximateReceiveCount = '',
+    ApproximateFirstReceiveTimestamp = '',
+    SenderId = '',
+    SentTimestamp = '',
+    ...others
+  } = Attributes;
+  return { ApproximateReceiveCount, ApproximateFirstReceiveTimestamp, SenderId, SentTimestamp, ...others };
 }
 
 function attributesOf({ MessageAttributes = {} }: Message): SQSMessageAttributes {

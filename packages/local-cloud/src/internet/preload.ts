@@ -13,7 +13,7 @@ const hosts = makeHostMap({
   mappings: new Map(settings.mappings),
   ...(settings.hostsFile === undefined ? {} : { hostsFile: settings.hostsFile }),
 });
-patchResolver(dns.promises.Resolver.prototype as unknown as ResolverMethods, hosts);
+patchResolver(dns.promises.Resolver.prototype, hosts);
 divertConnections(hosts, settings.terminatorPort);
 
 /** Makes the names of the map resolve. The bundles resolve names by `Resolver` of `node:dns/promises` and no other way. */
