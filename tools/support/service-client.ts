@@ -1,14 +1,9 @@
+import * as z from 'zod';
 import { type Answer, type Form, makeServiceClient as makeClient } from '../../lambdas/smoke/service-client.ts';
 import type { Client, User } from './accounts.ts';
 
 /** A successful answer of the token endpoint (RFC 6749 section 5.1). */
-export interface Tokens {
-  readonly access_token: string;
-  readonly token_type: string;
-  readonly expires_in: number;
-  readonly refresh_token: string;
-  readonly scope?: string;
-}
+export type Tokens = z.output<typeof tokensSchema>;
 
 /** Returns the fields of a password grant. */
 export function passwordGrant(client: Client, user: Pick<User, 'email' | 'password'>) {
@@ -60,7 +55,7 @@ export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'Base
   async function getTokens(form: Form): Promise<Tokens> {
     const { status, text, json } = await postForm('token', form);
     if (status !== 200) throw new Error(`Token endpoint: ${status} ${text}`);
-    return json as unknown as Tokens;
+    return tokensSchema.parse(json);
   }
 
   /** Registers a webhook, and returns its signing secret. @throws when the API refuses it. */
@@ -70,3 +65,12 @@ export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'Base
     return String(answer.json?.segredo);
   }
 }
+
+const tokensSchema = z.object({
+  access_token: z.string(),
+  token_type: z.string(),
+  expires_in: z.number(),
+  /** Empty where the client may not refresh. */
+  refresh_token: z.string().default(''),
+  scope: z.string().optional(),
+});
