@@ -2,7 +2,7 @@ import { QueryCommand, type QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { listShardsOf } from '../../lambdas/delivery/store/delivery-item.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
-import { connectDynamo, openClients, openUsers } from './stores.ts';
+import { openClients, openUsers } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 
 /** Reads what the tables hold of an account. */
@@ -10,7 +10,7 @@ export type AccountItems = ReturnType<typeof openAccountItems>;
 
 /** Opens the lists of what the tables hold of an account. They are read as they are needed; nothing keeps a long one in memory. */
 export function openAccountItems(target: Target, account: string) {
-  const dynamo = connectDynamo(target);
+  const dynamo = target.dynamo();
   const table = (name: string) => requireOutput(target, `${name}Table`);
   return {
     account,

@@ -14,9 +14,8 @@ import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { EVENT_NAMES, type Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { makeReadWithoutWebhook } from '../../lambdas/delivery/intake/without-webhook.ts';
 import type { AccountItems } from './account-items.ts';
-import { clockOf } from './aws-clock.ts';
 import type { ExportedKind } from './item-kinds.ts';
-import { connectDynamo, openClients, openDeliveries, openLockout, openWebhooks } from './stores.ts';
+import { openClients, openDeliveries, openLockout, openWebhooks } from './stores.ts';
 import type { Target } from './target.ts';
 
 /** Reads the records of each kind. */
@@ -29,7 +28,7 @@ type RecordReaders = Readonly<Record<ExportedKind, () => AsyncGenerator<object>>
  */
 export function makeRecordReaders(target: Target, items: AccountItems, exported: Set<string>): RecordReaders {
   const { account, table } = items;
-  const dynamo = connectDynamo(target);
+  const dynamo = target.dynamo();
   const [users, clients] = [once(items.listUsers), once(items.listClients)];
   return {
     /**
@@ -78,7 +77,7 @@ export function makeRecordReaders(target: Target, items: AccountItems, exported:
     },
 
     webhooks: async function* readWebhooks() {
-      yield* (await openWebhooks(target).listOf(account)).map(shownWebhook);
+      yield* (await openWebhooks(target).listOf(account)).map(webhook => shownWebhook(webhook, target.clock.now()));
     },
 
     slowness: async function* readSlowness() {
@@ -91,7 +90,7 @@ export function makeRecordReaders(target: Target, items: AccountItems, exported:
     },
 
     eventsWithoutWebhook: async function* readEventsWithoutWebhook() {
-      const read = makeReadWithoutWebhook({ dynamo, table: table('Deliveries'), now: clockOf(target).now });
+      const read = makeReadWithoutWebhook({ dynamo, table: table('Deliveries'), now: target.clock.now });
       for (const [evento, moment] of await read(account)) yield { evento, ultimo_em: isoTime(moment) };
     },
 
@@ -116,8 +115,8 @@ function once<Value>(read: () => Promise<Value>): () => Promise<Value> {
 }
 
 /** Returns a webhook as its account sees it, or an operator's suspension of the next one. */
-function shownWebhook(webhook: Webhook | Hold): object {
-  if ('webhookId' in webhook) return toWebhookRecord(webhook, undefined, Date.now());
+function shownWebhook(webhook: Webhook | Hold, now: number): object {
+  if ('webhookId' in webhook) return toWebhookRecord(webhook, undefined, now);
   return { evento: webhook.eventName, suspended: isoTime(webhook.since) };
 }
 

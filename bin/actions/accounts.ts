@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
 import { type AccountItems, openAccountItems } from './account-items.ts';
@@ -16,7 +15,7 @@ import { lookedAt } from './looked-at.ts';
 import { CliError } from './operator.ts';
 import { resumeExport } from './partial-export.ts';
 import { openQueues } from './queues.ts';
-import { connectDynamo, openLockout, openSessions, openUsers, openWebhooks } from './stores.ts';
+import { openLockout, openSessions, openUsers, openWebhooks } from './stores.ts';
 import { requireOutput, type Task } from './target.ts';
 import { countDeleted } from './users.ts';
 
@@ -124,7 +123,7 @@ async function deleteAccount({ target, progress, confirm }: Task, account: strin
 }
 
 async function deleteOwn(target: Task['target'], items: AccountItems): Promise<void> {
-  for (const keys of Object.values(ownKeysOf(items))) await batchDelete(connectDynamo(target), keys());
+  for (const keys of Object.values(ownKeysOf(items))) await batchDelete(target.dynamo(), keys());
 }
 
 /** Returns how many there were. An attempt that is under way when its delivery is deleted may store its outcome after that. */
@@ -143,9 +142,9 @@ async function deleteDeliveries(
     }
   }
   do {
-    if (found > 0) await sleep(pauseBetweenPasses);
+    if (found > 0) await target.pause(pauseBetweenPasses);
     found = 0;
-    await batchDelete(connectDynamo(target), keys(), () => progress(`${deliveries} deliveries deleted`));
+    await batchDelete(target.dynamo(), keys(), () => progress(`${deliveries} deliveries deleted`));
   } while (found > 0);
   return deliveries;
 }

@@ -9,10 +9,8 @@ import {
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import * as z from 'zod';
 import { isoTime } from '../../lambdas/platform/clock.ts';
-import { randomId } from '../../lambdas/platform/identifiers.ts';
-import { clockOf } from './aws-clock.ts';
 import { CliError } from './operator.ts';
-import { connectionSettings, requireOutput, type Target } from './target.ts';
+import { requireOutput, type Target } from './target.ts';
 
 /** The target of a command by ids: no e-mail address, name or secret is one. What is unknown is left out. */
 export interface Subject {
@@ -59,8 +57,8 @@ export interface AuditLog {
 
 /** Opens the target's audit trail. @throws {CliError} where it has none. */
 export function openAuditLog(target: Target): AuditLog {
-  const clock = clockOf(target);
-  const logs = clock.learnFrom(new CloudWatchLogsClient(connectionSettings(target, target.outputs.LogsEndpoint)));
+  const { clock, connect, makeId } = target;
+  const logs = connect(CloudWatchLogsClient, 'LogsEndpoint');
   const logGroupName = requireOutput(target, 'AuditLogGroup');
 
   async function write(line: AuditRecord): Promise<void> {
@@ -84,14 +82,9 @@ export function openAuditLog(target: Target): AuditLog {
       await logs.send(new DescribeLogStreamsCommand({ logGroupName, limit: 1 }));
       return `local:${userInfo().username}`;
     }
-    const sts = clock.learnFrom(new STSClient(connectionSettings(target, undefined)));
-    try {
-      const { Arn } = await sts.send(new GetCallerIdentityCommand({}));
-      if (Arn === undefined) throw new CliError('AWS does not tell whose credentials these are.');
-      return Arn;
-    } finally {
-      sts.destroy();
-    }
+    const { Arn } = await connect(STSClient).send(new GetCallerIdentityCommand({}));
+    if (Arn === undefined) throw new CliError('AWS does not tell whose credentials these are.');
+    return Arn;
   }
 
   async function createStream(logStreamName: string): Promise<void> {
@@ -107,7 +100,7 @@ export function openAuditLog(target: Target): AuditLog {
       const caller = await findCaller(); // and the time
       const begun: AuditRecord = {
         message: 'operator.begun',
-        id: randomId(22),
+        id: makeId(22),
         at: isoTime(clock.now()),
         caller,
         command,
@@ -121,7 +114,7 @@ export function openAuditLog(target: Target): AuditLog {
           write({
             ...begun,
             message: 'operator.continued',
-            id: randomId(22),
+            id: makeId(22),
             target: shown(subject),
             of: begun.id,
             outcome: 'done',

@@ -1,5 +1,4 @@
 import type { BegunLine, Change, Subject } from './audit-log.ts';
-import { clockOf } from './aws-clock.ts';
 import { CliError, describeError } from './operator.ts';
 import type { Task } from './target.ts';
 
@@ -107,7 +106,7 @@ async function begin(task: Task, command: string, subject: Subject, change?: Cha
 
 /** The first answers of a command told AWS's time. */
 function tellClock({ target, warn }: Task): void {
-  const ahead = clockOf(target).aheadBy();
+  const ahead = target.clock.aheadBy();
   if (Math.abs(ahead) <= toleratedMs) return;
   const seconds = Math.round(Math.abs(ahead) / 1_000);
   warn(

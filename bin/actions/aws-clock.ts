@@ -1,20 +1,11 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type Clock, systemClock } from '../../lambdas/platform/clock.ts';
-import type { Target } from './target.ts';
+import * as z from 'zod';
+import type { Clock } from '../../lambdas/platform/clock.ts';
 
 /** The time of a target: the machine's clock, put right by what the target's answers say. */
 export type AwsClock = ReturnType<typeof makeAwsClock>;
 
-/** Returns the clock of a target. Each target has one for as long as it is in use. */
-export function clockOf(target: Target): AwsClock {
-  const known = clocks.get(target);
-  const clock = known ?? makeAwsClock();
-  if (!known) clocks.set(target, clock);
-  return clock;
-}
-
 /** Makes a clock that follows the machine's until an answer contradicts it. */
-export function makeAwsClock(machine: Clock = systemClock) {
+export function makeAwsClock(machine: Clock) {
   let ahead = 0;
   return { now, aheadBy, learn, learnFrom };
 
@@ -48,8 +39,7 @@ export function makeAwsClock(machine: Clock = systemClock) {
       next => async args => {
         const sentAt = machine();
         const result = await next(args);
-        const { headers } = result.response as { readonly headers?: Readonly<Record<string, string>> };
-        learn(headers?.date, sentAt);
+        learn(datedAnswer.safeParse(result.response).data?.headers.date, sentAt);
         return result;
       },
       { step: 'deserialize', name: 'learnTime' },
@@ -59,8 +49,15 @@ export function makeAwsClock(machine: Clock = systemClock) {
 }
 
 /** Any client of the SDK. */
-interface AwsClient {
-  readonly middlewareStack: Pick<DynamoDBClient['middlewareStack'], 'add'>;
+export interface AwsClient {
+  readonly middlewareStack: {
+    add(middleware: Middleware, options: { readonly step: 'deserialize'; readonly name: string }): void;
+  };
 }
 
-const clocks = new WeakMap<Target, AwsClock>();
+/** A step of every client's calls: it passes on what it is given and returns what comes back. */
+type Middleware = <Call, Result extends { readonly response: unknown }>(
+  next: (call: Call) => Promise<Result>,
+) => (call: Call) => Promise<Result>;
+
+const datedAnswer = z.object({ headers: z.object({ date: z.string() }) });

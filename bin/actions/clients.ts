@@ -69,14 +69,16 @@ async function listClients({ target }: Task, page: PageRequest): Promise<readonl
 
 /** Lists the clients that have an older secret which still works. */
 async function listOldSecrets({ target }: Task, { limit }: PageRequest): Promise<readonly ClientInUse[]> {
-  const found = (await openClients(target).listClients()).filter(hasOldSecret).slice(0, limit);
+  const clients = await openClients(target).listClients();
+  const now = target.clock.now();
+  const found = clients.filter(client => hasOldSecret(client, now)).slice(0, limit);
   const inUse: ClientInUse[] = [];
   for (const client of found) inUse.push({ client, lastUses: await readSecretUses(target, client) });
   return inUse;
 }
 
-function hasOldSecret({ secrets }: Client): boolean {
-  return secrets.slice(1).some(secret => isLiveSecret(secret, Date.now()));
+function hasOldSecret({ secrets }: Client, now: number): boolean {
+  return secrets.slice(1).some(secret => isLiveSecret(secret, now));
 }
 
 /** @throws {CliError} where there is no such client. */

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { CloudWatchClient, DescribeAlarmsCommand, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
 import {
   CloudWatchLogsClient,
@@ -8,12 +7,12 @@ import {
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { CliError, type ShowProgress } from './operator.ts';
-import { connectionSettings, requireOutput, type Target } from './target.ts';
+import { requireOutput, type Target } from './target.ts';
 
 /** Reads the alarms of a stage: those that CloudFormation named after its stacks, 100 of each stack at most. */
 export async function readAlarms(target: Target) {
   if (!target.deployed) throw new CliError(`${target.label} has no alarms that can be asked: name a stage.`);
-  const cloudWatch = new CloudWatchClient(connectionSettings(target, undefined));
+  const cloudWatch = target.connect(CloudWatchClient);
   const answers = await Promise.all(
     target.deployed.stacks.map(({ stackName }) =>
       cloudWatch.send(new DescribeAlarmsCommand({ AlarmNamePrefix: `${stackName}-`, MaxRecords: 100 })),
@@ -35,8 +34,8 @@ export async function readAlarms(target: Target) {
  * none. SQS itself does not tell it.
  */
 export async function readAges(target: Target, queueNames: readonly string[]): Promise<readonly (number | null)[]> {
-  const cloudWatch = new CloudWatchClient(connectionSettings(target, undefined));
-  const now = Date.now();
+  const cloudWatch = target.connect(CloudWatchClient);
+  const now = target.clock.now();
   const { MetricDataResults = [] } = await cloudWatch.send(
     new GetMetricDataCommand({
       StartTime: new Date(now - 600_000),
@@ -89,7 +88,8 @@ export function openEventLog(target: Target): Logs {
 
 /** Opens the log groups that outputs of the target name. */
 export function openLogs(target: Target, outputs: readonly string[]): Logs {
-  const client = new CloudWatchLogsClient(connectionSettings(target, target.outputs.LogsEndpoint));
+  const client = target.connect(CloudWatchLogsClient, 'LogsEndpoint');
+  const { clock, pause } = target;
   const logGroupNames = outputs.flatMap(output => requireOutput(target, output).split(','));
 
   const groupKeptSince = async (logGroupName: string): Promise<number> => {
@@ -97,7 +97,7 @@ export function openLogs(target: Target, outputs: readonly string[]): Logs {
     const group = answer.logGroups?.find(found => found.logGroupName === logGroupName);
     if (!group) throw new CliError(`there is no log group ${logGroupName}: deploy this version first.`);
     const { creationTime = 0, retentionInDays } = group;
-    return retentionInDays === undefined ? creationTime : Math.max(creationTime, Date.now() - retentionInDays * day);
+    return retentionInDays === undefined ? creationTime : Math.max(creationTime, clock.now() - retentionInDays * day);
   };
 
   return {
@@ -126,7 +126,7 @@ export function openLogs(target: Target, outputs: readonly string[]): Logs {
       new StartQueryCommand({
         logGroupNames,
         startTime: Math.floor(since / 1_000),
-        endTime: Math.ceil(Date.now() / 1_000),
+        endTime: Math.ceil(clock.now() / 1_000),
         queryString: `fields @timestamp, @message | ${filters} | sort @timestamp desc`,
         limit,
       }),

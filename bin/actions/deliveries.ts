@@ -6,11 +6,10 @@ import { contentsOfStateShard, type UndeliveredState } from '../../lambdas/deliv
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { looks, reads, writes } from './audit.ts';
-import { clockOf } from './aws-clock.ts';
 import { CliError, type ShowProgress } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
-import { everySecond, type Replayed, type ReplayRequest, rangeOf, replayDeliveries } from './replay-deliveries.ts';
-import { connectDocuments, openDeliveries, openReplays } from './stores.ts';
+import { type Replayed, type ReplayRequest, rangeOf, replayDeliveries } from './replay-deliveries.ts';
+import { openDeliveries, openReplays } from './stores.ts';
 import { requireOutput, type Target, type Task } from './target.ts';
 
 /** The operators' actions on deliveries. */
@@ -129,7 +128,7 @@ export async function countIndexed(
     IndexName: 'undelivered',
     ProjectionExpression: 'stateShard, listKey',
   };
-  for await (const { Items = [] } of paginateScan({ client: connectDocuments(target) }, request)) {
+  for await (const { Items = [] } of paginateScan({ client: target.dynamo() }, request)) {
     for (const { stateShard, listKey } of Items) {
       const held = contentsOfStateShard(stateShard);
       const [acceptedAt = ''] = String(listKey).split('#');
@@ -175,7 +174,7 @@ async function resendDelivery({ target }: Task, id: string): Promise<Resent> {
   const resend = makeResend({
     store: { read, update },
     retryQueue: openRetryQueue(target),
-    now: clockOf(target).now,
+    now: target.clock.now,
     log: { info: () => {}, warn: () => {}, error: () => {} },
     count: () => {
       isQueued = false; // it counts nothing else
@@ -188,7 +187,7 @@ async function resendDelivery({ target }: Task, id: string): Promise<Resent> {
 /** Replays a range of deliveries and waits for the end of the replay. @throws {CliError} */
 async function replay({ target, progress }: Task, request: ReplayRequest): Promise<Replayed> {
   const replays = openReplays(target, openRetryQueue(target));
-  return replayDeliveries(request, { ...replays, now: clockOf(target).now, wait: everySecond }, progress);
+  return replayDeliveries(request, { ...replays, now: target.clock.now, pause: target.pause }, progress);
 }
 
 /** Yields the deliveries of a webhook, the newest first. */

@@ -3,7 +3,6 @@ import { newDelivery, testIdOf } from '../../lambdas/delivery/delivery.ts';
 import { sampleBody } from '../../lambdas/delivery/intake/event.ts';
 import { asShown } from '../../lambdas/delivery/representation.ts';
 import { dueNow } from '../../lambdas/delivery/transitions.ts';
-import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { reads, writes } from './audit.ts';
@@ -89,10 +88,10 @@ async function sendTest({ target }: Task, { account: accountId, event: eventName
   if (webhook.suspensionReason === 'operator') {
     throw new CliError('an operator suspended the webhook: nothing is sent until it is reactivated.');
   }
-  const now = Date.now();
+  const now = target.clock.now();
   const body = sampleBody(eventName, requireOutput(target, 'DemandsUrl'));
   const { webhookId } = webhook;
-  const id = testIdOf(randomId(22));
+  const id = testIdOf(target.makeId(22));
   const delivery = dueNow(newDelivery({ accountId, eventName, webhookId, body, createdAt: now, id }), now);
   await create(delivery);
   await openRetryQueue(target).send(delivery);

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/intake/event.ts';
 import { attemptMessage } from '../../lambdas/delivery/queues.ts';
@@ -97,7 +96,7 @@ async function redriveLetters({ target, progress }: Task, { rate, limit }: Redri
     } else {
       moved.add(key);
       progress(`Moved ${moved.size}, kept ${kept.size}`);
-      await pause(1_000 / rate);
+      await target.pause(1_000 / rate);
     }
   }
   const others = Math.min(inFlight, await queues.countInFlight());

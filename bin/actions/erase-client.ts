@@ -2,7 +2,7 @@ import type { Client } from '../../lambdas/auth/principals/client.ts';
 import { secretUseKeys } from '../../lambdas/auth/principals/secret-use.ts';
 import { clientLimitKey } from '../../lambdas/auth/protection/rate-limit.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
-import { connectDynamo, openClients } from './stores.ts';
+import { openClients } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function eraseClient(target: Target, clientId: string, account?: st
   const client = await store.setClientStatus(clientId, 'disabled', account);
   if (!client) return undefined;
   const table = requireOutput(target, 'LockoutsTable');
-  await batchDelete(connectDynamo(target), [...secretUseKeys(table, client), clientLimitKey(table, clientId)]);
+  await batchDelete(target.dynamo(), [...secretUseKeys(table, client), clientLimitKey(table, clientId)]);
   await store.deleteClient(clientId);
   return client;
 }

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { tokenEnvironment } from '../../lambdas/auth/environment.ts';
 import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
@@ -12,7 +11,6 @@ import { longestEmail, parseEmailAddress } from './email-address.ts';
 import { type NumberedLine, readLines } from './import-lines.ts';
 import { readWayBack } from './kept-versions.ts';
 import { CliError } from './operator.ts';
-import type { StageStacks } from './stage-stacks.ts';
 import { openUsers } from './stores.ts';
 import type { Task } from './target.ts';
 
@@ -42,12 +40,19 @@ export interface Imported {
  * imported. Such lines are warned of by their numbers as they come.
  */
 async function importUsers({ target, progress, warn, ...audit }: AuditedTask, file: string): Promise<Imported> {
-  if (target.deployed) await refuseUnjudged(target.deployed);
+  const { deployed, connect } = target;
+  if (deployed) await refuseUnjudged(name => readWayBack(connect, deployed, name));
   const users = openUsers(target);
   const named = nameCreated(audit);
   const importUser = (user: ImportedUser) => users.importUser(user, named.add);
   try {
-    return await importLines({ lines: linesOf(file), importUser, progress, warn, pause: () => sleep(retryPause) });
+    return await importLines({
+      lines: linesOf(file),
+      importUser,
+      progress,
+      warn,
+      pause: () => target.pause(retryPause),
+    });
   } finally {
     await named.end();
   }
@@ -82,8 +87,8 @@ function nameCreated({ nameDone, nameMore }: Pick<AuditedTask, 'nameDone' | 'nam
 }
 
 /** After a roll-back to a version that knows no imported hash, these users could not log in. The first version has none before it. */
-export async function refuseUnjudged(deployed: StageStacks, readWay: typeof readWayBack = readWayBack): Promise<void> {
-  const back = await readWay(deployed, 'Token');
+export async function refuseUnjudged(readWay: (name: string) => ReturnType<typeof readWayBack>): Promise<void> {
+  const back = await readWay('Token');
   if (!back || otherHashes.safeParse(back.environment.OTHER_PASSWORD_HASHES).success) return;
   throw new CliError(
     `a roll-back would lead the token function to version ${back.version}, which cannot judge imported hashes: deploy a second time with this release or a later one (a change of any setting publishes a version), then import.`,

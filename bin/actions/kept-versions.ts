@@ -4,6 +4,7 @@ import { readLiveFunctions } from './live-functions.ts';
 import type { Wants } from './missing-grants.ts';
 import { type Candidate, planRollback, type Version } from './rollback-plan.ts';
 import type { StageStacks } from './stage-stacks.ts';
+import type { Connect } from './world.ts';
 
 /** A function with the settings of its versions. */
 export interface Deployed extends Candidate {
@@ -11,9 +12,10 @@ export interface Deployed extends Candidate {
 }
 
 /** Reads the functions of a stage, where they lead, and the versions that are kept of each. */
-export async function readCandidates(lambda: LambdaClient, deployed: StageStacks): Promise<readonly Deployed[]> {
+export async function readCandidates(connect: Connect, deployed: StageStacks): Promise<readonly Deployed[]> {
   const stacks = ownStacks(deployed);
-  const functions = await readLiveFunctions(deployed.region, stacks);
+  const lambda = connect(LambdaClient);
+  const functions = await readLiveFunctions(connect, stacks);
   const published = publishedByLatest(stacks);
   return Promise.all(
     functions.map(async one => {
@@ -41,17 +43,13 @@ async function readVersions(client: LambdaClient, FunctionName: string, region: 
  * has none to go back to.
  */
 export async function readWayBack(
+  connect: Connect,
   deployed: StageStacks,
   name: string,
 ): Promise<{ readonly version: number; readonly environment: Wants['environment'] } | undefined> {
-  const lambda = new LambdaClient({ maxAttempts: 5, region: deployed.region });
-  try {
-    const candidates = await readCandidates(lambda, deployed);
-    const [move] = planRollback(candidates, { names: [name], again: true }).moves;
-    if (!move) return undefined;
-    const { version } = move.to;
-    return { version, environment: move.function.wants.get(version)?.environment ?? {} };
-  } finally {
-    lambda.destroy();
-  }
+  const candidates = await readCandidates(connect, deployed);
+  const [move] = planRollback(candidates, { names: [name], again: true }).moves;
+  if (!move) return undefined;
+  const { version } = move.to;
+  return { version, environment: move.function.wants.get(version)?.environment ?? {} };
 }

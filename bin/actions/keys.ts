@@ -2,7 +2,6 @@ import type { RotationResult } from '../../lambdas/auth/keys/key-rotation.ts';
 import { keyState } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type KeyKind, type KeyringKey, keyKinds } from '../../lambdas/platform/keyring.ts';
 import { reads, writes } from './audit.ts';
-import { clockOf } from './aws-clock.ts';
 import { CliError, type Confirm } from './operator.ts';
 import { openKeyring, openRotation } from './stores.ts';
 import type { Target, Task } from './target.ts';
@@ -86,7 +85,7 @@ async function rotateAtOnce(
 async function readKeys(target: Target, kinds: readonly KeyKind[]): Promise<KeyView[]> {
   const keyring = openKeyring(target);
   const rings = await Promise.all(kinds.map(kind => keyring.list(kind)));
-  const now = clockOf(target).now();
+  const now = target.clock.now();
   return rings.flatMap(keys => keys.map(key => viewKey(key, keys, now)));
 }
 

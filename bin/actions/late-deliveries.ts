@@ -7,8 +7,8 @@ import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import { batchGet, batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
-import { slownessPrefix } from '../../lambdas/delivery/isolation/slow-since.ts';
-import { connectDynamo, openDeliveries } from './stores.ts';
+import { slownessPrefix } from '../../lambdas/webhooks/slow-since.ts';
+import { openDeliveries } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 
 /** Pending deliveries of one account and event that are late for one reason. */
@@ -133,7 +133,7 @@ interface Table {
 }
 
 function openTable(target: Target): Table {
-  return { dynamo: connectDynamo(target), table: requireOutput(target, 'DeliveriesTable') };
+  return { dynamo: target.dynamo(), table: requireOutput(target, 'DeliveriesTable') };
 }
 
 /** Reads the first entries of a partition of index `due`. */

@@ -1,7 +1,8 @@
-import type { AliasConfiguration, LambdaClient } from '@aws-sdk/client-lambda';
+import type { AliasConfiguration } from '@aws-sdk/client-lambda';
 import { type RollbackRecord, readRecord } from '../../lambdas/platform/deployment/rollback-record.ts';
 import { isDeployed } from './stack-states.ts';
 import type { DeployedStack } from './stage-stacks.ts';
+import type { Connect } from './world.ts';
 
 /** A deployed function, and where its alias `live` leads. */
 export interface LiveFunction {
@@ -24,28 +25,24 @@ export const liveAlias = 'live';
 
 /** Returns the functions of stacks, sorted by their names, and where their aliases lead. */
 export async function readLiveFunctions(
-  region: string,
+  connect: Connect,
   stacks: readonly DeployedStack[],
 ): Promise<readonly LiveFunction[]> {
   const { GetAliasCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
-  const lambda: LambdaClient = new LambdaClient({ maxAttempts: 5, region });
-  try {
-    const functions = await listFunctions(region, stacks);
-    return await Promise.all(
-      functions.map(async found => {
-        const alias = await lambda.send(new GetAliasCommand({ FunctionName: found.functionName, Name: liveAlias }));
-        return { ...found, ...leadsTo(alias) };
-      }),
-    );
-  } finally {
-    lambda.destroy();
-  }
+  const lambda = connect(LambdaClient);
+  const functions = await listFunctions(connect, stacks);
+  return Promise.all(
+    functions.map(async found => {
+      const alias = await lambda.send(new GetAliasCommand({ FunctionName: found.functionName, Name: liveAlias }));
+      return { ...found, ...leadsTo(alias) };
+    }),
+  );
 }
 
 /** Returns the functions of stacks. CloudFormation knows the alias of each under the function's name in the code. */
-export async function listFunctions(region: string, stacks: readonly DeployedStack[]) {
+export async function listFunctions(connect: Connect, stacks: readonly DeployedStack[]) {
   const { CloudFormationClient, paginateListStackResources } = await import('@aws-sdk/client-cloudformation');
-  const client = new CloudFormationClient({ maxAttempts: 5, region });
+  const client = connect(CloudFormationClient);
   const listIn = async ({ stackName }: DeployedStack) => {
     const found: Pick<LiveFunction, 'name' | 'functionName' | 'stackName'>[] = [];
     for await (const { StackResourceSummaries = [] } of paginateListStackResources(
@@ -61,12 +58,8 @@ export async function listFunctions(region: string, stacks: readonly DeployedSta
     }
     return found;
   };
-  try {
-    const found = await Promise.all(stacks.filter(isDeployed).map(listIn));
-    return found.flat().sort((one, other) => (one.name < other.name ? -1 : 1));
-  } finally {
-    client.destroy();
-  }
+  const found = await Promise.all(stacks.filter(isDeployed).map(listIn));
+  return found.flat().sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 function leadsTo({ FunctionVersion, RoutingConfig, RevisionId, Description }: AliasConfiguration) {

@@ -1,6 +1,6 @@
 import { DeleteParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { readParameter } from '../../lambdas/platform/deployment/parameters.ts';
-import { connectionSettings, requireOutput, type Target } from './target.ts';
+import { requireOutput, type Target } from './target.ts';
 
 /** The secrets that the target keeps in Parameter Store, encrypted with its own KMS key. */
 export interface Parameters {
@@ -14,7 +14,7 @@ export interface Parameters {
 
 /** Connects to the target's parameters. */
 export function openParameters(target: Target): Parameters {
-  const ssm = new SSMClient(connectionSettings(target, undefined));
+  const ssm = target.connect(SSMClient);
   return { readOrMake, replace, remove };
 
   async function readOrMake(name: string, make: () => string): Promise<string> {

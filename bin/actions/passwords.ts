@@ -1,5 +1,5 @@
-import { randomId } from '../../lambdas/platform/identifiers.ts';
-import { type AskPassword, CliError } from './operator.ts';
+import { CliError } from './operator.ts';
+import type { Target, Task } from './target.ts';
 
 /** The way a password is chosen: it is generated, or asked for. */
 export interface PasswordOptions {
@@ -23,10 +23,10 @@ export interface ChosenPassword {
 export async function choosePassword(
   options: PasswordOptions,
   minimumLength: number,
-  askPassword: AskPassword,
+  { askPassword, makeId }: Pick<Task, 'askPassword'> & Pick<Target, 'makeId'>,
 ): Promise<ChosenPassword> {
   if (options.generatePassword === true) {
-    return { password: randomId(Math.max(generatedLength, minimumLength)), isGenerated: true };
+    return { password: makeId(Math.max(generatedLength, minimumLength)), isGenerated: true };
   }
   const check = (password: string) => passwordProblem(password, minimumLength);
   const password = await askPassword(check);

@@ -11,8 +11,7 @@ import {
 import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/intake/event.ts';
 import { type Origin, originOf, originTexts, textAttributes } from '../../lambdas/delivery/intake/origin.ts';
 import { type AttemptQueue, makeAttemptQueue } from '../../lambdas/delivery/queues.ts';
-import { clockOf } from './aws-clock.ts';
-import { connectionSettings, requireOutput, type Target } from './target.ts';
+import { requireOutput, type Target } from './target.ts';
 
 /** A queue, by the name of its output. */
 export type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl';
@@ -56,9 +55,9 @@ export function copyKey({ origin, body }: Pick<DeadLetter, 'origin' | 'body'>): 
 /** Connects to the target's retry queue. */
 export function openRetryQueue(target: Target): AttemptQueue {
   return makeAttemptQueue({
-    sqs: new SQSClient(connectionSettings(target, target.outputs.SqsEndpoint)),
+    sqs: target.connect(SQSClient, 'SqsEndpoint'),
     queueUrl: requireOutput(target, 'RetryQueueUrl'),
-    now: clockOf(target).now,
+    now: target.clock.now,
   });
 }
 
@@ -71,7 +70,7 @@ export interface QueueDepth {
 
 /** Counts the messages of one of the target's queues. */
 export async function readDepth(target: Target, queueUrl: string): Promise<QueueDepth> {
-  const sqs = new SQSClient(connectionSettings(target, target.outputs.SqsEndpoint));
+  const sqs = target.connect(SQSClient, 'SqsEndpoint');
   const { Attributes = {} } = await sqs.send(
     new GetQueueAttributesCommand({
       QueueUrl: queueUrl,
@@ -91,7 +90,7 @@ export async function readDepth(target: Target, queueUrl: string): Promise<Queue
 
 /** Connects to the target's queues. */
 export function openQueues(target: Target): Queues {
-  const sqs = new SQSClient(connectionSettings(target, target.outputs.SqsEndpoint));
+  const sqs = target.connect(SQSClient, 'SqsEndpoint');
   const urlOf = (queue: QueueName) => requireOutput(target, queue);
   const removed = new Set<string>();
 

@@ -2,11 +2,10 @@ import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
 import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { type AuditedTask, writes } from './audit.ts';
-import { clockOf } from './aws-clock.ts';
 import { countIndexed } from './deliveries.ts';
 import type { ShowProgress } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
-import { everySecond, rangeOf, replayDeliveries } from './replay-deliveries.ts';
+import { rangeOf, replayDeliveries } from './replay-deliveries.ts';
 import { optionsOf, type RangeOutcome, type ReplayedWebhook, type ReplayOne, replayRange } from './replay-range.ts';
 import { openDeliveries, openReplays } from './stores.ts';
 import type { Target } from './target.ts';
@@ -28,6 +27,7 @@ async function replayAll(
   { account, ...range }: ReplayRange & { readonly account?: string | undefined },
 ): Promise<readonly RangeOutcome[]> {
   const { target, progress, tell } = task;
+  const { clock, pause } = target;
   const webhooks = await webhooksWith(target, { account, ...range }, progress);
   if (webhooks.length === 0) return [];
   const whose = account === undefined ? target.label : `account "${account}" of ${target.label}`;
@@ -44,9 +44,9 @@ async function replayAll(
       if (begun) await onBegun();
       return begun;
     };
-    return replayDeliveries(request, { ...replays, start, now: clockOf(target).now, wait: everySecond }, () => {});
+    return replayDeliveries(request, { ...replays, start, now: clock.now, pause }, () => {});
   };
-  return replayRange(webhooks, range, { find, replayOne }, { ...task, now: clockOf(target).now });
+  return replayRange(webhooks, range, { find, replayOne }, { ...task, now: clock.now });
 }
 
 /** Finds the webhooks that have deliveries in a range: those of an account by their own partitions, those of all in one scan. */

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
 import { progressAt, type Replay } from '../../lambdas/delivery/replay/replay.ts';
 import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
@@ -8,6 +7,7 @@ import { isoTime } from '../../lambdas/platform/clock.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { CliError, type ShowProgress } from './operator.ts';
+import type { Pause } from './world.ts';
 
 /** The choice of deliveries to replay. */
 export interface ReplayRequest extends ReplayRange {
@@ -40,15 +40,14 @@ export async function replayDeliveries(
     findLatest,
     start,
     now,
-    wait,
+    pause,
   }: {
     readonly findWebhook: FindWebhook;
     /** The webhook's latest replay. */
     findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
     readonly start: StartReplay;
     readonly now: () => number;
-    /** Waits until the replay is looked at again. */
-    readonly wait: () => Promise<unknown>;
+    readonly pause: Pause;
   },
   progress: ShowProgress,
 ): Promise<Replayed> {
@@ -73,16 +72,11 @@ export async function replayDeliveries(
       );
     }
     progress(describe(replay, sent));
-    await wait();
+    await pause(betweenLooks);
     const latest = await findLatest(account, event);
     if (latest?.id !== id) throw new CliError('the replay was replaced by another one: its webhook is a new one.');
     replay = latest;
   }
-}
-
-/** Waits until the replay is looked at again. */
-export function everySecond(): Promise<unknown> {
-  return pause(1_000);
 }
 
 function describe({ total, countCursor }: Replay, sent: number): string {
@@ -90,3 +84,6 @@ function describe({ total, countCursor }: Replay, sent: number): string {
     ? `Sent ${sent} of ${total} deliveries, ten a second`
     : `Counting: ${total} deliveries so far`;
 }
+
+/** A replay that is under way is looked at again after this time. Milliseconds. */
+const betweenLooks = 1_000;

@@ -27,7 +27,7 @@ export interface FoundRequest {
 async function findRequest(
   { target, progress }: Task,
   requestId: string,
-  { since = Date.now() - searchedBack }: { readonly since?: number },
+  { since = target.clock.now() - searchedBack }: { readonly since?: number },
 ): Promise<FoundRequest> {
   const logs = openLogs(target, logOutputs);
   const logSince = Math.max(await logs.keptSince(), since);

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { PutCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import { type Dynamo, type Item, type ItemKey, UnprocessedKeysError } from '../../lambdas/platform/aws/dynamo.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
+import type { Pause } from './world.ts';
 
 /** A table of the stage, and another that AWS restored an earlier moment of it into. */
 export interface RestoredTable {
@@ -40,10 +40,12 @@ export async function compareTables(
   { table, restored, keyNames }: RestoredTable,
   {
     now,
+    pause,
     onMissing = async () => {},
     onProgress = () => {},
   }: {
     readonly now: number;
+    readonly pause: Pause;
     readonly onMissing?: (item: Item) => Promise<void>;
     readonly onProgress?: (comparison: Comparison) => void;
   },
@@ -70,7 +72,7 @@ export async function compareTables(
   async function compareBatch(items: readonly Item[]): Promise<void> {
     const keyOf = (item: Item) => Object.fromEntries(keyNames.map(name => [name, item[name]]));
     const keys = items.map(item => ({ table, key: keyOf(item) }));
-    const present = await readPatiently(dynamo, keys);
+    const present = await readPatiently(dynamo, keys, pause);
     throwFirst(await Promise.allSettled(items.map((item, at) => judge(item, present[at]).catch(stop))));
   }
 
@@ -117,13 +119,13 @@ export async function putMissing(
 }
 
 /** Reads items; waits where their partition is busy, since the items of one scan lie side by side. */
-async function readPatiently(dynamo: Dynamo, keys: readonly ItemKey[]) {
-  for (let pause = firstPause; ; pause *= 2) {
+async function readPatiently(dynamo: Pick<DynamoDBDocumentClient, 'send'>, keys: readonly ItemKey[], pause: Pause) {
+  for (let wait = firstPause; ; wait *= 2) {
     try {
       return await batchGet(dynamo, keys);
     } catch (error) {
-      if (!(error instanceof UnprocessedKeysError) || pause > longestPause) throw error;
-      await sleep(pause);
+      if (!(error instanceof UnprocessedKeysError) || wait > longestPause) throw error;
+      await pause(wait);
     }
   }
 }

@@ -5,7 +5,6 @@ import { isoTime } from '../../lambdas/platform/clock.ts';
 import { moveAll, raiseNumber } from './alias-moves.ts';
 import { writes } from './audit.ts';
 import type { Subject } from './audit-log.ts';
-import { clockOf } from './aws-clock.ts';
 import { type Deployed, readCandidates } from './kept-versions.ts';
 import { ownStacks, refuseWhileDeploying } from './latest-deployment.ts';
 import { type LiveFunction, listFunctions } from './live-functions.ts';
@@ -47,13 +46,12 @@ export interface MoveView {
  */
 async function rollBack(task: Task, names: readonly string[], { again = false }: Partial<Choice>): Promise<Rollback> {
   const { target, progress, confirm } = task;
+  const { connect, clock } = target;
   const deployed = requireStage(target);
   const parameter = requireOutput(target, 'RollbackNumberParameter');
   refuseWhileDeploying(deployed);
   progress('Reading where the functions lead');
-  const settings = { maxAttempts: 5, region: deployed.region };
-  const lambda = new LambdaClient(settings);
-  const candidates = await readCandidates(lambda, deployed);
+  const candidates = await readCandidates(connect, deployed);
   refuseUnknown(names, candidates);
 
   const { moves, already, stuck } = planRollback(candidates, { names, again });
@@ -66,7 +64,7 @@ async function rollBack(task: Task, names: readonly string[], { again = false }:
       `nothing to roll back: the latest deployment of ${target.label} published no version that is in use. Name functions to take them back all the same: ${candidates.map(nameOf).join(', ')}.`,
     );
   }
-  const iam = new IAMClient(settings);
+  const iam = connect(IAMClient);
   const views = await Promise.all(moves.map(move => viewMove(iam, move)));
   const outcome = {
     stage: deployed.configuration.stage,
@@ -79,8 +77,8 @@ async function rollBack(task: Task, names: readonly string[], { again = false }:
   await confirm(`This leads ${views.map(sentenceOf).join(', ')} of ${target.label}.`);
   progress('Leading the functions back');
   // First: a number too many publishes versions in vain, and one too few would leave functions behind at the next deployment.
-  await raiseNumber(new SSMClient(settings), parameter);
-  await moveAll(lambda, moves, { again, now: clockOf(target).now() });
+  await raiseNumber(connect(SSMClient), parameter);
+  await moveAll(connect(LambdaClient), moves, { again, now: clock.now() });
   return outcome;
 }
 
@@ -125,10 +123,13 @@ function sentenceOf({ function: name, from, fromPublishedAt, to, toPublishedAt }
 }
 
 /** Names the functions that a stage has; without names, that it is all that the latest deployment published. */
-async function nameAsked({ target: { deployed } }: Pick<Task, 'target'>, names: readonly string[]): Promise<Subject> {
+async function nameAsked(
+  { target: { deployed, connect } }: Pick<Task, 'target'>,
+  names: readonly string[],
+): Promise<Subject> {
   if (!deployed) return {};
   if (names.length === 0) return { all: 'of the latest deployment' };
-  const known = await listFunctions(deployed.region, ownStacks(deployed));
+  const known = await listFunctions(connect, ownStacks(deployed));
   return { functions: names.filter(name => known.some(one => one.name === name)) };
 }
 

@@ -6,9 +6,8 @@ import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
 import type { SessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import { reads, writes } from './audit.ts';
-import { clockOf } from './aws-clock.ts';
 import { CliError } from './operator.ts';
-import { connectDynamo, openClients, openSessions, openUsers } from './stores.ts';
+import { openClients, openSessions, openUsers } from './stores.ts';
 import { requireOutput, type Target, type Task } from './target.ts';
 import { findUser, unlessRefused } from './users.ts';
 
@@ -121,7 +120,7 @@ async function endSession({ target, confirm }: Task, sessionId: string): Promise
     throw new CliError(`there is no session "${sessionId}": "sessions list --user EMAIL" shows them.`);
   }
   await confirm(`This ends session ${sessionId} of ${target.label} with all its tokens.`);
-  await revokeSession(sessionId, 'operator', clockOf(target).now());
+  await revokeSession(sessionId, 'operator', target.clock.now());
   const ended = await findSession(sessionId);
   const [state] = ended ? await inspect(target, [ended]) : [];
   return { sessionId, state };
@@ -151,7 +150,7 @@ const pageSize = 100;
 
 /** Reads the users and clients of sessions, each once. */
 async function inspect(target: Target, sessions: readonly Session[]): Promise<SessionState[]> {
-  const dynamo = connectDynamo(target);
+  const dynamo = target.dynamo();
   const [users, clients] = [requireOutput(target, 'UsersTable'), requireOutput(target, 'ClientsTable')];
   const userIds = [...new Set(sessions.map(({ userId }) => userId))];
   const clientIds = [...new Set(sessions.map(({ clientId }) => clientId))];
@@ -165,7 +164,7 @@ async function inspect(target: Target, sessions: readonly Session[]): Promise<Se
       clientIds.map(id => clientKey(clients, id)),
     ),
   ]);
-  const now = clockOf(target).now();
+  const now = target.clock.now();
   return sessions.map(session => {
     const user = parseUser(userItems[userIds.indexOf(session.userId)]);
     const client = parseClient(clientItems[clientIds.indexOf(session.clientId)]);

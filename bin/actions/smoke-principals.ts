@@ -1,11 +1,10 @@
 import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
 import type { Client } from '../../lambdas/auth/principals/client.ts';
 import type { User } from '../../lambdas/auth/principals/user.ts';
-import { randomId } from '../../lambdas/platform/identifiers.ts';
+import type { MakeId } from '../../lambdas/platform/identifiers.ts';
 import type { Identity } from '../../lambdas/smoke/service.ts';
 import type { TestIdentity } from '../../lambdas/smoke/smoke-test.ts';
 import { useLimitMs } from '../../lambdas/smoke/step-record.ts';
-import { clockOf } from './aws-clock.ts';
 import { eraseLogin, eraseUser, type UserData } from './erase-user.ts';
 import { openClients, openSessions, openUsers } from './stores.ts';
 import type { Target } from './target.ts';
@@ -22,7 +21,7 @@ export interface Principals {
 /** Makes the client and the user of one test. */
 export function makeTestIdentity(target: Target): Required<TestIdentity> {
   let opening: Promise<Identity> | undefined;
-  const made = newNames('temporary');
+  const made = newNames('temporary', target.makeId);
   return {
     open: () => {
       opening = createIdentity(target, 'temporary', made);
@@ -37,7 +36,11 @@ export function makeTestIdentity(target: Target): Required<TestIdentity> {
 }
 
 /** Creates a client and a user. */
-export async function createIdentity(target: Target, kind: PrincipalKind, names = newNames(kind)): Promise<Identity> {
+export async function createIdentity(
+  target: Target,
+  kind: PrincipalKind,
+  names = newNames(kind, target.makeId),
+): Promise<Identity> {
   const { client, clientSecret } = await openClients(target).createClient({
     name: kinds[kind].clientName,
     grants: ['password', 'refresh_token'],
@@ -45,7 +48,7 @@ export async function createIdentity(target: Target, kind: PrincipalKind, names 
     graceSeconds: 0,
   });
   names.clientId = client.clientId;
-  const password = randomId(43);
+  const password = target.makeId(43);
   await openUsers(target).createUser({ email: names.email, password, accountId: smokeAccount, role: 'admin' });
   return { clientId: client.clientId, clientSecret, username: names.email, password };
 }
@@ -53,7 +56,7 @@ export async function createIdentity(target: Target, kind: PrincipalKind, names 
 /** Removes what tests that were killed left behind. Those that may be under way keep theirs. Says what it did. */
 export async function removeLeftOvers(target: Target): Promise<string> {
   const { clients, users } = await findPrincipals(target, 'temporary');
-  const isOld = ({ createdAt }: { readonly createdAt: number }) => createdAt + useLimitMs < clockOf(target).now();
+  const isOld = ({ createdAt }: { readonly createdAt: number }) => createdAt + useLimitMs < target.clock.now();
   const removed = await removePrincipals(target, { clients: clients.filter(isOld), users: users.filter(isOld) });
   const kept = clients.length + users.length - removed.length;
   const others = kept === 0 ? '' : `; ${kept} of the last ${useLimitMs / 60_000} minutes may be in use`;
@@ -94,8 +97,8 @@ interface Names {
 }
 
 /** Nobody has an address under `.invalid` (RFC 6761). A random one cannot be locked by somebody else's guesses. */
-function newNames(kind: PrincipalKind): Names {
-  return { email: `${kinds[kind].emailPrefix}${randomId(22).toLowerCase()}@smoke.invalid` };
+function newNames(kind: PrincipalKind, makeId: MakeId): Names {
+  return { email: `${kinds[kind].emailPrefix}${makeId(22).toLowerCase()}@smoke.invalid` };
 }
 
 /** Deletes a user, also one whose creation failed half-way. */

@@ -1,7 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
-import { systemClock } from '../../lambdas/platform/clock.ts';
-import { randomId } from '../../lambdas/platform/identifiers.ts';
 import {
   otherReceiver,
   ownReceiver,
@@ -68,9 +65,14 @@ export interface RotatedCredentials {
  */
 async function testStage({ target }: Task, { timeout, interruption, onStep }: TestOptions): Promise<SmokeReport> {
   const receiver = receiverOf(target);
+  const { clock, pause, makeId } = target;
   const queues = openQueues(target);
   const ended = new AbortController();
-  const timer = setTimeout(() => ended.abort(new TestEnded(`not done after ${timeout} s`)), timeout * 1_000);
+  const done = new AbortController();
+  pause(timeout * 1_000, done.signal).then(
+    () => ended.abort(new TestEnded(`not done after ${timeout} s`)),
+    () => {}, // it was done in time
+  );
   const interrupt = () => ended.abort(new TestEnded('interrupted', 'who or what interrupted it, if it was not you'));
   interruption.addEventListener('abort', interrupt, { once: true });
   if (interruption.aborted) interrupt();
@@ -88,16 +90,16 @@ async function testStage({ target }: Task, { timeout, interruption, onStep }: Te
         },
         describeError: error => describeError(error, target.unreachable),
         onStep,
-        now: systemClock,
-        makeId: randomId,
-        pause: (milliseconds, signal) => pause(milliseconds, undefined, { signal }),
+        now: clock.now,
+        makeId,
+        pause,
       },
       ended.signal,
     );
     if (!result.failure) return { label: target.label, result };
     throw failed(target, result, result.failure);
   } finally {
-    clearTimeout(timer);
+    done.abort();
     interruption.removeEventListener('abort', interrupt);
   }
 }
@@ -157,6 +159,7 @@ function failed({ label }: Target, result: SmokeResult, { step, reason, lookAt }
 
 /** @throws {CliError} where the target has none, or it is one of the service's own hosts. */
 function receiverOf(target: Target): TestReceiver {
+  const { clock, makeId } = target;
   const own = ['AuthUrl', 'BaseUrl'].map(name => URL.parse(requireOutput(target, name))?.host);
   const { SmokeReceiverUrl: url, SmokeReceiverKeyParameter: parameter } = target.outputs;
   if (url === undefined) {
@@ -168,12 +171,12 @@ function receiverOf(target: Target): TestReceiver {
       `the receiver of ${target.label} is ${url}, which is Emissor itself: it never delivers to its own hosts. Change smokeReceiverUrl in the stage's file, or leave it out, and deploy.`,
     );
   }
-  if (parameter === undefined) return otherReceiver(url, host === localReceiver, randomId);
+  if (parameter === undefined) return otherReceiver(url, host === localReceiver, makeId);
   return ownReceiver({
     url,
-    readSecret: () => openParameters(target).readOrMake(parameter, () => randomId(43)),
-    now: systemClock,
-    makeId: randomId,
+    readSecret: () => openParameters(target).readOrMake(parameter, () => makeId(43)),
+    now: clock.now,
+    makeId,
   });
 }
 

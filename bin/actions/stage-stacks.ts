@@ -2,6 +2,7 @@ import type { Stack } from '@aws-sdk/client-cloudformation';
 import { hasSmokeStack, type StageConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError, type StageName } from '../../lib/stage-files.ts';
 import { CliError } from './operator.ts';
+import type { Connect } from './world.ts';
 
 /** The stacks that a stage may have, in the order in which they are deployed. */
 export const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'] as const;
@@ -37,12 +38,16 @@ export function stackNameOf(stage: StageName, name: StackName): string {
  * Reads the stacks of a stage in the account and Region that its file names. Without these in the file, the SDK's usual
  * ones are taken.
  *
+ * @param connectIn - makes what connects to AWS in a Region, or in the SDK's own.
  * @throws {CliError} for a file that is not filled in, and for credentials of another account.
  */
-export async function readStageStacks(stage: StageName): Promise<StageStacks> {
+export async function readStageStacks(
+  stage: StageName,
+  connectIn: (region: string | undefined) => Connect,
+): Promise<StageStacks> {
   const configuration = configurationOf(stage);
-  const { region, stacks } = await describeStacks(configuration, configuration.region);
-  const account = accountOf(stacks) ?? (await callersAccount(region));
+  const { region, stacks } = await describeStacks(configuration, connectIn(configuration.region));
+  const account = accountOf(stacks) ?? (await callersAccount(connectIn(region)));
   requireOwnAccount(configuration, account);
   return { configuration, region, account, stacks };
 }
@@ -65,18 +70,14 @@ export function requireOwnAccount({ stage, account: own }: StageConfiguration, a
   );
 }
 
-/**
- * Describes the stacks that a stage's file asks for, and those that are left over, whosever they are.
- *
- * @param region - the SDK's own if it is left out.
- */
+/** Describes the stacks that a stage's file asks for, and those that are left over, whosever they are. */
 export async function describeStacks(
   configuration: StageConfiguration,
-  region: string | undefined,
+  connect: Connect,
 ): Promise<Pick<StageStacks, 'region' | 'stacks'>> {
   // Loaded on demand: the SDK takes longer to load than the rest takes to run.
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
-  const client = new CloudFormationClient({ maxAttempts: 3, ...(region === undefined ? {} : { region }) });
+  const client = connect(CloudFormationClient);
 
   const describe = async (name: StackName): Promise<DeployedStack> => {
     const stackName = stackNameOf(configuration.stage, name);
@@ -89,16 +90,12 @@ export async function describeStacks(
     }
   };
 
-  try {
-    const asked = stackNamesOf(configuration);
-    const stacks = await Promise.all(stackNames.map(describe));
-    return {
-      region: await client.config.region(),
-      stacks: stacks.filter(({ name, found }) => found !== undefined || asked.includes(name)),
-    };
-  } finally {
-    client.destroy();
-  }
+  const asked = stackNamesOf(configuration);
+  const stacks = await Promise.all(stackNames.map(describe));
+  return {
+    region: await client.config.region(),
+    stacks: stacks.filter(({ name, found }) => found !== undefined || asked.includes(name)),
+  };
 }
 
 /** Returns the account of stacks, which their ids name (`arn:aws:cloudformation:REGION:ACCOUNT:stack/…`). */
@@ -116,14 +113,9 @@ function configurationOf(stage: StageName): StageConfiguration {
 }
 
 /** Asked only where no stack tells the account: a stage is most often missing because the credentials are others. */
-async function callersAccount(region: string): Promise<string> {
+async function callersAccount(connect: Connect): Promise<string> {
   const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
-  const client = new STSClient({ maxAttempts: 3, region });
-  try {
-    return (await client.send(new GetCallerIdentityCommand({}))).Account ?? '';
-  } finally {
-    client.destroy();
-  }
+  return (await connect(STSClient).send(new GetCallerIdentityCommand({}))).Account ?? '';
 }
 
 function isMissing(error: unknown): boolean {

@@ -2,7 +2,6 @@ import { ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { contentsOfStateShard } from '../../lambdas/delivery/store/delivery-item.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { findLate } from './late-deliveries.ts';
-import { connectDynamo } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 
 /** The findings of a bounded look at the deliveries. */
@@ -15,7 +14,7 @@ export async function readDeliveries(target: Target, now: number) {
 }
 
 async function countEnded(target: Target) {
-  const dynamo = connectDynamo(target);
+  const dynamo = target.dynamo();
   const counts = new Map<string, Ended>();
   let [looked, from]: [number, Item | undefined] = [0, undefined];
   for (let page = 0; page < mostPages; page++) {

@@ -1,4 +1,4 @@
-import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { keyState, nextRotation } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { keyKinds } from '../../lambdas/platform/keyring.ts';
@@ -45,7 +45,7 @@ export async function readFacts(target: Target, progress: ShowProgress) {
     attempt(() => readQueues(target)),
     attempt(() => readAlarms(target)),
     attempt(() => readWebhooks(target)),
-    attempt(() => readDeliveries(target, Date.now())),
+    attempt(() => readDeliveries(target, target.clock.now())),
     attempt(() => readUsers(target)),
     attempt(() => readKeys(target)),
   ]);
@@ -92,21 +92,20 @@ function viewStack({ stackName, found }: DeployedStack) {
 /** Reads the deletion protection of the tables that a stage has. On this machine nothing is protected. */
 async function readTables(target: Target) {
   if (!target.deployed) return [];
-  const dynamo = new DynamoDBClient({ maxAttempts: 3, region: target.deployed.region });
   const names = tableOutputs.flatMap(output => target.outputs[output] ?? []);
   if (names.length === 0) requireOutput(target, 'ClientsTable');
   return Promise.all(
     names.map(async name => {
-      const { Table } = await dynamo.send(new DescribeTableCommand({ TableName: name }));
+      const { Table } = await target.dynamo().send(new DescribeTableCommand({ TableName: name }));
       return { name, deletionProtection: Table?.DeletionProtectionEnabled ?? false };
     }),
   );
 }
 
 /** Reads which functions are rolled back. On this machine each has one version. */
-async function readRolledBack({ deployed }: Target): Promise<readonly RolledBack[]> {
+async function readRolledBack({ deployed, connect }: Target): Promise<readonly RolledBack[]> {
   if (!deployed) return [];
-  return findRolledBack(await readLiveFunctions(deployed.region, ownStacks(deployed)));
+  return findRolledBack(await readLiveFunctions(connect, ownStacks(deployed)));
 }
 
 async function readQueues(target: Target) {
@@ -172,7 +171,7 @@ async function readUsers(target: Target) {
 async function readKeys(target: Target) {
   const { policies } = rotationSettings(target);
   const keyring = openKeyring(target);
-  const now = Date.now();
+  const now = target.clock.now();
   return Promise.all(
     keyKinds.map(async kind => {
       const keys = await keyring.list(kind);

@@ -19,7 +19,7 @@ export interface Status extends Facts {
 /** Reads what is deployed of a target, how it does, and what needs somebody. It writes nothing, and its reads are bounded. */
 async function readStatus({ target, progress }: Task): Promise<Status> {
   const facts = await readFacts(target, progress);
-  return { ...facts, problems: findProblems(facts, target.deployed, Date.now()) };
+  return { ...facts, problems: findProblems(facts, target.deployed, target.clock.now()) };
 }
 
 /**

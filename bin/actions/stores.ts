@@ -20,24 +20,12 @@ import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { makeReadAnswers } from '../../lambdas/delivery/store/read-answers.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
 import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
-import { type Dynamo, makeDocumentClient, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
-import { type MakeId, randomId } from '../../lambdas/platform/identifiers.ts';
+import type { MakeId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
-import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/delivery/isolation/slow-since.ts';
-import { clockOf } from './aws-clock.ts';
+import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/webhooks/slow-since.ts';
 import { CliError } from './operator.ts';
-import { connectionSettings, requireOutput, type Target } from './target.ts';
-
-/** Access to the target's tables. */
-export function connectDynamo(target: Target): Dynamo {
-  return makeDynamo(connectDocuments(target));
-}
-
-/** Returns the client of the target's tables, for what takes a client. */
-export function connectDocuments(target: Target): DynamoDBDocumentClient {
-  return clockOf(target).learnFrom(makeDocumentClient(connectionSettings(target, target.outputs.DynamoDbEndpoint)));
-}
+import { requireOutput, type Target } from './target.ts';
 
 /** Opens the target's clients. */
 export function openClients(target: Target) {
@@ -46,12 +34,12 @@ export function openClients(target: Target) {
 
 /** Reads on which day each secret of a client was last used, in the order of its secrets. */
 export function readSecretUses(target: Target, client: Client): Promise<readonly (string | undefined)[]> {
-  return readLastUses(connectDynamo(target), requireOutput(target, 'LockoutsTable'), client);
+  return readLastUses(target.dynamo(), requireOutput(target, 'LockoutsTable'), client);
 }
 
 /** Deletes the notes on the use of secrets that are dropped, before the next replacement forgets which they were. */
 export function forgetDroppedUses(target: Target, client: Client): Promise<void> {
-  return batchDelete(connectDynamo(target), droppedUseKeys(requireOutput(target, 'LockoutsTable'), client));
+  return batchDelete(target.dynamo(), droppedUseKeys(requireOutput(target, 'LockoutsTable'), client));
 }
 
 /** Opens the target's users. */
@@ -131,8 +119,8 @@ export function openDeliveries(target: Target) {
 
 /** Opens the target's replays, started and driven as the service does it. */
 export function openReplays(target: Target, retryQueue: AttemptQueue) {
-  const dynamo = connectDynamo(target);
-  const { now } = clockOf(target);
+  const dynamo = target.dynamo();
+  const { now } = target.clock;
   const table = requireOutput(target, 'DeliveriesTable');
   const stored = { dynamo, table, now, historyDays: Number(requireOutput(target, 'HistoryDays')) };
   const store = makeDeliveryStore(stored);
@@ -154,7 +142,7 @@ export function openReplays(target: Target, retryQueue: AttemptQueue) {
     find: replays.find,
     /** Makes what starts replays whose ids are made of what `makeId` returns. */
     startWith: (makeId: MakeId) => makeStartReplay({ ...silence, replays, run, makeId, now }),
-    start: makeStartReplay({ ...silence, replays, run, makeId: randomId, now }),
+    start: makeStartReplay({ ...silence, replays, run, makeId: target.makeId, now }),
   };
 }
 
@@ -163,7 +151,7 @@ export async function readSlowSince(
   target: Target,
   owners: readonly SlownessOwner[],
 ): Promise<readonly (number | undefined)[]> {
-  const read = makeReadSlowSince(connectDynamo(target), requireOutput(target, 'DeliveriesTable'));
+  const read = makeReadSlowSince(target.dynamo(), requireOutput(target, 'DeliveriesTable'));
   const found: (number | undefined)[] = [];
   for (let start = 0; start < owners.length; start += batchGetLimit) {
     found.push(...(await read(owners.slice(start, start + batchGetLimit))));
@@ -172,15 +160,15 @@ export async function readSlowSince(
 }
 
 function keyringIn(target: Target) {
-  return { dynamo: connectDynamo(target), table: requireOutput(target, 'KeyringTable'), now: clockOf(target).now };
+  return { dynamo: target.dynamo(), table: requireOutput(target, 'KeyringTable'), now: target.clock.now };
 }
 
 function connectKms(target: Target): KMSClient {
-  return new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint));
+  return target.connect(KMSClient, 'KmsEndpoint');
 }
 
 function connect(target: Target) {
-  return { dynamo: connectDynamo(target), now: clockOf(target).now, makeId: randomId };
+  return { dynamo: target.dynamo(), now: target.clock.now, makeId: target.makeId };
 }
 
 /** Failures need no report here: the sweeper goes on with every replay each minute. */

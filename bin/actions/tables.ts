@@ -1,10 +1,9 @@
-import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { reads, writes } from './audit.ts';
 import { CliError } from './operator.ts';
 import { type Comparison, compareTables, putMissing, type RestoredTable } from './restored-table.ts';
-import { connectDynamo } from './stores.ts';
-import { connectionSettings, requireOutput, type Target, type Task } from './target.ts';
+import { requireOutput, type Target, type Task } from './target.ts';
 
 /** The operators' actions on a table that AWS restored. */
 export const actions = {
@@ -18,8 +17,9 @@ export const actions = {
 /** Compares a restored table with the stage's. @throws {CliError} where one is missing, or both have different keys. */
 async function compare({ target, progress }: Task, table: string, restored: string): Promise<Comparison> {
   const both = await findTables(target, table, restored);
-  return compareTables(connectDynamo(target), both, {
-    now: nowInSeconds(),
+  return compareTables(target.dynamo(), both, {
+    now: secondsOf(target),
+    pause: target.pause,
     onProgress: ({ restored: read }) => progress(`${read} items compared`),
   });
 }
@@ -41,10 +41,11 @@ async function copyMissing(
   await confirm(
     `This copies every item of ${restored} that ${both.table} does not have, what was deleted on purpose since then too.`,
   );
-  const dynamo = connectDynamo(target);
+  const dynamo = target.dynamo();
   let copied = 0;
   const comparison = await compareTables(dynamo, both, {
-    now: nowInSeconds(),
+    now: secondsOf(target),
+    pause: target.pause,
     onMissing: async item => {
       if (mayReturn(table, item) && (await putMissing(dynamo, both, item))) copied += 1;
     },
@@ -79,9 +80,8 @@ async function findTables(target: Target, name: string, restored: string): Promi
 }
 
 async function keyNamesOf(target: Target, table: string): Promise<readonly string[] | undefined> {
-  const client = new DynamoDBClient(connectionSettings(target, target.outputs.DynamoDbEndpoint));
   try {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName: table }));
+    const { Table } = await target.dynamo().send(new DescribeTableCommand({ TableName: table }));
     return Table?.KeySchema?.map(({ AttributeName = '' }) => AttributeName);
   } catch (error) {
     if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined;
@@ -89,6 +89,6 @@ async function keyNamesOf(target: Target, table: string): Promise<readonly strin
   }
 }
 
-function nowInSeconds(): number {
-  return Math.floor(Date.now() / 1_000);
+function secondsOf({ clock }: Target): number {
+  return Math.floor(clock.now() / 1_000);
 }

@@ -1,15 +1,27 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
+import type { DynamoDBDocumentClient } from '../../lambdas/platform/aws/documents.ts';
+import type { MakeId } from '../../lambdas/platform/identifiers.ts';
 import type { StageName } from '../../lib/stage-files.ts';
+import { type AwsClient, type AwsClock, makeAwsClock } from './aws-clock.ts';
 import { type AskPassword, CliError, type Confirm, type ShowProgress } from './operator.ts';
 import { type DeployedStack, isLeftOver, readStageStacks, type StageStacks } from './stage-stacks.ts';
+import {
+  type Connect,
+  type ConnectionSettings,
+  type EndpointOutput,
+  type Pause,
+  type ServiceOf,
+  thisWorld,
+  type World,
+} from './world.ts';
 
 /** The outputs of a run or a deployment by their names: queue URLs, table names, endpoints. */
 type Outputs = Readonly<Record<string, string>>;
 
-/** The Emissor that a command works on. */
-export interface Target {
+/** The facts about the Emissor that a command works on. */
+export interface TargetFacts {
   /** Its name in messages: `the local run`, `stage dev`. */
   readonly label: string;
   readonly outputs: Outputs;
@@ -17,6 +29,17 @@ export interface Target {
   readonly deployed?: StageStacks;
   /** The message for when it does not answer. */
   readonly unreachable: string;
+}
+
+/** The Emissor that a command works on, and all that an action reaches outside itself. */
+export interface Target extends TargetFacts {
+  readonly connect: Connect;
+  /** Returns the client of its tables, which is made when it is first asked for. */
+  readonly dynamo: () => DynamoDBDocumentClient;
+  /** AWS's time, as far as its answers have told it. */
+  readonly clock: AwsClock;
+  readonly pause: Pause;
+  readonly makeId: MakeId;
 }
 
 /** The target of an action, and its ways to reach the operator. */
@@ -31,9 +54,39 @@ export interface Task {
   readonly askPassword: AskPassword;
 }
 
+/** Makes the target of its facts. Its clients are one for each service, and the clock learns from the answers of all. */
+export function makeTarget(facts: TargetFacts, world: World = thisWorld): Target {
+  const { outputs, deployed } = facts;
+  const clock = makeAwsClock(world.now);
+  const clients: AwsClient[] = [];
+  let tables: DynamoDBDocumentClient | undefined;
+  return { ...facts, connect, dynamo, clock, pause: world.pause, makeId: world.makeId };
+
+  function connect<Client extends AwsClient>(Service: ServiceOf<Client>, endpoint?: EndpointOutput): Client {
+    for (const known of clients) if (known instanceof Service) return known;
+    const client = clock.learnFrom(world.makeClient(Service, settingsFor(endpoint)));
+    clients.push(client);
+    return client;
+  }
+
+  function dynamo(): DynamoDBDocumentClient {
+    tables ??= clock.learnFrom(world.makeDocumentClient(settingsFor('DynamoDbEndpoint')));
+    return tables;
+  }
+
+  function settingsFor(output: EndpointOutput | undefined): ConnectionSettings {
+    const endpoint = output && outputs[output];
+    return {
+      maxAttempts: deployed ? attemptsAtStage : attempts,
+      ...(outputs.Region !== undefined && { region: outputs.Region }),
+      ...(endpoint !== undefined && { endpoint, credentials: { ...localCredentials } }),
+    };
+  }
+}
+
 /** Returns the local run with these outputs. Groups of them are flattened. */
-export function localTarget(outputs: Readonly<Record<string, unknown>>): Target {
-  return { label: 'the local run', outputs: flatten(outputs), unreachable: notRunning };
+export function localTarget(outputs: Readonly<Record<string, unknown>>, world?: World): Target {
+  return makeTarget({ label: 'the local run', outputs: flatten(outputs), unreachable: notRunning }, world);
 }
 
 /** The options that choose a target. */
@@ -48,24 +101,24 @@ export interface TargetOptions {
  *
  * @throws {CliError}
  */
-export async function findTarget({ stage, outputs: file }: TargetOptions): Promise<Target> {
+export async function findTarget({ stage, outputs: file }: TargetOptions, world: World = thisWorld): Promise<Target> {
   if (file !== undefined) {
     const outputs = await readOutputs(
       file,
       `${file} cannot be read: --outputs names the file of a run or a deployment.`,
     );
-    return { label: file, outputs, unreachable: `nothing answers at the addresses in ${file}: is that run still up?` };
+    const unreachable = `nothing answers at the addresses in ${file}: is that run still up?`;
+    return makeTarget({ label: file, outputs, unreachable }, world);
   }
   if (stage === undefined || stage === 'local') {
-    return localTarget(await readOutputs(localOutputs, notRunning));
+    return localTarget(await readOutputs(localOutputs, notRunning), world);
   }
-  const deployed = await readStageStacks(stage);
-  return {
-    label: `stage ${stage}`,
-    outputs: outputsOf(deployed),
-    deployed,
-    unreachable: 'AWS does not answer: check the network and AWS_REGION.',
-  };
+  const deployed = await readStageStacks(
+    stage,
+    region => Service => world.makeClient(Service, { maxAttempts: attempts, ...(region !== undefined && { region }) }),
+  );
+  const unreachable = 'AWS does not answer: check the network and AWS_REGION.';
+  return makeTarget({ label: `stage ${stage}`, outputs: outputsOf(deployed), deployed, unreachable }, world);
 }
 
 /**
@@ -73,7 +126,7 @@ export async function findTarget({ stage, outputs: file }: TargetOptions): Promi
  *
  * @throws {CliError} when the target has no such output: a stack is missing, or another version of Emissor wrote it.
  */
-export function requireOutput(target: Target, name: string): string {
+export function requireOutput(target: TargetFacts, name: string): string {
   const value = target.outputs[name];
   if (value !== undefined) return value;
   const missing = target.deployed?.stacks.find(({ found }) => found === undefined);
@@ -91,15 +144,6 @@ export function outputsOf({ configuration, region, stacks }: Omit<StageStacks, '
 export function outputsOfStacks(stacks: readonly DeployedStack[]): Outputs {
   const outputs = stacks.flatMap(({ found }) => found?.Outputs ?? []);
   return Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
-}
-
-/** Returns the settings of an SDK client: the local run's endpoint, or AWS with the SDK's usual credentials. */
-export function connectionSettings({ outputs }: Target, endpoint: string | undefined) {
-  return {
-    maxAttempts: 3,
-    ...(outputs.Region !== undefined && { region: outputs.Region }),
-    ...(endpoint !== undefined && { endpoint, credentials: localCredentials }),
-  };
 }
 
 function notDeployed({ configuration: { stage }, region, account }: StageStacks, stackName: string): string {
@@ -135,5 +179,9 @@ function flatten(content: Record<string, unknown>): Outputs {
 
 const fileShape = z.record(z.string(), z.unknown());
 
-/** The embedded engines take any credentials, but the SDK insists on some. */
+/** The attempts that a call has. AWS holds callers back: a roll-back asks for every function of a stage at once. */
+const attempts = 3;
+const attemptsAtStage = 5;
+
+/** The embedded engines take any credentials, but the SDK insists on some. It writes into what it is given. */
 const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };

@@ -78,7 +78,10 @@ async function createUser(
   if (await store.findUserByEmail(email)) {
     throw new CliError(`a user with the e-mail address ${email} exists already: "users show ${email}" shows them.`);
   }
-  const { password, isGenerated } = await choosePassword(options, minimumLength(target), askPassword);
+  const { password, isGenerated } = await choosePassword(options, minimumLength(target), {
+    askPassword,
+    makeId: target.makeId,
+  });
   const user = await unlessTaken(email, store.createUser({ email, password, accountId: account, role }));
   return isGenerated ? { user, generatedPassword: password } : { user };
 }
@@ -171,7 +174,10 @@ async function setPassword(
 ): Promise<UserWithPassword> {
   const store = openUsers(target);
   const { userId } = await findUser(store, reference);
-  const { password, isGenerated } = await choosePassword(options, minimumLength(target), askPassword);
+  const { password, isGenerated } = await choosePassword(options, minimumLength(target), {
+    askPassword,
+    makeId: target.makeId,
+  });
   const user = await unlessRefused(userId, store.setUserPassword(userId, password));
   if (!user) throw noUser(reference);
   await openLockout(target).unlock(user.email);

@@ -90,7 +90,7 @@ export function makeOperatorSource(target: Target): Source {
       listEvents: async account => {
         const { events: found, logSince } = await accountEvents.listEvents(task, {
           account,
-          since: Date.now() - day,
+          since: target.clock.now() - day,
           limit: 50,
         });
         return {

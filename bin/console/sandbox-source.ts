@@ -1,15 +1,12 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { eventMessage, exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { signatureHeader } from '../../lambdas/delivery/worker/signature.ts';
-import { systemClock } from '../../lambdas/platform/clock.ts';
-import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeSealing } from '../../lambdas/platform/sealing.ts';
-
 import { isEventName, secretBinding, type Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { actions as events } from '../actions/events.ts';
-import { connectDynamo, openDeliveries } from '../actions/stores.ts';
-import { connectionSettings, requireOutput, type Task } from '../actions/target.ts';
+import { openDeliveries } from '../actions/stores.ts';
+import { requireOutput, type Task } from '../actions/target.ts';
 import type { ReceivedDelivery } from '../local/receiver.ts';
 import { type ReceivedView, Refusal, type SandboxSource } from './source.ts';
 
@@ -42,7 +39,7 @@ export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
 
   async function publish(event: string): Promise<void> {
     if (!isEventName(event)) throw new Refusal(`There is no event "${event}".`);
-    const id = `console-${randomId(16)}`;
+    const id = `console-${target.makeId(16)}`;
     const body = JSON.stringify(eventMessage(event, { id_conta: account, id }, exampleValues));
     await events.publishEvent(task, body, { account, event, id });
   }
@@ -58,10 +55,10 @@ export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
     if (!webhook) return 'cannot be verified: the account has no webhook for this event';
     const sealing = makeSealing(
       makeKeyring({
-        dynamo: connectDynamo(target),
+        dynamo: target.dynamo(),
         table: requireOutput(target, 'KeyringTable'),
-        now: systemClock,
-        kms: new KMSClient(connectionSettings(target, target.outputs.KmsEndpoint)),
+        now: target.clock.now,
+        kms: target.connect(KMSClient, 'KmsEndpoint'),
       }),
     );
     const binding = secretBinding(webhook.accountId, webhook.eventName);

@@ -23,7 +23,7 @@ const kinds = ['signing', 'mac', 'sealing'];
 
 async function checkConditions({ target, settings, progress }: World): Promise<string> {
   must(target.deployed, 'the stage is not deployed');
-  const functions = await listFunctions(settings.region, ownStacks(target.deployed));
+  const functions = await listFunctions(target.connect, ownStacks(target.deployed));
   const page = await readFile(path.join(import.meta.dirname, '../../docs/permissions.md'), 'utf8');
   const lambda = new LambdaClient(settings);
   const iam = new IAMClient(settings);

@@ -22,11 +22,11 @@ export const releaseChecks: readonly Check[] = [
   },
 ];
 
-async function checkRollback({ target, settings, workshop, ops, progress }: World): Promise<string> {
+async function checkRollback({ target, workshop, ops, progress }: World): Promise<string> {
   must(target.deployed, 'the stage is not deployed');
   const stacks = ownStacks(target.deployed);
   const versions = async () =>
-    new Map((await readLiveFunctions(settings.region, stacks)).map(({ name, version }) => [name, version]));
+    new Map((await readLiveFunctions(target.connect, stacks)).map(({ name, version }) => [name, version]));
   progress('deploying a version that is to be taken back');
   const bad = await workshop.deploy(cachedFor('1'));
   must(bad.succeeded, `the deployment failed:\n${bad.output.slice(-2_000)}`);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Actions } from '../actions/audit.ts';
 import { CliError, describeError } from '../actions/operator.ts';
-import { findTarget, type Target, type TargetOptions, type Task } from '../actions/target.ts';
+import type { Target, TargetOptions, Task } from '../actions/target.ts';
 import type { Report } from './report.ts';
 import { confirm, makeAskPassword, makeProgress, noProgress, type Streams } from './terminal.ts';
 
@@ -46,6 +46,7 @@ export function makeRun({ stdin, stdout, stderr }: Streams): Run {
       const warnings: string[] = [];
       let target: Target | undefined;
       try {
+        const { findTarget } = await import('../actions/target.ts');
         target = await findTarget(options);
         const act = (await load()).actions[name] as unknown as Act<ValueOf<Loaded[Name]>>;
         const task = {

@@ -3,6 +3,7 @@ import { readLiveFunctions } from '../actions/live-functions.ts';
 import { findRolledBack, type RolledBack } from '../actions/rolled-back.ts';
 import type { DeployedStack } from '../actions/stage-stacks.ts';
 import { describeStacks } from '../actions/stage-stacks.ts';
+import type { Connect } from '../actions/world.ts';
 import type { Template } from './synthesis.ts';
 
 /** The questions that the checks ask of AWS, in one Region. Nothing here writes. */
@@ -52,6 +53,7 @@ interface Subscription {
 export function connectAws(configuration: StageConfiguration, region: string): Aws {
   const { stage } = configuration;
   const settings = { region, maxAttempts: 3 };
+  const connect: Connect = Service => new Service(settings);
   return {
     caller: async () => {
       const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
@@ -59,9 +61,9 @@ export function connectAws(configuration: StageConfiguration, region: string): A
       return { account: Account, arn: Arn };
     },
 
-    stacks: async () => (await describeStacks(configuration, region)).stacks,
+    stacks: async () => (await describeStacks(configuration, connect)).stacks,
 
-    rolledBack: async stacks => findRolledBack(await readLiveFunctions(region, stacks)),
+    rolledBack: async stacks => findRolledBack(await readLiveFunctions(connect, stacks)),
 
     deployedTemplate: async stackName => {
       const { CloudFormationClient, GetTemplateCommand } = await import('@aws-sdk/client-cloudformation');

@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
-import { afterAll, beforeEach, expect, expectTypeOf, it, vi } from 'vitest';
+import { afterAll, beforeEach, expect, expectTypeOf, it } from 'vitest';
 import { type Action, type AuditedTask, looks, reads, writes } from '../../../../bin/actions/audit.ts';
 import { openAuditLog } from '../../../../bin/actions/audit-log.ts';
-import { clockOf } from '../../../../bin/actions/aws-clock.ts';
 import { CliError } from '../../../../bin/actions/operator.ts';
-import type { Target, Task } from '../../../../bin/actions/target.ts';
+import { makeTarget, type Target, type Task } from '../../../../bin/actions/target.ts';
+import { thisWorld } from '../../../../bin/actions/world.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
 
 let logs: LogService;
@@ -17,11 +17,15 @@ beforeEach(async () => {
 });
 afterAll(() => logs.stop());
 
-const targetOf = (outputs: Record<string, string> = {}): Target => ({
-  label: 'the test',
-  outputs: { LogsEndpoint: logs.endpoint, Region: 'us-east-1', AuditLogGroup: 'audit', ...outputs },
-  unreachable: 'nothing answers.',
-});
+const targetOf = (outputs: Record<string, string> = {}, world = thisWorld): Target =>
+  makeTarget(
+    {
+      label: 'the test',
+      outputs: { LogsEndpoint: logs.endpoint, Region: 'us-east-1', AuditLogGroup: 'audit', ...outputs },
+      unreachable: 'nothing answers.',
+    },
+    world,
+  );
 const taskOn = (target: Target): Task => ({
   target,
   progress: noProgress,
@@ -62,11 +66,9 @@ it.each([
 ])(
   'writes at the target’s time where the machine’s clock is %s, gives it to the action, and tells',
   async (_case, off, told) => {
-    const { now } = Date;
-    const machine = vi.spyOn(Date, 'now').mockImplementation(() => now() + off);
-    const target = targetOf();
-    const write = writes('things create', async (task: Task) => clockOf(task.target).now());
-    const given = await write(taskOn(target)).finally(() => machine.mockRestore());
+    const target = targetOf({}, { ...thisWorld, now: () => Date.now() + off });
+    const write = writes('things create', async (task: Task) => task.target.clock.now());
+    const given = await write(taskOn(target));
     expect(Math.abs(given - Date.now())).toBeLessThan(30_000);
     const [line] = await trail();
     for (const time of [line?.at, line?.endedAt]) {

@@ -1,6 +1,8 @@
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openEventLog } from '../../../../bin/actions/cloudwatch.ts';
+import { makeTarget } from '../../../../bin/actions/target.ts';
+import { thisWorld } from '../../../../bin/actions/world.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
 
 let logs: LogService;
@@ -11,7 +13,7 @@ afterAll(() => logs.stop());
 
 const openLog = () => {
   const outputs = { LogsEndpoint: logs.endpoint, Region: 'us-east-1', DeliveryLogGroups: 'first,retry' };
-  return openEventLog({ label: 'the test', outputs, unreachable: '' });
+  return openEventLog(makeTarget({ label: 'the test', outputs, unreachable: '' }));
 };
 
 it('finds the lines of an id in the local stand-in of CloudWatch Logs', async () => {
@@ -46,4 +48,34 @@ it('finds the lines whose fields have one of some values, at most so many', asyn
     );
   expect(await found(10)).toEqual(['c.d', 'a.b']);
   expect(await found(1)).toEqual(['c.d']);
+});
+
+it('asks for the answer of a search every half second, at the target’s time', async () => {
+  const answers: object[] = [
+    { status: 'Scheduled' },
+    { status: 'Running', statistics: { recordsScanned: 12 } },
+    { status: 'Complete', results: [] },
+  ];
+  const asked: object[] = [];
+  const waits: number[] = [];
+  const shown: string[] = [];
+  const send = async ({ input }: { readonly input: object }) => {
+    asked.push(input);
+    return 'queryString' in input ? { queryId: 'q1' } : answers.shift();
+  };
+  const target = makeTarget(
+    { label: 'the test', outputs: { DeliveryLogGroups: 'first,retry', Region: 'sa-east-1' }, unreachable: '' },
+    {
+      ...thisWorld,
+      makeClient: (Service, settings) => Object.assign(new Service(settings), { send }),
+      now: () => Date.parse('2026-11-22T12:00:00.400Z'),
+      pause: async milliseconds => void waits.push(milliseconds),
+    },
+  );
+  expect(await openEventLog(target).find('evt_1', 0, text => shown.push(text))).toEqual([]);
+  expect(waits).toEqual([500, 500]);
+  expect(shown.at(-1)).toBe('Searching the log: 12 lines so far');
+  const endTime = Date.parse('2026-11-22T12:00:01Z') / 1_000;
+  expect(asked[0]).toMatchObject({ logGroupNames: ['first', 'retry'], startTime: 0, endTime });
+  expect(asked.slice(1)).toEqual([{ queryId: 'q1' }, { queryId: 'q1' }, { queryId: 'q1' }]);
 });

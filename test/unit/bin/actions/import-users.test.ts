@@ -103,8 +103,7 @@ describe('a line', () => {
 });
 
 describe('an import into a stage', () => {
-  const refuse = (back: Awaited<ReturnType<NonNullable<Parameters<typeof refuseUnjudged>[1]>>>) =>
-    refuseUnjudged({} as never, async () => back);
+  const refuse = (back: Awaited<ReturnType<Parameters<typeof refuseUnjudged>[0]>>) => refuseUnjudged(async () => back);
 
   it('is refused where a roll-back would lead to code that cannot judge the hashes', async () => {
     await expect(refuse({ version: 4, environment: {} })).rejects.toThrow(

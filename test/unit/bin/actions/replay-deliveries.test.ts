@@ -47,8 +47,8 @@ const replay = async (
         return begun;
       },
       now: () => moment,
-      wait: async () => {
-        moment += 1_000;
+      pause: async milliseconds => {
+        moment += milliseconds;
       },
     },
     text => shown.push(text),

@@ -29,6 +29,7 @@ afterAll(() => database.stop());
 const itemsOf = async (table: string): Promise<Item[]> =>
   (await database.dynamo(new ScanCommand({ TableName: table }))).Items ?? [];
 const keyOf = ({ userId, sessionId }: Item) => `${userId} ${sessionId}`;
+const pause = () => Promise.reject(new Error('no partition is busy'));
 
 /** Makes a table hold these items and no others. */
 const fill = async (table: string, items: readonly Item[]): Promise<void> => {
@@ -44,6 +45,7 @@ const copy = async () => {
   let copied = 0;
   const comparison = await compareTables(database.dynamo, both, {
     now,
+    pause,
     onMissing: async item => {
       if (await putMissing(database.dynamo, both, item)) copied += 1;
     },
@@ -80,7 +82,7 @@ describe('a table that was restored beside', () => {
           missing: count('missing'),
           expired: count('expired'),
         };
-        expect(await compareTables(database.dynamo, both, { now })).toEqual(counts);
+        expect(await compareTables(database.dynamo, both, { now, pause })).toEqual(counts);
         expect(await itemsOf(both.table)).toHaveLength(present.length);
 
         expect(await copy()).toEqual({ ...counts, copied: counts.missing });
@@ -102,6 +104,7 @@ describe('a table that was restored beside', () => {
     let [asked, written] = [0, 0];
     const failing = compareTables(database.dynamo, both, {
       now,
+      pause,
       onMissing: async () => {
         asked += 1;
         if (asked === 50) throw new Error('no permission');
@@ -120,14 +123,16 @@ describe('a table that was restored beside', () => {
   it('waits for a partition that gives only so many items at once', async () => {
     await fill(both.restored, [{ userId: 'user', sessionId: 'session' }]);
     await fill(both.table, []);
-    let refused = 0;
-    const busy = async (command: object) => {
-      if (!(command instanceof BatchGetCommand) || refused === 3) return database.dynamo(command as never);
-      refused += 1;
-      return { UnprocessedKeys: command.input.RequestItems };
+    const waits: number[] = [];
+    const busy = {
+      send: async (command: object) => {
+        if (!(command instanceof BatchGetCommand) || waits.length === 3) return database.dynamo.send(command as never);
+        return { UnprocessedKeys: command.input.RequestItems };
+      },
     };
-    expect(await compareTables(busy as never, both, { now })).toMatchObject({ missing: 1 });
-    expect(refused).toBe(3);
+    const patiently = async (milliseconds: number) => void waits.push(milliseconds);
+    expect(await compareTables(busy as never, both, { now, pause: patiently })).toMatchObject({ missing: 1 });
+    expect(waits).toEqual([100, 200, 400]);
   });
 
   it('overwrites no item that was written meanwhile', async () => {
@@ -136,6 +141,7 @@ describe('a table that was restored beside', () => {
     await fill(both.table, []);
     await compareTables(database.dynamo, both, {
       now,
+      pause,
       onMissing: async missing => {
         await database.dynamo(new PutCommand({ TableName: both.table, Item: { ...item, counter: 2 } }));
         expect(await putMissing(database.dynamo, both, missing)).toBe(false);

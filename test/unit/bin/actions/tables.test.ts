@@ -1,17 +1,17 @@
 import { startLogs } from '@emissor/local-cloud/logs';
 import { expect, it } from 'vitest';
 import { actions } from '../../../../bin/actions/tables.ts';
-import type { Task } from '../../../../bin/actions/target.ts';
+import { makeTarget, type Task } from '../../../../bin/actions/target.ts';
 
 it.each(['sessions', 'lockouts'])('%s are not copied: one that was ended would come back', async table => {
   const logs = await startLogs();
   const confirmed: string[] = [];
   const task: Task = {
-    target: {
+    target: makeTarget({
       label: 'the test',
       outputs: { LogsEndpoint: logs.endpoint, Region: 'us-east-1', AuditLogGroup: 'audit' },
       unreachable: 'nothing answers.',
-    },
+    }),
     progress: () => {},
     tell: () => {},
     warn: () => {},

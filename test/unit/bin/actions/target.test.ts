@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { KMSClient } from '@aws-sdk/client-kms';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it, vi } from 'vitest';
 import { CliError } from '../../../../bin/actions/operator.ts';
 import {
@@ -10,7 +12,8 @@ import {
   type StageStacks,
   stackNameOf,
 } from '../../../../bin/actions/stage-stacks.ts';
-import { outputsOf, requireOutput, type Target } from '../../../../bin/actions/target.ts';
+import { localTarget, makeTarget, outputsOf, requireOutput, type TargetFacts } from '../../../../bin/actions/target.ts';
+import { type ConnectionSettings, thisWorld, type World } from '../../../../bin/actions/world.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
 
 const account = '111122223333';
@@ -45,7 +48,7 @@ describe('a stage', () => {
 
   it('that is half deployed gives the outputs that are there, and names the stack that is missing', () => {
     const stacks = [stack('Data', true), stack('Auth', false)];
-    const target: Target = {
+    const target: TargetFacts = {
       label: 'stage dev',
       outputs: { ClientsTable: 'clients' },
       unreachable: '',
@@ -68,7 +71,7 @@ describe('the stack for smoke tests', () => {
     ['neither', elsewhere, false, false],
   ])('is told of where it is %s', async (_case, configuration, isThere, expected) => {
     const { stacks } = await withStacks(isThere ? ['Data', 'Smoke'] : ['Data'], () =>
-      describeStacks(configuration, 'sa-east-1'),
+      describeStacks(configuration, Service => new Service({ region: 'sa-east-1', maxAttempts: 1 })),
     );
     expect(stacks.map(({ name }) => name)).toEqual([
       ...['Data', 'Auth', 'Webhooks', 'Delivery'],
@@ -84,6 +87,40 @@ describe('the stack for smoke tests', () => {
     const stage = { region: 'sa-east-1', stacks };
     expect(outputsOf({ ...stage, configuration: elsewhere })).toEqual({ Region: 'sa-east-1' });
     expect(outputsOf({ ...stage, configuration: stageConfiguration('dev') }).SmokeReceiverUrl).toBe('old');
+  });
+});
+
+describe('a client of a target', () => {
+  const made: [string, ConnectionSettings][] = [];
+  const world: World = {
+    ...thisWorld,
+    makeClient: (Service, settings) => {
+      made.push([Service.name, settings]);
+      return new Service(settings);
+    },
+  };
+
+  it('is made once, when it is asked for, with the Region and the endpoint of the outputs', () => {
+    made.length = 0;
+    const target = localTarget({ Region: 'us-east-1', SqsEndpoint: 'http://127.0.0.1:1' }, world);
+    expect(made).toEqual([]);
+    expect(target.connect(SQSClient, 'SqsEndpoint')).toBe(target.connect(SQSClient, 'SqsEndpoint'));
+    expect(target.connect(KMSClient, 'KmsEndpoint')).toBeInstanceOf(KMSClient);
+    expect(target.dynamo()).toBe(target.dynamo());
+    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+    expect(made).toEqual([
+      ['SQSClient', { maxAttempts: 3, region: 'us-east-1', endpoint: 'http://127.0.0.1:1', credentials }],
+      ['KMSClient', { maxAttempts: 3, region: 'us-east-1' }],
+    ]);
+  });
+
+  it('tries more often at a stage, where AWS holds callers back', () => {
+    made.length = 0;
+    const configuration = stageConfiguration('dev', { account, region: 'sa-east-1' });
+    const deployed = { configuration, region: 'sa-east-1', account, stacks: [] };
+    const outputs = outputsOf(deployed);
+    makeTarget({ label: 'stage dev', outputs, unreachable: '', deployed }, world).connect(SQSClient, 'SqsEndpoint');
+    expect(made).toEqual([['SQSClient', { maxAttempts: 5, region: 'sa-east-1' }]]);
   });
 });
 

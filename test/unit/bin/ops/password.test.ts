@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { choosePassword, passwordProblem } from '../../../../bin/actions/passwords.ts';
 import { makeAskPassword } from '../../../../bin/ops/terminal.ts';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 
 describe('a password that an operator sets', () => {
   it.each([
@@ -32,7 +33,12 @@ describe('a password that an operator sets', () => {
 
   it('is generated on request: long enough, good, and never the same', async () => {
     const [one, other] = await Promise.all(
-      [1, 2].map(() => choosePassword({ generatePassword: true }, 40, makeAskPassword(process.stdin))),
+      [1, 2].map(() =>
+        choosePassword({ generatePassword: true }, 40, {
+          askPassword: makeAskPassword(process.stdin),
+          makeId: randomId,
+        }),
+      ),
     );
     expect(one).toMatchObject({ isGenerated: true, password: expect.stringMatching(/^[0-9A-Za-z]{40}$/) });
     expect(one?.password).not.toBe(other?.password);
@@ -54,7 +60,7 @@ describe('a password that is asked for', () => {
       const line = lines.shift();
       setImmediate(() => (typeof line === 'string' ? stdin.write(`${line}\r`) : stdin.end())); // it listens when it has asked
     });
-    return await choosePassword({}, 15, makeAskPassword(stdin, stderr)).then(
+    return await choosePassword({}, 15, { askPassword: makeAskPassword(stdin, stderr), makeId: randomId }).then(
       ({ password }) => password,
       (error: Error) => `${error.name}: ${error.message}`,
     );

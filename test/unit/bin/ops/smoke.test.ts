@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { openParameters } from '../../../../bin/actions/parameters.ts';
 import { actions } from '../../../../bin/actions/smoke.ts';
 import type { StageStacks } from '../../../../bin/actions/stage-stacks.ts';
+import { makeTarget } from '../../../../bin/actions/target.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
 import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
@@ -204,7 +205,7 @@ describe('ops smoke remove', () => {
   it('removes parameters, clients and users of tests, and nothing of others', async () => {
     outputs.SmokeReceiverKeyParameter = receiverKey;
     await ops('smoke', 'rotate-credentials');
-    await openParameters({ label: '', outputs, unreachable: '' }).readOrMake(receiverKey, () => 'key');
+    await openParameters(makeTarget({ label: '', outputs, unreachable: '' })).readOrMake(receiverKey, () => 'key');
     await addClient('Smoke test', '_smoke', 0);
     await addClient('Smoke test', 'acme', 0);
     expect(await ops('smoke', 'remove')).toMatchObject({ code: 1, stderr: expect.stringContaining('add --yes') });
@@ -234,7 +235,7 @@ describe('ops smoke remove, where the stack is left over', () => {
     const stacks = [{ name: 'Smoke', stackName: 'Emissor-dev-Smoke', found }] as const;
     delete outputs.SmokeCredentialsParameter;
     const deployed = { configuration, region: database.region, account: '111122223333', stacks } as StageStacks;
-    const target = { label: '', outputs, unreachable: '', deployed };
+    const target = makeTarget({ label: '', outputs, unreachable: '', deployed });
     for (const name of [receiverKey, credentials]) await openParameters(target).replace(name, 'secret');
     const asked = {
       confirm: async () => undefined,
@@ -249,7 +250,7 @@ describe('ops smoke remove, where the stack is left over', () => {
 });
 
 describe('the secret of the receiver', () => {
-  const open = () => openParameters({ label: '', outputs, unreachable: '' });
+  const open = () => openParameters(makeTarget({ label: '', outputs, unreachable: '' }));
 
   it('is made once, and encrypted with the key of the stage', async () => {
     expect(await open().readOrMake(receiverKey, () => 'first')).toBe('first');
