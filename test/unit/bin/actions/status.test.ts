@@ -2,7 +2,7 @@ import type { Stack } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
 import { type StackName, type StageStacks, stackNameOf, stackNames } from '../../../../bin/actions/stage-stacks.ts';
 import type { Status } from '../../../../bin/actions/status.ts';
-import { findProblems } from '../../../../bin/actions/status.ts';
+import { findProblems } from '../../../../bin/actions/status-problems.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
 
 const now = Date.parse('2026-11-22T00:00:00Z');
