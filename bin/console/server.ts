@@ -118,7 +118,7 @@ async function answerOf(context: Context, form: URLSearchParams | null | undefin
 }
 
 function failurePage(context: Context, error: unknown) {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = context.source.describeFailure?.(error) ?? (error instanceof Error ? error.message : String(error));
   const isRefusal = error instanceof Error && (error.name === 'Refusal' || error.name === 'CliError');
   return {
     title: isRefusal ? context.texts.refused : context.texts.unreachable,

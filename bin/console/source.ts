@@ -13,6 +13,8 @@ export interface Source {
   readonly mayChange: boolean;
   /** The only account that there is to see, for an integrator. */
   readonly account?: string;
+  /** Says a failure in one sentence, with what to do. By default its own message is shown. */
+  readonly describeFailure?: (error: unknown) => string;
   listWebhooks(account: string): Promise<readonly WebhookView[]>;
   findWebhook(account: string, event: string): Promise<WebhookView | undefined>;
   listDeliveries(query: DeliveryQuery): Promise<DeliveryPage>;
@@ -184,7 +186,7 @@ export interface LetterView {
 }
 
 /** The choice of an event: any id, or what its publisher knows of it. */
-interface FindQuery {
+export interface FindQuery {
   readonly id: string;
   readonly account?: string | undefined;
   readonly event?: string | undefined;

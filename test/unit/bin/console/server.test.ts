@@ -247,6 +247,11 @@ describe('pages', () => {
     source = aSource({ resend: () => Promise.reject(new Refusal('its webhook is suspended')) });
     const refused = await change(`${webhook}/deliveries/${delivery.id}/resend`);
     expect([refused.status, refused.body]).toEqual([409, expect.stringContaining('its webhook is suspended')]);
+    source = aSource({
+      listWebhooks: () => Promise.reject(new Error('ECONNREFUSED')),
+      describeFailure: error => `nothing answers: ${error instanceof Error && error.message}`,
+    });
+    expect((await look('/accounts/acme')).body).toContain('nothing answers: ECONNREFUSED');
   });
 
   it('refuse a form that is none, or too long', async () => {
