@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import {
   type Answer,
   type ApiRequest,
@@ -38,7 +39,7 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
   const { username, password } = credentials;
   let tokens = tokensIn(await postForm('token', { grant_type: 'password', ...client, username, password }));
   let refreshing: Promise<void> | undefined;
-  const { account_id: account = '', scope = '' } = claimsOf(tokens.accessToken);
+  const { account_id: account, scope } = claimsOf(tokens.accessToken);
   const { host, hostname } = new URL(address.baseUrl);
   return {
     account,
@@ -87,6 +88,8 @@ function tokensIn({ status, json }: Answer): Tokens {
 }
 
 /** Reads the claims of our own token. The API verifies it; here it only names the account. */
-function claimsOf(token: string): { readonly account_id?: string; readonly scope?: string } {
-  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+function claimsOf(token: string): z.infer<typeof claims> {
+  return claims.parse(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')));
 }
+
+const claims = z.object({ account_id: z.string().default(''), scope: z.string().default('') });

@@ -1,6 +1,7 @@
-import type { WebhookRecord } from '../../lambdas/webhooks/representation.ts';
+import type * as z from 'zod';
+import { deliveriesAnswer, deliveryAnswer, webhookAnswer, webhooksAnswer } from './api-answers.ts';
 import type { ApiSession } from './api-session.ts';
-import { attemptView, type DeliveryDetail, type DeliveryRecord, deliveryRow } from './delivery-views.ts';
+import { attemptView, deliveryRow } from './delivery-views.ts';
 import { type DeliveryReference, type DeliveryView, Refusal, type Source, type WebhookView } from './source.ts';
 import type { Language } from './texts.ts';
 
@@ -17,19 +18,19 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     account,
     listWebhooks: async asked => {
       requireOwn(asked);
-      const { webhooks } = (await call('GET', '/v1/webhooks')) as { readonly webhooks: readonly WebhookRecord[] };
+      const { webhooks } = await read('/v1/webhooks', webhooksAnswer);
       return webhooks.map(webhookView);
     },
     findWebhook: async (asked, event) => {
       requireOwn(asked);
-      const record = await orNothing(call('GET', pathOf(event)));
-      return record && webhookView(record as unknown as WebhookRecord);
+      const record = await orNothing(read(pathOf(event), webhookAnswer));
+      return record && webhookView(record);
     },
     listDeliveries: async ({ account: asked, event, state, since, until, cursor, limit }) => {
       requireOwn(asked);
       const given = { estado: state, desde: since, ate: until, cursor, limite: String(limit) };
       const query = new URLSearchParams(Object.entries(given).filter((pair): pair is [string, string] => !!pair[1]));
-      const page = (await orNothing(call('GET', `${pathOf(event)}/entregas?${query}`))) as DeliveryList | undefined;
+      const page = await orNothing(read(`${pathOf(event)}/entregas?${query}`, deliveriesAnswer));
       return {
         deliveries: (page?.entregas ?? []).map(row => deliveryRow({ account, event }, row)),
         next: page?.proximo_cursor ?? null,
@@ -37,14 +38,12 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     },
     latestDeliveries: async (asked, event) => {
       requireOwn(asked);
-      const page = (await orNothing(call('GET', `${pathOf(event)}/entregas?limite=${details}`))) as
-        | DeliveryList
-        | undefined;
+      const page = await orNothing(read(`${pathOf(event)}/entregas?limite=${details}`, deliveriesAnswer));
       const views = await Promise.all((page?.entregas ?? []).map(({ id }) => find({ account, event, id })));
       return { deliveries: views.filter(view => view !== undefined), next: page?.proximo_cursor ?? null };
     },
     findDelivery: find,
-    readBody: async reference => ((await call('GET', deliveryPath(reference))) as unknown as DeliveryDetail).corpo,
+    readBody: async reference => (await read(deliveryPath(reference), deliveryAnswer)).corpo,
     resend: async reference => void (await call('POST', `${deliveryPath(reference)}/reenvio`)),
     replay: async ({ account: asked, event, state, since, until }) => {
       requireOwn(asked);
@@ -61,7 +60,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
   };
 
   async function find(reference: DeliveryReference): Promise<DeliveryView | undefined> {
-    const detail = (await orNothing(call('GET', deliveryPath(reference)))) as unknown as DeliveryDetail | undefined;
+    const detail = await orNothing(read(deliveryPath(reference), deliveryAnswer));
     return (
       detail && {
         ...deliveryRow(reference, { ...detail, tentativas: detail.tentativas.at(-1)?.numero ?? 0 }),
@@ -81,6 +80,14 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
       throw new Refusal(language === 'pt' ? 'Esta conta não é a sua.' : 'This is not your account.');
   }
 
+  /** GETs what a schema describes. @throws what {@link call} throws, and for an answer that is otherwise. */
+  async function read<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>> {
+    const parsed = schema.safeParse(await call('GET', path));
+    if (parsed.success) return parsed.data;
+    const [issue] = parsed.error.issues;
+    throw new Error(`GET ${path}: ${issue?.path.join('.')}: ${issue?.message}`);
+  }
+
   async function call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
     const { status, json } = await session.call(method, path, { body, headers: { 'accept-language': language } });
     if (status < 300) return json ?? {};
@@ -89,7 +96,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     throw status < 500 ? new Refusal(message) : new Error(message);
   }
 
-  function webhookView(record: WebhookRecord): WebhookView {
+  function webhookView(record: z.infer<typeof webhookAnswer>): WebhookView {
     const { evento, url, estado, motivo_suspensao, criado_em, atualizado_em, autorizacao_definida } = record;
     return {
       account,
@@ -104,11 +111,6 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
       hasAuthorization: autorizacao_definida,
     };
   }
-}
-
-interface DeliveryList {
-  readonly entregas: readonly DeliveryRecord[];
-  readonly proximo_cursor: string | null;
 }
 
 /** The latest deliveries that are read with their attempts, a call each: a page of a webhook makes 20 calls at most. */

@@ -1,11 +1,5 @@
-import type { toAttemptRecord, toDeliveryDetail, toDeliveryRecord } from '../../lambdas/delivery/representation.ts';
+import type { AttemptRecord, DeliveryRecord } from './api-answers.ts';
 import type { AttemptView, DeliveryRow } from './source.ts';
-
-/** A delivery as the wire lists it. */
-export type DeliveryRecord = ReturnType<typeof toDeliveryRecord>;
-
-/** A delivery as the wire shows it alone. */
-export type DeliveryDetail = ReturnType<typeof toDeliveryDetail>;
 
 /** Returns a delivery of the wire as pages list it. */
 export function deliveryRow(
@@ -26,7 +20,7 @@ export function deliveryRow(
 }
 
 /** Returns an attempt of the wire as pages show it. */
-export function attemptView(record: ReturnType<typeof toAttemptRecord>): AttemptView {
+export function attemptView(record: AttemptRecord): AttemptView {
   const { numero, iniciada_em, duracao_ms, resultado, status, resposta } = record;
   return {
     number: numero,

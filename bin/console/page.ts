@@ -3,7 +3,7 @@ import { style } from './design.ts';
 import { Html, type HtmlValue, html } from './html.ts';
 import { script } from './script.ts';
 import type { Source } from './source.ts';
-import type { Language, Texts } from './texts.ts';
+import { type Language, type Texts, textFor } from './texts.ts';
 
 /** The parts that a page is made from: the source, the language, what was asked for. */
 export interface Context {
@@ -198,7 +198,7 @@ function isAt(path: string, place: string): boolean {
 
 /** The outcome of the action before this page. */
 function doneNote({ query, texts }: Context): HtmlValue {
-  const what = texts[`done_${query.get('done')}` as keyof Texts];
+  const what = textFor(texts, 'done', query.get('done') ?? '');
   return what && html`<p class="note" role="status">${what} ${query.get('count')}</p>`;
 }
 

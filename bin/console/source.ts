@@ -62,7 +62,7 @@ export interface WebhookView {
   readonly event: string;
   /** Its URL; an operator sees the host alone. */
   readonly address: string | null;
-  readonly status: 'ativo' | 'suspenso';
+  readonly status: string;
   readonly reason: string | null;
   readonly failingSince: string | null;
   readonly slowSince: string | null;
@@ -76,7 +76,7 @@ export interface DeliveryRow {
   readonly id: string;
   readonly account: string;
   readonly event: string;
-  readonly state: WireState;
+  readonly state: string;
   readonly createdAt: string;
   readonly nextAttemptAt: string | null;
   readonly attempts: number;

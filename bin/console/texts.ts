@@ -9,6 +9,12 @@ export function textsOf(language: Language): Texts {
   return language === 'pt' ? portuguese : english;
 }
 
+/** Returns the text for a word of the wire; `undefined` for one that these pages do not know. */
+export function textFor(texts: Texts, about: 'done' | 'result' | 'state', word: string): string | undefined {
+  const known: Readonly<Record<string, string | undefined>> = texts;
+  return known[`${about}_${word}`];
+}
+
 /** Returns the first of the two languages that a browser asks for; English where it asks for neither. */
 export function languageOf(acceptLanguage = ''): Language {
   const asked = acceptLanguage.slice(0, 1_024).toLowerCase().split(',');

@@ -12,6 +12,7 @@ import {
   timeOf,
 } from '../page.ts';
 import { type AttemptView, type DeliveryView, Refusal } from '../source.ts';
+import { textFor } from '../texts.ts';
 
 /** A delivery: its verdict, its attempts on a time line, its next attempt. */
 export async function deliveryPage(context: Context, parameters: Parameters): Promise<Answer> {
@@ -54,7 +55,7 @@ function pageOf(context: Context, delivery: DeliveryView, body?: string) {
 <h1>${event}${badge(state)}</h1><p class="code">${id}</p>
 ${card(
   texts.verdict,
-  html`<div class="inside">${texts[`state_${state}`]}</div>${facts([
+  html`<div class="inside">${textFor(texts, 'state', state)}</div>${facts([
     [texts.accepted, timeOf(createdAt, context)],
     [texts.attempts, attempts],
     [texts.nextAttempt, timeOf(nextAttemptAt, context)],
@@ -77,7 +78,7 @@ function timeline(context: Context, { made, nextAttemptAt }: DeliveryView) {
 
 function attemptItem(context: Context, { number, startedAt, durationMs, result, status, answer }: AttemptView) {
   const { texts } = context;
-  return html`<li class="${result === 'entregue' ? 'success' : 'failure'}"><b>${number}</b> · ${texts[`result_${result}` as keyof typeof texts] ?? result}
+  return html`<li class="${result === 'entregue' ? 'success' : 'failure'}"><b>${number}</b> · ${textFor(texts, 'result', result) ?? result}
 ${status !== null && html` · ${texts.answered} <span class="code">${status}</span>`} · ${durationMs} ms<br>${timeOf(startedAt, context)}
 ${answer ? html`<pre>${answer}</pre>` : status !== null && html`<div class="muted">${texts.noAnswer}</div>`}</li>`;
 }

@@ -23,6 +23,7 @@ import {
   Refusal,
   type ReplayRange,
 } from '../source.ts';
+import { textFor } from '../texts.ts';
 import { healthOf } from './account.ts';
 
 /** A webhook: how it does, its latest deliveries, and its history by state and time. */
@@ -186,7 +187,7 @@ function deliveryTable(context: Context, { deliveries }: DeliveryPage) {
       {
         heading: texts.lastResult,
         value: ({ lastResult, lastStatus }) =>
-          html`${lastResult && texts[`result_${lastResult}` as keyof typeof texts]} ${lastStatus && html`<span class="code">${lastStatus}</span>`}`,
+          html`${lastResult && textFor(texts, 'result', lastResult)} ${lastStatus && html`<span class="code">${lastStatus}</span>`}`,
       },
       { heading: texts.nextAttempt, value: ({ nextAttemptAt }) => timeOf(nextAttemptAt, context) },
       {

@@ -1,0 +1,52 @@
+import * as z from 'zod';
+
+// The answers of the API, as far as pages show them. Words are open: a later release may have others than this program knows.
+
+const textOrNull = z.string().nullable();
+
+/** A webhook. */
+export const webhookAnswer = z.object({
+  evento: z.string(),
+  url: z.string(),
+  estado: z.string(),
+  motivo_suspensao: textOrNull,
+  falhando_desde: textOrNull,
+  lento_desde: textOrNull,
+  criado_em: z.string(),
+  atualizado_em: z.string(),
+  autorizacao_definida: z.boolean(),
+});
+
+/** The webhooks of an account. */
+export const webhooksAnswer = z.object({ webhooks: z.array(webhookAnswer) });
+
+const deliveryRecord = z.object({
+  id: z.string(),
+  estado: z.string(),
+  criado_em: z.string(),
+  proxima_tentativa_em: textOrNull,
+  tentativas: z.number(),
+  ultimo_resultado: textOrNull,
+  ultimo_status: z.number().nullable(),
+});
+
+/** A delivery as the API lists it. */
+export type DeliveryRecord = z.infer<typeof deliveryRecord>;
+
+/** A page of the deliveries of a webhook. */
+export const deliveriesAnswer = z.object({ entregas: z.array(deliveryRecord), proximo_cursor: textOrNull });
+
+const attemptRecord = z.object({
+  numero: z.number(),
+  iniciada_em: z.string(),
+  duracao_ms: z.number(),
+  resultado: z.string(),
+  status: z.number().nullable(),
+  resposta: textOrNull,
+});
+
+/** An attempt of a delivery. */
+export type AttemptRecord = z.infer<typeof attemptRecord>;
+
+/** A delivery as the API shows it alone. */
+export const deliveryAnswer = deliveryRecord.extend({ tentativas: z.array(attemptRecord), corpo: z.string() });
