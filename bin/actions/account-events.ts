@@ -19,6 +19,9 @@ export interface EventsQuery {
   readonly limit: number;
 }
 
+/** The same as it is asked for: by default the events of the last 24 hours. */
+type EventsRequest = Omit<EventsQuery, 'since'> & Partial<Pick<EventsQuery, 'since'>>;
+
 /** One event that came for an account, and what became of it. Its ids are unknown where nothing tells them. */
 export interface AccountEvent extends Judgement {
   /** The moment when it was accepted, or what the log tells was written. Milliseconds since the epoch. */
@@ -56,7 +59,10 @@ interface WebhookWithSlowness {
 }
 
 /** Lists the events of an account of the target. See {@link readEvents}. */
-async function listEvents({ target, progress }: Task, query: EventsQuery): Promise<AccountEvents> {
+async function listEvents(
+  { target, progress }: Task,
+  { since = target.clock.now() - day, ...request }: EventsRequest,
+): Promise<AccountEvents> {
   const [{ openDeliveries, openWebhooks, readSlowSince }, { openEventLog }] = await Promise.all([
     import('./stores.ts'),
     import('./cloudwatch.ts'),
@@ -64,7 +70,7 @@ async function listEvents({ target, progress }: Task, query: EventsQuery): Promi
   const { read, history } = openDeliveries(target);
   const log = openEventLog(target);
   return readEvents(
-    query,
+    { ...request, since },
     {
       listDeliveries: (account, since, limit) =>
         readDeliveries(history, { account, since, limit }, progress, delivery => !isTest(delivery)),
@@ -112,6 +118,8 @@ export async function readEvents(
   const reached = lines.length < mostLines ? logSince : Math.min(...lines.map(({ at }) => at));
   return { ...query, events: found.slice(0, limit), isCutOff: found.length > limit, logSince: reached };
 }
+
+const day = 86_400_000;
 
 /** The messages of the log that tell of events which no table holds. */
 const tellingMessages = [

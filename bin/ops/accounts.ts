@@ -12,7 +12,7 @@ export function addAccounts(program: Command, run: Run): void {
     .description('all that is kept of an account: export, delete')
     .addHelpText('after', examples);
 
-  const exportAll = run(actions, 'exportAccount', exported);
+  const exportAll = run(actions, all => all.exportAccount, exported);
   accounts
     .command('export')
     .description('write all that is kept of an account into a file; it shows bodies, and is audited')
@@ -23,14 +23,14 @@ export function addAccounts(program: Command, run: Run): void {
       notEmpty,
     )
     .addHelpText('after', examples)
-    .action((account: string, { out }: { readonly out: string }, command: Command) => exportAll(account, out, command));
+    .action((account: string, { out }: { readonly out: string }) => exportAll(account, out));
 
   accounts
     .command('delete')
     .description('delete all that is kept of an account, for good; it may be repeated')
     .argument(...accountArgument)
     .addHelpText('after', examples)
-    .action(run(actions, 'deleteAccount', deleted));
+    .action(run(actions, all => all.deleteAccount, deleted));
 }
 
 const examples = `

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AuditQuery, AuditTrail } from '../actions/audit-list.ts';
+import type { AuditTrail } from '../actions/audit-list.ts';
 import type { AuditRecord } from '../actions/audit-log.ts';
 import { momentBefore, wholeNumber } from './option-values.ts';
 import { iso, makeShape, type Report } from './report.ts';
@@ -9,18 +9,16 @@ import type { Run } from './run.ts';
 export function addAudit(program: Command, run: Run): void {
   const audit = program.command('audit').description('what operators changed, and whose bodies they looked at');
 
-  const list = run(() => import('../actions/audit-list.ts'), 'listAudit', listed);
   audit
     .command('list')
     .description('list commands that wrote something or showed a body, the newest first')
     .option('--since <time>', 'begun from then on: 2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d', momentBefore())
     .option('--limit <n>', 'show at most n commands', wholeNumber(1, 10_000), 100)
     .addHelpText('after', examples)
-    .action(
-      ({ since = Date.now() - week, limit }: Partial<AuditQuery> & { readonly limit: number }, command: Command) =>
-        list({ since, limit }, command),
-    );
+    .action(run(actions, all => all.listAudit, listed));
 }
+
+const actions = () => import('../actions/audit-list.ts');
 
 const examples = `
 Without --since it shows the last seven days. A line names ids only: never an e-mail address, a secret or a body. A command
@@ -29,9 +27,6 @@ that is still "begun" runs, or was killed before its end. A command that failed 
 Examples:
   npm run ops -- audit list
   npm run ops -- --stage prod audit list --since 90d --limit 1000`;
-
-/** Milliseconds. */
-const week = 7 * 86_400_000;
 
 const record = makeShape<AuditRecord>([
   { json: 'id', value: ({ id }) => id },

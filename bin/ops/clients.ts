@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type Client, grantTypes } from '../../lambdas/auth/principals/client.ts';
+import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
 import type { ClientInUse, ClientSettings, ClientWithSecret } from '../actions/clients.ts';
 import {
@@ -30,27 +31,27 @@ export function addClients(program: Command, run: Run): void {
     { scope: '; default: all', grace: 'default 30, ' },
   )
     .addHelpText('after', examples)
-    .action(run(actions, 'createClient', withNewSecret));
+    .action(run(actions, all => all.createClient, withNewSecret));
 
-  const listAll = run(actions, 'listClients', listed);
-  const listOld = run(actions, 'listOldSecrets', listedOld);
+  const listAll = run(actions, all => all.listClients, listed);
+  const listOld = run(actions, all => all.listOldSecrets, listedOld);
   clients
     .command('list')
     .description('list all clients, a page of them, or those whose old secret still works, with its last use')
     .option('--old-secret', 'those whose old secret still works; all are read for them')
     .addOption(limitOption())
     .addOption(afterOption('client', clientId).conflicts('oldSecret'))
-    .action((options: { readonly oldSecret?: true }, command: Command) =>
-      options.oldSecret ? listOld(options, command) : listAll(options, command),
+    .action(({ oldSecret, ...page }: PageRequest & { readonly oldSecret?: true }) =>
+      oldSecret ? listOld(page) : listAll(page),
     );
 
   clients
     .command('show')
     .description('show a client; of each secret when it was made, last used, and ends')
     .argument(...clientArgument)
-    .action(run(actions, 'showClient', inUse));
+    .action(run(actions, all => all.showClient, inUse));
 
-  const update = run(actions, 'updateClient', shown);
+  const update = run(actions, all => all.updateClient, shown);
   addSettings(
     clients
       .command('update')
@@ -67,7 +68,7 @@ export function addClients(program: Command, run: Run): void {
       if (Object.keys(wanted).length === 0) {
         command.error('error: nothing to change was given: name at least one setting (--help shows them).');
       }
-      return update(clientId, wanted, command);
+      return update(clientId, wanted);
     });
 
   for (const [name, action, description] of [
@@ -78,14 +79,14 @@ export function addClients(program: Command, run: Run): void {
       .command(name)
       .description(description)
       .argument(...clientArgument)
-      .action(run(actions, action, changed));
+      .action(run(actions, all => all[action], changed));
   }
 
   clients
     .command('delete')
     .description('delete a client and end its sessions')
     .argument(...clientArgument)
-    .action(run(actions, 'deleteClient', deleted));
+    .action(run(actions, all => all.deleteClient, deleted));
 
   clients
     .command('rotate-secret')
@@ -98,7 +99,7 @@ export function addClients(program: Command, run: Run): void {
     )
     .option('--drop-oldest', 'end the older one where two secrets work')
     .addHelpText('after', examples)
-    .action(run(actions, 'rotateSecret', withNewSecret));
+    .action(run(actions, all => all.rotateSecret, withNewSecret));
 }
 
 const examples = `

@@ -16,7 +16,13 @@ export function addConsole(program: Command, run: Run, streams: Streams): void {
     .description('pages that show what happens and mend it, on 127.0.0.1, with your own credentials')
     .option('--port <number>', 'where it listens; 0 takes any free port', wholeNumber(0, 65_535), 0)
     .addHelpText('after', examples)
-    .action(run(load, 'serve', url => ({ json: { url }, text: 'The console has ended.' })));
+    .action(
+      run(
+        load,
+        all => all.serve,
+        url => ({ json: { url }, text: 'The console has ended.' }),
+      ),
+    );
 }
 
 interface Options {

@@ -23,8 +23,8 @@ export function addDeliveries(program: Command, run: Run): void {
     .description('what became of events: list, show, resend, replay')
     .addHelpText('after', examples);
 
-  const list = run(actions, 'listDeliveries', delivery.list(none));
-  const countUndelivered = run(actions, 'countUndelivered', count.list(none));
+  const list = run(actions, all => all.listDeliveries, delivery.list(none));
+  const countUndelivered = run(actions, all => all.countUndelivered, count.list(none));
   deliveries
     .command('list')
     .description('list the deliveries of an account, newest first; without --account: count undelivered deliveries')
@@ -38,9 +38,9 @@ export function addDeliveries(program: Command, run: Run): void {
     .action(({ state: word, account, ...options }: ListOptions, command: Command) => {
       const state = word && stateFromWire(word);
       requireSpan(options, command);
-      if (account !== undefined) return list({ ...options, account, state }, command);
+      if (account !== undefined) return list({ ...options, account, state });
       if (state === 'delivered') return command.error('error: --state entregue needs --account.');
-      return countUndelivered({ ...options, state }, command);
+      return countUndelivered({ ...options, state });
     });
 
   deliveries
@@ -48,16 +48,16 @@ export function addDeliveries(program: Command, run: Run): void {
     .description("show the state of a delivery, its attempts and the receiver's answers")
     .argument(...deliveryArgument)
     .option('--body', 'show the body that is sent, too; the audit trail tells that you looked')
-    .action(run(actions, 'showDelivery', shown));
+    .action(run(actions, all => all.showDelivery, shown));
 
   deliveries
     .command('resend')
     .description('send a delivery now: on a new schedule, or ahead of its next attempt')
     .argument(...deliveryArgument)
-    .action(run(actions, 'resendDelivery', resent));
+    .action(run(actions, all => all.resendDelivery, resent));
 
-  const replay = run(actions, 'replay', replayed);
-  const replayAll = run(() => import('../actions/replay-all.ts'), 'replayAll', allReplayed);
+  const replay = run(actions, all => all.replay, replayed);
+  const replayAll = run(replayAllActions, all => all.replayAll, allReplayed);
   deliveries
     .command('replay')
     .description("send again what failed or was held of a webhook's deliveries, by when their events were accepted")
@@ -72,11 +72,13 @@ export function addDeliveries(program: Command, run: Run): void {
     .action(({ account, event, state, since: from, until: to = Date.now() }: ReplayOptions, command: Command) => {
       requireSpan({ since: from, until: to }, command);
       const range = { wanted: replayedStates[state], from, to };
-      if (event === undefined) return replayAll({ account, ...range }, command);
+      if (event === undefined) return replayAll({ account, ...range });
       if (account === undefined) return command.error('error: --event needs --account.');
-      return replay({ account, event, ...range }, command);
+      return replay({ account, event, ...range });
     });
 }
+
+const replayAllActions = () => import('../actions/replay-all.ts');
 
 const examples = `
 A delivery is named by its webhook-id header, which "publish" shows too.

@@ -11,30 +11,30 @@ export function addDlq(program: Command, run: Run): void {
     .description('messages that could not be processed: list, show, redrive, discard')
     .addHelpText('after', examples);
 
-  const list = run(actions, 'listLetters', listed);
+  const list = run(actions, all => all.listLetters, listed);
   dlq
     .command('list')
     .description('list messages, with the reason; --json shows their bodies')
     .option('--limit <n>', 'show at most n messages', wholeNumber(1, 10_000), 100)
     .action((options: { readonly limit: number }, command: Command) => {
       const { json: bodies = false } = command.optsWithGlobals<{ json?: boolean }>();
-      return list({ ...options, bodies }, command);
+      return list({ ...options, bodies });
     });
 
   dlq
     .command('redrive')
     .description('put messages that can be processed now back on their queue; the others stay')
     .option('--rate <n>', 'messages a second', wholeNumber(1, 1_000), 10)
-    .option('--limit <n>', 'put at most n messages back', wholeNumber(1, 1_000_000), 1_000)
-    .action(run(actions, 'redriveLetters', redriven));
+    .option('--limit <n>', 'at most so many', wholeNumber(1, 1_000_000), 1_000)
+    .action(run(actions, all => all.redriveLetters, redriven));
 
   dlq
     .command('show')
     .description('show one message with its body, and who sent it')
     .argument('<message-id>', 'as list shows it', messageId)
-    .action(run(actions, 'findLetter', shown));
+    .action(run(actions, all => all.findLetter, shown));
 
-  const discard = run(actions, 'discardLetters', discarded);
+  const discard = run(actions, all => all.discardLetters, discarded);
   dlq
     .command('discard')
     .description('delete messages for good: those named, or all that were refused for a reason')
@@ -45,7 +45,7 @@ export function addDlq(program: Command, run: Run): void {
       if ((ids.length === 0) === (reason === undefined)) {
         command.error('error: name the messages to discard by their ids, or by --reason.');
       }
-      return discard(reason === undefined ? { ids } : { reason }, command);
+      return discard(reason === undefined ? { ids } : { reason });
     });
 }
 

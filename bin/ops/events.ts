@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
-import type { AccountEvent, AccountEvents, EventsQuery } from '../actions/account-events.ts';
+import type { AccountEvent, AccountEvents } from '../actions/account-events.ts';
 import type { EventReference, FoundEvent } from '../actions/events.ts';
 import { delivery as deliveryShape, reportDelivery } from './deliveries.ts';
 import {
@@ -23,7 +23,7 @@ export function addEvents(program: Command, run: Run): void {
     .description('published events: find what became of one, or list what came for an account')
     .addHelpText('after', examples);
 
-  const find = run(() => import('../actions/events.ts'), 'findPublished', reportFound);
+  const find = run(actions, all => all.findPublished, reportFound);
   events
     .command('find')
     .description('say what became of an event, and why')
@@ -38,10 +38,9 @@ export function addEvents(program: Command, run: Run): void {
       if (!reference) {
         command.error('error: name one event: by its webhook-id or message id, or by --account, --event and --id.');
       }
-      return find(reference, options, command);
+      return find(reference, options);
     });
 
-  const list = run(() => import('../actions/account-events.ts'), 'listEvents', reportEvents);
   events
     .command('list')
     .description('list what came for an account, newest first, and what became of it')
@@ -49,10 +48,12 @@ export function addEvents(program: Command, run: Run): void {
     .option('--since <time>', `accepted from then on (default: 24h): ${momentForms}`, momentBefore())
     .option('--limit <n>', 'show at most n events', wholeNumber(1, 10_000), 100)
     .addHelpText('after', listNotes)
-    .action(({ since = Date.now() - day, ...options }: Partial<EventsQuery>, command: Command) =>
-      list({ since, ...options }, command),
-    );
+    .action(run(accountActions, all => all.listEvents, reportEvents));
 }
+
+const accountActions = () => import('../actions/account-events.ts');
+
+const actions = () => import('../actions/events.ts');
 
 const examples = `
 An event is named by the webhook-id of its delivery, by the id of its message, or by account, event and the publisher's id.
@@ -75,9 +76,6 @@ A refused message is the account's where its id_conta says so.
 Examples:
   npm run ops -- events list --account acme
   npm run ops -- --stage prod events list --account acme --since 3d`;
-
-/** Milliseconds. */
-const day = 86_400_000;
 
 interface FindOptions {
   readonly account?: string;

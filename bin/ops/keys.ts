@@ -15,7 +15,7 @@ export function addKeys(program: Command, run: Run): void {
     .command('list')
     .description('list all keys: next, active, retiring')
     .addOption(kindOption())
-    .action(run(actions, 'listKeys', listed));
+    .action(run(actions, all => all.listKeys, listed));
 
   keys
     .command('rotate')
@@ -31,7 +31,7 @@ export function addKeys(program: Command, run: Run): void {
     )
     .addOption(kindOption())
     .addHelpText('after', examples)
-    .action(run(actions, 'rotateKeys', reportRotation));
+    .action(run(actions, all => all.rotateKeys, reportRotation));
 }
 
 const examples = `

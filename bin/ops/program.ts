@@ -46,7 +46,6 @@ export async function runOps(args: readonly string[], streams: Streams = process
 }
 
 function makeProgram(asJson: boolean, streams: Streams): Command {
-  const run = makeRun(streams);
   const program: Command = new Command('ops')
     .usage('[options] <command>')
     .description('Operates an Emissor: its clients, users and keys, its webhooks, and the events it delivers.')
@@ -66,6 +65,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
       outputError: (message, write) => write(`${tidy(message)}\n`),
     })
     .exitOverride();
+  const run = makeRun(streams, () => program.opts());
   addClients(program, run);
   addUsers(program, run);
   addSessions(program, run);

@@ -15,7 +15,7 @@ import type { Run } from './run.ts';
 
 /** Adds `publish`. */
 export function addPublish(program: Command, run: Run): void {
-  const publish = run(() => import('../actions/events.ts'), 'publishEvent', reportPublished);
+  const publish = run(actions, all => all.publishEvent, reportPublished);
   const publishing = program
     .command('publish')
     .description('publish a business event for real, as the components of the house do')
@@ -31,9 +31,11 @@ export function addPublish(program: Command, run: Run): void {
       if (verdict.outcome === 'rejected') {
         command.error(`error: ${options.event} cannot be published so: ${inOptions(verdict.detail)}.`);
       }
-      return publish(body, options, command);
+      return publish(body, options);
     });
 }
+
+const actions = () => import('../actions/events.ts');
 
 interface PublishOptions {
   readonly account: string;

@@ -18,8 +18,10 @@ export function addRequests(program: Command, run: Run): void {
     .argument('<id>', "an answer's header apigw-requestid, or requisicao of a refusal", requestId)
     .option('--since <time>', `search the logs back to then (default: 14 days): ${momentForms}`, momentBefore())
     .addHelpText('after', examples)
-    .action(run(() => import('../actions/requests.ts'), 'findRequest', found));
+    .action(run(actions, all => all.findRequest, found));
 }
+
+const actions = () => import('../actions/requests.ts');
 
 const examples = `
 An id may begin with "-": it stands behind "--". Logs are kept as long as the stage says (logRetentionDays), and CloudWatch

@@ -14,8 +14,10 @@ export function addRollback(program: Command, run: Run): void {
     .argument('[function...]', 'names of functions, such as Token, as docs/permissions.md has them', functionNames)
     .option('--again', 'take those that are rolled back already one more version back')
     .addHelpText('after', examples)
-    .action(run(() => import('../actions/rollback.ts'), 'rollBack', reportRollback));
+    .action(run(actions, all => all.rollBack, reportRollback));
 }
+
+const actions = () => import('../actions/rollback.ts');
 
 const examples = `
 It needs a deployed stage, and takes seconds: versions are kept, and only the alias that everything calls changes. Repeated, it

@@ -1,24 +1,21 @@
-import type { Command } from 'commander';
-import type { Actions } from '../actions/audit.ts';
+import type { Action } from '../actions/audit.ts';
 import { CliError, describeError } from '../actions/operator.ts';
-import type { Target, TargetOptions, Task } from '../actions/target.ts';
+import type { Target, TargetOptions } from '../actions/target.ts';
 import type { Report } from './report.ts';
 import { confirm, makeAskPassword, makeProgress, noProgress, type Streams } from './terminal.ts';
 
 /**
  * Makes what commander calls for a command: an action on the target that the options choose, with the command's arguments and
- * options, and the report of what it returns. An action that does not say what it is for the audit trail is none.
+ * options, and the report of what it returns. An action that does not say what it is for the audit trail is none. Commander adds the
+ * command itself as a last argument, which no action takes.
  *
  * Actions are loaded when a command runs, because the SDK takes longer to load than the rest takes to run.
  */
-export type Run = <Loaded extends Actions, Name extends keyof Loaded>(
+export type Run = <Loaded, Given extends readonly unknown[], Value>(
   load: () => Promise<{ readonly actions: Loaded }>,
-  name: Name,
-  report: (value: ValueOf<Loaded[Name]>) => Report,
-) => (...given: readonly unknown[]) => Promise<void>;
-
-/** The value that an action returns. */
-type ValueOf<Action> = Action extends (task: Task, ...given: never[]) => Promise<infer Value> ? Value : never;
+  choose: (actions: Loaded) => Action<Given, Value>,
+  report: (value: Value) => Report,
+) => (...given: Given) => Promise<void>;
 
 /** A command that was refused or failed. The message is the one line to show. */
 export class CommandFailed extends Error {
@@ -32,23 +29,22 @@ export class CommandFailed extends Error {
   }
 }
 
-/** Makes the runner of commands. What it runs throws {@link CommandFailed}. */
-export function makeRun({ stdin, stdout, stderr }: Streams): Run {
-  return function run<Loaded extends Actions, Name extends keyof Loaded>(
-    load: () => Promise<{ readonly actions: Loaded }>,
-    name: Name,
-    report: (value: ValueOf<Loaded[Name]>) => Report,
-  ) {
-    return async function runCommand(...words: readonly unknown[]) {
-      const given = words.slice(0, -1);
-      const { json = false, yes = false, ...options } = (words.at(-1) as Command).optsWithGlobals<GlobalOptions>();
+/**
+ * Makes the runner of commands. What it runs throws {@link CommandFailed}.
+ *
+ * @param readOptions - returns the options that every command accepts, once they are parsed.
+ */
+export function makeRun({ stdin, stdout, stderr }: Streams, readOptions: () => GlobalOptions): Run {
+  return function run(load, choose, report) {
+    return async function runCommand(...given) {
+      const { json = false, yes = false, ...options } = readOptions();
       const progress = makeProgress(stderr);
       const warnings: string[] = [];
       let target: Target | undefined;
       try {
         const { findTarget } = await import('../actions/target.ts');
         target = await findTarget(options);
-        const act = (await load()).actions[name] as unknown as Act<ValueOf<Loaded[Name]>>;
+        const act = choose((await load()).actions);
         const task = {
           target,
           progress: json ? noProgress : progress.show,
@@ -80,10 +76,8 @@ export function makeRun({ stdin, stdout, stderr }: Streams): Run {
   };
 }
 
-type Act<Value> = (task: Task, ...given: readonly unknown[]) => Promise<Value>;
-
 /** The options that every command accepts. Only those that ask look at `yes`. */
-interface GlobalOptions extends TargetOptions {
+export interface GlobalOptions extends TargetOptions {
   readonly json?: boolean;
   readonly yes?: boolean;
 }

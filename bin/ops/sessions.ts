@@ -18,7 +18,7 @@ export function addSessions(program: Command, run: Run): void {
     .description('logins and the tokens that come of them: list, end')
     .addHelpText('after', examples);
 
-  const list = run(actions, 'listSessions', listed);
+  const list = run(actions, all => all.listSessions, listed);
   ownerOptions(
     sessions.command('list').description('list live sessions of a user, of a client, or of a user at a client'),
   )
@@ -30,11 +30,11 @@ export function addSessions(program: Command, run: Run): void {
       if (options.user === undefined && options.client === undefined) {
         command.error('error: name whose sessions: --user or --client (or both)');
       }
-      return list(options, command);
+      return list(options);
     });
 
-  const endAll = run(actions, 'endAllSessions', endedAll);
-  const endOne = run(actions, 'endSession', ended);
+  const endAll = run(actions, all => all.endAllSessions, endedAll);
+  const endOne = run(actions, all => all.endSession, ended);
   ownerOptions(sessions.command('end').description('end one session, or all of a user or a client, for good'))
     .argument('[session-id]', 'as list shows it', sessionId)
     .addHelpText('after', examples)
@@ -42,7 +42,7 @@ export function addSessions(program: Command, run: Run): void {
       if ([sessionId, options.user, options.client].filter(named => named !== undefined).length !== 1) {
         command.error('error: name what to end: one session id, --user or --client');
       }
-      return sessionId === undefined ? endAll(options, command) : endOne(sessionId, command);
+      return sessionId === undefined ? endAll(options) : endOne(sessionId);
     });
 }
 

@@ -12,7 +12,7 @@ export function addSmoke(
   run: Run,
   { stdout, interruption }: Pick<Streams, 'stdout' | 'interruption'>,
 ): void {
-  const test = run(actions, 'testStage', passed);
+  const test = run(actions, all => all.testStage, passed);
   const smoke = program
     .command('smoke')
     .description('test the whole service: log in, register a webhook, publish an event, receive it; and tidy up')
@@ -27,18 +27,18 @@ export function addSmoke(
       const onStep = (step: Step) => {
         if (!command.optsWithGlobals<{ json?: boolean }>().json) stdout.write(`${lineOf(step)}\n`);
       };
-      return untilInterrupted(signal => test({ ...options, onStep, interruption: signal }, command), interruption);
+      return untilInterrupted(signal => test({ ...options, onStep, interruption: signal }), interruption);
     });
 
   smoke
     .command('rotate-credentials')
     .description('give the scheduled test another client and user; the first time, its first ones')
-    .action(run(actions, 'rotateCredentials', rotated));
+    .action(run(actions, all => all.rotateCredentials, rotated));
 
   smoke
     .command('remove')
     .description('remove all that smoke tests keep on a stage: before the stage is destroyed')
-    .action(run(actions, 'removeAll', removed));
+    .action(run(actions, all => all.removeAll, removed));
 }
 
 const examples = `

@@ -16,8 +16,10 @@ export function addStatus(program: Command, run: Run): void {
       'what is deployed, and how it does: stacks, roll-backs, queues, alarms, webhooks, failed and late deliveries, users being deleted, keys',
     )
     .addHelpText('after', examples)
-    .action(run(() => import('../actions/status.ts'), 'readStatus', reportStatus));
+    .action(run(actions, all => all.readStatus, reportStatus));
 }
+
+const actions = () => import('../actions/status.ts');
 
 const examples = `
 It only reads, and ends with 0 whatever it finds: "problems" in its JSON says what needs somebody. What it may not read it

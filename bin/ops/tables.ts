@@ -17,7 +17,7 @@ export function addTables(program: Command, run: Run): void {
     .argument(...ownArgument)
     .argument(...restoredArgument)
     .addHelpText('after', examples)
-    .action(run(actions, 'compareTables', compared));
+    .action(run(actions, all => all.compareTables, compared));
 
   tables
     .command('copy')
@@ -25,7 +25,7 @@ export function addTables(program: Command, run: Run): void {
     .argument(...ownArgument)
     .argument(...restoredArgument)
     .addHelpText('after', examples)
-    .action(run(actions, 'copyMissing', copied));
+    .action(run(actions, all => all.copyMissing, copied));
 }
 
 const examples = `

@@ -34,14 +34,20 @@ export function addUsers(program: Command, run: Run): void {
     .addOption(new Option('--role <role>', 'admins manage webhooks').choices(roles).makeOptionMandatory())
     .addOption(generateOption())
     .addHelpText('after', examples)
-    .action(run(actions, 'createUser', created => withPassword(user.show(created.user), created)));
+    .action(
+      run(
+        actions,
+        all => all.createUser,
+        created => withPassword(user.show(created.user), created),
+      ),
+    );
 
   users
     .command('import')
     .description('take over users with the password hashes that they have; users that are there stay as they are')
     .argument('<file>', 'a JSON object on each line: email, account, role, password_hash', notEmpty)
     .addHelpText('after', `\nHashes:\n${importedKinds.map(kind => `  ${kind}`).join('\n')}`)
-    .action(run(importActions, 'importUsers', imported));
+    .action(run(importActions, all => all.importUsers, imported));
 
   users
     .command('list')
@@ -49,13 +55,13 @@ export function addUsers(program: Command, run: Run): void {
     .option('--account <id>', 'those of this account only; all are read for them', accountId)
     .addOption(limitOption())
     .addOption(afterOption('user', userId))
-    .action(run(actions, 'listUsers', listed));
+    .action(run(actions, all => all.listUsers, listed));
 
   users
     .command('show')
     .description('show a user, with the failed logins that count, by client, and until when a lock stands')
     .argument(...userArgument)
-    .action(run(actions, 'showUser', shown));
+    .action(run(actions, all => all.showUser, shown));
 
   for (const [name, action, description] of [
     ['enable', 'enableUser', 'let a disabled user in again'],
@@ -65,7 +71,7 @@ export function addUsers(program: Command, run: Run): void {
       .command(name)
       .description(description)
       .argument(...userArgument)
-      .action(run(actions, action, changed));
+      .action(run(actions, all => all[action], changed));
   }
 
   users
@@ -74,34 +80,40 @@ export function addUsers(program: Command, run: Run): void {
       'delete a user with their address, password and sessions; the address is free then; it may be repeated',
     )
     .argument(...userArgument)
-    .action(run(actions, 'deleteUser', deleted));
+    .action(run(actions, all => all.deleteUser, deleted));
 
   users
     .command('unlock')
     .description('forget the failed logins of a user, of all clients')
     .argument(...userArgument)
-    .action(run(actions, 'unlockUser', unlocked));
+    .action(run(actions, all => all.unlockUser, unlocked));
 
   users
     .command('set-role')
     .description('change what a user may do; holds at once, and ends no session')
     .argument(...userArgument)
     .addArgument(program.createArgument('<role>').choices(roles))
-    .action(run(actions, 'setRole', promoted));
+    .action(run(actions, all => all.setRole, promoted));
 
   users
     .command('set-password')
     .description("change a user's password; ends all their sessions and forgets failed logins")
     .argument(...userArgument)
     .addOption(generateOption())
-    .action(run(actions, 'setPassword', done => withPassword(passwordChanged(done.user), done)));
+    .action(
+      run(
+        actions,
+        all => all.setPassword,
+        done => withPassword(passwordChanged(done.user), done),
+      ),
+    );
 
   users
     .command('set-email')
     .description('give a user another e-mail address to log in with; ends no session')
     .argument(...userArgument)
     .argument('<address>', 'the new one', emailAddress)
-    .action(run(actions, 'setEmail', renamed));
+    .action(run(actions, all => all.setEmail, renamed));
 }
 
 const examples = `

@@ -21,26 +21,28 @@ export function addWebhooks(program: Command, run: Run): void {
     .option('--slow', 'those whose attempts are made in the slow lane')
     .option('--suspended', 'those whose events are held')
     .addHelpText('after', listNotes)
-    .action(run(actions, 'listWebhooks', listed));
+    .action(run(actions, all => all.listWebhooks, listed));
 
   registrationOptions(
     webhooks.command('show').description('show one webhook: where it leads, its state and health; nothing secret'),
-  ).action(run(actions, 'showWebhook', shown));
+  ).action(run(actions, all => all.showWebhook, shown));
 
   registrationOptions(
     webhooks
       .command('suspend')
       .description('hold the events of a webhook, or of the next one; its account cannot end that'),
-  ).action(run(actions, 'suspendWebhook', suspended));
+  ).action(run(actions, all => all.suspendWebhook, suspended));
 
   registrationOptions(
     webhooks.command('reactivate').description('end the suspension of a webhook, whatever its reason'),
-  ).action(run(actions, 'reactivateWebhook', reactivated));
+  ).action(run(actions, all => all.reactivateWebhook, reactivated));
 
   registrationOptions(
     webhooks.command('test').description('send one attempt of a sample event, as the account itself can'),
-  ).action(run(() => import('../actions/delivery-pages.ts'), 'sendTest', tested));
+  ).action(run(pageActions, all => all.sendTest, tested));
 }
+
+const pageActions = () => import('../actions/delivery-pages.ts');
 
 function tested(id: string): Report {
   return {

@@ -13,8 +13,7 @@ export function operatorEvents(task: Task): Pick<OperatorSource, 'listEvents' | 
   return { listEvents, findEvent, findRequest };
 
   async function listEvents(account: string) {
-    const since = task.target.clock.now() - day;
-    const { events, logSince } = await accountEvents.listEvents(task, { account, since, limit: 50 });
+    const { events, logSince } = await accountEvents.listEvents(task, { account, limit: 50 });
     return { since: isoTime(logSince), events: events.map(eventView) };
   }
 
@@ -34,8 +33,6 @@ export function operatorEvents(task: Task): Pick<OperatorSource, 'listEvents' | 
     return [...(access ? [access] : []), ...lines].map(lineView);
   }
 }
-
-const day = 24 * 3_600_000;
 
 function eventView({ at, eventName, deliveryId, messageId, verdict, why }: AccountEvent) {
   return { at: isoTime(at), event: eventName ?? '–', id: deliveryId ?? messageId ?? '–', fate: verdict, why };
