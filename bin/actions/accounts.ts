@@ -58,8 +58,8 @@ async function exportAccount({ target, progress, warn }: Task, account: string, 
   counts.deliveries = exported.size;
   const readers = makeRecordReaders(target, openAccountItems(target, account), exported);
   const output = createWriteStream(partial, { mode: 0o600, flags: 'a' });
-  const failed = once(output, 'error').then(([error]) => {
-    throw new CliError(`${partial} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
+  const failed = once(output, 'error').then(([error]: readonly NodeJS.ErrnoException[]) => {
+    throw new CliError(`${partial} cannot be written (${error?.code}).`);
   });
 
   async function write(kind: ExportedKind, record: object): Promise<void> {

@@ -161,16 +161,18 @@ const auditLine = z.object({
 
 /** Returns the ids that are known. Of many it names the first ones. */
 function shown({ messages, ...subject }: Subject): AuditRecord['target'] {
-  return known({ ...subject, messages: messages?.filter(id => uuid.test(id)) }) as AuditRecord['target'];
+  return known<string | number>({ ...subject, messages: messages?.filter(id => uuid.test(id)) });
 }
 
 /** Returns what is known of a subject or of a change. Of a long list it keeps the beginning. */
-function known(values: Change): NonNullable<AuditRecord['change']> {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, typeof value === 'object' ? value.slice(0, mostListed) : value]],
-    ),
-  );
+function known<Plain extends string | number | boolean>(
+  values: Readonly<Record<string, Plain | readonly string[] | undefined>>,
+): Record<string, Plain | string[]> {
+  const found: Record<string, Plain | string[]> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined) found[name] = typeof value === 'object' ? value.slice(0, mostListed) : value;
+  }
+  return found;
 }
 
 /** The ids that SQS gives: what else was typed for one may be anything. */

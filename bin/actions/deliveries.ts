@@ -101,7 +101,8 @@ export async function readDeliveries(
     if (found.length % longestPage === 0) {
       progress(`Found ${found.length} deliveries so far, back to ${isoTime(delivery.createdAt)}`);
     }
-    next[newest] = (await pages[newest]?.next()) as IteratorResult<Delivery, undefined>;
+    const following = await pages[newest]?.next();
+    if (following) next[newest] = following;
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import type { AttemptRecord, AttemptResult, Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import type { AttemptRecord, Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
 import { wireResults } from '../../lambdas/delivery/representation.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
@@ -79,7 +79,8 @@ function judgeUnstored(fields: LoggedLine['fields']): Judgement {
 }
 
 function describeUnstored({ attempt, result, status }: LoggedLine['fields']): string {
-  const ended = wireResults[result as AttemptResult];
+  const results: Readonly<Record<string, string>> = wireResults;
+  const ended = results[String(result)];
   return `attempt ${attempt} ended with ${ended}${status == null ? '' : ` ${status}`}, and that could not be stored`;
 }
 

@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream';
-
 /** A line of a file; without text where it was longer than allowed, or no UTF-8. */
 export interface NumberedLine {
   /** From 1. */
@@ -13,11 +11,11 @@ export interface NumberedLine {
  *
  * @param longest - the most bytes of a line.
  */
-export async function* readLines(file: Readable, longest: number): AsyncGenerator<NumberedLine> {
+export async function* readLines(file: AsyncIterable<Buffer>, longest: number): AsyncGenerator<NumberedLine> {
   let number = 0;
   let parts: Buffer[] = [];
   let length = 0;
-  for await (const chunk of file as AsyncIterable<Buffer>) {
+  for await (const chunk of file) {
     let start = 0;
     for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
       keep(chunk.subarray(start, end));

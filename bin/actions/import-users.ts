@@ -108,7 +108,8 @@ export async function importLines({
   /** Waits before a user whose making was begun elsewhere is tried again. */
   readonly pause: () => Promise<void>;
 }): Promise<Imported> {
-  const counts = { lines: 0, created: 0, existing: 0, taken: 0, wrong: 0, weaker: {} as Record<string, number> };
+  const weaker: Record<string, number> = {};
+  const counts = { lines: 0, created: 0, existing: 0, taken: 0, wrong: 0, weaker };
   // One line of an e-mail address at a time: the second of two is judged by what the first wrote.
   const underWay = new Map<string, Promise<unknown>>();
   const iterator = lines[Symbol.asyncIterator]();
@@ -141,7 +142,7 @@ export async function importLines({
 
   function countIfWeak({ passwordHash }: ImportedUser): void {
     const { kind, isWeak } = parseImportedHash(passwordHash) ?? {};
-    if (kind !== undefined && isWeak) counts.weaker[kind] = (counts.weaker[kind] ?? 0) + 1;
+    if (kind !== undefined && isWeak) weaker[kind] = (weaker[kind] ?? 0) + 1;
   }
 
   async function inTurn(user: ImportedUser): Promise<'created' | 'existing' | 'taken'> {
@@ -167,8 +168,8 @@ export async function importLines({
   // The first failure ends the work of all: nothing is written after the command has ended.
   await Promise.all(Array.from({ length: atOnce }, () => work().catch(error => failures.push(error))));
   if (failures.length > 0) throw failures[0];
-  const weaker = Object.entries(counts.weaker).map(([kind, count]) => `${kind}: ${count}`);
-  if (weaker.length > 0) warn(`hashes weaker than ours, until the first login of each user: ${weaker.join(', ')}.`);
+  const kinds = Object.entries(weaker).map(([kind, count]) => `${kind}: ${count}`);
+  if (kinds.length > 0) warn(`hashes weaker than ours, until the first login of each user: ${kinds.join(', ')}.`);
   const failed = counts.taken + counts.wrong;
   if (failed === 0) return counts;
   throw new CliError(

@@ -1,4 +1,5 @@
 import type { IAMClient } from '@aws-sdk/client-iam';
+import * as z from 'zod';
 import { describeError } from './operator.ts';
 
 /** The resources of AWS that a version wants, as far as its settings tell. */
@@ -42,21 +43,21 @@ async function readGranted(iam: Pick<IAMClient, 'send'>, roleArn: string): Promi
   const documents = await Promise.all(
     PolicyNames.map(async PolicyName => {
       const { PolicyDocument = '{}' } = await iam.send(new GetRolePolicyCommand({ RoleName, PolicyName }));
-      return JSON.parse(decodeURIComponent(PolicyDocument)) as PolicyDocument;
+      return policyDocument.parse(JSON.parse(decodeURIComponent(PolicyDocument)));
     }),
   );
   return documents
-    .flatMap(({ Statement = [] }) => Statement)
+    .flatMap(({ Statement }) => Statement)
     .filter(({ Effect }) => Effect === 'Allow')
-    .flatMap(({ Resource = [] }) => Resource);
+    .flatMap(({ Resource }) => Resource);
 }
 
-interface PolicyDocument {
-  readonly Statement?: readonly {
-    readonly Effect: string;
-    readonly Resource?: string | readonly string[];
-  }[];
-}
+const policyStatement = z.object({
+  Effect: z.string(),
+  Resource: z.union([z.string(), z.array(z.string())]).default([]),
+});
+
+const policyDocument = z.object({ Statement: z.array(policyStatement).default([]) });
 
 /** Returns the ARN of the resource that a variable names; `undefined` where it names none. */
 function arnOf(variable: string, value: string, { region, account }: { region: string; account: string }) {

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import * as z from 'zod';
 
 /** Returns the ids of the deliveries that a partial export has, and cuts off what comes after them. They stand first. */
 export async function resumeExport(partial: string): Promise<Set<string>> {
@@ -28,9 +29,10 @@ export async function resumeExport(partial: string): Promise<Set<string>> {
 
 function deliveryIdIn(line: string): string | undefined {
   try {
-    const { type, id } = JSON.parse(line) as Readonly<Record<string, unknown>>;
-    return type === 'delivery' && typeof id === 'string' ? id : undefined;
+    return deliveryLine.safeParse(JSON.parse(line)).data?.id;
   } catch {
     return undefined;
   }
 }
+
+const deliveryLine = z.object({ type: z.literal('delivery'), id: z.string() });

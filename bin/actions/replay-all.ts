@@ -1,6 +1,6 @@
 import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
 import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
-import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
+import { EVENT_NAMES, isEventName } from '../../lambdas/webhooks/webhook.ts';
 import { type AuditedTask, writes } from './audit.ts';
 import { countIndexed } from './deliveries.ts';
 import type { ShowProgress } from './operator.ts';
@@ -58,7 +58,7 @@ async function webhooksWith(
   if (account === undefined) {
     const query = { since: from, until: to, state: wanted, limit: Number.POSITIVE_INFINITY };
     const counts = await countIndexed(target, query, progress);
-    return counts.map(({ accountId, eventName }) => ({ account: accountId, event: eventName as EventName }));
+    return counts.flatMap(({ accountId: account, eventName: event }) => (isEventName(event) ? { account, event } : []));
   }
   const { history } = openDeliveries(target);
   const pages = await Promise.all(

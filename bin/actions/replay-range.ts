@@ -101,8 +101,8 @@ function uniqueOf({ account, event, from, to, wanted }: ReplayRequest): string {
 }
 
 function byAccountAndEvent(one: ReplayedWebhook, other: ReplayedWebhook): number {
-  const [first, second] = [one, other].map(({ account, event }) => `${account}#${event}`) as [string, string];
-  return first < second ? -1 : 1;
+  const nameOf = ({ account, event }: ReplayedWebhook) => `${account}#${event}`;
+  return nameOf(one) < nameOf(other) ? -1 : 1;
 }
 
 function describe(outcome: RangeOutcome): string {

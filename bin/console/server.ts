@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Access, makeAccess } from './access.ts';
 import { type Answer, type Context, contentSecurityPolicy, documentOf, entryDocument } from './page.ts';
 import { errorPage } from './page-parts.ts';
@@ -26,14 +25,12 @@ export interface Console {
 export async function startConsole(sourceIn: (language: Language) => Source, port: number): Promise<Console> {
   const access = makeAccess();
   const server = createServer((request, response) => {
-    respond({ sourceIn, access, port: (server.address() as AddressInfo).port }, request, response).catch(() =>
-      response.destroy(),
-    );
+    respond({ sourceIn, access, port: portOf(server) }, request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve);
   });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const url = `http://127.0.0.1:${portOf(server)}/`;
   return {
     url,
     makeLink: () => `${url}#${access.makeToken()}`,
@@ -43,6 +40,11 @@ export async function startConsole(sourceIn: (language: Language) => Source, por
         server.closeAllConnections();
       }),
   };
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 interface Served {
@@ -146,7 +148,8 @@ const longestForm = 32 * 1_024;
 const languageCookie = 'emissor_language';
 
 function chosenLanguage(cookie: string): Language | undefined {
-  return /(?:^|; )emissor_language=(pt|en)(?:;|$)/.exec(cookie)?.[1] as Language | undefined;
+  const [, language] = /(?:^|; )emissor_language=(pt|en)(?:;|$)/.exec(cookie) ?? [];
+  return language === 'pt' || language === 'en' ? language : undefined;
 }
 
 /** Returns a path below the folder: nothing that leads elsewhere. */

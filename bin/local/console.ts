@@ -18,7 +18,7 @@ export async function startLocalConsole(port: number) {
     ...running,
     /** Shows the run with these outputs. */
     show: (outputs: object): void => {
-      source = makeOperatorSource(localTarget(outputs as Record<string, unknown>));
+      source = makeOperatorSource(localTarget({ ...outputs }));
     },
   };
 }

@@ -167,8 +167,7 @@ const client = makeShape<Client>([
   { json: 'status', heading: 'status', value: ({ status }) => status },
   {
     json: 'secrets', // without their hashes
-    value: ({ secrets }) =>
-      secrets.map(({ createdAt, expiresAt }) => ({ createdAt: iso(createdAt), expiresAt: iso(expiresAt) })),
+    value: ({ secrets }) => secrets.map(secretJson),
   },
   { json: 'createdAt', value: ({ createdAt }) => iso(createdAt) },
   { json: 'updatedAt', value: ({ updatedAt }) => iso(updatedAt) },
@@ -205,10 +204,7 @@ function shown(found: Client): Report {
 
 function inUse({ client: found, lastUses }: ClientInUse): Report {
   const json = client.json(found);
-  const secrets = (json.secrets as readonly object[]).map((secret, at) => ({
-    ...secret,
-    lastUsedOn: lastUses[at] ?? null,
-  }));
+  const secrets = found.secrets.map((secret, at) => ({ ...secretJson(secret), lastUsedOn: lastUses[at] ?? null }));
   return { json: { ...json, secrets }, text: client.lines(found, secretsOf(found, lastUses)) };
 }
 
@@ -233,6 +229,10 @@ function secretsOf({ secrets }: Client, lastUses?: ClientInUse['lastUses']): rea
     const use = lastUses?.[at] === undefined ? 'no use is known' : `last used on ${lastUses[at]}`;
     return [`secret of ${iso(createdAt)}`, lastUses ? `${end}; ${use}` : end];
   });
+}
+
+function secretJson({ createdAt, expiresAt }: Client['secrets'][number]) {
+  return { createdAt: iso(createdAt), expiresAt: iso(expiresAt) };
 }
 
 function worksUntil(moment: number): string {

@@ -13,7 +13,7 @@ import type { Resent, ShownDelivery, UndeliveredCount } from '../actions/deliver
 import type { Replayed } from '../actions/replay-deliveries.ts';
 import type { RangeOutcome } from '../actions/replay-range.ts';
 import { accountId, deliveryId, eventName, momentBefore, momentForms, wholeNumber } from './option-values.ts';
-import { iso, makeShape, printable, type Report } from './report.ts';
+import { iso, makeShape, type ObjectReport, printable, type Report } from './report.ts';
 import type { Run } from './run.ts';
 
 /** Adds `deliveries`. */
@@ -165,7 +165,7 @@ export const delivery = makeShape<Delivery>([
 ]);
 
 /** Reports a delivery with its attempts, and with the answers as far as they were read. */
-export function reportDelivery(found: Delivery): Report {
+export function reportDelivery(found: Delivery): ObjectReport {
   const { json, text } = delivery.show(found);
   const parts = [text, attempt.table(found.attempts, 'No attempt yet.'), ...found.attempts.flatMap(answerOf)];
   return { json, text: parts.join('\n\n') };
@@ -174,7 +174,7 @@ export function reportDelivery(found: Delivery): Report {
 function shown({ delivery: found, withBody }: ShownDelivery): Report {
   const { json, text } = reportDelivery(found);
   if (!withBody) return { json, text };
-  return { json: { ...(json as object), body: found.body }, text: `${text}\n\nbody:\n${printable(found.body)}` };
+  return { json: { ...json, body: found.body }, text: `${text}\n\nbody:\n${printable(found.body)}` };
 }
 
 /** Returns what the receiver answered an attempt with, if it said anything. */

@@ -4,6 +4,11 @@ export interface Report {
   readonly text: string;
 }
 
+/** The answer of a command that is about one thing: its JSON is an object, to which more may be added. */
+export interface ObjectReport extends Report {
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
 /** One field of a noun. */
 export interface Field<Item> {
   /** Its name in JSON. Without one only people are shown it. */
@@ -27,11 +32,11 @@ export interface Shape<Item> {
   /** A table with headings; `whenEmpty` replaces a table without rows. */
   table(items: readonly Item[], whenEmpty: string): string;
   /** Reports one item in lines. */
-  show(item: Item): Report;
+  show(item: Item): ObjectReport;
   /** Makes the report of a list. */
   list(whenEmpty: string): (items: readonly Item[]) => Report;
   /** Makes the report of a change: a sentence for people. */
-  tell(sentence: (item: Item) => string): (item: Item) => Report;
+  tell(sentence: (item: Item) => string): (item: Item) => ObjectReport;
 }
 
 /** A heading and a value. */

@@ -14,7 +14,7 @@ import {
   userId,
   userReference,
 } from './option-values.ts';
-import { iso, type Line, makeShape, type Report } from './report.ts';
+import { iso, type Line, makeShape, type ObjectReport, type Report } from './report.ts';
 import type { Run } from './run.ts';
 
 /** Adds `users`. */
@@ -217,10 +217,10 @@ function deleted({ userId, email }: DeletedUser): Report {
 }
 
 /** Adds a generated password to a report, if there is one: it is shown once. */
-function withPassword({ json, text }: Report, { generatedPassword: password }: UserWithPassword): Report {
+function withPassword({ json, text }: ObjectReport, { generatedPassword: password }: UserWithPassword): Report {
   if (password === undefined) return { json, text };
   return {
-    json: { ...(json as object), password },
+    json: { ...json, password },
     text: `${text}\n\npassword  ${password}\nThe password is shown this once and kept nowhere: hand it over now.`,
   };
 }

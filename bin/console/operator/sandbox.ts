@@ -1,4 +1,5 @@
 import { KMSClient } from '@aws-sdk/client-kms';
+import * as z from 'zod';
 import { eventMessage, exampleValues } from '../../../lambdas/delivery/intake/event-catalogue.ts';
 import { signatureHeader } from '../../../lambdas/delivery/worker/signature.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
@@ -19,7 +20,7 @@ export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
 
   async function list(): Promise<readonly ReceivedView[]> {
     const response = await fetch(`${receiverUrl}/deliveries`, { signal: AbortSignal.timeout(5_000) });
-    const received = (await response.json()) as readonly ReceivedDelivery[];
+    const received = receivedDeliveries.parse(await response.json());
     const { findWebhook } = openDeliveries(target);
     return Promise.all(
       received
@@ -70,6 +71,17 @@ export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
       : 'wrong: it was made with a secret that this webhook no longer has';
   }
 }
+
+const receivedDeliveries = z.array(
+  z.object({
+    at: z.string(),
+    method: z.string(),
+    path: z.string(),
+    headers: z.record(z.string(), z.string()),
+    body: z.string(),
+    status: z.number(),
+  }),
+);
 
 function eventIn(body: string): string | null {
   try {
