@@ -1,0 +1,77 @@
+import { type LogService, startLogs } from '@emissor/local-cloud/logs';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { actions } from '../../../../bin/actions/replay-all.ts';
+import { localTarget } from '../../../../bin/actions/target.ts';
+import { noProgress } from '../../../../bin/ops/terminal.ts';
+import { settled } from '../../../../lambdas/delivery/delivery.ts';
+import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { aDelivery, noon } from '../../delivery/builders.ts';
+
+let database: Database;
+let logs: LogService;
+let questions: string[];
+beforeAll(async () => {
+  database = await startDatabase('Deliveries', 'Webhooks');
+  logs = await startLogs();
+});
+beforeEach(() => {
+  questions = [];
+});
+afterAll(async () => {
+  await logs.stop();
+  await database.stop();
+});
+
+/** Stores deliveries of an account that failed, one a second from noon on. Those that are resent stand in the index as before. */
+const store = async (accountId: string, count: number, isResent: (number: number) => boolean) => {
+  await Promise.all(
+    Array.from({ length: count }, (_, number) => {
+      const id = `evt_${accountId}${String(number).padStart(23, '0')}`;
+      const delivery = aDelivery({ id, accountId, createdAt: noon + number * 1_000 });
+      const failed = itemFromDelivery(settled(delivery, 'failed', noon), 30);
+      const { stateShard } = failed;
+      const item = isResent(number)
+        ? { ...itemFromDelivery(settled(delivery, 'delivered', noon), 30), stateShard }
+        : failed;
+      return database.dynamo.send(new PutCommand({ TableName: 'Deliveries', Item: item }));
+    }),
+  );
+};
+
+const replayAll = (account: string) => {
+  const target = localTarget({
+    DynamoDbEndpoint: database.endpoint,
+    LogsEndpoint: logs.endpoint,
+    Region: database.region,
+    AuditLogGroup: 'audit',
+    DeliveriesTable: 'Deliveries',
+    WebhooksTable: 'Webhooks',
+    RetryQueueUrl: 'http://127.0.0.1:1/retry',
+    HistoryDays: '30',
+  });
+  const task = {
+    target,
+    progress: noProgress,
+    tell: () => {},
+    warn: () => {},
+    confirm: async (text: string) => void questions.push(text),
+    askPassword: async () => '',
+  };
+  return actions.replayAll(task, { account, from: noon, to: noon + 3_600_000, wanted: 'failed' });
+};
+
+// None of these has a webhook: what is chosen is skipped.
+
+it('replays the webhooks of an account that have deliveries in the range', async () => {
+  await store('acme', 1, () => false);
+  expect(await replayAll('acme')).toMatchObject([{ account: 'acme', event: 'demanda.criada', outcome: 'skipped' }]);
+  expect(questions).toEqual([expect.stringMatching(/^This sends deliveries of 1 webhook of account "acme"/)]);
+  expect(await replayAll('nobody')).toEqual([]);
+});
+
+it('leaves none out whose newest deliveries all succeeded since the index was written', async () => {
+  await store('late', 100, number => number > 0);
+  expect(await replayAll('late')).toMatchObject([{ account: 'late', event: 'demanda.criada', outcome: 'skipped' }]);
+});
