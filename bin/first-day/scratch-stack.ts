@@ -1,3 +1,6 @@
+// The template is CloudFormation by hand, and the function's source a text. These resources are no part of a stage: one run makes and
+// deletes them, without a synthesis of the CDK and without a bundle. The whole folder goes once the checks have passed on AWS.
+
 import {
   CloudFormationClient,
   CreateStackCommand,
