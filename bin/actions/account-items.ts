@@ -10,7 +10,7 @@ export type AccountItems = ReturnType<typeof openAccountItems>;
 
 /** Opens the lists of what the tables hold of an account. They are read as they are needed; nothing keeps a long one in memory. */
 export function openAccountItems(target: Target, account: string) {
-  const dynamo = target.dynamo();
+  const dynamo = target.dynamo;
   const table = (name: string) => requireOutput(target, `${name}Table`);
   return {
     account,

@@ -1,11 +1,11 @@
 import { limitIdsOf } from '../../lambdas/delivery/api/request-limits.ts';
+import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
+import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { replaysId } from '../../lambdas/delivery/replay/replay-store.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import type { ItemKey } from '../../lambdas/platform/aws/dynamo.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
-import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { EVENT_NAMES, webhookKey } from '../../lambdas/webhooks/webhook.ts';
-import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
 import type { AccountItems } from './account-items.ts';
 import type { DeletedKind } from './item-kinds.ts';
 

@@ -1,6 +1,8 @@
 import { readNotedUses } from '../../lambdas/auth/principals/secret-use.ts';
 import { parseSession } from '../../lambdas/auth/sessions/session.ts';
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
+import { makeReadWithoutWebhook } from '../../lambdas/delivery/intake/without-webhook.ts';
+import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { replaysId } from '../../lambdas/delivery/replay/replay-store.ts';
 import { toDeliveryDetail } from '../../lambdas/delivery/representation.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
@@ -10,9 +12,7 @@ import { isoTime } from '../../lambdas/platform/clock.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
 import { toWebhookRecord } from '../../lambdas/webhooks/representation.ts';
-import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { EVENT_NAMES, type Webhook } from '../../lambdas/webhooks/webhook.ts';
-import { makeReadWithoutWebhook } from '../../lambdas/delivery/intake/without-webhook.ts';
 import type { AccountItems } from './account-items.ts';
 import type { ExportedKind } from './item-kinds.ts';
 import { openClients, openDeliveries, openLockout, openWebhooks } from './stores.ts';
@@ -28,7 +28,7 @@ type RecordReaders = Readonly<Record<ExportedKind, () => AsyncGenerator<object>>
  */
 export function makeRecordReaders(target: Target, items: AccountItems, exported: Set<string>): RecordReaders {
   const { account, table } = items;
-  const dynamo = target.dynamo();
+  const dynamo = target.dynamo;
   const [users, clients] = [once(items.listUsers), once(items.listClients)];
   return {
     /**

@@ -123,7 +123,7 @@ async function deleteAccount({ target, progress, confirm }: Task, account: strin
 }
 
 async function deleteOwn(target: Task['target'], items: AccountItems): Promise<void> {
-  for (const keys of Object.values(ownKeysOf(items))) await batchDelete(target.dynamo(), keys());
+  for (const keys of Object.values(ownKeysOf(items))) await batchDelete(target.dynamo, keys());
 }
 
 /** Returns how many there were. An attempt that is under way when its delivery is deleted may store its outcome after that. */
@@ -144,7 +144,7 @@ async function deleteDeliveries(
   do {
     if (found > 0) await target.pause(pauseBetweenPasses);
     found = 0;
-    await batchDelete(target.dynamo(), keys(), () => progress(`${deliveries} deliveries deleted`));
+    await batchDelete(target.dynamo, keys(), () => progress(`${deliveries} deliveries deleted`));
   } while (found > 0);
   return deliveries;
 }

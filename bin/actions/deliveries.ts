@@ -129,7 +129,7 @@ export async function countIndexed(
     IndexName: 'undelivered',
     ProjectionExpression: 'stateShard, listKey',
   };
-  for await (const { Items = [] } of paginateScan({ client: target.dynamo() }, request)) {
+  for await (const { Items = [] } of paginateScan({ client: target.documents() }, request)) {
     for (const { stateShard, listKey } of Items) {
       const held = contentsOfStateShard(stateShard);
       const [acceptedAt = ''] = String(listKey).split('#');

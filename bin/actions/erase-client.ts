@@ -15,7 +15,7 @@ export async function eraseClient(target: Target, clientId: string, account?: st
   const client = await store.setClientStatus(clientId, 'disabled', account);
   if (!client) return undefined;
   const table = requireOutput(target, 'LockoutsTable');
-  await batchDelete(target.dynamo(), [...secretUseKeys(table, client), clientLimitKey(table, clientId)]);
+  await batchDelete(target.dynamo, [...secretUseKeys(table, client), clientLimitKey(table, clientId)]);
   await store.deleteClient(clientId);
   return client;
 }

@@ -1,10 +1,10 @@
 import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
+import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
+import { slownessPrefix } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { replaysPrefix } from '../../lambdas/delivery/replay/replay-store.ts';
 import { answersPrefix } from '../../lambdas/delivery/store/answer-item.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
-import { slownessPrefix } from '../../lambdas/delivery/isolation/slow-since.ts';
-import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
 
 /** One kind of item that the tables hold. */
 interface ItemKind {

@@ -1,4 +1,5 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { slownessPrefix } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { latenessOf, latenessOfTurn } from '../../lambdas/delivery/lateness.ts';
 import { shownLateAfter } from '../../lambdas/delivery/limits.ts';
 import { replaysPrefix } from '../../lambdas/delivery/replay/replay-store.ts';
@@ -7,7 +8,6 @@ import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import { batchGet, batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
-import { slownessPrefix } from '../../lambdas/webhooks/slow-since.ts';
 import { openDeliveries } from './stores.ts';
 import { requireOutput, type Target } from './target.ts';
 
@@ -133,7 +133,7 @@ interface Table {
 }
 
 function openTable(target: Target): Table {
-  return { dynamo: target.dynamo(), table: requireOutput(target, 'DeliveriesTable') };
+  return { dynamo: target.dynamo, table: requireOutput(target, 'DeliveriesTable') };
 }
 
 /** Reads the first entries of a partition of index `due`. */

@@ -4,10 +4,10 @@ import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts'
 import { wireStates } from '../../lambdas/delivery/representation.ts';
 import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
+import type { Pause } from '../../lambdas/platform/timer.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { CliError, type ShowProgress } from './operator.ts';
-import type { Pause } from './world.ts';
 
 /** The choice of deliveries to replay. */
 export interface ReplayRequest extends ReplayRange {

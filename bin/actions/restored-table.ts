@@ -3,7 +3,7 @@ import { PutCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dy
 import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import { type Dynamo, type Item, type ItemKey, UnprocessedKeysError } from '../../lambdas/platform/aws/dynamo.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
-import type { Pause } from './world.ts';
+import type { Pause } from '../../lambdas/platform/timer.ts';
 
 /** A table of the stage, and another that AWS restored an earlier moment of it into. */
 export interface RestoredTable {
@@ -119,7 +119,7 @@ export async function putMissing(
 }
 
 /** Reads items; waits where their partition is busy, since the items of one scan lie side by side. */
-async function readPatiently(dynamo: Pick<DynamoDBDocumentClient, 'send'>, keys: readonly ItemKey[], pause: Pause) {
+async function readPatiently(dynamo: Dynamo, keys: readonly ItemKey[], pause: Pause) {
   for (let wait = firstPause; ; wait *= 2) {
     try {
       return await batchGet(dynamo, keys);

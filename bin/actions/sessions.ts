@@ -150,7 +150,7 @@ const pageSize = 100;
 
 /** Reads the users and clients of sessions, each once. */
 async function inspect(target: Target, sessions: readonly Session[]): Promise<SessionState[]> {
-  const dynamo = target.dynamo();
+  const dynamo = target.dynamo;
   const [users, clients] = [requireOutput(target, 'UsersTable'), requireOutput(target, 'ClientsTable')];
   const userIds = [...new Set(sessions.map(({ userId }) => userId))];
   const clientIds = [...new Set(sessions.map(({ clientId }) => clientId))];

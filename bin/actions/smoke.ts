@@ -65,14 +65,10 @@ export interface RotatedCredentials {
  */
 async function testStage({ target }: Task, { timeout, interruption, onStep }: TestOptions): Promise<SmokeReport> {
   const receiver = receiverOf(target);
-  const { clock, pause, makeId } = target;
+  const { time, makeId } = target;
   const queues = openQueues(target);
   const ended = new AbortController();
-  const done = new AbortController();
-  pause(timeout * 1_000, done.signal).then(
-    () => ended.abort(new TestEnded(`not done after ${timeout} s`)),
-    () => {}, // it was done in time
-  );
+  const endLimit = time.after(timeout * 1_000, () => ended.abort(new TestEnded(`not done after ${timeout} s`)));
   const interrupt = () => ended.abort(new TestEnded('interrupted', 'who or what interrupted it, if it was not you'));
   interruption.addEventListener('abort', interrupt, { once: true });
   if (interruption.aborted) interrupt();
@@ -90,16 +86,15 @@ async function testStage({ target }: Task, { timeout, interruption, onStep }: Te
         },
         describeError: error => describeError(error, target.unreachable),
         onStep,
-        now: clock.now,
+        ...time,
         makeId,
-        pause,
       },
       ended.signal,
     );
     if (!result.failure) return { label: target.label, result };
     throw failed(target, result, result.failure);
   } finally {
-    done.abort();
+    endLimit();
     interruption.removeEventListener('abort', interrupt);
   }
 }

@@ -14,7 +14,7 @@ export async function readDeliveries(target: Target, now: number) {
 }
 
 async function countEnded(target: Target) {
-  const dynamo = target.dynamo();
+  const dynamo = target.dynamo;
   const counts = new Map<string, Ended>();
   let [looked, from]: [number, Item | undefined] = [0, undefined];
   for (let page = 0; page < mostPages; page++) {

@@ -96,7 +96,7 @@ async function readTables(target: Target) {
   if (names.length === 0) requireOutput(target, 'ClientsTable');
   return Promise.all(
     names.map(async name => {
-      const { Table } = await target.dynamo().send(new DescribeTableCommand({ TableName: name }));
+      const { Table } = await target.documents().send(new DescribeTableCommand({ TableName: name }));
       return { name, deletionProtection: Table?.DeletionProtectionEnabled ?? false };
     }),
   );

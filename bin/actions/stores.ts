@@ -1,5 +1,4 @@
 import { KMSClient } from '@aws-sdk/client-kms';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { rotateKeysEnvironment } from '../../lambdas/auth/environment.ts';
 import { makeKeyRotation, type RotationSettings } from '../../lambdas/auth/keys/key-rotation.ts';
 import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
@@ -10,6 +9,7 @@ import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
 import { makeSessionList } from '../../lambdas/auth/sessions/session-list.ts';
 import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
+import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/delivery/isolation/slow-since.ts';
 import type { AttemptQueue } from '../../lambdas/delivery/queues.ts';
 import { makeRunReplay, replayPage } from '../../lambdas/delivery/replay/replay-runner.ts';
 import { makeStartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
@@ -23,7 +23,6 @@ import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import type { MakeId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
-import { makeReadSlowSince, type SlownessOwner } from '../../lambdas/webhooks/slow-since.ts';
 import { CliError } from './operator.ts';
 import { requireOutput, type Target } from './target.ts';
 
@@ -34,27 +33,27 @@ export function openClients(target: Target) {
 
 /** Reads on which day each secret of a client was last used, in the order of its secrets. */
 export function readSecretUses(target: Target, client: Client): Promise<readonly (string | undefined)[]> {
-  return readLastUses(target.dynamo(), requireOutput(target, 'LockoutsTable'), client);
+  return readLastUses(target.dynamo, requireOutput(target, 'LockoutsTable'), client);
 }
 
 /** Deletes the notes on the use of secrets that are dropped, before the next replacement forgets which they were. */
 export function forgetDroppedUses(target: Target, client: Client): Promise<void> {
-  return batchDelete(target.dynamo(), droppedUseKeys(requireOutput(target, 'LockoutsTable'), client));
+  return batchDelete(target.dynamo, droppedUseKeys(requireOutput(target, 'LockoutsTable'), client));
 }
 
 /** Opens the target's users. */
 export function openUsers(target: Target) {
   return makeUserStore({
     ...connect(target),
+    hash: target.hashPassword,
     tables: { users: requireOutput(target, 'UsersTable'), credentials: requireOutput(target, 'CredentialsTable') },
   });
 }
 
 /** Opens the target's sessions. */
 export function openSessions(target: Target) {
-  const { dynamo } = connect(target);
-  const table = requireOutput(target, 'SessionsTable');
-  return { ...makeSessionList({ dynamo, table }), ...makeSessionStore({ dynamo, table }) };
+  const stored = { ...connect(target), table: requireOutput(target, 'SessionsTable') };
+  return { ...makeSessionList(stored), ...makeSessionStore(stored) };
 }
 
 /** Opens the target's keyring. It lists keys and unwraps none; a new one reads the table anew. */
@@ -119,10 +118,10 @@ export function openDeliveries(target: Target) {
 
 /** Opens the target's replays, started and driven as the service does it. */
 export function openReplays(target: Target, retryQueue: AttemptQueue) {
-  const dynamo = target.dynamo();
-  const { now } = target.clock;
+  const connection = connect(target);
+  const { dynamo, now } = connection;
   const table = requireOutput(target, 'DeliveriesTable');
-  const stored = { dynamo, table, now, historyDays: Number(requireOutput(target, 'HistoryDays')) };
+  const stored = { ...connection, table, historyDays: Number(requireOutput(target, 'HistoryDays')) };
   const store = makeDeliveryStore(stored);
   const replays = makeReplayStore(stored);
   const findWebhook = makeFindWebhook(dynamo, requireOutput(target, 'WebhooksTable'));
@@ -151,7 +150,7 @@ export async function readSlowSince(
   target: Target,
   owners: readonly SlownessOwner[],
 ): Promise<readonly (number | undefined)[]> {
-  const read = makeReadSlowSince(target.dynamo(), requireOutput(target, 'DeliveriesTable'));
+  const read = makeReadSlowSince({ dynamo: target.dynamo, table: requireOutput(target, 'DeliveriesTable') });
   const found: (number | undefined)[] = [];
   for (let start = 0; start < owners.length; start += batchGetLimit) {
     found.push(...(await read(owners.slice(start, start + batchGetLimit))));
@@ -160,7 +159,7 @@ export async function readSlowSince(
 }
 
 function keyringIn(target: Target) {
-  return { dynamo: target.dynamo(), table: requireOutput(target, 'KeyringTable'), now: target.clock.now };
+  return { ...connect(target), table: requireOutput(target, 'KeyringTable') };
 }
 
 function connectKms(target: Target): KMSClient {
@@ -168,7 +167,7 @@ function connectKms(target: Target): KMSClient {
 }
 
 function connect(target: Target) {
-  return { dynamo: target.dynamo(), now: target.clock.now, makeId: target.makeId };
+  return { ...target.time, dynamo: target.dynamo, makeId: target.makeId };
 }
 
 /** Failures need no report here: the sweeper goes on with every replay each minute. */

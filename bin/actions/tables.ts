@@ -17,7 +17,7 @@ export const actions = {
 /** Compares a restored table with the stage's. @throws {CliError} where one is missing, or both have different keys. */
 async function compare({ target, progress }: Task, table: string, restored: string): Promise<Comparison> {
   const both = await findTables(target, table, restored);
-  return compareTables(target.dynamo(), both, {
+  return compareTables(target.dynamo, both, {
     now: secondsOf(target),
     pause: target.pause,
     onProgress: ({ restored: read }) => progress(`${read} items compared`),
@@ -41,7 +41,7 @@ async function copyMissing(
   await confirm(
     `This copies every item of ${restored} that ${both.table} does not have, what was deleted on purpose since then too.`,
   );
-  const dynamo = target.dynamo();
+  const dynamo = target.dynamo;
   let copied = 0;
   const comparison = await compareTables(dynamo, both, {
     now: secondsOf(target),
@@ -81,7 +81,7 @@ async function findTables(target: Target, name: string, restored: string): Promi
 
 async function keyNamesOf(target: Target, table: string): Promise<readonly string[] | undefined> {
   try {
-    const { Table } = await target.dynamo().send(new DescribeTableCommand({ TableName: table }));
+    const { Table } = await target.documents().send(new DescribeTableCommand({ TableName: table }));
     return Table?.KeySchema?.map(({ AttributeName = '' }) => AttributeName);
   } catch (error) {
     if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined;

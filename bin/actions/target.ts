@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import type { DynamoDBDocumentClient } from '../../lambdas/platform/aws/documents.ts';
+import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import type { MakeId } from '../../lambdas/platform/identifiers.ts';
+import type { Time } from '../../lambdas/platform/timer.ts';
 import type { StageName } from '../../lib/stage-files.ts';
 import { type AwsClient, type AwsClock, makeAwsClock } from './aws-clock.ts';
 import { type AskPassword, CliError, type Confirm, type ShowProgress } from './operator.ts';
@@ -11,7 +13,6 @@ import {
   type Connect,
   type ConnectionSettings,
   type EndpointOutput,
-  type Pause,
   type ServiceOf,
   thisWorld,
   type World,
@@ -35,11 +36,16 @@ export interface TargetFacts {
 export interface Target extends TargetFacts {
   readonly connect: Connect;
   /** Returns the client of its tables, which is made when it is first asked for. */
-  readonly dynamo: () => DynamoDBDocumentClient;
+  readonly documents: () => DynamoDBDocumentClient;
+  /** Calls its tables by that client. */
+  readonly dynamo: Dynamo;
   /** AWS's time, as far as its answers have told it. */
   readonly clock: AwsClock;
-  readonly pause: Pause;
+  /** The machine's timers, by that clock. */
+  readonly time: Time;
+  readonly pause: Time['pause'];
   readonly makeId: MakeId;
+  readonly hashPassword: (password: string) => Promise<string>;
 }
 
 /** The target of an action, and its ways to reach the operator. */
@@ -57,10 +63,13 @@ export interface Task {
 /** Makes the target of its facts. Its clients are one for each service, and the clock learns from the answers of all. */
 export function makeTarget(facts: TargetFacts, world: World = thisWorld): Target {
   const { outputs, deployed } = facts;
-  const clock = makeAwsClock(world.now);
+  const { makeId, hashPassword } = world;
+  const clock = makeAwsClock(world.time.now);
+  const time: Time = { ...world.time, now: clock.now };
   const clients: AwsClient[] = [];
   let tables: DynamoDBDocumentClient | undefined;
-  return { ...facts, connect, dynamo, clock, pause: world.pause, makeId: world.makeId };
+  const dynamo: Dynamo = (command, options) => documents().send(command, options);
+  return { ...facts, connect, documents, dynamo, clock, time, pause: time.pause, makeId, hashPassword };
 
   function connect<Client extends AwsClient>(Service: ServiceOf<Client>, endpoint?: EndpointOutput): Client {
     for (const known of clients) if (known instanceof Service) return known;
@@ -69,7 +78,7 @@ export function makeTarget(facts: TargetFacts, world: World = thisWorld): Target
     return client;
   }
 
-  function dynamo(): DynamoDBDocumentClient {
+  function documents(): DynamoDBDocumentClient {
     tables ??= clock.learnFrom(world.makeDocumentClient(settingsFor('DynamoDbEndpoint')));
     return tables;
   }

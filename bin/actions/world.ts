@@ -1,7 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { type DynamoDBDocumentClient, makeDocumentClient } from '../../lambdas/platform/aws/documents.ts';
-import { type Clock, systemClock } from '../../lambdas/platform/clock.ts';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { makePasswordHashing } from '../../lambdas/auth/principals/password-hash.ts';
+import { makeDocumentClient } from '../../lambdas/platform/aws/dynamo.ts';
 import { type MakeId, randomId } from '../../lambdas/platform/identifiers.ts';
+import { machine } from '../../lambdas/platform/outside.ts';
+import type { Time } from '../../lambdas/platform/timer.ts';
 import type { AwsClient } from './aws-clock.ts';
 
 /** All that actions reach outside themselves: AWS, time and chance. They have it by their target; a test gives its own. */
@@ -10,10 +12,10 @@ export interface World {
   readonly makeClient: <Client extends AwsClient>(Service: ServiceOf<Client>, settings: ConnectionSettings) => Client;
   /** Makes the client of DynamoDB that takes and returns items. */
   readonly makeDocumentClient: (settings: ConnectionSettings) => DynamoDBDocumentClient;
-  /** The machine's clock. Actions ask their target's, which AWS's answers put right. */
-  readonly now: Clock;
-  readonly pause: Pause;
+  /** The machine's own. Actions ask their target's clock, which AWS's answers put right. */
+  readonly time: Time;
   readonly makeId: MakeId;
+  readonly hashPassword: (password: string) => Promise<string>;
 }
 
 /**
@@ -37,14 +39,11 @@ export interface ConnectionSettings {
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** Waits for some milliseconds. It throws when the signal ends it early. */
-export type Pause = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
-
 /** The world of the program: AWS itself, the machine's clock, and ids that nobody can foresee. */
 export const thisWorld: World = {
   makeClient: (Service, settings) => new Service(settings),
   makeDocumentClient,
-  now: systemClock,
-  pause: (milliseconds, signal) => pause(milliseconds, undefined, { signal }),
+  time: machine.time,
   makeId: randomId,
+  hashPassword: makePasswordHashing(machine).hash,
 };

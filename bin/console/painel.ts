@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
+import { systemTime } from '../../lambdas/platform/timer.ts';
 import { type ApiCredentials, openApiSession } from './api-session.ts';
 import { makeApiSource } from './api-source.ts';
 import { startConsole } from './server.ts';
@@ -26,7 +27,7 @@ async function main(): Promise<number> {
     return usage('--auth and --base must be URLs');
   if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) return usage('--port must be a number from 0 to 65535');
   const terminal = openTerminal();
-  const address = { authUrl: trimmed(values.auth), baseUrl: trimmed(values.base), fetch };
+  const address = { authUrl: trimmed(values.auth), baseUrl: trimmed(values.base), fetch, after: systemTime.after };
   const session = await openApiSession(address, await askCredentials(terminal));
   const running = await startConsole(language => makeApiSource(session, language), port);
   const showLink = () => process.stdout.write(`Painel: ${running.makeLink()}\n`);

@@ -2,10 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type RunOutputs, requiredOutput } from '@emissor/local-cloud/outputs';
 import * as z from 'zod';
 import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
+import { makePasswordHashing } from '../../lambdas/auth/principals/password-hash.ts';
 import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { makeDocumentClient, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { machine } from '../../lambdas/platform/outside.ts';
 
 /** A client with both grants and an admin user, which exist from the start. */
 export type DemoCredentials = Readonly<z.output<typeof credentialsSchema>>;
@@ -27,7 +29,12 @@ export async function provisionDemo(outputs: RunOutputs, file?: string): Promise
     endpoint: outputs.DynamoDbEndpoint,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
-  const common = { dynamo: makeDynamo(client), now: systemClock, makeId: randomId };
+  const common = {
+    dynamo: makeDynamo(client),
+    now: systemClock,
+    makeId: randomId,
+    hash: makePasswordHashing(machine).hash,
+  };
   try {
     return await ensureDemo(makeClientStore({ ...common, table }), makeUserStore({ ...common, tables }), file);
   } finally {

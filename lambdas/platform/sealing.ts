@@ -11,7 +11,7 @@ export type Sealing = ReturnType<typeof makeSealing>;
  * not open there. Sealed form: `keyId.base64url(nonce ‖ ciphertext ‖ tag)`.
  */
 export function makeSealing(keyring: Pick<Keyring, 'active' | 'find' | 'open'>, { bytes }: Pick<Random, 'bytes'>) {
-  return { seal, open };
+  return { seal, ...makeUnsealing(keyring) };
 
   async function seal(plaintext: string, binding: string): Promise<string> {
     const key = await keyring.active('sealing');
@@ -20,6 +20,11 @@ export function makeSealing(keyring: Pick<Keyring, 'active' | 'find' | 'open'>, 
     const sealed = Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return `${key.keyId}.${sealed.toString('base64url')}`;
   }
+}
+
+/** Makes what opens sealed secrets and seals none. */
+export function makeUnsealing(keyring: Pick<Keyring, 'find' | 'open'>) {
+  return { open };
 
   /** @throws {SealBrokenError | KeyNotFoundError} */
   async function open(sealed: string, binding: string): Promise<string> {

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { eventMessage, exampleValues } from '../../../lambdas/delivery/intake/event-catalogue.ts';
 import { signatureHeader } from '../../../lambdas/delivery/worker/signature.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
-import { makeSealing } from '../../../lambdas/platform/sealing.ts';
+import { makeUnsealing } from '../../../lambdas/platform/sealing.ts';
 import { isEventName, secretBinding, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { actions as events } from '../../actions/events.ts';
 import { openDeliveries } from '../../actions/stores.ts';
@@ -55,11 +55,11 @@ export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
     const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
     if (!id || !timestamp || !signature) return 'none: this is no delivery';
     if (!webhook) return 'cannot be verified: the account has no webhook for this event';
-    const sealing = makeSealing(
+    const sealing = makeUnsealing(
       makeKeyring({
-        dynamo: target.dynamo(),
+        ...target.time,
+        dynamo: target.dynamo,
         table: requireOutput(target, 'KeyringTable'),
-        now: target.clock.now,
         kms: target.connect(KMSClient, 'KmsEndpoint'),
       }),
     );

@@ -7,8 +7,7 @@ import type { Resolve } from '../../platform/egress/resolver.ts';
 import { makeSharedResolver } from '../../platform/egress/shared-resolver.ts';
 import { makeEventLoopLag } from '../../platform/event-loop-lag.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
-import type { Random as Randomness } from '../../platform/random.ts';
-import { makeSealing } from '../../platform/sealing.ts';
+import { makeUnsealing } from '../../platform/sealing.ts';
 import type { Time } from '../../platform/timer.ts';
 import type { Random } from '../backoff.ts';
 import type { Isolation } from '../isolation/isolation.ts';
@@ -30,7 +29,7 @@ export function makeAttempts(parts: AttemptsParts) {
     attempt: makeAttempt({
       ...parts,
       post: makeGuardedPost({ ...parts, resolve, outageDetector }),
-      sealing: makeSealing(keyring, parts),
+      sealing: makeUnsealing(keyring),
       eventLoopLag,
       connectTimeoutMs: connectTimeouts[parts.lane],
     }),
@@ -40,7 +39,6 @@ export function makeAttempts(parts: AttemptsParts) {
 
 interface AttemptsParts
   extends Time,
-    Pick<Randomness, 'bytes'>,
     Pick<AttemptWatchDependencies, 'hasMessages' | 'lane' | 'giveUp' | 'attemptTimeoutMs'> {
   readonly dynamo: Dynamo;
   readonly kms: Pick<KMSClient, 'send'>;

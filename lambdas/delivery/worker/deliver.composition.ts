@@ -45,7 +45,6 @@ export function composeDeliver(
   });
   const attempts = makeAttempts({
     ...shared,
-    bytes: random.bytes,
     keyringTable: environment.KEYRING_TABLE,
     isolation,
     hasMessages: makeHasMessages(shared),
