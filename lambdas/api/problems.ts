@@ -1,8 +1,8 @@
 import type { Finding } from './findings.ts';
 import { Problem, type ProblemTable } from './problem.ts';
 
-/** The refusals that every endpoint of {base_url} has in common. */
-export const apiProblems = {
+/** The refusals of every path of {base_url}, for what is no operation. */
+export const pathProblems = {
   not_found: {
     status: 404,
     code: 'not_found',
@@ -15,6 +15,10 @@ export const apiProblems = {
     en: 'This path takes {allow}.',
     pt: 'Este caminho aceita {allow}.',
   },
+} as const satisfies ProblemTable;
+
+/** The refusals of every operation that requires a token. */
+export const protectedProblems = {
   token_missing: {
     status: 401,
     code: 'token_missing',
@@ -39,47 +43,11 @@ export const apiProblems = {
     en: 'The access token lacks the scope {scope}.',
     pt: 'O token de acesso não tem o escopo {scope}.',
   },
-  unsupported_media_type: {
-    status: 415,
-    code: 'unsupported_media_type',
-    en: 'Send the body as application/json, in UTF-8.',
-    pt: 'Envie o corpo como application/json, em UTF-8.',
-  },
   payload_too_large: {
     status: 413,
     code: 'payload_too_large',
     en: 'The body has more than {maximum} bytes.',
     pt: 'O corpo tem mais de {maximum} bytes.',
-  },
-  body_not_utf8: {
-    status: 400,
-    code: 'invalid_json',
-    en: 'The body is not valid UTF-8.',
-    pt: 'O corpo não é UTF-8 válido.',
-  },
-  body_empty: {
-    status: 400,
-    code: 'invalid_json',
-    en: 'The body is empty: send a JSON object.',
-    pt: 'O corpo está vazio: envie um objeto JSON.',
-  },
-  body_not_json: {
-    status: 400,
-    code: 'invalid_json',
-    en: 'The body is not valid JSON.',
-    pt: 'O corpo não é um JSON válido.',
-  },
-  body_repeats_name: {
-    status: 400,
-    code: 'invalid_json',
-    en: 'The body gives a name twice: give each name once.',
-    pt: 'O corpo traz um nome duas vezes: envie cada nome uma única vez.',
-  },
-  validation_failed: {
-    status: 422,
-    code: 'validation_failed',
-    en: 'The request is not acceptable: errors lists every reason.',
-    pt: 'A requisição não pode ser aceita: errors lista todos os motivos.',
   },
   busy: {
     status: 503,
@@ -94,6 +62,50 @@ export const apiProblems = {
     pt: 'Algo deu errado do nosso lado. Tente novamente; se continuar, informe ao suporte o valor de requisicao.',
   },
 } as const satisfies ProblemTable;
+
+/** The refusals of every operation that takes a body, which its handler makes. */
+export const bodyProblems = {
+  payload_too_large: protectedProblems.payload_too_large,
+  body_not_json: {
+    status: 400,
+    code: 'invalid_json',
+    en: 'The body is not valid JSON.',
+    pt: 'O corpo não é um JSON válido.',
+  },
+  body_not_utf8: {
+    status: 400,
+    code: 'invalid_json',
+    en: 'The body is not valid UTF-8.',
+    pt: 'O corpo não é UTF-8 válido.',
+  },
+  body_empty: {
+    status: 400,
+    code: 'invalid_json',
+    en: 'The body is empty: send a JSON object.',
+    pt: 'O corpo está vazio: envie um objeto JSON.',
+  },
+  body_repeats_name: {
+    status: 400,
+    code: 'invalid_json',
+    en: 'The body gives a name twice: give each name once.',
+    pt: 'O corpo traz um nome duas vezes: envie cada nome uma única vez.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    code: 'unsupported_media_type',
+    en: 'Send the body as application/json, in UTF-8.',
+    pt: 'Envie o corpo como application/json, em UTF-8.',
+  },
+  validation_failed: {
+    status: 422,
+    code: 'validation_failed',
+    en: 'The request is not acceptable: errors lists every reason.',
+    pt: 'A requisição não pode ser aceita: errors lista todos os motivos.',
+  },
+} as const satisfies ProblemTable;
+
+/** The refusals that every endpoint of {base_url} has in common. */
+export const apiProblems = { ...pathProblems, ...protectedProblems, ...bodyProblems };
 
 /** Makes a problem of that table. */
 export const apiProblem = Problem.from(apiProblems);

@@ -1,8 +1,9 @@
 import type * as z from 'zod/mini';
 import type { Principal } from '../auth/sessions/bearer.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
-import type { OperationId, OperationOf, RouteTable } from '../platform/route-table.ts';
+import type { OperationId, OperationOf, RouteOperation, RouteTable } from '../platform/route-table.ts';
 import type { RequiredScope } from './authorization.ts';
+import type { bodyProblems } from './problems.ts';
 
 /** An authorized request. */
 export interface RequestContext {
@@ -14,6 +15,11 @@ export interface RequestContext {
 
 /** Handles the requests of an endpoint. @throws {Problem} to refuse one. */
 export type RouteHandler = (context: RequestContext) => Promise<HttpResponse>;
+
+/** What the handler of an operation may refuse: what its row lists, and what any body is refused for where it takes one. */
+export type RefusalOf<Table extends RouteTable, Id extends OperationId<Table>> = Id extends unknown
+  ? ListedBy<OperationOf<Table, Id>>
+  : never;
 
 /** Answers an endpoint that anybody may call. */
 export type PublicHandler = (request: HttpRequest) => HttpResponse;
@@ -96,3 +102,7 @@ export function jsonResponse<Schema extends z.ZodMiniType = never>(
 
 /** The response of a deletion. */
 export const noContent: HttpResponse = { statusCode: 204, headers: { 'cache-control': 'no-store' } };
+
+type ListedBy<Row extends RouteOperation> =
+  | Row['refusals'][number]
+  | (Row extends { readonly takesBody: true } ? keyof typeof bodyProblems : never);

@@ -6,6 +6,6 @@ export const apiRoutes = {
   ProtectedResource: {
     path: '/.well-known/oauth-protected-resource',
     throttle: 'public',
-    operations: { getProtectedResourceMetadata: { method: 'GET', access: 'public' } },
+    operations: { getProtectedResourceMetadata: { method: 'GET', access: 'public', refusals: [] } },
   },
-} as const satisfies RouteTable<RequiredScope | 'public'>;
+} as const satisfies RouteTable<RequiredScope | 'public', never>;

@@ -1,7 +1,6 @@
 import type { apiRoutes } from '../../lambdas/api/routes.ts';
 import type { authRoutes } from '../../lambdas/auth/endpoints/routes.ts';
-import type { OAuthCase } from '../../lambdas/auth/oauth-error.ts';
-import type { Descriptions, ProblemName, RequestBody } from './description.ts';
+import type { BaseDescriptions, Descriptions, RequestBody } from './description.ts';
 
 const credentials = { client_id: 'CLIENT_ID', client_secret: 'CLIENT_SECRET' };
 
@@ -24,7 +23,7 @@ const introspected = {
 };
 
 /** The operations of {auth_url}. */
-export const authDescriptions: Descriptions<typeof authRoutes, OAuthCase> = {
+export const authDescriptions: Descriptions<typeof authRoutes> = {
   issueToken: {
     tag: 'Tokens',
     summary: 'Get tokens',
@@ -60,24 +59,6 @@ export const authDescriptions: Descriptions<typeof authRoutes, OAuthCase> = {
         },
       },
     },
-    refusals: [
-      'grant_type_missing',
-      'grant_unsupported',
-      'grant_not_allowed',
-      'username_missing',
-      'password_missing',
-      'refresh_token_missing',
-      'username_too_long',
-      'password_too_long',
-      'refresh_token_too_long',
-      'scope_invalid',
-      'scope_of_another_client',
-      'client_rate_limit',
-      'scope_of_no_role',
-      'scope_wider',
-      'credentials_refused',
-      'refresh_token_refused',
-    ],
   },
   revokeToken: {
     tag: 'Tokens',
@@ -91,7 +72,6 @@ export const authDescriptions: Descriptions<typeof authRoutes, OAuthCase> = {
       schema: 'Revocation',
       examples: { revoked: { value: {} } },
     },
-    refusals: ['token_missing', 'token_of_another_client'],
   },
   introspectToken: {
     tag: 'Tokens',
@@ -117,31 +97,27 @@ export const authDescriptions: Descriptions<typeof authRoutes, OAuthCase> = {
         inactive: { summary: 'A token that does not work, or is not yours to see', value: { active: false } },
       },
     },
-    refusals: ['token_missing'],
   },
   getKeys: {
     tag: 'Discovery',
     summary: 'Get the public keys',
     description: 'The keys that verify access tokens (RFC 7517). A key is published a day before its first use.',
     success: { status: 200, description: 'The keys.', schema: 'KeySet' },
-    refusals: ['dependency_unavailable', 'unforeseen'],
   },
   getServerMetadata: {
     tag: 'Discovery',
     summary: 'Get the metadata of the authorization server',
     description: 'Names the endpoints and what they support (RFC 8414).',
     success: { status: 200, description: 'The metadata.', schema: 'ServerMetadata' },
-    refusals: ['dependency_unavailable', 'unforeseen'],
   },
 };
 
 /** The operations of {base_url} that belong to no resource of an account. */
-export const apiDescriptions: Descriptions<typeof apiRoutes, ProblemName> = {
+export const apiDescriptions: BaseDescriptions<typeof apiRoutes> = {
   getProtectedResourceMetadata: {
     tag: 'Discovery',
     summary: 'Get the metadata of the API',
     description: 'Names the authorization server whose tokens the API takes (RFC 9728).',
     success: { status: 200, description: 'The metadata.', schema: 'ProtectedResourceMetadata' },
-    refusals: [],
   },
 };

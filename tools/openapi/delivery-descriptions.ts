@@ -3,7 +3,7 @@ import { deliveryFindings } from '../../lambdas/delivery/api/findings.ts';
 import { historyQuery } from '../../lambdas/delivery/api/input.ts';
 import type { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { wireStates } from '../../lambdas/delivery/representation.ts';
-import { type Descriptions, eventParameter, objectFindings, type ProblemName, pathParameter } from './description.ts';
+import { type BaseDescriptions, eventParameter, objectFindings, pathParameter } from './description.ts';
 import { delivery, deliveryDetail, replay } from './examples.ts';
 import { links } from './links.ts';
 import type { Schema } from './plain-schemas.ts';
@@ -25,7 +25,7 @@ const { shape } = historyQuery;
 const time = { type: 'string', format: 'date-time' };
 
 /** The operations of a webhook's deliveries, tests and replays. */
-export const deliveryDescriptions: Descriptions<typeof deliveryRoutes, ProblemName> = {
+export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
   sendTest: {
     tag: 'Deliveries',
     summary: 'Send a test',
@@ -39,7 +39,6 @@ export const deliveryDescriptions: Descriptions<typeof deliveryRoutes, ProblemNa
       examples: { example: { value: { id: 'teste_0Unh6M0hDjFlJnzs0eQZsx' } } },
       links: links.delivery,
     },
-    refusals: ['webhook_not_found', 'suspended_by_operator', 'tests_used_up'],
   },
   listDeliveries: {
     tag: 'Deliveries',
@@ -71,7 +70,6 @@ export const deliveryDescriptions: Descriptions<typeof deliveryRoutes, ProblemNa
       examples: { example: { value: { entregas: [delivery], proximo_cursor: null } } },
       links: links.page,
     },
-    refusals: ['webhook_not_found'],
     findings: [
       { place: { parameter: 'ate' }, finding: apiFindings.date_time },
       { place: { parameter: 'ate' }, finding: deliveryFindings.range },
@@ -97,7 +95,6 @@ export const deliveryDescriptions: Descriptions<typeof deliveryRoutes, ProblemNa
       schema: 'DeliveryDetail',
       examples: { example: { value: deliveryDetail } },
     },
-    refusals: ['webhook_not_found', 'delivery_not_found'],
   },
   resendDelivery: {
     tag: 'Deliveries',
@@ -112,14 +109,6 @@ export const deliveryDescriptions: Descriptions<typeof deliveryRoutes, ProblemNa
       examples: { example: { value: { id: delivery.id } } },
       links: links.delivery,
     },
-    refusals: [
-      'webhook_not_found',
-      'delivery_not_found',
-      'webhook_suspended',
-      'webhook_replaced',
-      'test_delivery',
-      'resends_used_up',
-    ],
   },
   startReplay: {
     tag: 'Replays',
@@ -145,7 +134,6 @@ export const deliveryDescriptions: Descriptions<typeof deliveryRoutes, ProblemNa
       headers: { Location: 'ReplayLocation' },
       links: links.replay,
     },
-    refusals: ['webhook_not_found', 'webhook_suspended', 'replay_in_progress'],
     findings: [
       { place: { pointer: '/desde' }, finding: apiFindings.required },
       { place: { pointer: '/desde' }, finding: apiFindings.date_time },
@@ -160,7 +148,6 @@ export const deliveryDescriptions: Descriptions<typeof deliveryRoutes, ProblemNa
     description: 'Tells how far a replay is. Replays are kept for 30 days.',
     parameters: [eventParameter, replayParameter],
     success: { status: 200, description: 'The replay.', schema: 'Replay', examples: { example: { value: replay } } },
-    refusals: ['webhook_not_found', 'replay_not_found'],
   },
   cancelReplay: {
     tag: 'Replays',
@@ -168,7 +155,6 @@ export const deliveryDescriptions: Descriptions<typeof deliveryRoutes, ProblemNa
     description: 'Cancels a replay that runs: what it has not sent stays as it was. One that has ended is forgotten.',
     parameters: [eventParameter, replayParameter],
     success: { status: 204, description: 'It is cancelled, or forgotten.' },
-    refusals: ['webhook_not_found', 'replay_not_found'],
   },
 };
 

@@ -1,6 +1,7 @@
 import type { RequiredScope } from '../../lambdas/api/authorization.ts';
 import { apiFindings, type FindingTable } from '../../lambdas/api/findings.ts';
 import type { apiProblems } from '../../lambdas/api/problems.ts';
+import type { RefusalOf } from '../../lambdas/api/route.ts';
 import type { OAuthCase } from '../../lambdas/auth/oauth-error.ts';
 import type { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
 import type { OperationId, OperationOf, RouteOperation, RouteTable } from '../../lambdas/platform/route-table.ts';
@@ -14,23 +15,28 @@ import type { Schema } from './plain-schemas.ts';
 import type { FunctionSchemaName } from './schemas.ts';
 
 /** The descriptions of all operations of a table of routes, and of no other. An operation that takes a body has one here. */
-export type Descriptions<Table extends RouteTable, Refusal extends string> = {
-  readonly [Id in OperationId<Table>]: Description<Refusal> &
+export type Descriptions<Table extends RouteTable> = {
+  readonly [Id in OperationId<Table>]: Description &
     (OperationOf<Table, Id> extends { readonly takesBody: true }
       ? { readonly body: RequestBody }
       : { readonly body?: never });
 };
 
+/** The same of {base_url}: one that can refuse values tells what can be wrong with them. */
+export type BaseDescriptions<Table extends RouteTable> = Descriptions<Table> & {
+  readonly [Id in OperationId<Table>]: 'validation_failed' extends RefusalOf<Table, Id>
+    ? { readonly findings: readonly PossibleFinding[] }
+    : { readonly findings?: never };
+};
+
 /** The document's description of an operation beyond its route. */
-interface Description<Refusal extends string> {
+interface Description {
   readonly tag: 'Tokens' | 'Discovery' | 'Webhooks' | 'Deliveries' | 'Replays';
   readonly summary: string;
   readonly description: string;
   readonly parameters?: readonly object[];
   readonly body?: RequestBody | undefined;
   readonly success: Success;
-  /** Beyond those of every operation of its kind. */
-  readonly refusals: readonly Refusal[];
   /** The possible faults of the body or the query. */
   readonly findings?: readonly PossibleFinding[];
 }
@@ -45,8 +51,8 @@ export type AuthOperation = HostOperation<'auth', 'client' | 'public', OAuthCase
 export type BaseOperation = HostOperation<'base', RequiredScope | 'public', ProblemName>;
 
 interface HostOperation<Host extends string, Access extends string, Refusal extends string>
-  extends RouteOperation<Access>,
-    Description<Refusal> {
+  extends RouteOperation<Access, Refusal>,
+    Description {
   readonly id: string;
   readonly host: Host;
   readonly path: string;

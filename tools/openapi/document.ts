@@ -1,3 +1,5 @@
+import { pathProblems } from '../../lambdas/api/problems.ts';
+import { pathCases } from '../../lambdas/auth/oauth-error.ts';
 import { codeSamples } from './code-samples.ts';
 import { type Operation, type OwnResponse, ref } from './description.ts';
 import { eventBodies, eventWebhooks } from './event-webhooks.ts';
@@ -43,6 +45,9 @@ export function openApiDocument(all: readonly Operation[], host: Host): object {
   };
 }
 
+const { not_found, method_not_allowed } = pathProblems;
+const { no_such_path, method_not_post, method_not_get } = pathCases;
+
 type Host = Operation['host'];
 
 function ofEvents() {
@@ -50,7 +55,7 @@ function ofEvents() {
 }
 
 function notFound(host: Host): object {
-  return ownResponse(host === 'auth' ? oauthResponse(404, ['no_such_path']) : problemResponse(404, ['not_found']));
+  return ownResponse(host === 'auth' ? oauthResponse(404, { no_such_path }) : problemResponse(404, { not_found }));
 }
 
 /**
@@ -121,8 +126,8 @@ function cachingOf(access: Operation['access']): HeaderNames {
 function methodNotAllowed(host: Host, allow: string): object {
   const { headers, ...response } = ownResponse(
     host === 'base'
-      ? problemResponse(405, ['method_not_allowed'], { allow })
-      : oauthResponse(405, [allow === 'POST' ? 'method_not_post' : 'method_not_get']),
+      ? problemResponse(405, { method_not_allowed }, { allow })
+      : oauthResponse(405, allow === 'POST' ? { method_not_post } : { method_not_get }),
   );
   const schema = { type: 'string', const: allow };
   return {

@@ -1,25 +1,28 @@
-import { type OAuthCase, oauthCases } from '../../lambdas/auth/oauth-error.ts';
+import { formCases, type OAuthTable, oauthCases, serviceCases } from '../../lambdas/auth/oauth-error.ts';
 import { type AuthOperation, type OwnResponse, ref } from './description.ts';
 import type { HeaderNames } from './headers.ts';
 
 /** Returns the responses for what an operation of {auth_url} refuses, by status. */
 export function oauthResponses({ access, refusals }: AuthOperation): Record<string, OwnResponse> {
-  const cases = [...(access === 'client' ? formRefusals : []), ...refusals];
-  const byStatus = Map.groupBy(cases, name => oauthCases[name][0]);
-  return Object.fromEntries([...byStatus].map(([status, names]) => [status, oauthResponse(status, names)]));
+  const listed = Object.fromEntries(refusals.map(name => [name, oauthCases[name]]));
+  const cases: OAuthTable = { ...(access === 'client' && formCases), ...listed, ...serviceCases };
+  const byStatus = Map.groupBy(Object.entries(cases), ([, [status]]) => status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, rows]) => [status, oauthResponse(status, Object.fromEntries(rows))]),
+  );
 }
 
 /** Returns the response for refusals of one status: their codes and descriptions, with an example of each. */
-export function oauthResponse(status: number, names: readonly OAuthCase[]): OwnResponse {
-  const codes = [...new Set(names.map(name => oauthCases[name][1]))];
+export function oauthResponse(status: number, cases: OAuthTable): OwnResponse {
+  const codes = [...new Set(Object.values(cases).map(([, code]) => code))];
   return {
     description: `${reasons[status]}: ${codes.map(code => `\`${code}\``).join(', ')}.`,
     schema: ref('OAuthError'),
     examples: Object.fromEntries(
-      names.map(name => {
-        const [, error, error_description] = oauthCases[name];
-        return [name, { summary: error, value: { error, error_description } }];
-      }),
+      Object.entries(cases).map(([name, [, error, error_description]]) => [
+        name,
+        { summary: error, value: { error, error_description } },
+      ]),
     ),
     headers: {
       ...uncached,
@@ -43,21 +46,3 @@ const reasons: Readonly<Record<number, string>> = {
   500: 'An error of the service',
   503: 'The service is busy',
 };
-
-/** The refusals of every endpoint that reads a form and authenticates a client, in the order of their checks. */
-const formRefusals: readonly OAuthCase[] = [
-  'content_type',
-  'body_too_large',
-  'malformed_form',
-  'duplicate_parameter',
-  'secret_in_query',
-  'client_missing',
-  'client_two_ways',
-  'client_ids_differ',
-  'basic_malformed',
-  'scheme_unsupported',
-  'client_refused',
-  'ip_rate_limit',
-  'dependency_unavailable',
-  'unforeseen',
-];

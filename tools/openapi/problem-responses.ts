@@ -1,5 +1,5 @@
-import { problemTitles } from '../../lambdas/api/problem.ts';
-import { apiProblems } from '../../lambdas/api/problems.ts';
+import { type ProblemTable, problemTitles } from '../../lambdas/api/problem.ts';
+import { apiProblems, bodyProblems, protectedProblems } from '../../lambdas/api/problems.ts';
 import { maximumBodyBytes } from '../../lambdas/api/request-body.ts';
 import { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
 import { fillIn, type Values } from '../../lambdas/platform/text-template.ts';
@@ -16,10 +16,13 @@ import type { HeaderNames } from './headers.ts';
 
 /** Returns the responses for what an operation of {base_url} refuses, by status. */
 export function problemResponses(operation: BaseOperation): Record<string, OwnResponse> {
-  const byStatus = Map.groupBy(problemsOf(operation), name => problems[name].status);
+  const byStatus = Map.groupBy(Object.entries(problemsOf(operation)), ([, { status }]) => status);
   const values = { scope: operation.access, maximum: maximumBodyBytes };
   return Object.fromEntries(
-    [...byStatus].map(([status, names]) => [status, problemResponse(status, names, values, operation.findings)]),
+    [...byStatus].map(([status, rows]) => [
+      status,
+      problemResponse(status, Object.fromEntries(rows), values, operation.findings),
+    ]),
   );
 }
 
@@ -30,12 +33,12 @@ export function problemResponses(operation: BaseOperation): Record<string, OwnRe
  */
 export function problemResponse(
   status: Status,
-  names: readonly ProblemName[],
+  problems: ProblemTable,
   values: Values = {},
   findings: readonly PossibleFinding[] = [],
 ): OwnResponse {
-  const codes = [...new Set(names.map(name => problems[name].code))];
-  const own = names.map(name => headersOf[name] ?? {});
+  const codes = [...new Set(Object.values(problems).map(({ code }) => code))];
+  const own = Object.keys(problems).map(name => headersOf[name] ?? {});
   const headers: HeaderNames = Object.assign(
     { 'Cache-Control': 'NoStore', 'Content-Language': 'ContentLanguage' },
     ...own,
@@ -44,20 +47,20 @@ export function problemResponse(
     description: `${problemTitles[status].en}: ${codes.map(code => `\`${code}\``).join(', ')}.`,
     mediaType: 'application/problem+json',
     schema: ref(status === 422 ? 'ValidationProblem' : 'Problem'),
-    examples: examplesOf(names, values, findings),
+    examples: examplesOf(problems, values, findings),
     headers,
     sometimes: Object.keys(headers).filter(name => own.some(has => !(name in has)) && !everywhere.includes(name)),
   };
 }
 
-const problems = { ...apiProblems, ...webhookProblems, ...deliveryProblems };
+const allProblems = { ...apiProblems, ...webhookProblems, ...deliveryProblems };
 
 type Status = keyof typeof problemTitles;
 
 const everywhere = ['Cache-Control', 'Content-Language'];
 
 /** The headers that come with a refusal. */
-const headersOf: Partial<Record<ProblemName, HeaderNames>> = {
+const headersOf: Readonly<Record<string, HeaderNames>> = {
   token_missing: { 'WWW-Authenticate': 'BearerChallenge' },
   invalid_token: { 'WWW-Authenticate': 'BearerChallenge' },
   insufficient_scope: { 'WWW-Authenticate': 'BearerChallenge' },
@@ -68,25 +71,25 @@ const headersOf: Partial<Record<ProblemName, HeaderNames>> = {
   replay_in_progress: { Location: 'ReplayLocation' },
   contended: { 'Retry-After': 'RetryAfter' },
   busy: { 'Retry-After': 'RetryAfter' },
-};
+} satisfies Partial<Record<ProblemName, HeaderNames>>;
 
 function examplesOf(
-  names: readonly ProblemName[],
+  problems: ProblemTable,
   values: Values,
   findings: readonly PossibleFinding[],
 ): Record<string, Example> {
-  const english = names.map(name => [name, exampleOf(name, 'en', values, findings)]);
-  const portuguese = names.slice(0, 1).map(name => [`${name}.pt`, exampleOf(name, 'pt', values, findings)]);
+  const rows = Object.entries(problems);
+  const english = rows.map(([name, row]) => [name, exampleOf(row, 'en', values, findings)]);
+  const portuguese = rows.slice(0, 1).map(([name, row]) => [`${name}.pt`, exampleOf(row, 'pt', values, findings)]);
   return Object.fromEntries([...english, ...portuguese]);
 }
 
 function exampleOf(
-  name: ProblemName,
+  { status, code, ...texts }: ProblemTable[string],
   language: 'en' | 'pt',
   values: Values,
   findings: readonly PossibleFinding[],
 ): Example {
-  const { status, code, ...texts } = problems[name];
   const errors = findings.map(({ place, finding, values: own = {} }) => ({
     ...place,
     code: finding.code,
@@ -106,25 +109,8 @@ function exampleOf(
   };
 }
 
-const tokenRefusals = ['token_missing', 'invalid_token', 'admin_required', 'insufficient_scope'] as const;
-
-const bodyRefusals = [
-  'body_not_json',
-  'body_not_utf8',
-  'body_empty',
-  'body_repeats_name',
-  'unsupported_media_type',
-] as const;
-
-function problemsOf({ access, takesBody, refusals, findings = [] }: BaseOperation): readonly ProblemName[] {
-  if (access === 'public') return refusals;
-  return [
-    ...(takesBody ? bodyRefusals : []),
-    ...tokenRefusals,
-    ...refusals,
-    'payload_too_large',
-    ...(findings.length > 0 ? (['validation_failed'] as const) : []),
-    'busy',
-    'internal_error',
-  ];
+/** Returns the refusals of an operation: what it lists stands between those that it has in common with others. */
+function problemsOf({ access, takesBody, refusals }: BaseOperation): ProblemTable {
+  const listed = Object.fromEntries(refusals.map(name => [name, allProblems[name]]));
+  return access === 'public' ? listed : { ...(takesBody && bodyProblems), ...listed, ...protectedProblems };
 }

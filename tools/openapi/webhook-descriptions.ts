@@ -2,12 +2,11 @@ import { apiFindings } from '../../lambdas/api/findings.ts';
 import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
 import type { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 import {
-  type Descriptions,
+  type BaseDescriptions,
   eventNames,
   eventParameter,
   objectFindings,
   type PossibleFinding,
-  type ProblemName,
 } from './description.ts';
 import { eventWithoutWebhook, segredo, webhook } from './examples.ts';
 import { links } from './links.ts';
@@ -25,7 +24,7 @@ const urlFindings: readonly PossibleFinding[] = [
 ];
 
 /** The operations of registrations. */
-export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName> = {
+export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
   listWebhooks: {
     tag: 'Webhooks',
     summary: 'List webhooks',
@@ -37,7 +36,6 @@ export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName
       schema: 'WebhookList',
       examples: { example: { value: { webhooks: [webhook], eventos_sem_webhook: [eventWithoutWebhook] } } },
     },
-    refusals: [],
   },
   registerWebhook: {
     tag: 'Webhooks',
@@ -63,7 +61,6 @@ export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName
       headers: { Location: 'WebhookLocation' },
       links: links.webhook,
     },
-    refusals: ['webhook_exists'],
     findings: [
       { place: { pointer: '/evento' }, finding: apiFindings.event, values: { values: eventNames } },
       ...urlFindings,
@@ -75,7 +72,6 @@ export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName
     description: 'Gives the webhook of an event.',
     parameters,
     success: { status: 200, description: 'The webhook.', schema: 'Webhook', examples: { example: { value: webhook } } },
-    refusals: ['webhook_not_found'],
   },
   replaceWebhook: {
     tag: 'Webhooks',
@@ -94,7 +90,6 @@ export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName
       schema: 'Webhook',
       examples: { example: { value: webhook } },
     },
-    refusals: ['webhook_not_found', 'contended'],
     findings: urlFindings,
   },
   deleteWebhook: {
@@ -103,7 +98,6 @@ export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName
     description: 'Deletes the webhook of an event. Deliveries that wait are not sent. Their history stays readable.',
     parameters,
     success: { status: 204, description: 'It is deleted.' },
-    refusals: ['webhook_not_found', 'contended'],
   },
   rotateSecret: {
     tag: 'Webhooks',
@@ -122,7 +116,6 @@ export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName
       schema: 'SigningSecret',
       examples: { example: { value: { segredo } } },
     },
-    refusals: ['webhook_not_found', 'too_many_secrets', 'contended'],
     findings: [{ place: { pointer: '/imediato' }, finding: apiFindings.boolean_type }, ...objectFindings],
   },
   reactivateWebhook: {
@@ -137,6 +130,5 @@ export const webhookDescriptions: Descriptions<typeof webhookRoutes, ProblemName
       schema: 'Webhook',
       examples: { example: { value: webhook } },
     },
-    refusals: ['webhook_not_found', 'suspended_by_operator'],
   },
 };

@@ -41,9 +41,9 @@ describe('matchPath', () => {
 describe('Allow (RFC 9110 section 10.2.1)', () => {
   it('names HEAD beside GET', () => {
     const run = async () => ({ statusCode: 200 });
-    const get = { method: 'GET', access: 'webhooks:read' } as const;
-    const remove = { method: 'DELETE', access: 'webhooks:manage' } as const;
-    const post = { method: 'POST', access: 'webhooks:manage' } as const;
+    const get = { method: 'GET', access: 'webhooks:read', refusals: [] } as const;
+    const remove = { method: 'DELETE', access: 'webhooks:manage', refusals: [] } as const;
+    const post = { method: 'POST', access: 'webhooks:manage', refusals: [] } as const;
     const table = {
       One: { path: '/x/{id}', throttle: 'management', operations: { get, remove } },
       All: { path: '/x', throttle: 'management', operations: { post } },
