@@ -1,6 +1,7 @@
 import type { BearerAuthentication, Principal } from '../auth/sessions/bearer.ts';
 import type { HttpRequest } from '../platform/http.ts';
-import { apiProblem, apiProblems } from './problems.ts';
+import { Problem } from './problem.ts';
+import { protectedProblems } from './problems.ts';
 
 /** The scope that an endpoint requires of the token; managing includes reading. */
 export type RequiredScope = 'webhooks:read' | 'webhooks:manage';
@@ -26,22 +27,24 @@ export async function authorize(
   const bearer = await authenticate(request.headers.authorization);
   const metadata = `resource_metadata="${resourceMetadata(request)}"`; // RFC 9728 section 5.1
   if (bearer.outcome === 'missing') {
-    throw apiProblem('token_missing', { headers: { 'www-authenticate': `${realm}, ${metadata}` } });
+    throw protectedProblem('token_missing', { headers: { 'www-authenticate': `${realm}, ${metadata}` } });
   }
   if (bearer.outcome === 'invalid') {
     // RFC 6750 section 3 allows ASCII only.
-    const reason = `error="invalid_token", error_description="${apiProblems.invalid_token.en}"`;
-    throw apiProblem('invalid_token', { headers: { 'www-authenticate': `${realm}, ${reason}, ${metadata}` } });
+    const reason = `error="invalid_token", error_description="${protectedProblems.invalid_token.en}"`;
+    throw protectedProblem('invalid_token', { headers: { 'www-authenticate': `${realm}, ${reason}, ${metadata}` } });
   }
   const { principal } = bearer;
-  if (principal.role !== 'admin') throw apiProblem('admin_required');
+  if (principal.role !== 'admin') throw protectedProblem('admin_required');
   if (!principal.scopes.has(required) && !principal.scopes.has('webhooks:manage')) {
-    throw apiProblem('insufficient_scope', {
+    throw protectedProblem('insufficient_scope', {
       values: { scope: required },
       headers: { 'www-authenticate': `${realm}, error="insufficient_scope", scope="${required}"` },
     });
   }
   return principal;
 }
+
+const protectedProblem = Problem.from(protectedProblems);
 
 const realm = 'Bearer realm="webhooks"';

@@ -51,7 +51,10 @@ export class Problem extends Error {
     this.members = members;
   }
 
-  /** Returns the function that makes the problems of a table, the only way to make one. */
+  /**
+   * Returns the function that makes the problems of a table, the only way to make one. The linter leaves it to the edge: a handler is
+   * given the function, with the names that its operation lists.
+   */
   static from<Table extends Record<keyof Table, ProblemCase>>(table: Table) {
     return function problem<Case extends keyof Table>(
       name: Case,
@@ -61,6 +64,9 @@ export class Problem extends Error {
     };
   }
 }
+
+/** Makes a problem of one of those names, for the caller to throw. */
+export type Refuse<Name extends string> = (name: Name, extras?: Omit<ProblemExtras, 'values'>) => Problem;
 
 /** Returns the header that says when to try again. */
 export function retryAfter(seconds: number): Record<string, string> {

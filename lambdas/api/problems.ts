@@ -1,5 +1,5 @@
-import type { Finding } from './findings.ts';
-import { Problem, type ProblemTable } from './problem.ts';
+import type { ProblemTable } from './problem.ts';
+import { maximumBodyBytes } from './request-body.ts';
 
 /** The refusals of every path of {base_url}, for what is no operation. */
 export const pathProblems = {
@@ -46,8 +46,8 @@ export const protectedProblems = {
   payload_too_large: {
     status: 413,
     code: 'payload_too_large',
-    en: 'The body has more than {maximum} bytes.',
-    pt: 'O corpo tem mais de {maximum} bytes.',
+    en: `The body has more than ${maximumBodyBytes} bytes.`,
+    pt: `O corpo tem mais de ${maximumBodyBytes} bytes.`,
   },
   busy: {
     status: 503,
@@ -106,11 +106,3 @@ export const bodyProblems = {
 
 /** The refusals that every endpoint of {base_url} has in common. */
 export const apiProblems = { ...pathProblems, ...protectedProblems, ...bodyProblems };
-
-/** Makes a problem of that table. */
-export const apiProblem = Problem.from(apiProblems);
-
-/** Returns the refusal of a body or query that can be parsed but is not valid. */
-export function validationFailed(errors: readonly Finding[]): Problem {
-  return apiProblem('validation_failed', { errors });
-}

@@ -1,10 +1,9 @@
 import { bodyBytes, type HttpRequest } from '../platform/http.ts';
-import { apiProblem } from './problems.ts';
+import type { Refuse } from './problem.ts';
 
 /** @throws {Problem} 413 for a body that is too long. */
-export function assertBodySize(bytes: Buffer): void {
-  if (bytes.length <= maximumBodyBytes) return;
-  throw apiProblem('payload_too_large', { values: { maximum: maximumBodyBytes } });
+export function assertBodySize(bytes: Buffer, refuse: Refuse<'payload_too_large'>): void {
+  if (bytes.length > maximumBodyBytes) throw refuse('payload_too_large');
 }
 
 /**
@@ -15,30 +14,40 @@ export function assertBodySize(bytes: Buffer): void {
  */
 export function parseJsonBody(
   request: Pick<HttpRequest, 'headers' | 'body' | 'isBase64Encoded'>,
+  refuse: Refuse<ParsingRefusal>,
   isOptional = false,
 ): unknown {
   const bytes = bodyBytes(request);
   if (isOptional && bytes.length === 0) return {};
   if (!isJson(request.headers['content-type'])) {
-    throw apiProblem('unsupported_media_type', { headers: { accept: 'application/json' } });
+    throw refuse('unsupported_media_type', { headers: { accept: 'application/json' } });
   }
-  assertBodySize(bytes);
+  assertBodySize(bytes, refuse);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw apiProblem('body_not_utf8');
+    throw refuse('body_not_utf8');
   }
-  if (text.trim() === '') throw apiProblem('body_empty');
+  if (text.trim() === '') throw refuse('body_empty');
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw apiProblem('body_not_json');
+    throw refuse('body_not_json');
   }
-  if (findDuplicateName(text) !== undefined) throw apiProblem('body_repeats_name');
+  if (findDuplicateName(text) !== undefined) throw refuse('body_repeats_name');
   return isOptional && value === null ? {} : value;
 }
+
+/** What a body is refused for before its values are looked at. */
+type ParsingRefusal =
+  | 'unsupported_media_type'
+  | 'payload_too_large'
+  | 'body_not_utf8'
+  | 'body_empty'
+  | 'body_not_json'
+  | 'body_repeats_name';
 
 /** The most bytes that a request body may have. */
 export const maximumBodyBytes = 16 * 1_024;

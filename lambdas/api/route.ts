@@ -3,30 +3,41 @@ import type { Principal } from '../auth/sessions/bearer.ts';
 import type { HttpRequest, HttpResponse } from '../platform/http.ts';
 import type { OperationId, OperationOf, RouteOperation, RouteTable } from '../platform/route-table.ts';
 import type { RequiredScope } from './authorization.ts';
-import type { bodyProblems } from './problems.ts';
+import { Problem, type ProblemTable, type Refuse } from './problem.ts';
+import { bodyProblems } from './problems.ts';
 
 /** An authorized request. */
-export interface RequestContext {
+export interface AuthorizedRequest {
   readonly caller: Principal;
   readonly request: HttpRequest;
   /** The path parameters by name, decoded. Any text is possible. */
   readonly path: Readonly<Record<string, string>>;
 }
 
-/** Handles the requests of an endpoint. @throws {Problem} to refuse one. */
-export type RouteHandler = (context: RequestContext) => Promise<HttpResponse>;
+/** An authorized request of an operation that may be refused for those reasons, and for no other. */
+export interface RequestContext<Refusal extends string> extends AuthorizedRequest {
+  readonly refuse: Refuse<Refusal>;
+}
+
+/** The requests of an operation. */
+export type ContextOf<Table extends RouteTable, Id extends OperationId<Table>> = RequestContext<RefusalOf<Table, Id>>;
 
 /** What the handler of an operation may refuse: what its row lists, and what any body is refused for where it takes one. */
 export type RefusalOf<Table extends RouteTable, Id extends OperationId<Table>> = Id extends unknown
   ? ListedBy<OperationOf<Table, Id>>
   : never;
 
+/** What any body is refused for. */
+export type BodyRefusal = keyof typeof bodyProblems;
+
 /** Answers an endpoint that anybody may call. */
 export type PublicHandler = (request: HttpRequest) => HttpResponse;
 
 /** The functions that answer the operations of a table, by operation id. */
 export type Handlers<Table extends RouteTable> = {
-  readonly [Id in OperationId<Table>]: OperationOf<Table, Id>['access'] extends 'public' ? PublicHandler : RouteHandler;
+  readonly [Id in OperationId<Table>]: OperationOf<Table, Id>['access'] extends 'public'
+    ? PublicHandler
+    : RouteHandler<RefusalOf<Table, Id>>;
 };
 
 /** A method of a resource that requires a token. */
@@ -34,7 +45,8 @@ export interface ProtectedEndpoint {
   readonly access: RequiredScope;
   /** The handler reads the body; otherwise a small body is ignored. */
   readonly takesBody: boolean;
-  readonly handle: RouteHandler;
+  /** @throws {Problem} to refuse the request. */
+  readonly handle: (request: AuthorizedRequest) => Promise<HttpResponse>;
 }
 
 /** A method of a resource that anybody may call, without a token. */
@@ -49,11 +61,18 @@ export interface Resource {
   readonly methods: Readonly<Record<string, ProtectedEndpoint | PublicEndpoint>>;
 }
 
-/** Joins the routes of a table with the functions that answer them. */
+/**
+ * Joins the routes of a table with the functions that answer them. Each is given the one function that makes its refusals.
+ *
+ * @param problems - the rows of the refusals that the table lists.
+ */
 export function resourcesOf<Table extends RouteTable<RequiredScope | 'public'>>(
   table: Table,
+  problems: ListedProblems<Table>,
   handlers: Handlers<Table>,
 ): readonly Resource[] {
+  const rows: ProblemTable = { ...bodyProblems, ...problems };
+  const refuse = Problem.from(rows);
   const handlerOf = (id: string) => handlers[id as keyof typeof handlers];
   return Object.values(table).map(({ path, operations }) => ({
     path,
@@ -62,7 +81,7 @@ export function resourcesOf<Table extends RouteTable<RequiredScope | 'public'>>(
         method,
         access === 'public'
           ? { access, respond: handlerOf(id) as PublicHandler }
-          : { access, takesBody, handle: handlerOf(id) as RouteHandler },
+          : { access, takesBody, handle: request => (handlerOf(id) as RouteHandler<string>)({ ...request, refuse }) },
       ]),
     ),
   }));
@@ -105,4 +124,13 @@ export const noContent: HttpResponse = { statusCode: 204, headers: { 'cache-cont
 
 type ListedBy<Row extends RouteOperation> =
   | Row['refusals'][number]
-  | (Row extends { readonly takesBody: true } ? keyof typeof bodyProblems : never);
+  | (Row extends { readonly takesBody: true } ? BodyRefusal : never);
+
+/** Handles the requests of an operation. @throws {Problem} to refuse one. */
+type RouteHandler<Refusal extends string> = (context: RequestContext<Refusal>) => Promise<HttpResponse>;
+
+/** The rows of what a table lists, but for those of every body. */
+type ListedProblems<Table extends RouteTable> = Pick<
+  ProblemTable,
+  Exclude<RefusalOf<Table, OperationId<Table>>, BodyRefusal>
+>;

@@ -6,14 +6,14 @@ import { authorize, type BearerProtection } from './authorization.ts';
 import type { Finding } from './findings.ts';
 import { preferredLanguage } from './language.ts';
 import { Problem, retryAfter, toProblemResponse } from './problem.ts';
-import { apiProblem } from './problems.ts';
+import { pathProblems, protectedProblems } from './problems.ts';
 import { assertBodySize } from './request-body.ts';
 import {
+  type AuthorizedRequest,
   allowedMethods,
   matchPath,
   type ProtectedEndpoint,
   type PublicEndpoint,
-  type RequestContext,
   type Resource,
 } from './route.ts';
 
@@ -50,7 +50,7 @@ export function makeApi(
       const endpoint = findEndpoint(resource, request);
       if (endpoint.access === 'public') return endpoint.respond(request);
       caller = await authorize(dependencies, request, endpoint.access);
-      if (!endpoint.takesBody) assertBodySize(bodyBytes(request));
+      if (!endpoint.takesBody) assertBodySize(bodyBytes(request), protectedProblem);
       const response = await endpoint.handle({ caller, request, path });
       log.info('webhook.answered', { ...logFields(), status: response.statusCode });
       return response;
@@ -67,7 +67,7 @@ export function makeApi(
 /** The resource that a request is for, and its path parameters. */
 interface Route {
   readonly resource: Resource;
-  readonly path: RequestContext['path'];
+  readonly path: AuthorizedRequest['path'];
 }
 
 /** @throws {Problem} 404 for an unknown path. */
@@ -76,7 +76,7 @@ function findRoute(resources: readonly Resource[], { rawPath }: HttpRequest): Ro
     const path = matchPath(resource.path, rawPath); // the gateway decodes paths
     if (path) return { resource, path };
   }
-  throw apiProblem('not_found');
+  throw pathProblem('not_found');
 }
 
 /** @throws {Problem} 405 for a method that the resource does not have. */
@@ -85,7 +85,7 @@ function findEndpoint(resource: Resource, { requestContext }: HttpRequest): Prot
   const endpoint = Object.hasOwn(resource.methods, method) ? resource.methods[method] : undefined;
   if (endpoint) return endpoint;
   const allow = allowedMethods(resource);
-  throw apiProblem('method_not_allowed', { values: { allow }, headers: { allow } });
+  throw pathProblem('method_not_allowed', { values: { allow }, headers: { allow } });
 }
 
 /** Returns a `Problem` as it is; any other error as 503 or 500, logged. */
@@ -93,11 +93,14 @@ function toProblem(error: unknown, log: Log): Problem {
   if (error instanceof Problem) return error;
   if (isUnavailable(error)) {
     log.error('webhook.dependency_busy', describeError(error));
-    return apiProblem('busy', { headers: retryAfter(1) });
+    return protectedProblem('busy', { headers: retryAfter(1) });
   }
   log.error('webhook.request_failed', describeError(error));
-  return apiProblem('internal_error');
+  return protectedProblem('internal_error');
 }
+
+const pathProblem = Problem.from(pathProblems);
+const protectedProblem = Problem.from(protectedProblems);
 
 /** Describes the findings for the log. An unknown name is left out, whatever else is wrong with it: it may be anything, even a secret. */
 function describeFindings({ errors = [] }: Problem): string[] {

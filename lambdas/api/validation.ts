@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { apiFindings, type Finding, finding, findingOf } from './findings.ts';
-import { validationFailed } from './problems.ts';
+import type { Refuse } from './problem.ts';
 
 /** Validates a JSON body, or the parameters of a query. Returns all findings at once, and repeats no value. */
 export function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): Validation<z.output<Schema>> {
@@ -14,9 +14,13 @@ export function validate<Schema extends z.ZodMiniType>(schema: Schema, body: unk
  *
  * @throws {Problem} 422 with every finding.
  */
-export function requireValid<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): z.output<Schema> {
+export function requireValid<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  body: unknown,
+  refuse: Refuse<'validation_failed'>,
+): z.output<Schema> {
   const { value, findings } = validate(schema, body);
-  if (value === undefined) throw validationFailed(findings);
+  if (value === undefined) throw refuse('validation_failed', { errors: findings });
   return value;
 }
 

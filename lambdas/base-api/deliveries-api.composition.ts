@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import { resourcesOf } from '../api/route.ts';
 import { makeDeliveryHandlers } from '../delivery/api/deliveries.ts';
+import { deliveryApiProblems } from '../delivery/api/problems.ts';
 import { makeReplayHandlers } from '../delivery/api/replays.ts';
 import { makeRequestLimits } from '../delivery/api/request-limits.ts';
 import { makeResend } from '../delivery/api/resend.ts';
@@ -53,7 +54,7 @@ export function composeDeliveriesApi(
     dynamo,
     keyring: makeKeyring({ ...time, dynamo, table: environment.KEYRING_TABLE }),
     log: telemetry.log,
-    resources: resourcesOf(deliveryRoutes, {
+    resources: resourcesOf(deliveryRoutes, deliveryApiProblems, {
       sendTest: makeSendTest({
         ...shared,
         webhooks: makeWebhookStore({ dynamo, table: environment.WEBHOOKS_TABLE }),

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { apiProblems } from '../api/problems.ts';
 import { makeProtectedResource } from '../api/protected-resource.ts';
 import { resourcesOf } from '../api/route.ts';
 import { apiRoutes } from '../api/routes.ts';
@@ -10,6 +11,7 @@ import type { Outside } from '../platform/outside.ts';
 import { makeSealing } from '../platform/sealing.ts';
 import type { Telemetry } from '../platform/telemetry.ts';
 import type { webhooksApiEnvironment } from '../webhooks/environment.ts';
+import { webhookProblems } from '../webhooks/problems.ts';
 import { webhookRoutes } from '../webhooks/routes.ts';
 import { makeSigningSecrets } from '../webhooks/signing-secret.ts';
 import { makeValidateUrl } from '../webhooks/validate-url.ts';
@@ -35,7 +37,7 @@ export function composeWebhooksApi(
     keyring,
     log,
     resources: [
-      ...resourcesOf(apiRoutes, {
+      ...resourcesOf(apiRoutes, apiProblems, {
         getProtectedResourceMetadata: makeProtectedResource({
           audiences: environment.AUDIENCES,
           authorizationServers: environment.AUTHORIZATION_SERVERS,
@@ -43,6 +45,7 @@ export function composeWebhooksApi(
       }),
       ...resourcesOf(
         webhookRoutes,
+        webhookProblems,
         makeWebhookHandlers({
           ...time,
           store: makeWebhookStore({ dynamo, table: environment.WEBHOOKS_TABLE }),

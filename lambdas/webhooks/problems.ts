@@ -1,4 +1,4 @@
-import { Problem, type ProblemTable } from '../api/problem.ts';
+import type { ProblemTable } from '../api/problem.ts';
 import type { RequestContext } from '../api/route.ts';
 import { type EventName, isEventName } from './webhook.ts';
 
@@ -43,11 +43,9 @@ export const webhookProblems = {
   },
 } as const satisfies ProblemTable;
 
-/** Makes a problem of that table. */
-export const webhookProblem = Problem.from(webhookProblems);
-
 /** Returns the event name in the path. @throws {Problem} 404 for an unknown one. */
-export function requireEventName({ path: { evento: eventName = '' } }: RequestContext): EventName {
-  if (!isEventName(eventName)) throw webhookProblem('webhook_not_found');
+export function requireEventName({ path, refuse }: RequestContext<'webhook_not_found'>): EventName {
+  const { evento: eventName = '' } = path;
+  if (!isEventName(eventName)) throw refuse('webhook_not_found');
   return eventName;
 }

@@ -1,17 +1,24 @@
 import type * as z from 'zod/mini';
-import { type Problem, retryAfter } from '../api/problem.ts';
-import { validationFailed } from '../api/problems.ts';
+import { type Problem, type Refuse, retryAfter } from '../api/problem.ts';
 import { parseJsonBody } from '../api/request-body.ts';
-import { type Handlers, jsonResponse, noContent, type RequestContext } from '../api/route.ts';
+import {
+  type BodyRefusal,
+  type ContextOf,
+  type Handlers,
+  jsonResponse,
+  noContent,
+  type RequestContext,
+} from '../api/route.ts';
 import { requireValid, validate } from '../api/validation.ts';
 import { type Clock, isoTime } from '../platform/clock.ts';
-import type { HttpRequest, HttpResponse } from '../platform/http.ts';
+import type { HttpResponse } from '../platform/http.ts';
 import type { MakeId } from '../platform/identifiers.ts';
+import type { OperationId } from '../platform/route-table.ts';
 import type { Sealing } from '../platform/sealing.ts';
 import { fillIn } from '../platform/text-template.ts';
 import type { newSecret, registeredWebhook, webhookList } from './answers.ts';
 import { registration, replacement, secretRotation, urlIn } from './input.ts';
-import { requireEventName, webhookProblem } from './problems.ts';
+import { requireEventName } from './problems.ts';
 import { toWebhookRecord, type webhookRecord } from './representation.ts';
 import { webhookRoutes } from './routes.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
@@ -52,7 +59,7 @@ export function makeWebhookHandlers(dependencies: {
     reactivateWebhook,
   };
 
-  async function listWebhooks({ caller }: RequestContext): Promise<HttpResponse> {
+  async function listWebhooks({ caller }: Context<'listWebhooks'>): Promise<HttpResponse> {
     const { accountId } = caller;
     const [webhooks, without] = await Promise.all([store.list(accountId), readWithoutWebhook(accountId)]);
     const slowSince = await readSlowSince(webhooks);
@@ -64,8 +71,9 @@ export function makeWebhookHandlers(dependencies: {
     });
   }
 
-  async function registerWebhook({ caller: { accountId }, request }: RequestContext): Promise<HttpResponse> {
-    const { evento: eventName, url, autorizacao } = await readBodyWithUrl(registration, request);
+  async function registerWebhook(context: Context<'registerWebhook'>): Promise<HttpResponse> {
+    const { evento: eventName, url, autorizacao } = await readBodyWithUrl(registration, context);
+    const { accountId } = context.caller;
     const secret = makeSecret();
     // All that can fail comes before the registration: its answer alone shows the secret.
     const [sealed, sealedAuthorization, [slowSince]] = await Promise.all([
@@ -86,69 +94,70 @@ export function makeWebhookHandlers(dependencies: {
       createdAt: moment,
       updatedAt: moment,
     });
-    if (!registered) throw webhookProblem('webhook_exists');
+    if (!registered) throw context.refuse('webhook_exists');
     const location = fillIn(webhookRoutes.Webhook.path, { evento: eventName });
     const body = { ...toWebhookRecord(registered, slowSince, moment), segredo: secret };
     return jsonResponse<typeof registeredWebhook>(201, body, { location });
   }
 
-  async function getWebhook(context: RequestContext): Promise<HttpResponse> {
+  async function getWebhook(context: Context<'getWebhook'>): Promise<HttpResponse> {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await store.find(accountId, eventName);
-    if (!webhook) throw await webhookNotFound(accountId, eventName);
+    if (!webhook) throw await webhookNotFound(context, eventName);
     return respondWith(webhook);
   }
 
-  async function replaceWebhook(context: RequestContext): Promise<HttpResponse> {
-    const { url, autorizacao } = await readBodyWithUrl(replacement, context.request);
+  async function replaceWebhook(context: Context<'replaceWebhook'>): Promise<HttpResponse> {
+    const { url, autorizacao } = await readBodyWithUrl(replacement, context);
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const sealedAuthorization = await sealAuthorization(accountId, eventName, autorizacao);
     for (let tries = 0; tries < maxTries; tries++) {
       const read = await store.find(accountId, eventName);
-      if (!read) throw await webhookNotFound(accountId, eventName);
+      if (!read) throw await webhookNotFound(context, eventName);
       const webhook = await store.replace(read, { url, sealedAuthorization, updatedAt: now() });
       if (webhook) return respondWith(webhook);
     }
-    throw contended();
+    throw contended(context.refuse);
   }
 
-  async function deleteWebhook(context: RequestContext): Promise<HttpResponse> {
+  async function deleteWebhook(context: Context<'deleteWebhook'>): Promise<HttpResponse> {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const removal = await store.remove(accountId, eventName, now());
-    if (removal === 'not_registered') throw await webhookNotFound(accountId, eventName);
-    if (removal === 'contended') throw contended();
+    if (removal === 'not_registered') throw await webhookNotFound(context, eventName);
+    if (removal === 'contended') throw contended(context.refuse);
     return noContent;
   }
 
-  async function rotateSecret(context: RequestContext): Promise<HttpResponse> {
-    const { imediato: isImmediate } = requireValid(secretRotation, parseJsonBody(context.request, true));
+  async function rotateSecret(context: Context<'rotateSecret'>): Promise<HttpResponse> {
+    const { request, refuse } = context;
+    const { imediato: isImmediate } = requireValid(secretRotation, parseJsonBody(request, refuse, true), refuse);
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const secret = makeSecret();
     const sealed = await sealing.seal(secret, secretBinding(accountId, eventName));
     for (let tries = 0; tries < maxTries; tries++) {
       const webhook = await store.find(accountId, eventName);
-      if (!webhook) throw await webhookNotFound(accountId, eventName);
+      if (!webhook) throw await webhookNotFound(context, eventName);
       const moment = now();
       const replaced = replaceSecret(webhook.secrets, sealed, moment, isImmediate);
       if (replaced.outcome === 'too_many') {
-        throw webhookProblem('too_many_secrets', { headers: retryAfter((replaced.until - moment) / 1_000) });
+        throw context.refuse('too_many_secrets', { headers: retryAfter((replaced.until - moment) / 1_000) });
       }
       if (await store.replaceSecrets(webhook, replaced.secrets, moment))
         return jsonResponse<typeof newSecret>(201, { segredo: secret });
     }
-    throw contended();
+    throw contended(context.refuse);
   }
 
-  async function reactivateWebhook(context: RequestContext): Promise<HttpResponse> {
+  async function reactivateWebhook(context: Context<'reactivateWebhook'>): Promise<HttpResponse> {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await store.reactivate(accountId, eventName, now());
-    if (!webhook) throw await webhookNotFound(accountId, eventName);
-    if (webhook.suspensionReason === 'operator') throw webhookProblem('suspended_by_operator');
+    if (!webhook) throw await webhookNotFound(context, eventName);
+    if (webhook.suspensionReason === 'operator') throw context.refuse('suspended_by_operator');
     return respondWith(webhook);
   }
 
@@ -160,13 +169,13 @@ export function makeWebhookHandlers(dependencies: {
   /** Tells all findings at once, the URL's among them. */
   async function readBodyWithUrl<Schema extends z.ZodMiniType>(
     schema: Schema,
-    request: HttpRequest,
+    { request, refuse }: RequestContext<BodyRefusal>,
   ): Promise<z.output<Schema>> {
-    const body = parseJsonBody(request);
+    const body = parseJsonBody(request, refuse);
     const { value, findings } = validate(schema, body);
     const url = urlIn(body);
     const all = [...findings, ...(url === undefined ? [] : await validateUrl(url))];
-    if (value === undefined || all.length > 0) throw validationFailed(all);
+    if (value === undefined || all.length > 0) throw refuse('validation_failed', { errors: all });
     return value;
   }
 
@@ -180,9 +189,12 @@ export function makeWebhookHandlers(dependencies: {
   }
 }
 
+/** A request of an operation. */
+type Context<Id extends OperationId<typeof webhookRoutes>> = ContextOf<typeof webhookRoutes, Id>;
+
 /** The most times that a change is tried while others change the same webhook. */
 const maxTries = 3;
 
-function contended(): Problem {
-  return webhookProblem('contended', { headers: retryAfter(1) });
+function contended(refuse: Refuse<'contended'>): Problem {
+  return refuse('contended', { headers: retryAfter(1) });
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { apiFindings, type Finding } from '../../lambdas/api/findings.ts';
 import { Problem } from '../../lambdas/api/problem.ts';
+import { apiProblems } from '../../lambdas/api/problems.ts';
 import { validate } from '../../lambdas/api/validation.ts';
 import { deliveryFindings } from '../../lambdas/delivery/api/findings.ts';
 import { historyQuery, parseQuery, replayRequest } from '../../lambdas/delivery/api/input.ts';
@@ -30,7 +31,7 @@ const rowsOf = ({ code, detail }: Finding) =>
 const body = (schema: Schema, value: unknown) => validate(schema, value).findings;
 const query = (text: string): readonly Finding[] => {
   try {
-    parseQuery(historyQuery, text);
+    parseQuery(historyQuery, text, Problem.from(apiProblems));
     return [];
   } catch (error) {
     return error instanceof Problem ? (error.errors ?? []) : [];

@@ -14,6 +14,7 @@ import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import type { OperationId, Route } from '../../lambdas/platform/route-table.ts';
+import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
 import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 import { makeReadSlowSince, slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
@@ -129,6 +130,7 @@ describe('what a request to {base_url} asks of a full store', () => {
       authenticate,
       resources: resourcesOf(
         webhookRoutes,
+        webhookProblems,
         makeWebhookHandlers({
           store: world.webhooks,
           readSlowSince: makeReadSlowSince(dynamo, 'Deliveries'),

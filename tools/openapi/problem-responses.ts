@@ -1,6 +1,5 @@
 import { type ProblemTable, problemTitles } from '../../lambdas/api/problem.ts';
 import { apiProblems, bodyProblems, protectedProblems } from '../../lambdas/api/problems.ts';
-import { maximumBodyBytes } from '../../lambdas/api/request-body.ts';
 import { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
 import { fillIn, type Values } from '../../lambdas/platform/text-template.ts';
 import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
@@ -17,7 +16,7 @@ import type { HeaderNames } from './headers.ts';
 /** Returns the responses for what an operation of {base_url} refuses, by status. */
 export function problemResponses(operation: BaseOperation): Record<string, OwnResponse> {
   const byStatus = Map.groupBy(Object.entries(problemsOf(operation)), ([, { status }]) => status);
-  const values = { scope: operation.access, maximum: maximumBodyBytes };
+  const values = { scope: operation.access };
   return Object.fromEntries(
     [...byStatus].map(([status, rows]) => [
       status,

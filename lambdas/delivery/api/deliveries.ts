@@ -1,9 +1,9 @@
 import { finding } from '../../api/findings.ts';
-import { type Problem, retryAfter } from '../../api/problem.ts';
-import { validationFailed } from '../../api/problems.ts';
-import { type Handlers, jsonResponse, type RequestContext } from '../../api/route.ts';
+import { retryAfter } from '../../api/problem.ts';
+import { type ContextOf, type Handlers, jsonResponse, type RequestContext } from '../../api/route.ts';
 import type { HttpResponse } from '../../platform/http.ts';
-import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
+import type { OperationId } from '../../platform/route-table.ts';
+import { requireEventName } from '../../webhooks/problems.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import type { WebhookNotFound } from '../../webhooks/webhook-not-found.ts';
 import { type Delivery, isDeliveryId } from '../delivery.ts';
@@ -15,9 +15,8 @@ import type { acceptedDelivery, deliveryPage } from './answers.ts';
 import { deliveryIdIn, encodeCursor } from './cursor.ts';
 import { deliveryFindings } from './findings.ts';
 import { historyQuery, parseQuery } from './input.ts';
-import { deliveryProblem } from './problems.ts';
 import type { RequestLimits } from './request-limits.ts';
-import { type Resend, type ResendRefusal, resendRefusal } from './resend.ts';
+import { type Resend, resendRefusal } from './resend.ts';
 import type { deliveryRoutes } from './routes.ts';
 
 /** Makes the functions of a webhook's delivery history. */
@@ -35,16 +34,16 @@ export function makeDeliveryHandlers(dependencies: {
 
   return { listDeliveries, getDelivery, resendDelivery };
 
-  async function listDeliveries(context: RequestContext): Promise<HttpResponse> {
-    const query = parseQuery(historyQuery, context.request.rawQueryString ?? '');
+  async function listDeliveries(context: Context<'listDeliveries'>): Promise<HttpResponse> {
+    const query = parseQuery(historyQuery, context.request.rawQueryString ?? '', context.refuse);
     const { estado: state, desde: from, ate: before, limite: limit, cursor: after } = query;
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
-    const webhook = await findWebhookAndPlace(accountId, eventName, after);
+    const webhook = await findWebhookAndPlace(context, eventName, after);
     const registration = webhook ?? null;
     const selection = { accountId, eventName, state, from, before, limit, after, registration };
     const { deliveries, next } = await readHistory(selection);
-    if (deliveries.length === 0) await requireWebhookOrHistory(accountId, eventName, webhook);
+    if (deliveries.length === 0) await requireWebhookOrHistory(context, eventName, webhook);
     return jsonResponse<typeof deliveryPage>(200, {
       entregas: deliveries.map(toDeliveryRecord),
       proximo_cursor: next === undefined ? null : encodeCursor(next),
@@ -53,7 +52,7 @@ export function makeDeliveryHandlers(dependencies: {
 
   /** Finds the webhook. @throws {Problem} 422 where the cursor comes of the account's list of another event. */
   async function findWebhookAndPlace(
-    accountId: string,
+    { caller: { accountId }, refuse }: Context<'listDeliveries'>,
     eventName: EventName,
     after: string | undefined,
   ): Promise<Webhook | undefined> {
@@ -61,30 +60,32 @@ export function makeDeliveryHandlers(dependencies: {
     const { delivery, webhook } = await findDeliveryWithWebhook(deliveryIdIn(after), accountId, eventName);
     // Of another account's delivery nothing is told, not even that it is there.
     if (delivery?.accountId === accountId && delivery.eventName !== eventName) {
-      throw validationFailed([finding({ parameter: 'cursor' }, deliveryFindings.cursor)]);
+      throw refuse('validation_failed', { errors: [finding({ parameter: 'cursor' }, deliveryFindings.cursor)] });
     }
     return webhook;
   }
 
-  async function getDelivery(context: RequestContext): Promise<HttpResponse> {
+  async function getDelivery(context: Context<'getDelivery'>): Promise<HttpResponse> {
     const { delivery, webhook } = await findDelivery(context);
     const shown = asShown(webhook?.webhookId)(await readAnswers(delivery));
     return jsonResponse<typeof deliveryDetail>(200, toDeliveryDetail(shown));
   }
 
-  async function resendDelivery(context: RequestContext): Promise<HttpResponse> {
+  async function resendDelivery(context: Context<'resendDelivery'>): Promise<HttpResponse> {
     const { delivery, webhook } = await findDelivery(context);
-    if (!webhook) throw await webhookNotFound(delivery.accountId, delivery.eventName);
+    if (!webhook) throw await webhookNotFound(context, delivery.eventName);
     const refusal = resendRefusal(delivery, webhook);
-    if (refusal) throw refusalProblems[refusal]();
+    if (refusal) throw context.refuse(refusal);
     const seconds = await limits.countResend(delivery.accountId, delivery.eventName);
-    if (seconds !== undefined) throw deliveryProblem('resends_used_up', { headers: retryAfter(seconds) });
+    if (seconds !== undefined) throw context.refuse('resends_used_up', { headers: retryAfter(seconds) });
     await resend(delivery);
     return jsonResponse<typeof acceptedDelivery>(202, { id: delivery.id });
   }
 
   /** Finds the delivery in the path, if it is the account's and of that event, and the webhook that is registered now. */
-  async function findDelivery(context: RequestContext): Promise<{ delivery: Delivery; webhook: Webhook | undefined }> {
+  async function findDelivery(
+    context: RequestContext<'webhook_not_found' | 'delivery_not_found'>,
+  ): Promise<{ delivery: Delivery; webhook: Webhook | undefined }> {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const { id = '' } = context.path;
@@ -92,24 +93,21 @@ export function makeDeliveryHandlers(dependencies: {
       ? await findDeliveryWithWebhook(id, accountId, eventName)
       : { delivery: undefined, webhook: await findWebhook(accountId, eventName) };
     if (delivery?.accountId === accountId && delivery.eventName === eventName) return { delivery, webhook };
-    await requireWebhookOrHistory(accountId, eventName, webhook);
-    throw deliveryProblem('delivery_not_found');
+    await requireWebhookOrHistory(context, eventName, webhook);
+    throw context.refuse('delivery_not_found');
   }
 
   /** The history outlives its webhook: only without both it is the webhook that is not found. */
   async function requireWebhookOrHistory(
-    accountId: string,
+    context: RequestContext<'webhook_not_found'>,
     eventName: EventName,
     webhook: Webhook | undefined,
   ): Promise<void> {
     if (webhook) return;
+    const { accountId } = context.caller;
     const { deliveries } = await readHistory({ accountId, eventName, limit: 1 });
-    if (deliveries.length === 0) throw await webhookNotFound(accountId, eventName);
+    if (deliveries.length === 0) throw await webhookNotFound(context, eventName);
   }
 }
 
-const refusalProblems: Record<ResendRefusal, () => Problem> = {
-  webhook_suspended: () => webhookProblem('webhook_suspended'),
-  webhook_replaced: () => deliveryProblem('webhook_replaced'),
-  test_delivery: () => deliveryProblem('test_delivery'),
-};
+type Context<Id extends OperationId<typeof deliveryRoutes>> = ContextOf<typeof deliveryRoutes, Id>;

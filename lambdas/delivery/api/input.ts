@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { dateTime, queryDateTime } from '../../api/date-time.ts';
 import { type Finding, finding, message } from '../../api/findings.ts';
-import { validationFailed } from '../../api/problems.ts';
+import type { Refuse } from '../../api/problem.ts';
 import { validate } from '../../api/validation.ts';
 import { stateFromWire, wireStates } from '../representation.ts';
 import { decodeCursor } from './cursor.ts';
@@ -61,7 +61,11 @@ export const replayRequest = z
  *
  * @throws {Problem} 422 with every finding.
  */
-export function parseQuery<Schema extends z.ZodMiniObject>(schema: Schema, queryString: string): z.output<Schema> {
+export function parseQuery<Schema extends z.ZodMiniObject>(
+  schema: Schema,
+  queryString: string,
+  refuse: Refuse<'validation_failed'>,
+): z.output<Schema> {
   const seen = new Set<string>();
   const repeated = new Set<string>();
   const given: [name: string, text: string][] = [];
@@ -75,7 +79,7 @@ export function parseQuery<Schema extends z.ZodMiniObject>(schema: Schema, query
     ...findings.map(aboutParameter),
     ...[...repeated].map(parameter => finding({ parameter }, deliveryFindings.repeated)),
   ];
-  if (value === undefined || all.length > 0) throw validationFailed(all);
+  if (value === undefined || all.length > 0) throw refuse('validation_failed', { errors: all });
   return value;
 }
 

@@ -1,4 +1,5 @@
-import { Problem, type ProblemTable } from '../../api/problem.ts';
+import type { ProblemTable } from '../../api/problem.ts';
+import { webhookProblems } from '../../webhooks/problems.ts';
 
 /** The refusals of what is asked of a webhook's deliveries. */
 export const deliveryProblems = {
@@ -46,5 +47,5 @@ export const deliveryProblems = {
   },
 } as const satisfies ProblemTable;
 
-/** Makes a problem of that table. */
-export const deliveryProblem = Problem.from(deliveryProblems);
+/** All that the operations of deliveries refuse: their own, and those of the webhook. */
+export const deliveryApiProblems = { ...webhookProblems, ...deliveryProblems };

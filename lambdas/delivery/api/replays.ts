@@ -1,12 +1,13 @@
 import type * as z from 'zod/mini';
-import type { Problem } from '../../api/problem.ts';
+import type { Problem, Refuse } from '../../api/problem.ts';
 import { parseJsonBody } from '../../api/request-body.ts';
-import { type Handlers, jsonResponse, noContent, type RequestContext } from '../../api/route.ts';
+import { type ContextOf, type Handlers, jsonResponse, noContent, type RequestContext } from '../../api/route.ts';
 import { requireValid } from '../../api/validation.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpResponse } from '../../platform/http.ts';
+import type { OperationId } from '../../platform/route-table.ts';
 import { fillIn } from '../../platform/text-template.ts';
-import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
+import { requireEventName } from '../../webhooks/problems.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { WebhookNotFound } from '../../webhooks/webhook-not-found.ts';
 import { isReplayId, type PastReplay, progressAt, type Replay } from '../replay/replay.ts';
@@ -16,7 +17,6 @@ import { wireReplayStates } from '../representation.ts';
 import type { FindWebhook } from '../store/find-webhook.ts';
 import type { replayRecord } from './answers.ts';
 import { replayRequest } from './input.ts';
-import { deliveryProblem } from './problems.ts';
 import { deliveryRoutes } from './routes.ts';
 
 /** Makes the functions of a webhook's replays. */
@@ -31,29 +31,31 @@ export function makeReplayHandlers(dependencies: {
 
   return { startReplay, getReplay, cancelReplay };
 
-  async function startReplay(context: RequestContext): Promise<HttpResponse> {
-    const { desde: from, ate: to, estado: wanted } = requireValid(replayRequest, parseJsonBody(context.request));
+  async function startReplay(context: Context<'startReplay'>): Promise<HttpResponse> {
+    const { request, refuse } = context;
+    const body = parseJsonBody(request, refuse);
+    const { desde: from, ate: to, estado: wanted } = requireValid(replayRequest, body, refuse);
     const webhook = await requireWebhook(context);
-    if (webhook.status === 'suspended') throw webhookProblem('webhook_suspended');
+    if (webhook.status === 'suspended') throw refuse('webhook_suspended');
     const replay = await dependencies.startReplay(webhook, { from, to, wanted });
-    if (!replay) throw await inProgress(webhook);
+    if (!replay) throw await inProgress(webhook, refuse);
     return jsonResponse<typeof replayRecord>(202, toCurrentRecord(replay), locationOf(replay));
   }
 
   /** Names the replay that is under way: a client that lost the answer to its start finds it there. */
-  async function inProgress({ accountId, eventName }: Webhook): Promise<Problem> {
+  async function inProgress({ accountId, eventName }: Webhook, refuse: Refuse<'replay_in_progress'>): Promise<Problem> {
     const latest = await replays.findLatest(accountId, eventName);
-    return deliveryProblem('replay_in_progress', { headers: latest && locationOf(latest) });
+    return refuse('replay_in_progress', { headers: latest && locationOf(latest) });
   }
 
-  async function getReplay(context: RequestContext): Promise<HttpResponse> {
+  async function getReplay(context: Context<'getReplay'>): Promise<HttpResponse> {
     const { replay, latest } = await findReplay(context);
     const record = replay.id === latest.id ? toCurrentRecord(latest) : toReplayRecord(replay);
     return jsonResponse<typeof replayRecord>(200, record);
   }
 
   /** Cancels a running replay; removes one that has ended from view. */
-  async function cancelReplay(context: RequestContext): Promise<HttpResponse> {
+  async function cancelReplay(context: Context<'cancelReplay'>): Promise<HttpResponse> {
     const found = await findReplay(context);
     const { replay, latest } = found;
     if (replay.id === latest.id && (await replays.cancel(latest))) return noContent;
@@ -62,20 +64,20 @@ export function makeReplayHandlers(dependencies: {
   }
 
   /** Replays outlive their webhook, as the history does. */
-  async function findReplay(context: RequestContext): Promise<FoundReplay> {
+  async function findReplay(context: RequestContext<'webhook_not_found' | 'replay_not_found'>): Promise<FoundReplay> {
     const eventName = requireEventName(context);
     const { id = '' } = context.path;
     const found = isReplayId(id) ? await replays.find(context.caller.accountId, eventName, id) : undefined;
     if (found && !found.replay.isHidden) return found;
     await requireWebhook(context);
-    throw deliveryProblem('replay_not_found');
+    throw context.refuse('replay_not_found');
   }
 
-  async function requireWebhook(context: RequestContext): Promise<Webhook> {
+  async function requireWebhook(context: RequestContext<'webhook_not_found'>): Promise<Webhook> {
     const eventName = requireEventName(context);
     const { accountId } = context.caller;
     const webhook = await findWebhook(accountId, eventName);
-    if (!webhook) throw await webhookNotFound(accountId, eventName);
+    if (!webhook) throw await webhookNotFound(context, eventName);
     return webhook;
   }
 
@@ -83,6 +85,8 @@ export function makeReplayHandlers(dependencies: {
     return toReplayRecord({ ...replay, ...progressAt(replay, now()) });
   }
 }
+
+type Context<Id extends OperationId<typeof deliveryRoutes>> = ContextOf<typeof deliveryRoutes, Id>;
 
 function locationOf({ eventName, id }: Replay): Record<string, string> {
   return { location: fillIn(deliveryRoutes.Replay.path, { evento: eventName, id }) };

@@ -1,7 +1,6 @@
 import type { RequiredScope } from '../../api/authorization.ts';
 import type { RouteTable } from '../../platform/route-table.ts';
-import type { webhookProblems } from '../../webhooks/problems.ts';
-import type { deliveryProblems } from './problems.ts';
+import type { deliveryApiProblems } from './problems.ts';
 
 /** The routes of a webhook's deliveries, tests and replays. */
 export const deliveryRoutes = {
@@ -72,7 +71,4 @@ export const deliveryRoutes = {
       },
     },
   },
-} as const satisfies RouteTable<
-  RequiredScope,
-  keyof typeof webhookProblems | keyof typeof deliveryProblems | 'validation_failed'
->;
+} as const satisfies RouteTable<RequiredScope, keyof typeof deliveryApiProblems | 'validation_failed'>;

@@ -1,9 +1,9 @@
 import { retryAfter } from '../../api/problem.ts';
-import { jsonResponse, type RequestContext, type RouteHandler } from '../../api/route.ts';
+import { type ContextOf, type Handlers, jsonResponse } from '../../api/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import { requireEventName, webhookProblem } from '../../webhooks/problems.ts';
+import { requireEventName } from '../../webhooks/problems.ts';
 import type { WebhookNotFound } from '../../webhooks/webhook-not-found.ts';
 import type { WebhookStore } from '../../webhooks/webhook-store.ts';
 import { newDelivery, testIdOf } from '../delivery.ts';
@@ -13,8 +13,8 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { dueNow } from '../transitions.ts';
 import type { acceptedDelivery } from './answers.ts';
-import { deliveryProblem } from './problems.ts';
 import type { RequestLimits } from './request-limits.ts';
+import type { deliveryRoutes } from './routes.ts';
 
 /**
  * Makes the function that sends a sample event to a webhook. The delivery is stored first, then sent to the retry lane: the
@@ -32,17 +32,18 @@ export function makeSendTest(
     readonly makeId: MakeId;
     readonly now: Clock;
   },
-): RouteHandler {
+): Handlers<typeof deliveryRoutes>['sendTest'] {
   const { webhooks, webhookNotFound, limits, store, retryQueue, demandsUrl, makeId, now, log, count } = dependencies;
 
-  return async function sendTest(context: RequestContext): Promise<HttpResponse> {
+  return async function sendTest(context: ContextOf<typeof deliveryRoutes, 'sendTest'>): Promise<HttpResponse> {
     const eventName = requireEventName(context);
-    const { accountId } = context.caller;
+    const { caller, refuse } = context;
+    const { accountId } = caller;
     const webhook = await webhooks.noteTest(accountId, eventName, now());
-    if (!webhook) throw await webhookNotFound(accountId, eventName);
-    if (webhook.suspensionReason === 'operator') throw webhookProblem('suspended_by_operator');
+    if (!webhook) throw await webhookNotFound(context, eventName);
+    if (webhook.suspensionReason === 'operator') throw refuse('suspended_by_operator');
     const seconds = await limits.countTest(accountId);
-    if (seconds !== undefined) throw deliveryProblem('tests_used_up', { headers: retryAfter(seconds) });
+    if (seconds !== undefined) throw refuse('tests_used_up', { headers: retryAfter(seconds) });
 
     const moment = now();
     const { webhookId } = webhook;

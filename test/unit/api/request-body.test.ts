@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../../lambdas/api/problem.ts';
+import { bodyProblems } from '../../../lambdas/api/problems.ts';
 import { parseJsonBody } from '../../../lambdas/api/request-body.ts';
 import { processorTimeOf } from '../../support/processor-time.ts';
+
+const refuse = Problem.from(bodyProblems);
 
 const read = (
   body: string | Buffer | undefined,
@@ -15,6 +18,7 @@ const read = (
       ...(body === undefined ? {} : { body: Buffer.from(body).toString('base64') }),
       isBase64Encoded: true,
     },
+    refuse,
     isOptional,
   );
 
@@ -60,7 +64,7 @@ describe('parseJsonBody', () => {
 
   it('refuses a body without a type', () => {
     const bare = { headers: {}, body: '{}', isBase64Encoded: false };
-    expect(codeOf(() => parseJsonBody(bare))).toBe('415 unsupported_media_type');
+    expect(codeOf(() => parseJsonBody(bare, refuse))).toBe('415 unsupported_media_type');
   });
 
   it('measures the size in bytes', () => {

@@ -48,7 +48,7 @@ describe('Allow (RFC 9110 section 10.2.1)', () => {
       One: { path: '/x/{id}', throttle: 'management', operations: { get, remove } },
       All: { path: '/x', throttle: 'management', operations: { post } },
     } as const;
-    const resources = resourcesOf(table, { get: run, remove: run, post: run });
+    const resources = resourcesOf(table, {}, { get: run, remove: run, post: run });
     expect(resources.map(allowedMethods)).toEqual(['GET, HEAD, DELETE', 'POST']);
   });
 });

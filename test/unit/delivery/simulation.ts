@@ -7,6 +7,7 @@ import { makeApi } from '../../../lambdas/api/router.ts';
 import { parseScope } from '../../../lambdas/auth/principals/scope.ts';
 import type { BearerAuthentication } from '../../../lambdas/auth/sessions/bearer.ts';
 import { makeDeliveryHandlers } from '../../../lambdas/delivery/api/deliveries.ts';
+import { deliveryApiProblems } from '../../../lambdas/delivery/api/problems.ts';
 import { makeReplayHandlers } from '../../../lambdas/delivery/api/replays.ts';
 import { makeRequestLimits } from '../../../lambdas/delivery/api/request-limits.ts';
 import { makeResend } from '../../../lambdas/delivery/api/resend.ts';
@@ -476,7 +477,7 @@ export const simulate = async (database: Database, page = replayPage, waits: rea
     docsUrl: undefined,
     resourceMetadata: () => 'https://base.example/.well-known/oauth-protected-resource',
     authenticate,
-    resources: resourcesOf(deliveryRoutes, {
+    resources: resourcesOf(deliveryRoutes, deliveryApiProblems, {
       sendTest: makeSendTest({ ...shared, webhooks, limits, demandsUrl: 'https://demandas.com.br', makeId: randomId }),
       ...makeDeliveryHandlers({
         findWebhook,

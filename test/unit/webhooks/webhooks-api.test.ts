@@ -17,6 +17,7 @@ import { makeHttpHandler } from '../../../lambdas/platform/lambda-handler.ts';
 import type { Route } from '../../../lambdas/platform/route-table.ts';
 import { makeSealing } from '../../../lambdas/platform/sealing.ts';
 import { makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
+import { webhookProblems } from '../../../lambdas/webhooks/problems.ts';
 import { webhookRecord } from '../../../lambdas/webhooks/representation.ts';
 import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
 import { makeSigningSecret } from '../../../lambdas/webhooks/signing-secret.ts';
@@ -96,6 +97,7 @@ const apiOver = (
     log: written,
     resources: resourcesOf(
       webhookRoutes,
+      webhookProblems,
       makeWebhookHandlers({
         store: used,
         readSlowSince,
