@@ -1,60 +1,59 @@
 import { bodyBytes, type HttpRequest } from '../platform/http.ts';
 import { decodeForm, decodeFormComponent, type FormField } from './form.ts';
-import { OAuthError } from './oauth-error.ts';
+import type { FormRefusal, Refuse } from './oauth-error.ts';
 
 /** The parameters of a request; empty ones are absent (RFC 6749 section 3.1). */
 export type Parameters = ReadonlyMap<string, string>;
 
 /** Reads the parameters of a form request, step by step in the order in which errors are reported. @throws {OAuthError} */
-export function readFormRequest(request: HttpRequest): Parameters {
-  requirePost(request);
-  requireForm(request);
-  const body = requireSmallBody(request);
-  const fields = requireWellFormed(body);
-  const parameters = refuseDuplicates(fields);
-  refuseSecretsInQuery(request);
+export function readFormRequest(request: HttpRequest, refuse: Refuse<FormRefusal>): Parameters {
+  requirePost(request, refuse);
+  requireForm(request, refuse);
+  const body = requireSmallBody(request, refuse);
+  const fields = requireWellFormed(body, refuse);
+  const parameters = refuseDuplicates(fields, refuse);
+  refuseSecretsInQuery(request, refuse);
   return parameters;
 }
 
 /** RFC 6749 section 3.2, RFC 9110 section 15.5.6. */
-function requirePost(request: HttpRequest): void {
-  if (request.requestContext.http.method !== 'POST') throw new OAuthError('method_not_post');
+function requirePost(request: HttpRequest, refuse: Refuse<'method_not_post'>): void {
+  if (request.requestContext.http.method !== 'POST') throw refuse('method_not_post');
 }
 
 /** RFC 6749 section 3.2 and appendix B: a form in UTF-8 and nothing else. */
-function requireForm(request: HttpRequest): void {
+function requireForm(request: HttpRequest, refuse: Refuse<'content_type'>): void {
   const contentType = request.headers['content-type']?.trim() ?? '';
   const charsets = [...contentType.matchAll(charsetParameter)].map(([, charset = '']) => charset.replaceAll('"', ''));
   const isForm = formType.test(contentType) && !contentType.includes(',');
-  if (!isForm || charsets.some(charset => !utf8Names.includes(charset.toLowerCase())))
-    throw new OAuthError('content_type');
+  if (!isForm || charsets.some(charset => !utf8Names.includes(charset.toLowerCase()))) throw refuse('content_type');
 }
 
 /** Returns the body's bytes, at most 16 KiB of them. */
-function requireSmallBody(request: HttpRequest): Uint8Array {
+function requireSmallBody(request: HttpRequest, refuse: Refuse<'body_too_large'>): Uint8Array {
   const body = bodyBytes(request);
-  if (body.length > bodyLimit) throw new OAuthError('body_too_large');
+  if (body.length > bodyLimit) throw refuse('body_too_large');
   return body;
 }
 
 /** RFC 6749 appendix B. */
-function requireWellFormed(body: Uint8Array): readonly FormField[] {
+function requireWellFormed(body: Uint8Array, refuse: Refuse<'malformed_form'>): readonly FormField[] {
   const fields = decodeForm(body);
-  if (!fields) throw new OAuthError('malformed_form');
+  if (!fields) throw refuse('malformed_form');
   return fields;
 }
 
 /** RFC 6749 section 3.2: no parameter twice, not even an unknown or empty one. */
-function refuseDuplicates(fields: readonly FormField[]): Parameters {
-  if (new Set(fields.map(([name]) => name)).size < fields.length) throw new OAuthError('duplicate_parameter');
+function refuseDuplicates(fields: readonly FormField[], refuse: Refuse<'duplicate_parameter'>): Parameters {
+  if (new Set(fields.map(([name]) => name)).size < fields.length) throw refuse('duplicate_parameter');
   return new Map(fields.filter(([, value]) => value !== ''));
 }
 
 /** RFC 6749 section 2.3.1: URIs end up in logs. */
-function refuseSecretsInQuery(request: HttpRequest): void {
+function refuseSecretsInQuery(request: HttpRequest, refuse: Refuse<'secret_in_query'>): void {
   for (const field of (request.rawQueryString ?? '').split('&')) {
     const [name = ''] = field.split('=', 1);
-    if (secretNames.includes(decodeFormComponent(Buffer.from(name)) ?? '')) throw new OAuthError('secret_in_query');
+    if (secretNames.includes(decodeFormComponent(Buffer.from(name)) ?? '')) throw refuse('secret_in_query');
   }
 }
 

@@ -1,6 +1,9 @@
 /** A row of the table of errors. */
 export type OAuthCase = keyof typeof oauthCases;
 
+/** What every endpoint that reads a form may refuse. */
+export type FormRefusal = keyof typeof formCases | 'method_not_post';
+
 /** Details of an error beyond its row in the table. */
 export interface OAuthErrorDetail {
   /** A fixed code for the audit trail, if one public error has several causes. */
@@ -87,8 +90,8 @@ export class OAuthError extends Error {
   readonly reason: string;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(oauthCase: OAuthCase, { reason = oauthCase, retryAfterSeconds }: OAuthErrorDetail = {}) {
-    const [status, code, description] = oauthCases[oauthCase];
+  private constructor(oauthCase: OAuthCase, [status, code, description]: OAuthRow, detail: OAuthErrorDetail = {}) {
+    const { reason = oauthCase, retryAfterSeconds } = detail;
     super(description);
     this.oauthCase = oauthCase;
     this.status = status;
@@ -97,4 +100,15 @@ export class OAuthError extends Error {
     this.reason = reason;
     this.retryAfterSeconds = retryAfterSeconds;
   }
+
+  /**
+   * Returns the function that makes the errors of a table, the only way to make one. The linter leaves it to the edges of the endpoints:
+   * all others are given the function, and with it the names that their operation lists.
+   */
+  static from<Case extends OAuthCase>(table: Readonly<Record<Case, OAuthRow>>): Refuse<Case> {
+    return (oauthCase, detail) => new OAuthError(oauthCase, table[oauthCase], detail);
+  }
 }
+
+/** Makes an error of one of those rows, for the caller to throw. */
+export type Refuse<Case extends OAuthCase> = (oauthCase: Case, detail?: OAuthErrorDetail) => OAuthError;

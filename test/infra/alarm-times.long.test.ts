@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { OAuthError } from '../../lambdas/auth/oauth-error.ts';
+import { OAuthError, oauthCases } from '../../lambdas/auth/oauth-error.ts';
 import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
 import { makeHourlyLook } from '../../lambdas/delivery/sweeper/hourly-look.ts';
 import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
@@ -12,6 +12,8 @@ import { httpRequest } from '../support/http-request.ts';
 import { answer } from '../unit/delivery/builders.ts';
 import { resourcesOf, stageTemplates } from './templates.ts';
 import { collectMetrics, invoke, startDelivery } from './watched-stage.ts';
+
+const refuse = OAuthError.from(oauthCases);
 
 const minute = 60_000;
 const alarms = new Map(
@@ -485,7 +487,7 @@ describe('what can wait for the morning', () => {
         async () =>
           refused(
             { ip: '203.0.113.7', endpoint: 'token' },
-            new OAuthError('refresh_token_refused', { reason: 'refresh_token_reused' }),
+            refuse('refresh_token_refused', { reason: 'refresh_token_reused' }),
           ),
         undefined,
       );
@@ -498,7 +500,7 @@ describe('what can wait for the morning', () => {
     const time = await minutesToRing('InvalidGrantSurge', metrics, 30, async () => {
       const telemetry = makeTelemetry('token');
       const { refused } = makeAudit(telemetry);
-      const wrong = () => refused({ ip: '203.0.113.7', endpoint: 'token' }, new OAuthError('credentials_refused'));
+      const wrong = () => refused({ ip: '203.0.113.7', endpoint: 'token' }, refuse('credentials_refused'));
       await invoke(telemetry, async () => Array.from({ length: 120 }, wrong), undefined);
     });
     expect(time).toBe(10);

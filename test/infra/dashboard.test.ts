@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { OAuthError } from '../../lambdas/auth/oauth-error.ts';
+import { OAuthError, oauthCases } from '../../lambdas/auth/oauth-error.ts';
 import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
 import { makeHourlyLook } from '../../lambdas/delivery/sweeper/hourly-look.ts';
 import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
@@ -99,7 +99,8 @@ it('shows nothing that nobody writes', async () => {
     async () => {
       audit.granted({ ...request, grant: 'password' });
       audit.granted({ ...request, grant: 'refresh_token' });
-      audit.refused(request, new OAuthError('refresh_token_refused', { reason: 'refresh_token_reused' }));
+      const refuse = OAuthError.from(oauthCases);
+      audit.refused(request, refuse('refresh_token_refused', { reason: 'refresh_token_reused' }));
     },
     undefined,
   );

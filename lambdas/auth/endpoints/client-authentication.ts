@@ -1,7 +1,7 @@
 import type { RecordKeys } from '../../platform/aws/batch-get.ts';
 import type { Item } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { OAuthError } from '../oauth-error.ts';
+import type { FormRefusal, Refuse } from '../oauth-error.ts';
 import { type Client, clientKey, matchingSecret, parseClient } from '../principals/client.ts';
 import type { SecretUse } from '../principals/secret-use.ts';
 import type { AuditContext } from '../protection/audit.ts';
@@ -45,28 +45,44 @@ export function makeClientAuthentication({
    * @throws {OAuthError} 400 or 401; a 401 counts as a failure of the caller's IP address. Beyond its limit what would be a
    * 401 is a 429, and nothing is written.
    */
-  async function authenticate(credentials: ClientCredentials, records: ClientRecords, auditContext: AuditContext) {
-    try {
-      return requireClient(credentials, records, auditContext);
-    } catch (error) {
-      if (!(error instanceof OAuthError) || error.status !== 401) throw error;
-      const retryAfterSeconds = await ipRateLimit.countIfRoom(auditContext.ip, records.ipFailures);
-      throw retryAfterSeconds === undefined ? error : new OAuthError('ip_rate_limit', { retryAfterSeconds });
-    }
+  async function authenticate(
+    credentials: ClientCredentials,
+    records: ClientRecords,
+    auditContext: AuditContext,
+    refuse: Refuse<FormRefusal>,
+  ): Promise<Client> {
+    const judgement = judge(credentials, records, auditContext);
+    if (judgement.outcome === 'accepted') return judgement.client;
+    const error = refuse(judgement.oauthCase, { reason: judgement.reason });
+    if (error.status !== 401) throw error;
+    const retryAfterSeconds = await ipRateLimit.countIfRoom(auditContext.ip, records.ipFailures);
+    throw retryAfterSeconds === undefined ? error : refuse('ip_rate_limit', { retryAfterSeconds });
   }
 
-  function requireClient(credentials: ClientCredentials, records: ClientRecords, auditContext: AuditContext): Client {
-    if (credentials.outcome === 'unusable') throw new OAuthError(credentials.oauthCase);
+  function judge(credentials: ClientCredentials, records: ClientRecords, auditContext: AuditContext): Judgement {
+    if (credentials.outcome === 'unusable') {
+      const { oauthCase } = credentials;
+      return { outcome: 'refused', oauthCase, reason: oauthCase };
+    }
     const client = parseClient(records.client);
     if (client) auditContext.clientId = client.clientId;
     const secret = matchingSecret(client, credentials.clientSecret, now()); // before any refusal: constant time
-    if (!client) throw new OAuthError('client_refused', { reason: 'client_unknown' });
-    if (!secret) throw new OAuthError('client_refused', { reason: 'client_secret_wrong' });
-    if (client.status !== 'enabled') throw new OAuthError('client_refused', { reason: 'client_disabled' });
+    if (!client) return refusedFor('client_unknown');
+    if (!secret) return refusedFor('client_secret_wrong');
+    if (client.status !== 'enabled') return refusedFor('client_disabled');
     auditContext.secretOf = new Date(secret.createdAt).toISOString();
     secretUse.note(client, secret);
-    return client;
+    return { outcome: 'accepted', client };
   }
+}
+
+type Judgement =
+  | { readonly outcome: 'accepted'; readonly client: Client }
+  | { readonly outcome: 'refused'; readonly oauthCase: FormRefusal; readonly reason: string };
+
+/** Returns one refusal for all reasons (RFC 6749 section 5.2); the reason goes to the audit trail alone. */
+function refusedFor(reason: string): Judgement {
+  return { outcome: 'refused', oauthCase: 'client_refused', reason };
 }
 
 /** The records that client authentication reads. */

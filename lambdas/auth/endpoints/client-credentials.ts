@@ -1,12 +1,19 @@
 import { decodeFormComponent } from '../form.ts';
 import type { Parameters } from '../form-request.ts';
-import type { OAuthCase } from '../oauth-error.ts';
 import { isClientId } from '../principals/client.ts';
 
 /** The client credentials that a request presents; nothing of them is verified yet. */
 export type ClientCredentials =
   | { readonly outcome: 'presented'; readonly clientId: string; readonly clientSecret: string }
-  | { readonly outcome: 'unusable'; readonly oauthCase: OAuthCase };
+  | { readonly outcome: 'unusable'; readonly oauthCase: UnusableCase };
+
+/** The error for credentials that cannot be judged. */
+type UnusableCase =
+  | 'client_missing'
+  | 'client_two_ways'
+  | 'client_ids_differ'
+  | 'basic_malformed'
+  | 'scheme_unsupported';
 
 /** Reads the client credentials of a request: HTTP Basic or the body, never both (RFC 6749 section 2.3). */
 export function clientCredentials(authorization: string | undefined, parameters: Parameters): ClientCredentials {
@@ -43,7 +50,7 @@ function fromBasic(encoded: string, parameters: Parameters): ClientCredentials {
   return presented(id, secret);
 }
 
-function unusable(oauthCase: OAuthCase): ClientCredentials {
+function unusable(oauthCase: UnusableCase): ClientCredentials {
   return { outcome: 'unusable', oauthCase };
 }
 

@@ -4,7 +4,7 @@ import type { Keyring, KeyringKey } from '../../platform/keyring.ts';
 import { calledUrl, type OwnUrls } from '../../platform/own-urls.ts';
 import type { Log } from '../../platform/telemetry.ts';
 import type { KeySet, ServerMetadata } from '../answers.ts';
-import { OAuthError } from '../oauth-error.ts';
+import { OAuthError, pathCases } from '../oauth-error.ts';
 import { grantTypes } from '../principals/client.ts';
 import { scopes } from '../principals/scope.ts';
 import { asOAuthError, errorResponse } from './oauth-response.ts';
@@ -40,9 +40,9 @@ export function makeDiscovery({
 
   async function answer(request: HttpRequest): Promise<HttpResponse> {
     const document = documents.get(request.rawPath);
-    if (!document) throw new OAuthError('no_such_path');
+    if (!document) throw refuse('no_such_path');
     const { method } = request.requestContext.http;
-    if (method !== 'GET' && method !== 'HEAD') throw new OAuthError('method_not_get');
+    if (method !== 'GET' && method !== 'HEAD') throw refuse('method_not_get');
     const body = JSON.stringify(await document(request));
     const headers = { 'content-type': 'application/json', 'cache-control': cachedFor };
     return { statusCode: 200, headers, body }; // for HEAD the gateway drops the body, and keeps its length
@@ -53,6 +53,8 @@ export function makeDiscovery({
     return { keys: (await keyring.list('signing')).flatMap(publicJwk) };
   }
 }
+
+const refuse = OAuthError.from(pathCases);
 
 /** Returns a signing key's public half as a JWK (RFC 7517 section 4). */
 function publicJwk({ keyId, algorithm, publicKey }: KeyringKey): KeySet['keys'] {

@@ -11,7 +11,7 @@ import type { AccessTokenClaims } from '../sessions/access-token.ts';
 import { asActiveSession, type ReadActiveSession, type SessionTables } from '../sessions/active-session.ts';
 import type { PresentedRefreshToken } from '../sessions/refresh-token.ts';
 import { parseSession, sessionKey } from '../sessions/session.ts';
-import { type EndpointParts, makeOAuthEndpoint } from './oauth-endpoint.ts';
+import { type EndpointParts, makeOAuthEndpoint, type RefuseAt } from './oauth-endpoint.ts';
 import type { PresentedToken, ReadPresentedToken } from './presented-token.ts';
 
 /** Makes the token introspection endpoint (RFC 7662), for access tokens and refresh tokens alike. */
@@ -19,8 +19,12 @@ export function makeIntrospectEndpoint(parts: IntrospectEndpointParts) {
   const { readPresentedToken, readActiveSession, dynamo, tables, issuer, log, count, now } = parts;
   return makeOAuthEndpoint({ endpoint: 'introspect', log, count, answer: introspectToken });
 
-  async function introspectToken(request: HttpRequest, auditContext: AuditContext): Promise<Introspection> {
-    const description = await describeToken(await readPresentedToken(request, auditContext));
+  async function introspectToken(
+    request: HttpRequest,
+    auditContext: AuditContext,
+    refuse: RefuseAt<'introspect'>,
+  ): Promise<Introspection> {
+    const description = await describeToken(await readPresentedToken(request, auditContext, refuse));
     if (description === inactive) auditContext.reason = 'token_inactive';
     return description;
   }

@@ -1,7 +1,9 @@
 import { callerIp, type HttpRequest, type HttpResponse } from '../../platform/http.ts';
 import type { Log } from '../../platform/telemetry.ts';
+import { type FormRefusal, type OAuthCase, OAuthError, oauthCases, type Refuse } from '../oauth-error.ts';
 import { type AuditContext, makeAudit } from '../protection/audit.ts';
 import { asOAuthError, errorResponse, okResponse } from './oauth-response.ts';
+import type { authRoutes } from './routes.ts';
 
 /** The parts of every endpoint. */
 export interface EndpointParts {
@@ -10,23 +12,26 @@ export interface EndpointParts {
   readonly count: (metric: string) => void;
 }
 
+/** Makes the errors that an endpoint may answer with: what its row lists, and what every form is refused for. */
+export type RefuseAt<Endpoint extends EndpointName> = Refuse<FormRefusal | Listed[Endpoint]>;
+
 /** Makes the edge of an endpoint: the one place where errors become responses and outcomes become audit lines. */
-export function makeOAuthEndpoint<Answer extends object>({
+export function makeOAuthEndpoint<Endpoint extends EndpointName, Answer extends object>({
   endpoint,
   log,
   count,
   answer,
 }: EndpointParts & {
-  readonly endpoint: AuditContext['endpoint'];
-  /** Returns the body of a 200, or throws; adds what it learns to the audit context. */
-  readonly answer: (request: HttpRequest, auditContext: AuditContext) => Promise<Answer>;
+  readonly endpoint: Endpoint;
+  /** Returns the body of a 200, or throws what `refuse` makes; adds what it learns to the audit context. */
+  readonly answer: (request: HttpRequest, auditContext: AuditContext, refuse: RefuseAt<Endpoint>) => Promise<Answer>;
 }) {
   const audit = makeAudit({ log, count });
 
   return async function oauthEndpoint(request: HttpRequest): Promise<HttpResponse> {
     const auditContext: AuditContext = { endpoint, ip: callerIp(request) };
     try {
-      const body = await answer(request, auditContext);
+      const body = await answer(request, auditContext, refuse);
       audit.granted(auditContext);
       return okResponse(body);
     } catch (cause) {
@@ -36,3 +41,14 @@ export function makeOAuthEndpoint<Answer extends object>({
     }
   };
 }
+
+type EndpointName = AuditContext['endpoint'];
+
+/** What the operation of each endpoint lists. */
+interface Listed extends Record<EndpointName, OAuthCase> {
+  readonly token: (typeof authRoutes.Token.operations.issueToken.refusals)[number];
+  readonly revoke: (typeof authRoutes.Revoke.operations.revokeToken.refusals)[number];
+  readonly introspect: (typeof authRoutes.Introspect.operations.introspectToken.refusals)[number];
+}
+
+const refuse = OAuthError.from(oauthCases);

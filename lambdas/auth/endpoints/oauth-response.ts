@@ -2,7 +2,7 @@ import { isUnavailable } from '../../platform/aws/dynamo.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { OAuthErrorBody } from '../answers.ts';
-import { OAuthError } from '../oauth-error.ts';
+import { OAuthError, serviceCases } from '../oauth-error.ts';
 
 /** Returns a 200 that nobody may cache. */
 export function okResponse(body: object): HttpResponse {
@@ -34,11 +34,13 @@ export function asOAuthError(error: unknown, log: Log): OAuthError {
   if (error instanceof OAuthError) return error;
   if (isUnavailable(error)) {
     log.error('dependency.unavailable', describeError(error));
-    return new OAuthError('dependency_unavailable', { retryAfterSeconds: 1 });
+    return serviceError('dependency_unavailable', { retryAfterSeconds: 1 });
   }
   log.error('request.failed', describeError(error));
-  return new OAuthError('unforeseen');
+  return serviceError('unforeseen');
 }
+
+const serviceError = OAuthError.from(serviceCases);
 
 /** On every answer that concerns tokens (RFC 6749 section 5.1). */
 const jsonUncached = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' };

@@ -2,7 +2,7 @@ import { readRecords } from '../../platform/aws/batch-get.ts';
 import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import { readFormRequest } from '../form-request.ts';
-import { OAuthError } from '../oauth-error.ts';
+import type { FormRefusal, Refuse } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import type { AuditContext } from '../protection/audit.ts';
 import type { AccessTokenClaims, VerificationOptions, VerifyAccessToken } from '../sessions/access-token.ts';
@@ -40,15 +40,16 @@ export function makePresentedTokenReader({
   return async function readPresentedToken(
     request: HttpRequest,
     auditContext: AuditContext,
+    refuse: Refuse<FormRefusal | 'token_missing'>,
     options: VerificationOptions = {},
   ): Promise<PresentedToken> {
-    const parameters = readFormRequest(request);
+    const parameters = readFormRequest(request, refuse);
     const credentials = clientCredentials(request.headers.authorization, parameters);
     const records = await readRecords(dynamo, clientAuthentication.keysToRead(credentials, auditContext));
-    const client = await clientAuthentication.authenticate(credentials, records, auditContext);
+    const client = await clientAuthentication.authenticate(credentials, records, auditContext, refuse);
     await clientAuthentication.settled();
     const token = parameters.get('token');
-    if (token === undefined) throw new OAuthError('token_missing');
+    if (token === undefined) throw refuse('token_missing');
     const refreshToken = await verifyRefreshToken(token);
     const claims = refreshToken ? undefined : await verifyAccessToken(token, options);
     return { client, refreshToken, claims };

@@ -1,10 +1,9 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import type { Revocation } from '../answers.ts';
-import { OAuthError } from '../oauth-error.ts';
 import type { AuditContext } from '../protection/audit.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
-import { type EndpointParts, makeOAuthEndpoint } from './oauth-endpoint.ts';
+import { type EndpointParts, makeOAuthEndpoint, type RefuseAt } from './oauth-endpoint.ts';
 import type { ReadPresentedToken } from './presented-token.ts';
 
 /**
@@ -15,11 +14,15 @@ import type { ReadPresentedToken } from './presented-token.ts';
 export function makeRevokeEndpoint({ readPresentedToken, sessions, log, count, now }: RevokeEndpointParts) {
   return makeOAuthEndpoint({ endpoint: 'revoke', log, count, answer: revokeToken });
 
-  async function revokeToken(request: HttpRequest, auditContext: AuditContext): Promise<Revocation> {
-    const { client, refreshToken, claims } = await readPresentedToken(request, auditContext, {
+  async function revokeToken(
+    request: HttpRequest,
+    auditContext: AuditContext,
+    refuse: RefuseAt<'revoke'>,
+  ): Promise<Revocation> {
+    const { client, refreshToken, claims } = await readPresentedToken(request, auditContext, refuse, {
       mayBeExpired: true,
     });
-    if (claims && claims.client_id !== client.clientId) throw new OAuthError('token_of_another_client');
+    if (claims && claims.client_id !== client.clientId) throw refuse('token_of_another_client');
     const sessionId = refreshToken?.sessionId ?? claims?.sid;
     const session = sessionId === undefined ? undefined : await sessions.findSession(sessionId);
     if (!session) {
@@ -28,7 +31,7 @@ export function makeRevokeEndpoint({ readPresentedToken, sessions, log, count, n
     }
     auditContext.sessionId = session.sessionId;
     auditContext.userId = session.userId;
-    if (session.clientId !== client.clientId) throw new OAuthError('token_of_another_client');
+    if (session.clientId !== client.clientId) throw refuse('token_of_another_client');
     await sessions.revokeSession(session.sessionId, 'revocation', now());
     return {};
   }

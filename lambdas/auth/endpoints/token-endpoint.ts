@@ -3,14 +3,14 @@ import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import type { TokenResponse } from '../answers.ts';
 import { type Parameters, readFormRequest } from '../form-request.ts';
-import type { PreparedGrant } from '../grants/grant.ts';
+import type { PreparedGrant, RefuseGrant } from '../grants/grant.ts';
 import type { Grants } from '../grants/grants.ts';
-import { OAuthError } from '../oauth-error.ts';
+import type { Refuse } from '../oauth-error.ts';
 import { type Client, type GrantType, grantTypes } from '../principals/client.ts';
 import type { AuditContext } from '../protection/audit.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
 import { claimedClientId, clientCredentials } from './client-credentials.ts';
-import { type EndpointParts, makeOAuthEndpoint } from './oauth-endpoint.ts';
+import { type EndpointParts, makeOAuthEndpoint, type RefuseAt } from './oauth-endpoint.ts';
 
 /** Makes the token endpoint (RFC 6749 section 3.2). */
 export function makeTokenEndpoint({ dynamo, clientAuthentication, grants, log, count }: TokenEndpointParts) {
@@ -20,23 +20,27 @@ export function makeTokenEndpoint({ dynamo, clientAuthentication, grants, log, c
    * The steps, in the order in which their errors are reported. Everything that can be known beforehand is read in one
    * round trip. That is the only reason to prepare a grant before authenticating the client.
    */
-  async function answerTokenRequest(request: HttpRequest, auditContext: AuditContext): Promise<TokenResponse> {
-    const parameters = readFormRequest(request);
-    const grantType = requireGrantType(parameters);
+  async function answerTokenRequest(
+    request: HttpRequest,
+    auditContext: AuditContext,
+    refuse: RefuseAt<'token'>,
+  ): Promise<TokenResponse> {
+    const parameters = readFormRequest(request, refuse);
+    const grantType = requireGrantType(parameters, refuse);
     if (isSupported(grantType)) auditContext.grant = grantType;
 
     const credentials = clientCredentials(request.headers.authorization, parameters);
     const clientId = claimedClientId(credentials);
-    const preparation = await prepareGrant(grants, grantType, parameters, clientId);
+    const preparation = await prepareGrant(grants, grantType, parameters, refuse, clientId);
     const records = await readRecords(dynamo, {
       ...preparation?.grant?.keysToRead,
       ...clientAuthentication.keysToRead(credentials, auditContext),
     });
 
-    const client = await clientAuthentication.authenticate(credentials, records, auditContext);
+    const client = await clientAuthentication.authenticate(credentials, records, auditContext, refuse);
     try {
-      requireAllowed(client, requireSupported(grantType));
-      return await requirePrepared(preparation).issue({ client, records, auditContext });
+      requireAllowed(client, requireSupported(grantType, refuse), refuse);
+      return await requirePrepared(preparation, refuse).issue({ client, records, auditContext, refuse });
     } finally {
       await clientAuthentication.settled();
     }
@@ -49,9 +53,9 @@ interface TokenEndpointParts extends EndpointParts {
   readonly grants: Grants;
 }
 
-function requireGrantType(parameters: Parameters): string {
+function requireGrantType(parameters: Parameters, refuse: Refuse<'grant_type_missing'>): string {
   const grantType = parameters.get('grant_type');
-  if (grantType === undefined) throw new OAuthError('grant_type_missing');
+  if (grantType === undefined) throw refuse('grant_type_missing');
   return grantType;
 }
 
@@ -64,11 +68,12 @@ async function prepareGrant(
   grants: Grants,
   grantType: string,
   parameters: Parameters,
+  refuse: RefuseGrant,
   clientId: string | undefined,
 ): Promise<Preparation | undefined> {
   if (clientId === undefined || !isSupported(grantType)) return undefined;
   try {
-    return { grant: await grants[grantType].prepare(parameters, clientId) };
+    return { grant: await grants[grantType].prepare(parameters, refuse, clientId) };
   } catch (error) {
     return { grant: undefined, error };
   }
@@ -76,17 +81,17 @@ async function prepareGrant(
 
 type Preparation = { readonly grant: PreparedGrant } | { readonly grant: undefined; readonly error: unknown };
 
-function requireSupported(grantType: string): GrantType {
-  if (!isSupported(grantType)) throw new OAuthError('grant_unsupported');
+function requireSupported(grantType: string, refuse: Refuse<'grant_unsupported'>): GrantType {
+  if (!isSupported(grantType)) throw refuse('grant_unsupported');
   return grantType;
 }
 
-function requireAllowed(client: Client, grantType: GrantType): void {
-  if (!client.grants.includes(grantType)) throw new OAuthError('grant_not_allowed');
+function requireAllowed(client: Client, grantType: GrantType, refuse: Refuse<'grant_not_allowed'>): void {
+  if (!client.grants.includes(grantType)) throw refuse('grant_not_allowed');
 }
 
-function requirePrepared(preparation: Preparation | undefined): PreparedGrant {
-  if (!preparation) throw new OAuthError('grant_unsupported');
+function requirePrepared(preparation: Preparation | undefined, refuse: Refuse<'grant_unsupported'>): PreparedGrant {
+  if (!preparation) throw refuse('grant_unsupported');
   if (!preparation.grant) throw preparation.error;
   return preparation.grant;
 }

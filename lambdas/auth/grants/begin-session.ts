@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { TokenResponse } from '../answers.ts';
-import { OAuthError } from '../oauth-error.ts';
+import type { Refuse } from '../oauth-error.ts';
 import { type Client, mayRefresh } from '../principals/client.ts';
 import { formatScope, type Scope } from '../principals/scope.ts';
 import type { User } from '../principals/user.ts';
@@ -81,13 +81,13 @@ export function makeSessionBeginning({
    *
    * @throws {OAuthError} when a lock began since the failures were read.
    */
-  async function createAndCommit(session: Session, { lockoutKey, failures }: Login): Promise<number> {
+  async function createAndCommit(session: Session, { lockoutKey, failures, refuse }: Login): Promise<number> {
     const commit = lockout.commitLogin(lockoutKey, failures, sessionLimit.drawFirstNumber());
     const creation = sessions.createSession(session);
     try {
       const [loginNumber] = await Promise.all([commit, creation]);
       if (loginNumber !== undefined) return loginNumber;
-      throw new OAuthError('credentials_refused', { reason: lockedMeanwhile });
+      throw refuse('credentials_refused', { reason: lockedMeanwhile });
     } catch (error) {
       await Promise.allSettled([commit, creation]); // a deletion that overtook the creation would delete nothing
       await sessions.deleteSession(session.sessionId).catch(() => undefined); // best effort: one that stays is never used
@@ -108,4 +108,5 @@ interface Login {
   /** As they were read before the password was judged. */
   readonly failures: FailureRecord;
   readonly auditContext: AuditContext;
+  readonly refuse: Refuse<'credentials_refused'>;
 }

@@ -1,7 +1,8 @@
 import type { RecordKeys, Records } from '../../platform/aws/batch-get.ts';
 import type { TokenResponse } from '../answers.ts';
+import type { authRoutes } from '../endpoints/routes.ts';
 import type { Parameters } from '../form-request.ts';
-import { type OAuthCase, OAuthError } from '../oauth-error.ts';
+import type { OAuthCase, Refuse } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import { parseScope, type Scope } from '../principals/scope.ts';
 import type { AuditContext } from '../protection/audit.ts';
@@ -16,8 +17,11 @@ export interface Grant {
    *
    * @throws {OAuthError} reported after all errors that concern the client.
    */
-  prepare(parameters: Parameters, clientId: string): Promise<PreparedGrant>;
+  prepare(parameters: Parameters, refuse: RefuseGrant, clientId: string): Promise<PreparedGrant>;
 }
+
+/** Makes the errors that a grant may answer with: what the token endpoint lists. */
+export type RefuseGrant = Refuse<(typeof authRoutes.Token.operations.issueToken.refusals)[number]>;
 
 /** A grant with the parameters of one request. */
 export interface PreparedGrant {
@@ -33,34 +37,47 @@ export interface GrantRequest {
   /** Those that the prepared grant names in `keysToRead`. */
   readonly records: Records<string>;
   readonly auditContext: AuditContext;
+  readonly refuse: RefuseGrant;
 }
 
 /** The errors and the limit of a required parameter. */
-export interface ParameterRule {
-  readonly missing: OAuthCase;
-  readonly tooLong: OAuthCase;
+export interface ParameterRule<Case extends OAuthCase> {
+  readonly missing: Case;
+  readonly tooLong: Case;
   /** Of the decoded value, in UTF-8. */
   readonly maxBytes: number;
 }
 
 /** Returns a required parameter. @throws {OAuthError} when it is missing, empty or too long. */
-export function requireParameter(parameters: Parameters, name: string, rule: ParameterRule): string {
+export function requireParameter<Case extends OAuthCase>(
+  parameters: Parameters,
+  name: string,
+  rule: ParameterRule<Case>,
+  refuse: Refuse<Case>,
+): string {
   const value = parameters.get(name);
-  if (value === undefined) throw new OAuthError(rule.missing);
-  if (Buffer.byteLength(value) > rule.maxBytes) throw new OAuthError(rule.tooLong);
+  if (value === undefined) throw refuse(rule.missing);
+  if (Buffer.byteLength(value) > rule.maxBytes) throw refuse(rule.tooLong);
   return value;
 }
 
 /** Returns the `scope` parameter; `undefined` when there is none. @throws {OAuthError} when it is malformed or names an unknown scope. */
-export function requestedScope(parameters: Parameters): ReadonlySet<Scope> | undefined {
+export function requestedScope(
+  parameters: Parameters,
+  refuse: Refuse<'scope_invalid'>,
+): ReadonlySet<Scope> | undefined {
   const parameter = parameters.get('scope');
   const scopes = parameter === undefined ? undefined : parseScope(parameter);
-  if (parameter !== undefined && !scopes) throw new OAuthError('scope_invalid');
+  if (parameter !== undefined && !scopes) throw refuse('scope_invalid');
   return scopes;
 }
 
 /** Refuses scopes that the client is not allowed, whatever the user's role. @throws {OAuthError} */
-export function refuseForeignScopes(requested: ReadonlySet<Scope> | undefined, client: Client): void {
+export function refuseForeignScopes(
+  requested: ReadonlySet<Scope> | undefined,
+  client: Client,
+  refuse: Refuse<'scope_of_another_client'>,
+): void {
   const allowed = new Set(client.scopes);
-  if (requested && [...requested].some(scope => !allowed.has(scope))) throw new OAuthError('scope_of_another_client');
+  if (requested && [...requested].some(scope => !allowed.has(scope))) throw refuse('scope_of_another_client');
 }

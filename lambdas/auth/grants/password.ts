@@ -4,7 +4,7 @@ import type { MakeId } from '../../platform/identifiers.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { TokenResponse } from '../answers.ts';
 import type { Parameters } from '../form-request.ts';
-import { OAuthError } from '../oauth-error.ts';
+import type { OAuthError, Refuse } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import type { CredentialStore } from '../principals/credential-store.ts';
 import { importedPrefix } from '../principals/imported-hash.ts';
@@ -28,6 +28,7 @@ import {
   type Grant,
   type GrantRequest,
   type PreparedGrant,
+  type RefuseGrant,
   refuseForeignScopes,
   requestedScope,
   requireParameter,
@@ -62,10 +63,10 @@ export function makePasswordGrant({
 }): Grant {
   return { prepare };
 
-  async function prepare(parameters: Parameters, clientId: string): Promise<PreparedGrant> {
-    const email = requireUsername(parameters);
-    const password = requireParameter(parameters, 'password', passwordRule);
-    const requested = requestedScope(parameters);
+  async function prepare(parameters: Parameters, refuse: RefuseGrant, clientId: string): Promise<PreparedGrant> {
+    const email = requireUsername(parameters, refuse);
+    const password = requireParameter(parameters, 'password', passwordRule, refuse);
+    const requested = requestedScope(parameters, refuse);
     const lockoutKey = await lockout.keyOf(clientId, email);
     return {
       keysToRead: {
@@ -78,15 +79,15 @@ export function makePasswordGrant({
   }
 
   async function logIn(parameters: PasswordParameters, request: GrantRequest): Promise<TokenResponse> {
-    const { client, records, auditContext } = request;
+    const { client, records, auditContext, refuse } = request;
     const { lockoutKey } = parameters;
-    refuseForeignScopes(parameters.requested, client);
-    refuseOverLimit(clientRateLimit.secondsToWait(records.clientFailures));
+    refuseForeignScopes(parameters.requested, client, refuse);
+    refuseOverLimit(clientRateLimit.secondsToWait(records.clientFailures), refuse);
     // Read before hashing: a lock that begins meanwhile does not undo this judgement.
     const failures = lockout.failuresIn(lockoutKey, records.failures);
     const { credential, user } = await authenticateUser(parameters, failures, request);
-    const scopes = await requireScopes(parameters, failures, client, user);
-    const response = await beginSession({ client, user, scopes, lockoutKey, failures, auditContext });
+    const scopes = await requireScopes(parameters, failures, user, request);
+    const response = await beginSession({ client, user, scopes, lockoutKey, failures, auditContext, refuse });
     await rehash(credential, parameters.password);
     return response;
   }
@@ -95,20 +96,20 @@ export function makePasswordGrant({
   async function authenticateUser(
     { password, lockoutKey }: PasswordParameters,
     failures: FailureRecord,
-    { client, records, auditContext }: GrantRequest,
+    { client, records, auditContext, refuse }: GrantRequest,
   ): Promise<AuthenticatedUser> {
     const credential = parseCredential(records.credential);
     const { isLocked } = failures;
     const isMatch = !isLocked && (await isRight(password, credential));
     const user = await readUser(credential); // after the hash, which takes long: as fresh as possible
     if (user) auditContext.userId = user.userId;
-    if (isLocked) throw refused('user_locked');
+    if (isLocked) throw refused('user_locked', refuse);
     const judgement = judge(credential, user, isMatch, client);
     if (judgement.outcome === 'accepted') return judgement;
     await lockout.countFailure(lockoutKey, failures);
     // Two writes in a row, as for a right password that is too late: about the same duration.
     await clientRateLimit.count(client.clientId);
-    throw refused(judgement.reason);
+    throw refused(judgement.reason, refuse);
   }
 
   /** An imported hash that cannot be judged is a wrong password, told in the log, and costs what an unknown user costs. */
@@ -138,14 +139,14 @@ export function makePasswordGrant({
   async function requireScopes(
     { requested, lockoutKey }: PasswordParameters,
     failures: FailureRecord,
-    client: Client,
     user: User,
+    { client, refuse }: GrantRequest,
   ): Promise<ReadonlySet<Scope>> {
     const allowed = scopesAllowed(client, user);
     const scopes = requested ? commonScopes(requested, allowed) : allowed;
     if (!requested || scopes.size > 0) return scopes;
-    if (!(await lockout.commit(lockoutKey, failures))) throw refused(lockedMeanwhile);
-    throw new OAuthError('scope_of_no_role');
+    if (!(await lockout.commit(lockoutKey, failures))) throw refused(lockedMeanwhile, refuse);
+    throw refuse('scope_of_no_role');
   }
 
   /** Best effort: when it fails, the next login tries again. */
@@ -156,8 +157,8 @@ export function makePasswordGrant({
 }
 
 /** @throws {OAuthError} 429 when too many passwords of the client were refused: it limits password grants, never a refresh. */
-function refuseOverLimit(retryAfterSeconds: number | undefined): void {
-  if (retryAfterSeconds !== undefined) throw new OAuthError('client_rate_limit', { retryAfterSeconds });
+function refuseOverLimit(retryAfterSeconds: number | undefined, refuse: Refuse<'client_rate_limit'>): void {
+  if (retryAfterSeconds !== undefined) throw refuse('client_rate_limit', { retryAfterSeconds });
 }
 
 /**
@@ -165,13 +166,13 @@ function refuseOverLimit(retryAfterSeconds: number | undefined): void {
  *
  * @throws {OAuthError} also for one of nothing but blanks.
  */
-function requireUsername(parameters: Parameters): string {
+function requireUsername(parameters: Parameters, refuse: Refuse<'username_missing' | 'username_too_long'>): string {
   const typed = parameters.get('username')?.trim() ?? '';
-  if (typed === '') throw new OAuthError(usernameRule.missing);
+  if (typed === '') throw refuse(usernameRule.missing);
   // Normalising takes time by the square of the length. No character becomes less than a quarter of its bytes.
   const isFarTooLong = Buffer.byteLength(typed) > 4 * usernameRule.maxBytes;
   const email = isFarTooLong ? typed : normaliseEmail(typed);
-  if (Buffer.byteLength(email) > usernameRule.maxBytes) throw new OAuthError(usernameRule.tooLong);
+  if (Buffer.byteLength(email) > usernameRule.maxBytes) throw refuse(usernameRule.tooLong);
   return email;
 }
 
@@ -189,8 +190,8 @@ interface PasswordParameters {
 }
 
 /** Returns one error for all reasons (RFC 6749 section 5.2); the reason goes to the audit trail alone. */
-function refused(reason: string): OAuthError {
-  return new OAuthError('credentials_refused', { reason });
+function refused(reason: string, refuse: Refuse<'credentials_refused'>): OAuthError {
+  return refuse('credentials_refused', { reason });
 }
 
 function judge(

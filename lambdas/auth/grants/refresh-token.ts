@@ -2,11 +2,11 @@ import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { TokenResponse } from '../answers.ts';
 import type { Parameters } from '../form-request.ts';
-import { OAuthError } from '../oauth-error.ts';
+import type { OAuthError, Refuse } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import { commonScopes, type Scope, scopesAllowed, storedScope } from '../principals/scope.ts';
 import { parseUser, type User, userKey } from '../principals/user.ts';
-import { type AuditContext, reuseReason } from '../protection/audit.ts';
+import { reuseReason } from '../protection/audit.ts';
 import { type SessionTables, sessionEndReason } from '../sessions/active-session.ts';
 import type { PresentedRefreshToken, VerifyRefreshToken } from '../sessions/refresh-token.ts';
 import { isExpired, parseSession, type Session, sessionKey } from '../sessions/session.ts';
@@ -15,6 +15,7 @@ import {
   type Grant,
   type GrantRequest,
   type PreparedGrant,
+  type RefuseGrant,
   refuseForeignScopes,
   requestedScope,
   requireParameter,
@@ -41,9 +42,9 @@ export function makeRefreshTokenGrant({
 }): Grant {
   return { prepare };
 
-  async function prepare(parameters: Parameters): Promise<PreparedGrant> {
-    const presented = requireParameter(parameters, 'refresh_token', refreshTokenRule);
-    const requested = requestedScope(parameters);
+  async function prepare(parameters: Parameters, refuse: RefuseGrant): Promise<PreparedGrant> {
+    const presented = requireParameter(parameters, 'refresh_token', refreshTokenRule, refuse);
+    const requested = requestedScope(parameters, refuse);
     const token = await verifyRefreshToken(presented);
     return {
       keysToRead: {
@@ -57,19 +58,20 @@ export function makeRefreshTokenGrant({
   async function refresh(
     token: PresentedRefreshToken | undefined,
     requested: ReadonlySet<Scope> | undefined,
-    { client, records, auditContext }: GrantRequest,
+    request: GrantRequest,
   ): Promise<TokenResponse> {
-    refuseForeignScopes(requested, client);
-    if (!token) throw refused('refresh_token_forged');
+    const { client, records, auditContext, refuse } = request;
+    refuseForeignScopes(requested, client, refuse);
+    if (!token) throw refused('refresh_token_forged', refuse);
     auditContext.sessionId = token.sessionId;
     auditContext.userId = token.userId;
     // the client first, before reuse is detected: otherwise a client could end the sessions of another
-    const session = requireSessionOf(client, parseSession(records.session));
-    await requireUsable(token, client, session);
-    const user = requireUserOf(session, client, parseUser(records.user));
-    const scopes = scopesToGrant(requested, session, client, user);
+    const session = requireSessionOf(client, parseSession(records.session), refuse);
+    await requireUsable(token, session, request);
+    const user = requireUserOf(session, client, parseUser(records.user), refuse);
+    const scopes = scopesToGrant(requested, session, user, request);
     const tokens = await prepareTokens({ client, session, scopes });
-    return tokens.write(await rotate(token, client, session, tokens.keyId, auditContext));
+    return tokens.write(await rotate(token, session, tokens.keyId, request));
   }
 
   /**
@@ -79,28 +81,27 @@ export function makeRefreshTokenGrant({
    */
   async function requireUsable(
     token: PresentedRefreshToken,
-    client: Client,
     session: Session,
+    { client, refuse }: GrantRequest,
   ): Promise<'current' | 'previous'> {
     const state = tokenState(token, session, client, now());
     if (state === 'current' || state === 'previous') return state;
     if (state === reuseReason) await sessions.revokeSession(session.sessionId, 'reuse', now());
-    throw refused(state);
+    throw refused(state, refuse);
   }
 
   /** Rotates the token. Returns the session as this request rotated it, or as a concurrent one did a moment ago. */
   async function rotate(
     token: PresentedRefreshToken,
-    client: Client,
     session: Session,
     keyId: string,
-    auditContext: AuditContext,
+    request: GrantRequest,
   ): Promise<Session> {
     const rotationId = makeId(22);
     let latest: Session | undefined = session;
     for (let tries = 0; tries < maxTries && latest; tries++) {
-      if ((await requireUsable(token, client, latest)) === 'previous') {
-        auditContext.reason = 'grace';
+      if ((await requireUsable(token, latest, request)) === 'previous') {
+        request.auditContext.reason = 'grace';
         return latest;
       }
       const rotated = await sessions.rotateSession(latest, {
@@ -114,7 +115,7 @@ export function makeRefreshTokenGrant({
       // our own write, whose answer got lost and which the SDK repeated
       if (latest?.rotationId === rotationId && latest.revokedAt === undefined) return latest;
     }
-    throw refused('refresh_token_unknown');
+    throw refused('refresh_token_unknown', request.refuse);
   }
 }
 
@@ -125,14 +126,16 @@ export const refreshTokenRule = {
   maxBytes: 512,
 } as const;
 
+type RefuseToken = Refuse<'refresh_token_refused'>;
+
 /** Returns one error for all reasons (RFC 6749 section 5.2); the reason goes to the audit trail alone. */
-function refused(reason: string): OAuthError {
-  return new OAuthError('refresh_token_refused', { reason });
+function refused(reason: string, refuse: RefuseToken): OAuthError {
+  return refuse('refresh_token_refused', { reason });
 }
 
-function requireSessionOf(client: Client, session: Session | undefined): Session {
-  if (!session) throw refused('refresh_token_unknown');
-  if (session.clientId !== client.clientId) throw refused('refresh_token_of_another_client');
+function requireSessionOf(client: Client, session: Session | undefined, refuse: RefuseToken): Session {
+  if (!session) throw refused('refresh_token_unknown', refuse);
+  if (session.clientId !== client.clientId) throw refused('refresh_token_of_another_client', refuse);
   return session;
 }
 
@@ -156,10 +159,10 @@ type TokenState =
   | 'refresh_token_unknown'
   | typeof reuseReason;
 
-function requireUserOf(session: Session, client: Client, user: User | undefined): User {
-  if (!user) throw refused('user_gone');
+function requireUserOf(session: Session, client: Client, user: User | undefined, refuse: RefuseToken): User {
+  if (!user) throw refused('user_gone', refuse);
   const reason = sessionEndReason(client, user, session);
-  if (reason !== undefined) throw refused(reason);
+  if (reason !== undefined) throw refused(reason, refuse);
   return user;
 }
 
@@ -171,13 +174,13 @@ function requireUserOf(session: Session, client: Client, user: User | undefined)
 function scopesToGrant(
   requested: ReadonlySet<Scope> | undefined,
   session: Session,
-  client: Client,
   user: User,
+  { client, refuse }: GrantRequest,
 ): ReadonlySet<Scope> {
   const original = storedScope(session.scope);
-  if (requested && [...requested].some(scope => !original.has(scope))) throw new OAuthError('scope_wider');
+  if (requested && [...requested].some(scope => !original.has(scope))) throw refuse('scope_wider');
   const scopes = commonScopes(requested ?? original, scopesAllowed(client, user));
-  if (requested && scopes.size === 0) throw new OAuthError('scope_of_no_role');
+  if (requested && scopes.size === 0) throw refuse('scope_of_no_role');
   return scopes;
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSessionBeginning } from '../../../../lambdas/auth/grants/begin-session.ts';
 import type { Grant } from '../../../../lambdas/auth/grants/grant.ts';
 import { makePasswordGrant } from '../../../../lambdas/auth/grants/password.ts';
-import { OAuthError } from '../../../../lambdas/auth/oauth-error.ts';
+import { OAuthError, oauthCases } from '../../../../lambdas/auth/oauth-error.ts';
 import type { Client } from '../../../../lambdas/auth/principals/client.ts';
 import { readRecords } from '../../../../lambdas/platform/aws/batch-get.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
@@ -11,6 +11,8 @@ import { type AuthService, quickHashing, startAuthService } from '../../../suppo
 const bursts = 200;
 const maySucceed = 20;
 const guesses = 100;
+
+const refuse = OAuthError.from(oauthCases);
 
 let service: AuthService;
 let grant: Grant;
@@ -51,10 +53,10 @@ afterAll(() => service.stop());
 
 /** Returns whether a login succeeds. */
 const logIn = async (client: Client, username: string, password: string): Promise<boolean> => {
-  const prepared = await grant.prepare(new Map(Object.entries({ username, password })), client.clientId);
+  const prepared = await grant.prepare(new Map(Object.entries({ username, password })), refuse, client.clientId);
   const records = await readRecords(service.database.dynamo, prepared.keysToRead);
   try {
-    await prepared.issue({ client, records, auditContext: { ip: '203.0.113.7', endpoint: 'token' } });
+    await prepared.issue({ client, records, auditContext: { ip: '203.0.113.7', endpoint: 'token' }, refuse });
     return true;
   } catch (error) {
     if (error instanceof OAuthError && error.code === 'invalid_grant') return false;
