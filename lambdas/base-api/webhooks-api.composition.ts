@@ -23,7 +23,7 @@ import { makeBaseApi } from './base-api.ts';
 export function composeWebhooksApi(
   environment: z.infer<typeof webhooksApiEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'kms' | 'resolve' | 'time' | 'random'>,
-  { log }: Telemetry,
+  { log }: Pick<Telemetry, 'log'>,
 ) {
   const { dynamo, kms, resolve, time, random } = outside;
   const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.KEYRING_TABLE });

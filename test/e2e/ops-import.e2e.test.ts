@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { hash as bcrypt } from 'bcryptjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { passwordHashing } from '../../lambdas/auth/principals/password-hash.ts';
 import { unique } from '../../tools/support/accounts.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { passwordGrant } from '../../tools/support/service-client.ts';
 import { createClient, createUser, getTokens, postToken } from '../support/e2e-accounts.ts';
 import { ops } from '../support/e2e-ops.ts';
 import { plant, run } from '../support/e2e-target.ts';
+import { passwordHashing } from '../support/password-hashing.ts';
 
 let folder: string;
 beforeAll(async () => {

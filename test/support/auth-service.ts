@@ -1,32 +1,28 @@
-import { makeClientAuthentication } from '../../lambdas/auth/endpoints/client-authentication.ts';
-import { makeIntrospectEndpoint } from '../../lambdas/auth/endpoints/introspect-endpoint.ts';
-import { makePresentedTokenReader } from '../../lambdas/auth/endpoints/presented-token.ts';
-import { makeRevokeEndpoint } from '../../lambdas/auth/endpoints/revoke-endpoint.ts';
-import { makeTokenEndpoint } from '../../lambdas/auth/endpoints/token-endpoint.ts';
-import { makeGrants } from '../../lambdas/auth/grants/grants.ts';
+import { composeIntrospect } from '../../lambdas/auth/endpoints/introspect.composition.ts';
+import { composeRevoke } from '../../lambdas/auth/endpoints/revoke.composition.ts';
+import { composeToken } from '../../lambdas/auth/endpoints/token.composition.ts';
 import { type KeyRotation, makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
 import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type Client, type GrantType, grantTypes } from '../../lambdas/auth/principals/client.ts';
 import { type ClientStore, makeClientStore, type NewClient } from '../../lambdas/auth/principals/client-store.ts';
-import { makePasswordHashing, type PasswordHashing } from '../../lambdas/auth/principals/password-hash.ts';
-import { makeSecretUse } from '../../lambdas/auth/principals/secret-use.ts';
+import { makePasswordHashing } from '../../lambdas/auth/principals/password-hash.ts';
 import type { User } from '../../lambdas/auth/principals/user.ts';
 import { makeUserStore, type UserStore } from '../../lambdas/auth/principals/user-store.ts';
 import { type Lockout, makeLockout } from '../../lambdas/auth/protection/lockout.ts';
-import { makeIpRateLimit } from '../../lambdas/auth/protection/rate-limit.ts';
-import { makeAccessTokenVerification } from '../../lambdas/auth/sessions/access-token.ts';
-import { makeActiveSessionReader } from '../../lambdas/auth/sessions/active-session.ts';
-import { makeRefreshTokenVerification } from '../../lambdas/auth/sessions/refresh-token.ts';
 import { makeSessionList, type SessionList } from '../../lambdas/auth/sessions/session-list.ts';
 import { makeSessionStore, type SessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import type { HttpRequest, HttpResponse } from '../../lambdas/platform/http.ts';
-import { randomId } from '../../lambdas/platform/identifiers.ts';
+import { makeRandomIds, randomId } from '../../lambdas/platform/identifiers.ts';
+import type { KeyDerivation } from '../../lambdas/platform/key-derivation.ts';
 import { type Keyring, makeKeyring, type SigningAlgorithm } from '../../lambdas/platform/keyring.ts';
-import type { Log } from '../../lambdas/platform/telemetry.ts';
+import type { Outside } from '../../lambdas/platform/outside.ts';
+import { systemRandom } from '../../lambdas/platform/random.ts';
+import type { Log, Telemetry } from '../../lambdas/platform/telemetry.ts';
 import { type FrozenClock, frozenClock } from './clock.ts';
 import { type Database, startDatabase } from './database/database.ts';
 import { type FakeKms, makeFakeKms } from './fake-kms.ts';
 import { httpRequest, type RequestDescription } from './http-request.ts';
+import { quickKeyDerivation } from './password-hashing.ts';
 
 /** The names the service under test goes by. */
 export const issuer = 'https://auth.example.com';
@@ -47,8 +43,10 @@ export interface AuthServiceOptions {
   readonly algorithm?: SigningAlgorithm;
   readonly ipFailureLimit?: number;
   readonly clientFailureLimit?: number;
-  /** @default - {@link quickHashing} */
-  readonly passwords?: PasswordHashing;
+  /** @default - {@link quickKeyDerivation} */
+  readonly keyDerivation?: KeyDerivation;
+  /** @default - one of its own */
+  readonly kms?: FakeKms;
   /** Draws from [0, 1). @default - 0: of a user's logins through a client the 20th counts the sessions, and so on */
   readonly random?: () => number;
 }
@@ -56,6 +54,9 @@ export interface AuthServiceOptions {
 /** A whole {auth_url} on an embedded database and a fake KMS, with a clock that stands still. */
 export interface AuthService {
   readonly clock: FrozenClock;
+  /** What its functions are composed with. */
+  readonly outside: Pick<Outside, 'time' | 'random' | 'keyDerivation' | 'dynamo' | 'kms'>;
+  readonly telemetry: Pick<Telemetry, 'log' | 'count'>;
   readonly database: Database;
   readonly kms: FakeKms;
   readonly keyring: Keyring;
@@ -69,7 +70,7 @@ export interface AuthService {
   readonly logs: string[];
   /** Every metric so far. */
   readonly metrics: string[];
-  /** Names of hash operations so far: `hash` and `verify`. */
+  /** The hashes that the token function has computed so far, by their algorithm. */
   readonly hashes: string[];
   /** A fresh client; both grants unless said otherwise. */
   makeClient(description?: Partial<NewClient>): Promise<{ client: Client; id: string; secret: string }>;
@@ -84,8 +85,27 @@ export interface AuthService {
   stop(): Promise<void>;
 }
 
-/** Argon2id at the least cost that it has, for tests about something else. */
-export const quickHashing = makePasswordHashing({ memory: 8, passes: 1, parallelism: 1 });
+/** The environment of the functions of {auth_url}. */
+export const authEnvironment = {
+  CLIENTS_TABLE: 'Clients',
+  USERS_TABLE: 'Users',
+  CREDENTIALS_TABLE: 'Credentials',
+  SESSIONS_TABLE: 'Sessions',
+  LOCKOUTS_TABLE: 'Lockouts',
+  KEYRING_TABLE: 'Keyring',
+  ISSUER: issuer,
+  AUDIENCE: audience,
+  ISSUERS: [issuer],
+  AUDIENCES: [audience],
+  ACCESS_TOKEN_SECONDS: 900,
+  REFRESH_IDLE_SECONDS: 14 * 86_400,
+  REFRESH_ABSOLUTE_SECONDS: 90 * 86_400,
+  IP_FAILURE_LIMIT: 100_000,
+  CLIENT_FAILURE_LIMIT: 100_000,
+  OTHER_PASSWORD_HASHES: 'imported',
+  FORMER_HOST: undefined,
+  FORMER_HOST_SUNSET: undefined,
+} as const;
 
 /** The header every form needs. */
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -98,28 +118,29 @@ export function basic(id: string, secret: string): string {
 /** Starts the service; stop it in `afterAll`. */
 export async function startAuthService(options: AuthServiceOptions = {}): Promise<AuthService> {
   const clock = frozenClock();
-  const { now } = clock;
-  const { passwords = quickHashing } = options;
+  const { time } = clock;
+  const { keyDerivation = quickKeyDerivation, kms = makeFakeKms() } = options;
+  const random = { ...systemRandom, number: options.random ?? (() => 0) };
+  const makeId = makeRandomIds(random);
   const database = await startDatabase('Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts', 'Keyring');
   const { dynamo } = database;
-  const kms = makeFakeKms();
   const logs: string[] = [];
   const metrics: string[] = [];
   const hashes: string[] = [];
   const note = (...line: unknown[]) => void logs.push(JSON.stringify(line));
   const log: Log = { info: note, warn: note, error: note };
-  const count = (name: string) => void metrics.push(name);
+  const telemetry = { log, count: (name: string) => void metrics.push(name) };
 
-  const makeId = randomId;
-  const clients = makeClientStore({ dynamo, table: 'Clients', now, makeId });
+  const clients = makeClientStore({ ...time, dynamo, table: 'Clients', makeId });
   const users = makeUserStore({
+    ...time,
     dynamo,
     tables: { users: 'Users', credentials: 'Credentials' },
-    now,
     makeId,
-    hash: passwords.hash,
+    hash: makePasswordHashing({ keyDerivation, random }).hash,
   });
   const rotation = makeKeyRotation({
+    ...time,
     dynamo,
     kms: kms.client,
     table: 'Keyring',
@@ -130,57 +151,20 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
       accessTokenSeconds: 900,
       refreshAbsoluteSeconds: 90 * 86_400,
     }),
-    now,
     makeId,
   });
   await rotation.rotateKeys();
 
-  const newKeyring = () => makeKeyring({ dynamo, kms: kms.client, table: 'Keyring', now });
-  const sessions = makeSessionStore({ dynamo, table: 'Sessions' });
-  const tables = {
-    clients: 'Clients',
-    users: 'Users',
-    credentials: 'Credentials',
-    sessions: 'Sessions',
-    lockouts: 'Lockouts',
+  const outside = { time, random, dynamo, kms: kms.client, keyDerivation: noting(keyDerivation, hashes) };
+  const environment = {
+    ...authEnvironment,
+    IP_FAILURE_LIMIT: options.ipFailureLimit ?? authEnvironment.IP_FAILURE_LIMIT,
+    CLIENT_FAILURE_LIMIT: options.clientFailureLimit ?? authEnvironment.CLIENT_FAILURE_LIMIT,
   };
-  const ipFailureLimit = options.ipFailureLimit ?? 100_000;
-  const clientAuthentication = makeClientAuthentication({
-    table: 'Clients',
-    ipRateLimit: makeIpRateLimit({ dynamo, table: 'Lockouts', limit: ipFailureLimit, now }),
-    secretUse: makeSecretUse({ dynamo, table: 'Lockouts', now, log }),
-    now,
-  });
-  const newPresentedTokenReader = (keyring = newKeyring()) =>
-    makePresentedTokenReader({
-      dynamo,
-      clientAuthentication,
-      verifyRefreshToken: makeRefreshTokenVerification(keyring),
-      verifyAccessToken: makeAccessTokenVerification({ keyring, issuers: [issuer], audiences: [audience], now }),
-    });
-  const world = { dynamo, tables, issuer, audience, log, count, now };
-  const endpoints: Record<Endpoint, (request: HttpRequest) => Promise<HttpResponse>> = {
-    token: makeTokenEndpoint({
-      ...world,
-      clientAuthentication,
-      grants: makeGrants({
-        ...world,
-        keyring: newKeyring(),
-        passwords: countHashes(passwords, hashes),
-        accessTokenSeconds: 900,
-        refreshIdleSeconds: 14 * 86_400,
-        refreshAbsoluteSeconds: 90 * 86_400,
-        clientFailureLimit: options.clientFailureLimit ?? 100_000,
-        makeId,
-        random: options.random ?? (() => 0),
-      }),
-    }),
-    revoke: makeRevokeEndpoint({ ...world, readPresentedToken: newPresentedTokenReader(), sessions }),
-    introspect: makeIntrospectEndpoint({
-      ...world,
-      readPresentedToken: newPresentedTokenReader(),
-      readActiveSession: makeActiveSessionReader(world),
-    }),
+  const endpoints: Record<Endpoint, (request: HttpRequest) => Promise<HttpResponse | undefined>> = {
+    token: composeToken(environment, outside, telemetry),
+    revoke: composeRevoke(environment, outside, telemetry),
+    introspect: composeIntrospect(environment, outside, telemetry),
   };
   const send: AuthService['send'] = async (endpoint, description) => {
     const request = httpRequest({
@@ -192,18 +176,20 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     return readAnswer(await endpoints[endpoint](request));
   };
 
-  const keyring = newKeyring();
+  const keyring = makeKeyring({ ...time, dynamo, kms: kms.client, table: 'Keyring' });
   return {
     clock,
+    outside,
+    telemetry,
     database,
     kms,
     keyring,
     sessionList: makeSessionList({ dynamo, table: 'Sessions' }),
-    lockout: makeLockout({ dynamo, table: 'Lockouts', keyring, now }),
+    lockout: makeLockout({ ...time, dynamo, table: 'Lockouts', keyring }),
     rotation,
     clients,
     users,
-    sessions,
+    sessions: makeSessionStore({ ...time, dynamo, table: 'Sessions' }),
     logs,
     metrics,
     hashes,
@@ -231,25 +217,21 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
 /** The functions of {auth_url} that take forms. */
 type Endpoint = 'token' | 'revoke' | 'introspect';
 
-function countHashes(passwords: PasswordHashing, hashes: string[]): PasswordHashing {
+function noting(keyDerivation: KeyDerivation, hashes: string[]): KeyDerivation {
   return {
-    ...passwords,
-    hash: password => {
-      hashes.push('hash');
-      return passwords.hash(password);
-    },
-    verify: (password, stored) => {
-      hashes.push('verify');
-      return passwords.verify(password, stored);
+    ...keyDerivation,
+    argon2: (algorithm, message, cost) => {
+      hashes.push(algorithm);
+      return keyDerivation.argon2(algorithm, message, cost);
     },
   };
 }
 
-function readAnswer(response: HttpResponse): Answer {
+function readAnswer(response: HttpResponse | undefined): Answer {
   return {
-    status: response.statusCode ?? 0,
-    headers: response.headers ?? {},
-    text: response.body ?? '',
-    json: JSON.parse(response.body ?? 'null'),
+    status: response?.statusCode ?? 0,
+    headers: response?.headers ?? {},
+    text: response?.body ?? '',
+    json: JSON.parse(response?.body ?? 'null'),
   };
 }

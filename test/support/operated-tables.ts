@@ -9,9 +9,9 @@ import { startSqs } from '@emissor/local-cloud/sqs/engine';
 import { makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
 import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
-import { systemClock } from '../../lambdas/platform/clock.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
+import { systemTime } from '../../lambdas/platform/timer.ts';
 import { type OpsResult, runOpsInProcess } from '../../tools/support/ops.ts';
 import { type Database, startDatabase } from './database/database.ts';
 import { tableNames } from './tables.ts';
@@ -43,18 +43,16 @@ export async function startOperatedTables(): Promise<OperatedTables> {
     region: database.region,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
-  const [table, now] = ['Keyring', systemClock];
+  const keyring = { ...systemTime, dynamo, kms, table: 'Keyring' };
   const times = { periodSeconds: 90 * 86_400, accessTokenSeconds: 900, refreshAbsoluteSeconds: 90 * 86_400 };
-  const settings = { table, keyArn: 'arn:aws:kms:us-east-1:000000000000:key/test', algorithm: 'ES256' } as const;
+  const settings = { keyArn: 'arn:aws:kms:us-east-1:000000000000:key/test', algorithm: 'ES256' } as const;
   await makeKeyRotation({
+    ...keyring,
     ...settings,
-    dynamo,
-    kms,
     policies: rotationPolicies(times),
-    now,
     makeId: randomId,
   }).rotateKeys();
-  const lockout = makeLockout({ dynamo, table: 'Lockouts', keyring: makeKeyring({ dynamo, kms, table, now }), now });
+  const lockout = makeLockout({ ...systemTime, dynamo, table: 'Lockouts', keyring: makeKeyring(keyring) });
 
   const directory = mkdtempSync(join(tmpdir(), 'emissor-operated-'));
   const file = join(directory, 'outputs.json');

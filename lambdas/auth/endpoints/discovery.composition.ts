@@ -9,7 +9,7 @@ import { makeDiscovery } from './discovery.ts';
 export function composeDiscovery(
   environment: z.infer<typeof discoveryEnvironment>,
   { dynamo, time }: Pick<Outside, 'dynamo' | 'time'>,
-  { log }: Telemetry,
+  { log }: Pick<Telemetry, 'log'>,
 ) {
   const keyring = makeKeyring({ ...time, dynamo, table: environment.KEYRING_TABLE });
   return makeDiscovery({ keyring, issuers: environment.ISSUERS, log });

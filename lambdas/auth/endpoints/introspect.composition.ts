@@ -10,7 +10,7 @@ import { composePresentedToken } from './presented-token.composition.ts';
 export function composeIntrospect(
   environment: z.infer<typeof introspectEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
-  telemetry: Telemetry,
+  telemetry: Pick<Telemetry, 'log' | 'count'>,
 ) {
   const { dynamo, time } = outside;
   const tables = {

@@ -14,7 +14,7 @@ import { makePresentedTokenReader } from './presented-token.ts';
 export function composePresentedToken(
   environment: z.infer<typeof revokeEnvironment>,
   { dynamo, kms, time }: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
-  { log }: Telemetry,
+  { log }: Pick<Telemetry, 'log'>,
 ) {
   const { ISSUERS: issuers, AUDIENCES: audiences, LOCKOUTS_TABLE: lockouts, IP_FAILURE_LIMIT: limit } = environment;
   const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.KEYRING_TABLE });

@@ -10,7 +10,7 @@ import { makeRevokeEndpoint } from './revoke-endpoint.ts';
 export function composeRevoke(
   environment: z.infer<typeof revokeEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
-  telemetry: Telemetry,
+  telemetry: Pick<Telemetry, 'log' | 'count'>,
 ) {
   const { dynamo, time } = outside;
   return makeRevokeEndpoint({

@@ -19,7 +19,7 @@ import { makeTokenEndpoint } from './token-endpoint.ts';
 export function composeToken(
   environment: z.infer<typeof tokenEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'kms' | 'time' | 'random' | 'keyDerivation'>,
-  telemetry: Telemetry,
+  telemetry: Pick<Telemetry, 'log' | 'count'>,
 ) {
   const { dynamo, kms, time, random } = outside;
   const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.KEYRING_TABLE });

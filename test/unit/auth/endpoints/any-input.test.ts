@@ -1,23 +1,24 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeDiscovery } from '../../../../lambdas/auth/endpoints/discovery.ts';
+import { composeDiscovery } from '../../../../lambdas/auth/endpoints/discovery.composition.ts';
 import { makeBearerAuthentication } from '../../../../lambdas/auth/sessions/bearer.ts';
 import {
   type AuthService,
   audience,
+  authEnvironment,
   basic,
   issuer,
-  quickHashing,
   startAuthService,
 } from '../../../support/auth-service.ts';
 import { httpRequest } from '../../../support/http-request.ts';
+import { judgedBy } from '../../../support/password-hashing.ts';
 
 let service: AuthService;
 let client: { id: string; secret: string };
 let user: { username: string; password: string };
 let tokens: { access_token: string; refresh_token: string };
 beforeAll(async () => {
-  service = await startAuthService({ passwords: { ...quickHashing, verify: async () => true } });
+  service = await startAuthService({ keyDerivation: judgedBy(() => true) });
   client = await service.makeClient();
   user = await service.makeUser();
   const form = { grant_type: 'password', client_id: client.id, client_secret: client.secret, ...user };
@@ -131,8 +132,7 @@ describe('no input causes a 500:', () => {
   });
 
   it('no path and no method at the rest of {auth_url}', async () => {
-    const log = { info: () => undefined, warn: () => undefined, error: () => undefined } as never;
-    const discover = makeDiscovery({ keyring: service.keyring, issuers: [issuer], log });
+    const discover = composeDiscovery(authEnvironment, service.outside, service.telemetry);
     await fc.assert(
       fc.asyncProperty(text, fc.constantFrom('GET', 'HEAD', 'POST', 'OPTIONS', ''), async (path, method) => {
         expect((await discover(httpRequest({ path: `/${path}`, method }))).statusCode).toBe(404);

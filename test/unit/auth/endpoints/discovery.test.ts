@@ -1,10 +1,10 @@
 import { createPublicKey } from 'node:crypto';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeDiscovery } from '../../../../lambdas/auth/endpoints/discovery.ts';
-import type { Keyring } from '../../../../lambdas/platform/keyring.ts';
+import { composeDiscovery } from '../../../../lambdas/auth/endpoints/discovery.composition.ts';
+import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import type { OwnUrls } from '../../../../lambdas/platform/own-urls.ts';
-import { type AuthService, issuer, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, authEnvironment, issuer, startAuthService } from '../../../support/auth-service.ts';
 import { httpRequest } from '../../../support/http-request.ts';
 
 let service: AuthService;
@@ -13,21 +13,18 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const log = { info: () => undefined, warn: () => undefined, error: () => undefined } as never;
 const ask = async (
   path: string,
   method = 'GET',
-  { keyring = service.keyring, issuers = [issuer], headers: sent = {} }: Partial<World> = {},
+  { dynamo = service.database.dynamo, issuers = [issuer], headers: sent = {} }: Partial<World> = {},
 ) => {
-  const {
-    statusCode,
-    headers,
-    body = '',
-  } = await makeDiscovery({ keyring, issuers, log })(httpRequest({ path, method, headers: sent }));
+  const outside = { ...service.outside, dynamo };
+  const discover = composeDiscovery({ ...authEnvironment, ISSUERS: issuers }, outside, service.telemetry);
+  const { statusCode, headers, body = '' } = await discover(httpRequest({ path, method, headers: sent }));
   return { status: statusCode, headers, text: body, json: body === '' ? undefined : JSON.parse(body) };
 };
 interface World {
-  readonly keyring: Pick<Keyring, 'list'>;
+  readonly dynamo: Dynamo;
   readonly issuers: OwnUrls;
   readonly headers: Record<string, string>;
 }
@@ -101,8 +98,8 @@ describe('discovery', () => {
     ['TimeoutError', 503, 'temporarily_unavailable'],
     ['Error', 500, 'server_error'],
   ])('answers %s of the store with %i', async (name, status, error) => {
-    const keyring = { list: () => Promise.reject(Object.assign(new Error('inside'), { name })) };
-    const answer = await ask('/.well-known/jwks.json', 'GET', { keyring });
+    const dynamo: Dynamo = () => Promise.reject(Object.assign(new Error('inside'), { name }));
+    const answer = await ask('/.well-known/jwks.json', 'GET', { dynamo });
     expect(answer).toMatchObject({ status, json: { error } });
     expect(answer.text).not.toContain('inside');
   });

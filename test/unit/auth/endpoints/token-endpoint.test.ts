@@ -2,6 +2,7 @@ import { KMSInternalException } from '@aws-sdk/client-kms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { passwordGrant } from '../../../../tools/support/service-client.ts';
 import { type AuthService, audience, basic, issuer, startAuthService } from '../../../support/auth-service.ts';
+import { makeFakeKms } from '../../../support/fake-kms.ts';
 import type { RequestDescription } from '../../../support/http-request.ts';
 import { describeTokenRefusals, type World } from '../../../support/token-refusals.ts';
 
@@ -209,10 +210,11 @@ describe('a failing dependency', () => {
     ['DependencyTimeoutException', 503, 'temporarily_unavailable', '1'],
     ['AccessDeniedException', 500, 'server_error', undefined],
   ])('KMS answers %s: %i %s', async (failure, status, error, retryAfter) => {
-    const fresh = await startAuthService();
+    const kms = makeFakeKms();
+    kms.fail('DecryptCommand', failure);
+    const fresh = await startAuthService({ kms });
     try {
       const client = await fresh.makeClient();
-      fresh.kms.fail('DecryptCommand', failure);
       const answer = await fresh.post('token', { ...login(), client_id: client.id, client_secret: client.secret });
       expect(answer).toMatchObject({ status, json: { error }, headers: { 'cache-control': 'no-store' } });
       expect(answer.headers['retry-after']).toBe(retryAfter);
@@ -226,10 +228,11 @@ describe('a failing dependency', () => {
   });
 
   it('is counted as such, and not as an error of ours', async () => {
-    const fresh = await startAuthService();
+    const kms = makeFakeKms();
+    kms.fail('DecryptCommand', new KMSInternalException({ message: '…', $metadata: { httpStatusCode: 500 } }));
+    const fresh = await startAuthService({ kms });
     try {
       const client = await fresh.makeClient();
-      fresh.kms.fail('DecryptCommand', new KMSInternalException({ message: '…', $metadata: { httpStatusCode: 500 } }));
       const answer = await fresh.post('token', { ...login(), client_id: client.id, client_secret: client.secret });
       expect(answer).toMatchObject({ status: 503, json: { error: 'temporarily_unavailable' } });
       expect(fresh.metrics).not.toContain('ServerError');

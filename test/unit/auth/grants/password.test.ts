@@ -1,14 +1,14 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { passwordHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
 import { normaliseEmail } from '../../../../lambdas/auth/principals/user.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { systemKeyDerivation } from '../../../../lambdas/platform/key-derivation.ts';
 import { type Answer, type AuthService, startAuthService } from '../../../support/auth-service.ts';
 
 let service: AuthService;
 let client: { id: string; secret: string };
 beforeAll(async () => {
-  service = await startAuthService({ passwords: passwordHashing });
+  service = await startAuthService({ keyDerivation: systemKeyDerivation });
 });
 afterAll(() => service.stop());
 beforeEach(async () => {
@@ -59,7 +59,7 @@ describe('against user enumeration', () => {
     expect(seen[0]).toMatchObject({
       status: 400,
       calls: ['BatchGetItem', 'BatchGetItem', 'UpdateItem', 'UpdateItem'],
-      hashes: ['verify'],
+      hashes: ['argon2id'],
     });
     for (const other of seen) expect(other).toEqual(seen[0]);
   });

@@ -37,7 +37,7 @@ const rotationWith = (algorithm: SigningAlgorithm): KeyRotation =>
     now: clock.now,
     makeId: randomId,
   });
-const keyring = () => makeKeyring({ dynamo: database.dynamo, kms: kms.client, table: 'Keyring', now: clock.now });
+const keyring = () => makeKeyring({ dynamo: database.dynamo, kms: kms.client, table: 'Keyring', ...clock.time });
 const generations = async (kind: KeyKind) => (await keyring().list(kind)).map(({ generation }) => generation);
 
 describe('the rotation of keys', () => {

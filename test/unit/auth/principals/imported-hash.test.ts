@@ -3,7 +3,8 @@ import { hash as bcrypt } from 'bcryptjs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseImportedHash } from '../../../../lambdas/auth/principals/imported-hash.ts';
-import { passwordHashing, verifyPassword } from '../../../../lambdas/auth/principals/password-hash.ts';
+import { systemKeyDerivation } from '../../../../lambdas/platform/key-derivation.ts';
+import { passwordHashing } from '../../../support/password-hashing.ts';
 
 const password = 'pa ss+é';
 const [salt, tag] = ['MDEyMzQ1Njc4OWFiY2RlZg', 'C8AL1H1mP0dcugAmf50VJE/DcscRE3FJ6f8SqRBdJ0U'];
@@ -65,27 +66,27 @@ describe('an imported hash', () => {
     ["bcrypt of PHP's password_hash, $2y$", password, '$2y$04$0D/2C5u2toHWK2myshTQ7eU0hctD8TVRGPbLcnpBJEhz0yZbzSVh2'],
   ])('%s matches its password and no other, and is to be replaced', async (_kind, right, text) => {
     const stored = `imported${text}`;
-    expect(await verifyPassword(right, stored)).toBe(true);
-    expect(await verifyPassword(`${right} `, stored)).toBe(false);
-    expect(await verifyPassword('', stored)).toBe(false);
+    expect(await passwordHashing.verify(right, stored)).toBe(true);
+    expect(await passwordHashing.verify(`${right} `, stored)).toBe(false);
+    expect(await passwordHashing.verify('', stored)).toBe(false);
     expect(passwordHashing.needsRehash(stored)).toBe(true);
   });
 
   it('of bcrypt is of the first 72 bytes', async () => {
     const stored = 'imported$2y$04$4qq7WHpp51je5preRbVN1.MEYZbYRxGHEPNs6gj3fqhvJjrYytfQm';
-    expect(await verifyPassword('a'.repeat(72), stored)).toBe(true);
-    expect(await verifyPassword(`${'a'.repeat(72)}anything`, stored)).toBe(true);
-    expect(await verifyPassword('a'.repeat(71), stored)).toBe(false);
+    expect(await passwordHashing.verify('a'.repeat(72), stored)).toBe(true);
+    expect(await passwordHashing.verify(`${'a'.repeat(72)}anything`, stored)).toBe(true);
+    expect(await passwordHashing.verify('a'.repeat(71), stored)).toBe(false);
   });
 
   it('is tried with the password as it was typed, then in NFC', async () => {
     const [typed, composed] = ['Cafe\u0301 con leche', 'Caf\u00e9 con leche'];
     const ofTyped = `imported$pbkdf2-sha256$i=1000$${salt}$zIxG0EEbI85ApBc2kSU25l2jVWPpB/VGCRTmmYCeEbk`;
     const ofComposed = `imported$pbkdf2-sha256$i=1000$${salt}$${tag}`;
-    expect(await verifyPassword(typed, ofTyped)).toBe(true);
-    expect(await verifyPassword(composed, ofTyped)).toBe(false);
-    expect(await verifyPassword(typed, ofComposed)).toBe(true);
-    expect(await verifyPassword(composed, ofComposed)).toBe(true);
+    expect(await passwordHashing.verify(typed, ofTyped)).toBe(true);
+    expect(await passwordHashing.verify(composed, ofTyped)).toBe(false);
+    expect(await passwordHashing.verify(typed, ofComposed)).toBe(true);
+    expect(await passwordHashing.verify(composed, ofComposed)).toBe(true);
   });
 
   it('with our own parameters is still one of another system', async () => {
@@ -144,7 +145,7 @@ describe('an imported hash', () => {
       parameters => `$scrypt$${parameters}$${salt}$${tag}`,
     );
     for (const text of [argon2('m=65536,t=4,p=4'), ...scrypt]) {
-      expect(await parseImportedHash(text)?.matches('x')).toBe(false);
+      expect(await parseImportedHash(text)?.matches('x', systemKeyDerivation)).toBe(false);
     }
   });
 
@@ -184,8 +185,8 @@ describe('an imported hash', () => {
         ];
         const isSame = [other, other.normalize('NFC')].some(tried => Buffer.from(tried).equals(Buffer.from(right)));
         for (const one of stored) {
-          expect(await verifyPassword(right, one)).toBe(true);
-          expect(await verifyPassword(other, one)).toBe(isSame);
+          expect(await passwordHashing.verify(right, one)).toBe(true);
+          expect(await passwordHashing.verify(other, one)).toBe(isSame);
         }
       }),
       { numRuns: 50 },

@@ -1,22 +1,23 @@
 import { argon2Sync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { assertHashing, passwordHashing, verifyPassword } from '../../../../lambdas/auth/principals/password-hash.ts';
+import { assertHashing } from '../../../../lambdas/auth/principals/password-hash.ts';
+import { passwordHashing } from '../../../support/password-hashing.ts';
 
 /** Of the reference implementation: `password`, salt `somesalt`, 64 MiB, two passes, one lane. */
 const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
 
-const { hash: hashPassword, needsRehash } = passwordHashing;
+const { hash: hashPassword, verify: verifyPassword, needsRehash } = passwordHashing;
 
 describe('the check of a runtime', () => {
   it('passes where Argon2id is computed as by the reference implementation', async () => {
-    await expect(assertHashing()).resolves.toBeUndefined();
+    await expect(assertHashing(passwordHashing)).resolves.toBeUndefined();
   });
 
   it.each([
     ['computes something else', async () => false],
     ['cannot compute it', async () => Promise.reject(new Error('unsupported'))],
   ])('fails where it %s', async (_case, verify) => {
-    await expect(assertHashing(verify)).rejects.toThrow('This runtime does not compute Argon2id');
+    await expect(assertHashing({ verify })).rejects.toThrow('This runtime does not compute Argon2id');
   });
 });
 

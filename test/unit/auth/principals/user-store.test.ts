@@ -1,15 +1,16 @@
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CredentialStore, makeCredentialStore } from '../../../../lambdas/auth/principals/credential-store.ts';
-import { verifyPassword } from '../../../../lambdas/auth/principals/password-hash.ts';
 import { type Credential, emailsOf, parseCredential, type User } from '../../../../lambdas/auth/principals/user.ts';
 import { makeUserStore, type UserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { quickHashing } from '../../../support/password-hashing.ts';
 
 const clock = frozenClock();
+const effects = { now: clock.now, makeId: randomId, hash: quickHashing.hash };
 let database: Database;
 let store: UserStore;
 let credentials: CredentialStore;
@@ -17,7 +18,7 @@ beforeAll(async () => {
   database = await startDatabase('Users', 'Credentials');
   const tables = { users: 'Users', credentials: 'Credentials' };
   credentials = makeCredentialStore({ dynamo: database.dynamo, table: 'Credentials', now: clock.now });
-  store = makeUserStore({ dynamo: database.dynamo, tables, now: clock.now, makeId: randomId });
+  store = makeUserStore({ dynamo: database.dynamo, tables, ...effects });
 });
 afterAll(() => database.stop());
 
@@ -37,7 +38,7 @@ describe('users', () => {
       credentialVersion: 1,
     });
     expect(JSON.stringify(user)).not.toContain('argon2id');
-    expect(await verifyPassword('secret', (await credentialOf(user.email))?.passwordHash ?? '')).toBe(true);
+    expect(await quickHashing.verify('secret', (await credentialOf(user.email))?.passwordHash ?? '')).toBe(true);
     expect(await store.findUser(user.userId)).toEqual(user);
     expect(await store.findUserByEmail('JOS\u00c9@example.com')).toEqual(user);
     expect(await store.findUser('nobody')).toBeUndefined();
@@ -77,7 +78,7 @@ describe('users', () => {
     expect(user.userId).not.toBe('half');
     expect(await store.findUserByEmail('dangling@example.com')).toEqual(user);
     const { passwordHash = '' } = (await credentialOf('dangling@example.com')) ?? {};
-    expect(await verifyPassword('secret', passwordHash)).toBe(true);
+    expect(await quickHashing.verify('secret', passwordHash)).toBe(true);
   });
 
   it('are listed by e-mail address', async () => {
@@ -127,7 +128,7 @@ const crashingStore = (atWrite: number): UserStore => {
     return database.dynamo(command as never);
   };
   const tables = { users: 'Users', credentials: 'Credentials' };
-  return makeUserStore({ dynamo: send as never, tables, now: clock.now, makeId: randomId });
+  return makeUserStore({ dynamo: send as never, tables, ...effects });
 };
 
 describe('a change of the e-mail address', () => {
@@ -188,7 +189,7 @@ describe('a change of the e-mail address', () => {
     const user = await store.findUser(userId);
     const credential = await credentialOf(user?.email ?? '');
     if (credential?.credentialVersion === user?.credentialVersion) {
-      expect(await verifyPassword('changed', credential?.passwordHash ?? '')).toBe(true);
+      expect(await quickHashing.verify('changed', credential?.passwordHash ?? '')).toBe(true);
     }
   });
 });
@@ -206,7 +207,7 @@ const sleepingStore = (atWrite: number, meanwhile: () => Promise<unknown>, kille
     return database.dynamo(command as never);
   };
   const tables = { users: 'Users', credentials: 'Credentials' };
-  return makeUserStore({ dynamo: send as never, tables, now: clock.now, makeId: randomId });
+  return makeUserStore({ dynamo: send as never, tables, ...effects });
 };
 
 describe('of two users with one address', () => {
@@ -347,7 +348,7 @@ describe('a user whose deletion began', () => {
       return database.dynamo(command as never);
     };
     const tables = { users: 'Users', credentials: 'Credentials' };
-    const other = makeUserStore({ dynamo: send as never, tables, now: clock.now, makeId: randomId });
+    const other = makeUserStore({ dynamo: send as never, tables, ...effects });
     expect(await other.setUserEmail(userId, to)).toBeUndefined();
     expect(await Promise.all([from, to].map(credentialOf))).toEqual([undefined, undefined]);
     expect(await store.findUser(userId)).toBeUndefined();
@@ -388,7 +389,9 @@ describe('a deletion', () => {
     clock.advance(60_000);
     const second = await store.createUser({ ...describeUser('again@example.com'), password: 'another' });
     expect(second.userId).not.toBe(first.userId);
-    expect(await verifyPassword('another', (await credentialOf('again@example.com'))?.passwordHash ?? '')).toBe(true);
+    expect(await quickHashing.verify('another', (await credentialOf('again@example.com'))?.passwordHash ?? '')).toBe(
+      true,
+    );
   });
 });
 
@@ -398,7 +401,7 @@ describe('passwords', () => {
     expect(await store.setUserPassword(userId, 'new')).toMatchObject({ credentialVersion: 2 });
     const credential = await credentialOf(email);
     expect(credential?.credentialVersion).toBe(2);
-    expect(await verifyPassword('new', credential?.passwordHash ?? '')).toBe(true);
+    expect(await quickHashing.verify('new', credential?.passwordHash ?? '')).toBe(true);
     expect(await store.setUserPassword('nobody', 'new')).toBeUndefined();
   });
 
@@ -435,7 +438,7 @@ describe('passwords', () => {
       command instanceof UpdateCommand && command.input.TableName === 'Credentials'
         ? Promise.reject(new Error('killed'))
         : database.dynamo(command);
-    const common = { tables: { users: 'Users', credentials: 'Credentials' }, now: clock.now, makeId: randomId };
+    const common = { ...effects, tables: { users: 'Users', credentials: 'Credentials' } };
     const { userId, email } = await store.createUser(describeUser('died@example.com'));
     await expect(makeUserStore({ ...common, dynamo: crashing }).setUserPassword(userId, 'new')).rejects.toThrow(
       'killed',

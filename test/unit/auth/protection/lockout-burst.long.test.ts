@@ -6,7 +6,8 @@ import { OAuthError, oauthCases } from '../../../../lambdas/auth/oauth-error.ts'
 import type { Client } from '../../../../lambdas/auth/principals/client.ts';
 import { readRecords } from '../../../../lambdas/platform/aws/batch-get.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
-import { type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { quickHashing } from '../../../support/password-hashing.ts';
 
 const bursts = 200;
 const maySucceed = 20;

@@ -1,10 +1,11 @@
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Answer, type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
+import { type Answer, type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { judgedBy } from '../../../support/password-hashing.ts';
 
 /** Verification without the cost, since hundreds of guesses are made here; a slow one waits for `hold`. */
 let hold = Promise.withResolvers<void>();
-const verify = async (password: string): Promise<boolean> => {
+const isRight = async (password: string): Promise<boolean> => {
   if (password.startsWith('slow')) await hold.promise;
   return !password.endsWith('wrong');
 };
@@ -12,7 +13,7 @@ const verify = async (password: string): Promise<boolean> => {
 let service: AuthService;
 let client: { id: string; secret: string };
 beforeAll(async () => {
-  service = await startAuthService({ passwords: { ...quickHashing, verify } });
+  service = await startAuthService({ keyDerivation: judgedBy(isRight) });
 });
 afterAll(() => service.stop());
 beforeEach(async () => {

@@ -20,7 +20,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     const { dynamo } = service.database;
     const { now } = service.clock;
     authenticate = makeBearerAuthentication({
-      keyring: makeKeyring({ dynamo, table: 'Keyring', now }), // without KMS: it only lists keys
+      keyring: makeKeyring({ ...service.clock.time, dynamo, table: 'Keyring' }), // without KMS: it only lists keys
       issuers: [issuer, former.issuer],
       audiences: [audience, former.audience],
       dynamo,

@@ -1,15 +1,14 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { judgedBy } from '../../../support/password-hashing.ts';
 
 let service: AuthService;
 let client: { id: string; secret: string };
 /** Happens once, just before the next operation of that name is sent. */
 let meanwhile: { readonly operation: string; readonly act: () => Promise<unknown> } | undefined;
 beforeAll(async () => {
-  service = await startAuthService({
-    passwords: { ...quickHashing, verify: async password => password !== 'wrong' },
-  });
+  service = await startAuthService({ keyDerivation: judgedBy(password => password !== 'wrong') });
   service.database.client.middlewareStack.add(
     (next, context) => async args => {
       const due = meanwhile;

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isExpired, parseSession, type Session } from '../../../../lambdas/auth/sessions/session.ts';
 import { makeSessionLimit } from '../../../../lambdas/auth/sessions/session-limit.ts';
 import { makeDocumentClient, makeDynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
-import { type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { judgedBy } from '../../../support/password-hashing.ts';
 import { amount, casesOf } from '../../../support/sample.ts';
 
 let drawn = 0;
@@ -17,8 +18,7 @@ let user: Awaited<ReturnType<AuthService['makeUser']>>;
 let before: { readonly operation: string; readonly act: () => unknown } | undefined;
 beforeAll(async () => {
   // verification without its cost, since thousands of logins are made here
-  const passwords = { ...quickHashing, verify: async () => true, needsRehash: () => false };
-  service = await startAuthService({ passwords, random: () => drawn });
+  service = await startAuthService({ keyDerivation: judgedBy(() => true), random: () => drawn });
   service.database.client.middlewareStack.add(
     (next, context) => async args => {
       if (before && context.commandName === before.operation) await before.act();
@@ -399,7 +399,7 @@ it('a login does not wait for sessions that cannot be counted because nobody ans
     dynamo: makeDynamo(toSilent),
     table: 'Sessions',
     log,
-    now: service.clock.now,
+    ...service.clock.time,
     random: () => 0,
   });
   // the client itself would wait for ever

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AuthService, quickHashing, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { judgedBy } from '../../../support/password-hashing.ts';
 
 const day = 86_400_000;
 
@@ -80,7 +81,7 @@ const actions = fc.array(
 
 let service: AuthService;
 beforeAll(async () => {
-  service = await startAuthService({ passwords: { ...quickHashing, verify: async () => true } });
+  service = await startAuthService({ keyDerivation: judgedBy(() => true) });
 });
 afterAll(() => service.stop());
 
