@@ -1,6 +1,6 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
+import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { batchesOf, batchSize } from './consumer.ts';
 import type { DeliveryTestbed } from './delivery-testbed.ts';

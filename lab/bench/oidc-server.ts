@@ -6,7 +6,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { errors, Provider } from 'oidc-provider';
-import { passwordHashing } from '../../lambdas/auth/principals/password-hash.ts';
+import { makePasswordHashing } from '../../lambdas/auth/principals/password-hash.ts';
+import { machine } from '../../lambdas/platform/outside.ts';
 import { serveMeasured } from './measured-server.ts';
 import { adapterOver, makeDynamoStore, makeMapStore } from './oidc-storage.ts';
 
@@ -25,8 +26,9 @@ const resourceServer = {
   accessTokenFormat: 'jwt',
   jwt: { sign: { alg: 'ES256' } },
 };
+const passwords = makePasswordHashing(machine);
 const store = process.argv[2] === 'dynamodb' ? await makeDynamoStore() : makeMapStore();
-await store.put(`User ${username}`, { accountId: username, passwordHash: await passwordHashing.hash(password) });
+await store.put(`User ${username}`, { accountId: username, passwordHash: await passwords.hash(password) });
 await store.put(`Client ${clientId}`, {
   client_id: clientId,
   client_secret: clientSecret,
@@ -63,8 +65,8 @@ provider.registerGrantType(
   async context => {
     const { client, params } = context.oidc;
     const user = await store.get(`User ${params.username}`);
-    const passwordHash = String(user?.passwordHash ?? passwordHashing.dummy);
-    const isMatch = await passwordHashing.verify(params.password ?? '', passwordHash);
+    const passwordHash = String(user?.passwordHash ?? passwords.dummy);
+    const isMatch = await passwords.verify(params.password ?? '', passwordHash);
     if (!user || !isMatch) throw new errors.InvalidGrant('wrong username or password');
 
     const { accountId } = user;

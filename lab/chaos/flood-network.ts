@@ -8,7 +8,9 @@ import { generate } from 'selfsigned';
 import { type Connections, makeConnections } from '../../lambdas/platform/egress/connections.ts';
 import { makeGuardedPost, type PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
 import { makeOutageDetector } from '../../lambdas/platform/egress/outage-detector.ts';
+import { makePinnedPost } from '../../lambdas/platform/egress/pinned-request.ts';
 import { makeEventLoopLag } from '../../lambdas/platform/event-loop-lag.ts';
+import { systemTime } from '../../lambdas/platform/timer.ts';
 import { costlyChain } from '../../tools/support/floods.ts';
 import type { Ports } from './flood-servers.ts';
 
@@ -70,7 +72,7 @@ function postsTo(ports: Ports, ca: string): Pick<FloodNetwork, 'metered' | 'plai
   /** The costly chain has a new host each time, as an account may register one for each attempt. */
   const nextHostOf = (name: string) => (name === costlyChain ? `n${posted++}.${hostOf(name)}` : hostOf(name));
   const whereabouts = (address: string) => ({ host: '127.0.0.1', port: portAt.get(address) ?? 0 });
-  const { begin } = makeEventLoopLag();
+  const { begin } = makeEventLoopLag(systemTime);
 
   const makePost =
     (open: () => Connections): MakePost =>
@@ -78,10 +80,10 @@ function postsTo(ports: Ports, ca: string): Pick<FloodNetwork, 'metered' | 'plai
       const post = makeGuardedPost({
         resolve: async host => [addressOf(nameOf.get(host.replace(/^n\d+\./, '')) ?? '')],
         ownHosts: [],
-        outageDetector: makeOutageDetector({ now: Date.now }),
-        now: Date.now,
+        outageDetector: makeOutageDetector(systemTime),
+        ...systemTime,
         random: Math.random,
-        connections: open(),
+        post: makePinnedPost(open()),
       });
       return async function postTo(name, path = '/') {
         const url = `https://${nextHostOf(name)}${path}`;

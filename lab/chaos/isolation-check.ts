@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { isSlow } from '../../lambdas/delivery/isolation/slowness.ts';
 import { slownessOf } from '../../lambdas/delivery/isolation/slowness-store.ts';
 import { fewestSlowAttempts } from '../../lambdas/delivery/limits.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
-import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { documentClientOf } from '../../tools/support/engines.ts';
 import { startPreparedRun } from './prepared-run.ts';
 import type { ReceiverBehaviour } from './receiver-behaviours.ts';

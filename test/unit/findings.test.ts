@@ -7,6 +7,7 @@ import { validate } from '../../lambdas/api/validation.ts';
 import { deliveryFindings } from '../../lambdas/delivery/api/findings.ts';
 import { historyQuery, parseQuery, replayRequest } from '../../lambdas/delivery/api/input.ts';
 import { ResolutionError, type Resolve } from '../../lambdas/platform/egress/resolver.ts';
+import { systemTime } from '../../lambdas/platform/timer.ts';
 import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
 import { registration, replacement, secretRotation } from '../../lambdas/webhooks/input.ts';
 import { makeValidateUrl } from '../../lambdas/webhooks/validate-url.ts';
@@ -38,7 +39,7 @@ const query = (text: string): readonly Finding[] => {
   }
 };
 const url = (text: string, resolve: Resolve = async () => ['93.184.216.34']) =>
-  makeValidateUrl({ resolve, ownHosts: ['base.example.net'] })(text);
+  makeValidateUrl({ ...systemTime, resolve, ownHosts: ['base.example.net'] })(text);
 const failing =
   (fault: 'not_found' | 'temporary'): Resolve =>
   () =>

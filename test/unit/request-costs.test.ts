@@ -3,11 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resourcesOf } from '../../lambdas/api/route.ts';
 import { makeApi } from '../../lambdas/api/router.ts';
 import { apiRoutes } from '../../lambdas/api/routes.ts';
-import { makeDiscovery } from '../../lambdas/auth/endpoints/discovery.ts';
+import { composeDiscovery } from '../../lambdas/auth/endpoints/discovery.composition.ts';
 import { authRoutes } from '../../lambdas/auth/endpoints/routes.ts';
 import { makeBearerAuthentication } from '../../lambdas/auth/sessions/bearer.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { type Delivery, keptAttempts, settled } from '../../lambdas/delivery/delivery.ts';
+import { makeReadWithoutWebhook, withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
+import { makeReadSlowSince, slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
@@ -16,12 +18,10 @@ import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import type { OperationId, Route } from '../../lambdas/platform/route-table.ts';
 import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
 import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
-import { makeReadSlowSince, slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { makeWebhookHandlers } from '../../lambdas/webhooks/webhook-handlers.ts';
-import { makeReadWithoutWebhook, withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
-import { type AuthService, audience, issuer, startAuthService } from '../support/auth-service.ts';
+import { type AuthService, audience, authEnvironment, issuer, startAuthService } from '../support/auth-service.ts';
 import { type CallCounts, countCalls } from '../support/database/call-counts.ts';
 import { type Database, startDatabase } from '../support/database/database.ts';
 import { httpRequest } from '../support/http-request.ts';
@@ -133,7 +133,7 @@ describe('what a request to {base_url} asks of a full store', () => {
         webhookProblems,
         makeWebhookHandlers({
           store: world.webhooks,
-          readSlowSince: makeReadSlowSince(dynamo, 'Deliveries'),
+          readSlowSince: makeReadSlowSince(stored),
           readWithoutWebhook: makeReadWithoutWebhook(stored),
           sealing: { seal: async text => text },
           validateUrl: async () => [],
@@ -328,22 +328,18 @@ describe('what a request to {auth_url} asks of a full store', () => {
   });
 
   it('the public documents keep to their rows', async () => {
-    const { database, kms } = service;
-    const newKeyring = () =>
-      makeKeyring({ dynamo: database.dynamo, kms: kms.client, table: 'Keyring', now: service.clock.now });
     for (const path of [authRoutes.Jwks.path, authRoutes.Metadata.path]) {
-      const log = { info: () => {}, warn: () => {}, error: () => {} };
-      const discovery = makeDiscovery({ keyring: newKeyring(), issuers: [issuer], log });
+      const discovery = composeDiscovery(authEnvironment, service.outside, service.telemetry);
       expectWithin(`GET ${path}`, [await counted(() => discovery(httpRequest({ method: 'GET', path })))]);
     }
   });
 
   it('the token of a request to {base_url} keeps to its row', async () => {
-    const { database, kms, clock } = service;
+    const { outside, clock } = service;
     const { json } = await service.post('token', login);
     const authenticateBearer = makeBearerAuthentication({
-      dynamo: database.dynamo,
-      keyring: makeKeyring({ dynamo: database.dynamo, kms: kms.client, table: 'Keyring', now: clock.now }),
+      dynamo: outside.dynamo,
+      keyring: makeKeyring({ ...outside, ...clock.time, table: 'Keyring' }),
       tables: { clients: 'Clients', users: 'Users', sessions: 'Sessions' },
       issuers: [issuer],
       audiences: [audience],

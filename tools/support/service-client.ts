@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { systemTime } from '../../lambdas/platform/timer.ts';
 import { type Answer, type Form, makeServiceClient as makeClient } from '../../lambdas/smoke/service-client.ts';
 import type { Client, User } from './accounts.ts';
 
@@ -39,7 +39,11 @@ export type ServiceClient = ReturnType<typeof makeServiceClient>;
 /** Makes a client of the service with these outputs. */
 export function makeServiceClient({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'BaseUrl', string>) {
   const address = { authUrl: AuthUrl, baseUrl: BaseUrl };
-  const { callApi, ...client } = makeClient({ ...address, fetch: (url, request) => fetch(url, request) });
+  const { callApi, ...client } = makeClient({
+    ...systemTime,
+    ...address,
+    fetch: (url, request) => fetch(url, request),
+  });
   return { postForm, getTokens, callApi, register };
 
   /** POSTs a form to an endpoint of {auth_url}. */

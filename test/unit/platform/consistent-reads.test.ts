@@ -4,6 +4,7 @@ import { makeUserStore } from '../../../lambdas/auth/principals/user-store.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
 import { makeWebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
+import { frozenClock } from '../../support/clock.ts';
 
 describe('every store', () => {
   it('reads its tables consistently', async () => {
@@ -13,12 +14,12 @@ describe('every store', () => {
         reads.push({ name: command.constructor.name, input: command.input });
       return { Items: [] };
     }) as never;
-    const now = () => 0;
+    const effects = { ...frozenClock().time, makeId: randomId, hash: async () => '' };
     await makeWebhookStore({ dynamo, table: 'W' }).find('a', 'demanda.criada');
     await makeWebhookStore({ dynamo, table: 'W' }).list('a');
-    await makeKeyring({ dynamo, table: 'K', now }).list('mac');
-    await makeClientStore({ dynamo, table: 'C', now, makeId: randomId }).findClient('c');
-    await makeUserStore({ dynamo, tables: { users: 'U', credentials: 'L' }, now, makeId: randomId }).findUser('u');
+    await makeKeyring({ ...effects, dynamo, table: 'K' }).list('mac');
+    await makeClientStore({ ...effects, dynamo, table: 'C' }).findClient('c');
+    await makeUserStore({ ...effects, dynamo, tables: { users: 'U', credentials: 'L' } }).findUser('u');
     expect(reads.map(({ name }) => name)).toHaveLength(5);
     for (const { name, input } of reads) expect(input.ConsistentRead, name).toBe(true);
   });

@@ -2,11 +2,12 @@
 import { makeDynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { makeKms } from '../../../lambdas/platform/aws/kms.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
+import { systemTime } from '../../../lambdas/platform/timer.ts';
 
 /** The time for which the process was frozen, in milliseconds. */
 let frozenFor = 0;
 const now = () => Date.now() + frozenFor;
-const keyring = makeKeyring({ dynamo: makeDynamo(), kms: makeKms(), table: 'Keyring', now });
+const keyring = makeKeyring({ dynamo: makeDynamo(), kms: makeKms(), table: 'Keyring', ...systemTime, now });
 keyring.openEarly('mac');
 
 process.once('disconnect', () => process.exit());

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeEventLoopLag } from '../../../lambdas/platform/event-loop-lag.ts';
+import { systemTime } from '../../../lambdas/platform/timer.ts';
 
 describe('a process', () => {
   let moment = 0;
@@ -9,7 +10,7 @@ describe('a process', () => {
   });
   afterEach(() => void vi.useRealTimers());
 
-  const eventLoopLag = makeEventLoopLag(() => moment);
+  const eventLoopLag = makeEventLoopLag({ ...systemTime, elapsed: () => moment });
   /** Time goes by, and timers fire on time. */
   const pass = (milliseconds: number) => {
     for (let passed = 0; passed < milliseconds; passed += 10) {
@@ -121,7 +122,7 @@ describe('a process', () => {
 
 describe('this process', () => {
   it('is late when its event loop is blocked', async () => {
-    const watch = makeEventLoopLag().begin();
+    const watch = makeEventLoopLag(systemTime).begin();
     const until = performance.now() + 400;
     while (performance.now() < until);
     const lateness = watch.lateness();

@@ -7,7 +7,7 @@ import { useVirtualTime } from '../../support/virtual-time.ts';
 const remembering = () => {
   useVirtualTime();
   const clock = frozenClock();
-  const calls = makeKeptCalls<string, number>(clock.now);
+  const calls = makeKeptCalls<string, number>(clock.time);
   const made: PromiseWithResolvers<number>[] = [];
   const call = () => {
     const { promise, ...settle } = Promise.withResolvers<number>();

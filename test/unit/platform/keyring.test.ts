@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.stop());
 
-const ring = () => makeKeyring({ dynamo: database.dynamo, kms: kms.client, table: 'Keyring', now: clock.now });
+const ring = () => makeKeyring({ dynamo: database.dynamo, kms: kms.client, table: 'Keyring', ...clock.time });
 const wrap = async (purpose: string): Promise<Uint8Array> => {
   const { GenerateDataKeyWithoutPlaintextCommand } = await import('@aws-sdk/client-kms');
   const command = new GenerateDataKeyWithoutPlaintextCommand({
@@ -55,7 +55,7 @@ describe('the keyring', () => {
       dynamo: database.dynamo,
       kms: { send } as unknown as FakeKms['client'],
       table: 'Keyring',
-      now: clock.now,
+      ...clock.time,
     });
     await expect(keyring.open(key)).rejects.toMatchObject({ name: 'KeyNotFoundError' });
   });
@@ -113,7 +113,7 @@ describe('the keyring', () => {
 
   it('only lists keys without KMS', async () => {
     const key = await put(1, clock.now());
-    const keyring = makeKeyring({ dynamo: database.dynamo, table: 'Keyring', now: clock.now });
+    const keyring = makeKeyring({ dynamo: database.dynamo, table: 'Keyring', ...clock.time });
     expect(await keyring.list('mac')).toHaveLength(1);
     expect(() => keyring.open(key)).toThrow('no usable mac key');
   });
@@ -160,7 +160,7 @@ describe('a keyring that could not be read', () => {
       if (isDown) throw new Error('throttled');
       return { Items: [{ kind: 'mac', generation: 1, keyId: 'k1', createdAt: 0, activeFrom: 0 }] };
     };
-    const keyring = makeKeyring({ dynamo: send as never, table: 'K', now: () => 1 });
+    const keyring = makeKeyring({ dynamo: send as never, table: 'K', ...clock.time });
     await expect(keyring.list('mac')).rejects.toThrow('throttled');
     isDown = false;
     expect(await keyring.list('mac')).toHaveLength(1);

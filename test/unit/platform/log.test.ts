@@ -3,28 +3,28 @@ import { describeAttempt, describeDelivery } from '../../../lambdas/delivery/tel
 import { makeLog } from '../../../lambdas/platform/log.ts';
 import { describeError, makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { savedQueries } from '../../../lib/saved-queries.ts';
+import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, aRecord } from '../delivery/builders.ts';
 
 const requestId = 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef';
 const root = '1-5759e988-bd862e3fe1be46a994272793';
+const { now } = frozenClock();
 let written: string[];
 
 beforeEach(() => {
   written = [];
   vi.spyOn(process.stdout, 'write').mockImplementation(text => Boolean(written.push(String(text))));
-  vi.useFakeTimers({ now: Date.UTC(2026, 10, 20, 12), toFake: ['Date'] });
 });
 afterEach(() => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
-  vi.useRealTimers();
 });
 
 const lines = () => written.map(text => JSON.parse(text));
 
 /** The log line of an attempt that was delivered. */
 const logDelivered = () => {
-  const { log, beginInvocation } = makeLog('deliver-first');
+  const { log, beginInvocation } = makeLog('deliver-first', now);
   beginInvocation({ awsRequestId: requestId });
   log.info('delivery.attempt', {
     ...describeDelivery(aDelivery({ messageId: requestId, accountId: 'acme', eventName: 'proposta.recebida' })),
@@ -36,7 +36,7 @@ const logDelivered = () => {
 
 describe('a line of the log', () => {
   it('is one JSON object with level, name, time, function and the fields', () => {
-    makeLog('token').log.info('token.granted', { grant: 'password', attempt: 1, list: ['a', 'b'] });
+    makeLog('token', now).log.info('token.granted', { grant: 'password', attempt: 1, list: ['a', 'b'] });
     expect(written).toEqual([
       '{"level":"INFO","message":"token.granted","timestamp":"2026-11-20T12:00:00.000Z","service":"token",' +
         '"grant":"password","attempt":1,"list":["a","b"]}\n',
@@ -44,7 +44,7 @@ describe('a line of the log', () => {
   });
 
   it('of a request tells the id that its answer has, and one of another event none', () => {
-    const { log, beginInvocation } = makeLog('webhooks');
+    const { log, beginInvocation } = makeLog('webhooks', now);
     beginInvocation({ awsRequestId: requestId }, 'AbCdEfGhIjKlMnO=');
     log.info('webhook.answered');
     log.warn('webhook.refused');
@@ -63,7 +63,7 @@ describe('a line of the log', () => {
 
   it('has the fields that the saved queries read', () => {
     logDelivered();
-    const log = makeLog('x').log;
+    const log = makeLog('x', now).log;
     log.error('request.failed', describeError(new RangeError('x')));
     const told = new Set(lines().flatMap(line => Object.keys(line)));
     for (const name of ['level', 'message', 'service', 'errorName', 'at', 'deliveryId', 'attempt', 'result', 'status'])
@@ -73,17 +73,23 @@ describe('a line of the log', () => {
   });
 
   it('leaves out what is empty', () => {
-    makeLog('x').log.info('a.b', { none: undefined, nothing: null, empty: '', zero: 0, no: false });
+    makeLog('x', now).log.info('a.b', { none: undefined, nothing: null, empty: '', zero: 0, no: false });
     expect(Object.keys(lines()[0]).slice(4)).toEqual(['zero', 'no']);
   });
 
   it('keeps its own level, name, time and function, whatever its fields are called', () => {
-    makeLog('x').log.warn('a.b', { level: 'INFO', message: 'c.d', timestamp: 'never', service: 'y', constructor: 'z' });
+    makeLog('x', now).log.warn('a.b', {
+      level: 'INFO',
+      message: 'c.d',
+      timestamp: 'never',
+      service: 'y',
+      constructor: 'z',
+    });
     expect(lines()).toMatchObject([{ level: 'WARN', message: 'a.b', service: 'x', constructor: 'z' }]);
   });
 
   it('stays one line, whatever its fields hold', () => {
-    makeLog('x').log.info('a.b', { detail: 'one\ntwo\u2028three\r' });
+    makeLog('x', now).log.info('a.b', { detail: 'one\ntwo\u2028three\r' });
     expect(written[0]?.split('\n')).toHaveLength(2);
     expect(lines()[0].detail).toBe('one\ntwo\u2028three\r');
   });
@@ -91,7 +97,7 @@ describe('a line of the log', () => {
   it('tells what happened even where its fields cannot be written', () => {
     const circle: Record<string, unknown> = {};
     circle.self = circle;
-    const { log } = makeLog('x');
+    const { log } = makeLog('x', now);
     for (const bad of [circle, { big: 1n }]) log.error('a.b', { bad } as never);
     expect(lines()).toMatchObject(Array(2).fill({ level: 'ERROR', message: 'a.b', errorName: 'NotLoggable' }));
   });
@@ -99,7 +105,7 @@ describe('a line of the log', () => {
 
 describe('the invocation of a line', () => {
   it('is named where something failed', () => {
-    const { log, beginInvocation } = makeLog('x');
+    const { log, beginInvocation } = makeLog('x', now);
     for (const awsRequestId of ['one', 'two']) {
       beginInvocation({ awsRequestId });
       log.info('a.b');
@@ -116,7 +122,7 @@ describe('the invocation of a line', () => {
     ['that nobody made', '', undefined],
   ])('has a trace %s', (_case, header, expected) => {
     vi.stubEnv('_X_AMZN_TRACE_ID', header);
-    const { log, beginInvocation } = makeLog('x');
+    const { log, beginInvocation } = makeLog('x', now);
     beginInvocation({ awsRequestId: 'one' });
     log.info('a.b');
     expect(lines()[0].xray_trace_id).toBe(expected);
@@ -132,7 +138,7 @@ describe('the level of a log', () => {
     ['LOUD', ['INFO', 'WARN', 'ERROR']],
   ])('%s lets pass %j', (level, expected) => {
     vi.stubEnv('LOG_LEVEL', level);
-    const { log } = makeLog('x');
+    const { log } = makeLog('x', now);
     log.info('a.b');
     log.warn('a.b');
     log.error('a.b');
@@ -159,7 +165,7 @@ describe('an error in a line', () => {
   it('ends a chain of causes that leads back to its beginning', () => {
     const error: Error & { cause?: unknown } = new Error('x');
     error.cause = error;
-    makeLog('x').log.error('a.b', describeError(error));
+    makeLog('x', now).log.error('a.b', describeError(error));
     expect(lines()[0].cause.cause).not.toHaveProperty('cause');
   });
 });

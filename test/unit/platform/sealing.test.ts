@@ -2,6 +2,7 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Keyring, KeyringKey } from '../../../lambdas/platform/keyring.ts';
+import { systemRandom } from '../../../lambdas/platform/random.ts';
 import { makeSealing } from '../../../lambdas/platform/sealing.ts';
 
 const keys = [1, 2].map(generation => {
@@ -21,7 +22,7 @@ const keyring: Pick<Keyring, 'active' | 'find' | 'open'> = {
   find: async (_, keyId) => keys.map(({ key }) => key).find(key => key.keyId === keyId),
   open: async wanted => keys.find(({ key }) => key === wanted)?.opened ?? Promise.reject(new Error('no key')),
 };
-const sealing = makeSealing(keyring);
+const sealing = makeSealing(keyring, systemRandom);
 
 describe('sealing', () => {
   it('opens what it sealed, under the same binding only', async () => {

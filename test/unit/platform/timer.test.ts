@@ -34,44 +34,44 @@ describe('a timer', () => {
     beforeEach(() => void vi.useFakeTimers());
     afterEach(() => void vi.useRealTimers());
 
-    const settle = (milliseconds: number) => {
-      vi.advanceTimersByTime(milliseconds);
-      vi.advanceTimersByTime(1); // fake immediates take a millisecond
+    const settle = async (milliseconds: number) => {
+      await vi.advanceTimersByTimeAsync(milliseconds);
+      await vi.advanceTimersByTimeAsync(1); // fake immediates take a millisecond
     };
 
-    it('calls back in time, unless it is told not to', () => {
+    it('calls back in time, unless it is told not to', async () => {
       const act = vi.fn();
       const cancel = afterEvents(2_000, act);
-      settle(1_999);
+      await settle(1_999);
       expect(act).not.toHaveBeenCalled();
-      settle(1);
+      await settle(1);
       expect(act).toHaveBeenCalledOnce();
       cancel();
       afterEvents(2_000, act)();
-      settle(5_000);
+      await settle(5_000);
       expect(act).toHaveBeenCalledOnce();
     });
 
-    it('can be told not to in its last turn', () => {
+    it('can be told not to in its last turn', async () => {
       const act = vi.fn();
       const cancel = afterEvents(2_000, act);
       setTimeout(cancel, 2_000);
-      settle(5_000);
+      await settle(5_000);
       expect(act).not.toHaveBeenCalled();
     });
 
-    it('waits for a clock that stands still now and then', () => {
+    it('waits for a clock that stands still now and then', async () => {
       let elapsed = 0;
       const act = vi.fn();
-      afterElapsed(() => elapsed, 1_000, act);
+      afterElapsed(afterEvents, () => elapsed, 1_000, act);
       for (let time = 0; time < 9; time++) {
         elapsed += 100;
-        settle(150);
+        await settle(150);
         expect(act).not.toHaveBeenCalled();
       }
       elapsed += 100;
-      settle(150);
-      settle(0);
+      await settle(150);
+      await settle(0);
       expect(act).toHaveBeenCalledOnce();
       expect(vi.getTimerCount()).toBe(0);
     });

@@ -1,5 +1,6 @@
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { parseEventMessage } from '../../../lambdas/delivery/intake/event.ts';
+import { systemTime } from '../../../lambdas/platform/timer.ts';
 import { makeReceipt } from '../../../lambdas/smoke/receiver.ts';
 import type { SmokeEffects } from '../../../lambdas/smoke/smoke-test.ts';
 import type { EventName } from '../../../lambdas/webhooks/webhook.ts';
@@ -171,9 +172,10 @@ export function makeFakeService({
     onStep: step => shown.push(JSON.stringify(step)),
     now: () => now,
     makeId: length => 'r'.repeat(length),
+    after: systemTime.after,
     pause: async (_milliseconds, signal) => {
       after('pause');
-      if (signal.aborted) throw new DOMException('The operation was aborted', 'AbortError');
+      if (signal?.aborted) throw new DOMException('The operation was aborted', 'AbortError');
     },
   };
   return {

@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { isSigning, makeSigningSecret, replaceSecret as replace } from '../../../lambdas/webhooks/signing-secret.ts';
+import { systemRandom } from '../../../lambdas/platform/random.ts';
+import { isSigning, makeSigningSecrets, replaceSecret as replace } from '../../../lambdas/webhooks/signing-secret.ts';
 import type { SigningSecret } from '../../../lambdas/webhooks/webhook.ts';
 
 const hour = 3_600_000;
@@ -11,13 +12,15 @@ const replaceSecret = (...given: Parameters<typeof replace>) => {
   return replaced.secrets;
 };
 
-describe('makeSigningSecret', () => {
-  it('gives 256 random bits in the form that Standard Webhooks libraries read', () => {
-    const secret = makeSigningSecret();
+describe('a new secret', () => {
+  const makeSecret = makeSigningSecrets(systemRandom);
+
+  it('is 256 random bits in the form that Standard Webhooks libraries read', () => {
+    const secret = makeSecret();
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(Buffer.from(secret.slice(6), 'base64')).toHaveLength(32);
     expect(() => new Webhook(secret)).not.toThrow();
-    expect(makeSigningSecret()).not.toBe(secret);
+    expect(makeSecret()).not.toBe(secret);
   });
 });
 

@@ -1,8 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ResolutionError, type Resolve } from '../../../lambdas/platform/egress/resolver.ts';
+import { systemTime } from '../../../lambdas/platform/timer.ts';
 import { makeValidateUrl } from '../../../lambdas/webhooks/validate-url.ts';
 
-const check = (text: string, resolve: Resolve) => makeValidateUrl({ resolve, ownHosts: ['base.example.net'] })(text);
+const check = (text: string, resolve: Resolve) =>
+  makeValidateUrl({ ...systemTime, resolve, ownHosts: ['base.example.net'] })(text);
 const unasked: Resolve = async name => {
   throw new Error(`asked for ${name}`);
 };

@@ -7,6 +7,8 @@ import { resourcesOf } from '../../../lambdas/api/route.ts';
 import { makeApi } from '../../../lambdas/api/router.ts';
 import { parseScope } from '../../../lambdas/auth/principals/scope.ts';
 import type { BearerAuthentication } from '../../../lambdas/auth/sessions/bearer.ts';
+import { makeReadWithoutWebhook } from '../../../lambdas/delivery/intake/without-webhook.ts';
+import { makeReadSlowSince } from '../../../lambdas/delivery/isolation/slow-since.ts';
 import { withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
 import { ResolutionError } from '../../../lambdas/platform/egress/resolver.ts';
@@ -14,14 +16,14 @@ import type { HttpRequest } from '../../../lambdas/platform/http.ts';
 import { randomId } from '../../../lambdas/platform/identifiers.ts';
 import type { Keyring, KeyringKey } from '../../../lambdas/platform/keyring.ts';
 import { makeHttpHandler } from '../../../lambdas/platform/lambda-handler.ts';
+import { systemRandom } from '../../../lambdas/platform/random.ts';
 import type { Route } from '../../../lambdas/platform/route-table.ts';
 import { makeSealing } from '../../../lambdas/platform/sealing.ts';
 import { makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { webhookProblems } from '../../../lambdas/webhooks/problems.ts';
 import { webhookRecord } from '../../../lambdas/webhooks/representation.ts';
 import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
-import { makeSigningSecret } from '../../../lambdas/webhooks/signing-secret.ts';
-import { makeReadSlowSince } from '../../../lambdas/delivery/isolation/slow-since.ts';
+import { makeSigningSecrets } from '../../../lambdas/webhooks/signing-secret.ts';
 import { makeValidateUrl } from '../../../lambdas/webhooks/validate-url.ts';
 import {
   authorizationBinding,
@@ -32,7 +34,6 @@ import {
 } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookHandlers } from '../../../lambdas/webhooks/webhook-handlers.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
-import { makeReadWithoutWebhook } from '../../../lambdas/delivery/intake/without-webhook.ts';
 import { describeApiRefusals } from '../../support/api-refusals.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
@@ -46,7 +47,7 @@ const keyring = {
   find: async () => key,
   open: async () => opened,
 } as unknown as Keyring;
-const sealing = makeSealing(keyring);
+const sealing = makeSealing(keyring, systemRandom);
 
 /** The tokens of these tests: `<role>|<scope> <scope>|<account>`. */
 const authenticate: BearerAuthentication = async authorization => {
@@ -88,7 +89,7 @@ const apiOver = (
   used: WebhookStore,
   docsUrl?: string,
   written = log,
-  readSlowSince = makeReadSlowSince(database.dynamo, 'Deliveries'),
+  readSlowSince = makeReadSlowSince({ dynamo: database.dynamo, table: 'Deliveries' }),
 ) =>
   makeApi({
     authenticate,
@@ -103,8 +104,8 @@ const apiOver = (
         readSlowSince,
         readWithoutWebhook: makeReadWithoutWebhook({ dynamo: database.dynamo, table: 'Deliveries', now: clock.now }),
         sealing,
-        validateUrl: makeValidateUrl({ resolve, ownHosts: ['base.emissor.example.net'] }),
-        makeSecret: makeSigningSecret,
+        validateUrl: makeValidateUrl({ ...clock.time, resolve, ownHosts: ['base.emissor.example.net'] }),
+        makeSecret: makeSigningSecrets(systemRandom),
         makeId: randomId,
         now: clock.now,
       }),
@@ -237,7 +238,7 @@ describe('the health in a record', () => {
 
   it('that cannot be read registers nothing: a secret that nobody was shown would sign', async () => {
     const broken = () => Promise.reject(new Error('the table is down'));
-    const handlers = apiOver(store, undefined, undefined, makeReadSlowSince(broken, 'Deliveries'));
+    const handlers = apiOver(store, undefined, undefined, makeReadSlowSince({ dynamo: broken, table: 'Deliveries' }));
     expect((await send('POST', '/v1/webhooks', { body: registration }, store, handlers)).status).toBe(500);
     expect(await store.find(account, 'demanda.criada')).toBeUndefined();
   });

@@ -7,12 +7,12 @@ const startProcess = () => {
   let elapsed = 0;
   return {
     elapsed: () => elapsed,
-    pass: (milliseconds: number) => {
+    pass: async (milliseconds: number) => {
       elapsed += milliseconds;
-      vi.advanceTimersByTime(milliseconds);
-      vi.advanceTimersByTime(1); // fake immediates take a millisecond
+      await vi.advanceTimersByTimeAsync(milliseconds);
+      await vi.advanceTimersByTimeAsync(1); // fake immediates take a millisecond
     },
-    standStill: (milliseconds: number) => void vi.advanceTimersByTime(milliseconds),
+    standStill: (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds),
   };
 };
 
@@ -20,40 +20,40 @@ describe('the time to connect', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('runs out after so many milliseconds', () => {
+  it('runs out after so many milliseconds', async () => {
     const { elapsed, pass } = startProcess();
     const onLate = vi.fn();
     limitConnectTime(new Socket(), elapsed, 700, onLate);
-    pass(699);
+    await pass(699);
     expect(onLate).not.toHaveBeenCalled();
-    pass(1);
+    await pass(1);
     expect(onLate).toHaveBeenCalledOnce();
   });
 
-  it('does not include what this process stood still', () => {
+  it('does not include what this process stood still', async () => {
     const { elapsed, pass, standStill } = startProcess();
     const onLate = vi.fn();
     limitConnectTime(new Socket(), elapsed, 700, onLate);
-    pass(600);
-    standStill(1_000);
-    pass(99);
+    await pass(600);
+    await standStill(1_000);
+    await pass(99);
     expect(onLate).not.toHaveBeenCalled();
-    pass(1);
+    await pass(1);
     expect(onLate).toHaveBeenCalledOnce();
   });
 
   it.each<[string, (socket: Socket, end: () => void) => void]>([
     ['its connection', socket => void socket.emit('connect')],
     ['its watch', (_socket, end) => end()],
-  ])('ends with %s', (_case, act) => {
+  ])('ends with %s', async (_case, act) => {
     const { elapsed, pass, standStill } = startProcess();
     const onLate = vi.fn();
     const socket = new Socket();
     const end = limitConnectTime(socket, elapsed, 700, onLate);
-    pass(300);
-    standStill(1_000); // the timer has been set anew
+    await pass(300);
+    await standStill(1_000); // the timer has been set anew
     act(socket, end);
-    pass(5_000);
+    await pass(5_000);
     expect(onLate).not.toHaveBeenCalled();
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeConnections } from '../../../../lambdas/platform/egress/connections.ts';
+import { makePinnedPost } from '../../../../lambdas/platform/egress/pinned-request.ts';
 import { ResolutionError } from '../../../../lambdas/platform/egress/resolver.ts';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
 import {
@@ -76,7 +77,7 @@ describe('failures', () => {
     const connect = () => {
       throw Object.assign(new Error(code), { code });
     };
-    const post = postWith({ now: () => 0, connections: makeConnections({ connect }) });
+    const post = postWith({ now: () => 0, post: makePinnedPost(makeConnections({ connect })) });
     expect(await post(request)).toMatchObject({ outcome: 'internal_error', detail: code });
   });
 
@@ -177,7 +178,7 @@ describe('failures', () => {
     await once(server, 'listening');
     stopLater(() => void server.close());
     const { network } = loopbackNetwork((server.address() as AddressInfo).port);
-    const post = postWith({ now: () => 0, connections: makeConnections(network) });
+    const post = postWith({ now: () => 0, post: makePinnedPost(makeConnections(network)) });
     expect(await post(request)).toMatchObject({ outcome: 'tls' });
   });
 

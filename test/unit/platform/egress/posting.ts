@@ -6,7 +6,9 @@ import {
   type PostRequest,
 } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import { makeOutageDetector } from '../../../../lambdas/platform/egress/outage-detector.ts';
+import { makePinnedPost } from '../../../../lambdas/platform/egress/pinned-request.ts';
 import type { Resolve } from '../../../../lambdas/platform/egress/resolver.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { type Act, type HostileIdentity, startHostileReceiver } from '../../../../tools/support/hostile-tls.ts';
 import {
   certify,
@@ -52,10 +54,12 @@ export const inTurn = (...plays: [Play, ...Play[]]): Play => {
   return (socket, received) => (plays[Math.min(turn++, plays.length - 1)] ?? plays[0])(socket, received);
 };
 
-/** A guarded POST without anything behind it, for tests that bring their own. */
+/** A guarded POST over connections of its own, unless a test brings others. */
 export const postWith = (dependencies: Partial<GuardedPostDependencies>): GuardedPost => {
   const now = dependencies.now ?? (() => performance.now());
   return makeGuardedPost({
+    ...systemTime,
+    post: makePinnedPost(),
     resolve: plain,
     ownHosts: ['base.emissor.example.net'],
     outageDetector: makeOutageDetector({ now }),
@@ -66,7 +70,7 @@ export const postWith = (dependencies: Partial<GuardedPostDependencies>): Guarde
 };
 
 /** The options of a test. */
-interface Situation extends Partial<Omit<GuardedPostDependencies, 'connections'>> {
+interface Situation extends Partial<Omit<GuardedPostDependencies, 'post'>> {
   readonly trust?: boolean;
   readonly names?: Names;
   readonly tls?: Handshake;
@@ -113,5 +117,5 @@ export const postVia = (network: Network, dependencies: Partial<GuardedPostDepen
     connections.kept.destroy();
     connections.fresh.destroy();
   });
-  return { connections, post: postWith({ ...dependencies, connections }) };
+  return { connections, post: postWith({ ...dependencies, post: makePinnedPost(connections) }) };
 };

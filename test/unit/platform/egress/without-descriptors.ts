@@ -2,13 +2,16 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { makeGuardedPost } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import { makeOutageDetector } from '../../../../lambdas/platform/egress/outage-detector.ts';
+import { makePinnedPost } from '../../../../lambdas/platform/egress/pinned-request.ts';
 import { makeResolver } from '../../../../lambdas/platform/egress/resolver.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 
 const post = makeGuardedPost({
+  ...systemTime,
   resolve: makeResolver(),
+  post: makePinnedPost(),
   ownHosts: [],
-  outageDetector: makeOutageDetector({ now: Date.now }),
-  now: Date.now,
+  outageDetector: makeOutageDetector(systemTime),
   random: Math.random,
 });
 
