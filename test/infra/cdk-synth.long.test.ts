@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleOptions } from '../../lib/constructs/bundle.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -17,24 +19,38 @@ const runBare = (program: string, ...args: string[]) =>
 /** Modules of Node that every bundle loads when it is imported. */
 const usual = [
   ...['node:console', 'node:crypto', 'node:fs', 'node:fs/promises', 'node:https', 'node:module'],
-  ...['node:os', 'node:path', 'node:stream', 'node:url', 'node:zlib'],
+  ...['node:os', 'node:path', 'node:stream', 'node:timers/promises', 'node:url', 'node:zlib'],
 ];
-const sleeping = ['node:timers', 'node:timers/promises'];
-const sending = ['node:dns/promises', 'node:net'];
+const resolving = ['node:dns/promises', 'node:net', 'node:timers'];
 
 /** By entry: the KiB that its bundle may have, the present size rounded up to the next five; and further modules of Node. */
 const limits: Readonly<Record<string, readonly [kibibytes: number, modules: readonly string[]]>> = {
-  'auth/endpoints/discovery': [275, ['node:timers']],
-  'auth/endpoints/introspect': [320, ['node:timers']],
-  'auth/endpoints/revoke': [315, ['node:timers']],
-  'auth/endpoints/token': [340, ['node:timers']],
-  'auth/keys/rotate-keys': [275, sleeping],
-  'delivery/api/deliveries-api': [390, sleeping],
-  'delivery/sweeper/sweep': [320, sleeping],
-  'delivery/worker/deliver': [415, [...sleeping, ...sending, 'node:tls']],
+  'auth/endpoints/discovery': [285, ['node:timers']],
+  'auth/endpoints/introspect': [325, ['node:timers']],
+  'auth/endpoints/revoke': [325, ['node:timers']],
+  'auth/endpoints/token': [335, ['node:timers']],
+  'auth/keys/rotate-keys': [280, ['node:timers']],
+  'base-api/deliveries-api': [400, ['node:timers']],
+  'base-api/webhooks-api': [365, resolving],
+  'delivery/sweeper/sweep': [330, ['node:timers']],
+  'delivery/worker/deliver': [425, [...resolving, 'node:tls']],
   'smoke/receiver': [270, []],
-  'smoke/scheduled-test': [325, sleeping],
-  'webhooks/webhooks-api': [355, ['node:timers', ...sending]],
+  'smoke/scheduled-test': [330, ['node:timers']],
+};
+
+/** The sources in the bundles that know a source of randomness: ours, and libraries by what they draw. */
+const randomness: Readonly<Record<string, string>> = {
+  'lambdas/platform/random.ts': 'all that we draw',
+  'node_modules/@aws-sdk/endpoint-cache/dist-es/EndpointCache.js':
+    'one of several endpoints, where they are discovered',
+  'node_modules/@smithy/core/dist-es/submodules/client/util-waiter/poller.js':
+    'the pauses of waiters, which we have none of',
+  'node_modules/@smithy/core/dist-es/submodules/retry/util-retry/DefaultRetryBackoffStrategy.js':
+    'the pauses between tries',
+  'node_modules/@smithy/core/dist-es/submodules/serde/index.js': 'the ids of calls',
+  'node_modules/@smithy/core/dist-es/submodules/serde/uuid/v4.js': 'the ids of calls',
+  'node_modules/bcryptjs/index.js': 'salts of new hashes, which we make none of',
+  'node_modules/zod/v4/core/util.js': 'texts for those who ask for one',
 };
 
 describe('synthesising without credentials', () => {
@@ -72,6 +88,22 @@ describe('synthesising without credentials', () => {
     expect([...new Set(specifiers.map(([, specifier]) => specifier))].sort()).toEqual([...usual, ...modules].sort());
   });
 
+  it('makes the bundles of our own functions and their libraries alone', () => {
+    for (const path of bundles.values()) {
+      for (const source of ownSourcesOf(path)) expect(source).toMatch(/^lambdas\//);
+    }
+    for (const source of bundledSources()) expect(source).toMatch(/^(?:lambdas|node_modules)\//);
+  });
+
+  it('bundles no source of randomness but our own and those of libraries that are known', () => {
+    const knowing = bundledSources().filter(source =>
+      /randomBytes|randomFill|randomInt|getRandomValues|randomUUID|Math\.random/.test(
+        readFileSync(join(root, source), 'utf8'),
+      ),
+    );
+    expect(knowing.toSorted()).toEqual(Object.keys(randomness));
+  });
+
   it('puts the client of SNS, which most processes never need, in a file that they do not load', async () => {
     const all = [...bundles.values()];
     const tellers = all.filter(path => readFileSync(path, 'utf8').includes('import("./client-sns.mjs")'));
@@ -93,8 +125,22 @@ describe('a mistake', () => {
 });
 
 function entryOf(bundle: string): string {
+  return nameOf(ownSourcesOf(bundle).find(source => source.endsWith('.handler.ts')) ?? '');
+}
+
+/** Returns the paths of this project's sources in a bundle; its map names no others. */
+function ownSourcesOf(bundle: string): readonly string[] {
   const { sources } = JSON.parse(readFileSync(`${bundle}.map`, 'utf8')) as { readonly sources: readonly string[] };
-  return nameOf(sources.find(source => source.endsWith('.handler.ts')) ?? '');
+  return sources;
+}
+
+/** Returns the paths of all sources that are in any bundle with at least a byte, or in a file beside it. */
+function bundledSources(): readonly string[] {
+  const { outfile: _, ...options } = bundleOptions('');
+  const entryPoints = globSync('lambdas/**/*.handler.ts', { cwd: root });
+  const { metafile } = buildSync({ ...options, entryPoints, outdir: 'none', write: false, metafile: true });
+  const inputs = Object.values(metafile.outputs).flatMap(output => Object.entries(output.inputs));
+  return [...new Set(inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])))];
 }
 
 function nameOf(entry: string): string {
