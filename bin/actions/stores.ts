@@ -65,7 +65,7 @@ export function openKeyring(target: Target) {
 export function openLockout(target: Target) {
   const stored = keyringIn(target);
   const keyring = makeKeyring({ ...stored, kms: connectKms(target) });
-  return makeLockout({ ...stored, keyring, table: requireOutput(target, 'LockoutsTable') });
+  return makeLockout({ ...connect(target), keyring, table: requireOutput(target, 'LockoutsTable') });
 }
 
 /** Opens the target's key rotation, with the settings of its scheduled function. */

@@ -185,7 +185,7 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     kms,
     keyring,
     sessionList: makeSessionList({ dynamo, table: 'Sessions' }),
-    lockout: makeLockout({ ...time, dynamo, table: 'Lockouts', keyring }),
+    lockout: makeLockout({ ...time, dynamo, table: 'Lockouts', keyring, makeId }),
     rotation,
     clients,
     users,

@@ -28,7 +28,7 @@ export function makeGrants(parts: GrantParts): Grants {
   const shared = {
     ...parts,
     sessions: makeSessionStore({ ...parts, table: tables.sessions }),
-    lockout: makeLockout({ dynamo, table: tables.lockouts, keyring, now }),
+    lockout: makeLockout({ ...parts, table: tables.lockouts }),
     prepareTokens: makeTokenPreparation({
       keyring,
       mintAccessToken: makeAccessTokenMint({ ...parts, lifetimeSeconds: accessTokenSeconds }),

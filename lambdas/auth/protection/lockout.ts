@@ -4,7 +4,7 @@ import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { Dynamo, Item, ItemKey } from '../../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { randomId } from '../../platform/identifiers.ts';
+import type { MakeId } from '../../platform/identifiers.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { normaliseEmail } from '../principals/user.ts';
 import {
@@ -51,12 +51,14 @@ export function makeLockout({
   table,
   keyring,
   now,
+  makeId,
 }: {
   readonly dynamo: Dynamo;
   readonly table: string;
   /** Must be able to open MAC keys. */
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
   readonly now: Clock;
+  readonly makeId: MakeId;
 }) {
   return { keyOf, failuresIn, countFailure, commit, commitLogin, findFailures, unlock };
 
@@ -92,7 +94,7 @@ export function makeLockout({
    */
   async function countFailure(key: LockoutKey, failures: FailureRecord): Promise<void> {
     const { total, base, last, latest } = failureAttributes(key.client);
-    const [moment, failureId] = [now(), randomId(8)];
+    const [moment, failureId] = [now(), makeId(8)];
     await updateItem(dynamo, key, {
       set: {
         [latest]: failureId,
