@@ -1,16 +1,14 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { OAuthError, oauthCases } from '../../lambdas/auth/oauth-error.ts';
 import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
-import { makeHourlyLook } from '../../lambdas/delivery/sweeper/hourly-look.ts';
 import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
-import type { PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
 import { makeHttpHandler } from '../../lambdas/platform/lambda-handler.ts';
 import { makeTelemetry } from '../../lambdas/platform/telemetry.ts';
 import { type AlarmProperties, rings, watchedMetrics } from '../support/cloudwatch/alarm.ts';
 import type { Metrics } from '../support/cloudwatch/metrics.ts';
 import { httpRequest } from '../support/http-request.ts';
-import { answer } from '../unit/delivery/builders.ts';
 import { resourcesOf, stageTemplates } from './templates.ts';
+import { answering, hanging } from './watched-outside.ts';
 import { collectMetrics, invoke, startDelivery } from './watched-stage.ts';
 
 const refuse = OAuthError.from(oauthCases);
@@ -27,6 +25,12 @@ const alarmOf = (name: string): AlarmProperties => {
   const alarm = alarms.get(name);
   if (!alarm) throw new Error(`There is no alarm ${name}.`);
   return alarm;
+};
+
+/** Returns a statistic over the last minutes of the first metric that an alarm watches. */
+const read = (metrics: Metrics, name: string, statistic: string, minutes: number) => {
+  const [metric] = watchedMetrics(alarmOf(name));
+  return metric && metrics.read(metric, statistic, minutes * minute, 1, Date.now())[0];
 };
 
 /** Runs minute by minute, and returns after how many minutes the alarm rang for the first time, if it did. */
@@ -96,8 +100,7 @@ describe('a fault of our own that passed at the next attempt', () => {
       stage.faults[fault] = false;
     });
     expect(time).toBeUndefined();
-    const [faults] = watchedMetrics(alarmOf(name));
-    expect(metrics.read(faults as never, 'Sum', 60 * minute, 1, Date.now())).toEqual([1]);
+    expect(read(metrics, name, 'Sum', 60)).toBe(1);
   });
 });
 
@@ -222,7 +225,7 @@ describe('what users feel', () => {
     const stage = await startDelivery();
     const time = await minutesToRing('NothingDelivered', metrics, 30, async (_at, end) => {
       for (let event = 0; event < 10; event++) {
-        stage.faults.receivers = answer(event % 2 < delivered ? 200 : 503);
+        stage.faults.receivers = answering(event % 2 < delivered ? 200 : 503);
         stage.publish();
         await stage.runUntil(Date.now());
       }
@@ -261,7 +264,7 @@ describe('RetriesLate: a delivery that is stuck, whatever it waits for, wakes so
       8, // found after 3 minutes and each minute from then on
       (stage, at) => {
         stage.faults.off = ['retries'];
-        stage.faults.receivers = answer(at === 0 ? 500 : 200);
+        stage.faults.receivers = answering(at === 0 ? 500 : 200);
       },
     ],
     [
@@ -269,7 +272,7 @@ describe('RetriesLate: a delivery that is stuck, whatever it waits for, wakes so
       60 + 8,
       stage => {
         stage.faults.off = ['retries'];
-        stage.faults.receivers = answer(503, { 'retry-after': '3600' });
+        stage.faults.receivers = answering(503, { 'retry-after': '3600' });
       },
     ],
     [
@@ -319,21 +322,13 @@ describe('RetriesLate: a delivery that is stuck, whatever it waits for, wakes so
 });
 
 describe('RetriesLate: what is not late wakes nobody', () => {
-  const timeout: PostOutcome = {
-    outcome: 'timeout',
-    detail: '…',
-    durationMs: 15_000,
-    resolutionMs: 1,
-    sinceConnectingMs: 15_000,
-  };
-
   it.each<[string, number, (stage: Stage, at: number) => unknown]>([
     [
       'a message that was lost, and sent again by the sweeper',
       60,
       (stage, at) => {
         stage.faults.off = at < 3 ? ['retries'] : [];
-        stage.faults.receivers = answer(at === 0 ? 500 : 200);
+        stage.faults.receivers = answering(at === 0 ? 500 : 200);
       },
     ],
     [
@@ -348,7 +343,7 @@ describe('RetriesLate: what is not late wakes nobody', () => {
       'a delivery whose receiver asked for a day',
       60,
       stage => {
-        stage.faults.receivers = answer(503, { 'retry-after': '86400' });
+        stage.faults.receivers = answering(503, { 'retry-after': '86400' });
       },
     ],
     [
@@ -364,7 +359,7 @@ describe('RetriesLate: what is not late wakes nobody', () => {
       'a delivery that is held',
       60,
       stage => {
-        stage.faults.receivers = answer(410);
+        stage.faults.receivers = answering(410);
       },
     ],
   ])('%s', { timeout: 300_000 }, async (_case, minutes, change) => {
@@ -377,18 +372,15 @@ describe('RetriesLate: what is not late wakes nobody', () => {
       'a backlog of 20,000 that is worked off',
       15,
       async (stage, at) => {
-        stage.faults.receivers = timeout;
-        if (at > 0) return;
-        await stage.slowDown();
-        await stage.fillBacklog(20_000);
+        stage.faults.receivers = hanging;
+        if (at === 0) await stage.fillBacklog(20_000);
       },
     ],
     [
       'a receiver that answers in 2.5 s and then hangs, at five events a second',
       15,
       async (stage, at) => {
-        const took = 2_500;
-        stage.faults.receivers = at < 3 ? { ...answer(200), durationMs: took, sinceConnectingMs: took } : timeout;
+        stage.faults.receivers = at < 3 ? answering(200, {}, 2_500) : hanging;
         for (let second = 0; second < 60; second++) {
           for (let event = 0; event < 5; event++) stage.publish();
           await stage.runUntil(Date.now() + 1_000);
@@ -436,19 +428,8 @@ describe('silence', () => {
   });
 
   it('SourceOff: seen at the next full hour', async () => {
-    const metrics = collectMetrics();
-    const time = await minutesToRing('SourceOff', metrics, 61, () => {
-      const telemetry = makeDeliveryTelemetry('sweep');
-      const look = makeHourlyLook({
-        ...telemetry,
-        eventSources: ['first', 'retry'],
-        readEventSourceState: async id =>
-          id === 'retry' && Date.now() > Date.UTC(2026, 10, 20, 12, 30) ? 'Disabled' : 'Enabled',
-        sqs: { send: async () => ({}) } as never,
-        deadLetterQueueUrl: 'dead-letters',
-        now: () => Date.now(),
-      });
-      return invoke(telemetry, look, undefined);
+    const { time } = await quietStage('SourceOff', 61, (stage, at) => {
+      stage.faults.off = at < 30 ? [] : ['retries'];
     });
     expect(time).toBe(61);
   });
@@ -508,7 +489,7 @@ describe('what can wait for the morning', () => {
 
   it('Blocked: once', async () => {
     const { time } = await quietStage('Blocked', 5, stage => {
-      stage.faults.receivers = { outcome: 'blocked', detail: 'private', durationMs: 1 } as PostOutcome;
+      stage.faults.address = '10.0.0.1';
     });
     expect(time).toBe(1);
   });

@@ -1,9 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { OAuthError, oauthCases } from '../../lambdas/auth/oauth-error.ts';
 import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
-import { makeHourlyLook } from '../../lambdas/delivery/sweeper/hourly-look.ts';
-import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
-import type { PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
 import { makeHttpHandler } from '../../lambdas/platform/lambda-handler.ts';
 import { makeTelemetry } from '../../lambdas/platform/telemetry.ts';
 import { type AlarmProperties, watchedMetrics } from '../support/cloudwatch/alarm.ts';
@@ -77,20 +74,11 @@ it('shows nothing that nobody writes', async () => {
   const stage = await startDelivery();
   stage.publish();
   stage.faults.kms = true;
+  stage.faults.off = ['slow'];
   await stage.runUntil(Date.now() + 1_000);
   stage.faults.kms = false;
-  stage.faults.receivers = { outcome: 'blocked', detail: 'private', durationMs: 1 } as PostOutcome;
+  stage.faults.address = '10.0.0.1';
   await stage.runUntil(Date.now() + 120_000);
-  const sweep = makeDeliveryTelemetry('sweep');
-  const look = makeHourlyLook({
-    ...sweep,
-    eventSources: ['x'],
-    readEventSourceState: async () => 'Disabled',
-    sqs: { send: async () => ({}) } as never,
-    deadLetterQueueUrl: 'dead-letters',
-    now: () => Date.UTC(2026, 10, 20, 12),
-  });
-  await invoke(sweep, look, undefined);
   const token = makeTelemetry('token');
   const audit = makeAudit(token);
   const request = { ip: '203.0.113.7', endpoint: 'token' } as const;

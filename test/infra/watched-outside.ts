@@ -1,0 +1,95 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
+import type { PinnedPost, PinnedRequestOutcome } from '../../lambdas/platform/egress/pinned-request.ts';
+import { machine, type Outside } from '../../lambdas/platform/outside.ts';
+import type { Time } from '../../lambdas/platform/timer.ts';
+import type { FakeKms } from '../support/fake-kms.ts';
+import type { VirtualProcesses } from '../support/virtual-processes.ts';
+import type { WatchedQueues } from './watched-queues.ts';
+
+/** The faults of a stage, which a test switches on and off. */
+export interface Faults {
+  /** KMS opens no key. */
+  kms: boolean;
+  /** DynamoDB takes nothing and tells nothing. */
+  store: boolean;
+  /** The queues whose consumers are switched off. */
+  off: readonly string[];
+  /** The sweeper is switched off. */
+  sweeper: boolean;
+  /** Conditional writes of the table `Deliveries` that never hold, by their key and what they set. */
+  refused?: (id: string, sets: string) => boolean;
+  /** What receivers do with a POST. */
+  receivers: Receivers;
+  /** The address of receivers. */
+  address: string;
+}
+
+/** An answer, and the milliseconds until it comes. */
+interface Receivers extends Pick<Extract<PinnedRequestOutcome, { outcome: 'response' }>, 'status' | 'headers'> {
+  readonly afterMs: number;
+}
+
+/** Returns receivers that answer so: at once, or after so many milliseconds. */
+export function answering(status: number, headers: Receivers['headers'] = {}, afterMs = 0): Receivers {
+  return { status, headers, afterMs };
+}
+
+/** Receivers that never answer. */
+export const hanging: Receivers = answering(200, {}, Number.POSITIVE_INFINITY);
+
+/** Returns a stage without faults. */
+export function noFaults(): Faults {
+  return { kms: false, store: false, off: [], sweeper: false, receivers: answering(200), address: '93.184.216.34' };
+}
+
+/** Makes what leads out of a stage's processes, with its faults. Each process has a time of its own. */
+export function makeOutside({ faults, dynamo, kms, queues, processes }: OutsideParts) {
+  const callDynamo: Dynamo = async (command, options) => {
+    if (faults.store) throw named('ThrottlingException');
+    if (command instanceof UpdateCommand && isRefused(command)) throw named('ConditionalCheckFailedException');
+    return processes.during(dynamo(command, options));
+  };
+
+  return function outside(time: Time) {
+    kms.fail('DecryptCommand', faults.kms ? 'AccessDeniedException' : undefined);
+    return {
+      time,
+      random: { ...machine.random, number: () => 0.5 },
+      dynamo: callDynamo,
+      sqs: queues.sqs,
+      kms: kms.client,
+      publish: async () => {},
+      resolve: async () => [faults.address],
+      post: postIn(time),
+      readEventSourceState: async (queue: string) => (faults.off.includes(queue) ? 'Disabled' : 'Enabled'),
+    } satisfies Partial<Outside>;
+  };
+
+  function isRefused({ input: { Key, ExpressionAttributeNames } }: UpdateCommand): boolean {
+    return faults.refused?.(String(Key?.id), Object.values(ExpressionAttributeNames ?? {}).join()) ?? false;
+  }
+
+  function postIn({ pause }: Time): PinnedPost {
+    return async function post({ signal, onConnected, onAnswered }) {
+      const { afterMs, ...answer } = faults.receivers;
+      onConnected();
+      if (afterMs > 0) await pause(afterMs, signal).catch(() => undefined);
+      if (signal.aborted) return { outcome: 'aborted' };
+      onAnswered();
+      return { outcome: 'response', ...answer, body: Buffer.alloc(0), isTruncated: false };
+    };
+  }
+}
+
+interface OutsideParts {
+  readonly faults: Readonly<Faults>;
+  readonly dynamo: Dynamo;
+  readonly kms: FakeKms;
+  readonly queues: WatchedQueues;
+  readonly processes: VirtualProcesses;
+}
+
+function named(name: string): Error {
+  return Object.assign(new Error('…'), { name });
+}
