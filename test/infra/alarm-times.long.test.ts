@@ -104,6 +104,23 @@ describe('a fault of our own that passed at the next attempt', () => {
   });
 });
 
+describe('a fault of our own that is shorter than the repeats of a write', () => {
+  it('does not even count: the store takes no outcome for a second', async () => {
+    const metrics = collectMetrics();
+    const stage = await startDelivery();
+    const start = Date.now();
+    stage.faults.receivers = answering(200, {}, 1_000);
+    stage.publish();
+    await stage.runUntil(start + 500);
+    stage.faults.store = true;
+    await stage.runUntil(start + 2_000);
+    stage.faults.store = false;
+    await stage.runUntil(start + 5 * minute);
+    expect(read(metrics, 'Deferred', 'Sum', 5)).toBe(0);
+    expect(read(metrics, 'NothingDelivered', 'SampleCount', 5)).toBe(1);
+  });
+});
+
 describe('a fault of our own on a busy stage', () => {
   /** So many attempts in one minute, and so many faults among them, between minutes that went well. */
   const burst = (attempts: number, faults: number) => {
