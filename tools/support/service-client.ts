@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { systemTime } from '../../lambdas/platform/timer.ts';
 import { type Answer, type Form, makeServiceClient as makeClient } from '../../lambdas/smoke/service-client.ts';
 import type { Client, User } from './accounts.ts';

@@ -7,6 +7,7 @@ import { CliError } from '../../../../bin/actions/operator.ts';
 import { makeTarget, type Target, type Task } from '../../../../bin/actions/target.ts';
 import { thisWorld } from '../../../../bin/actions/world.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 
 let logs: LogService;
 let warnings: string[];
@@ -66,7 +67,7 @@ it.each([
 ])(
   'writes at the target’s time where the machine’s clock is %s, gives it to the action, and tells',
   async (_case, off, told) => {
-    const target = targetOf({}, { ...thisWorld, now: () => Date.now() + off });
+    const target = targetOf({}, { ...thisWorld, time: { ...systemTime, now: () => Date.now() + off } });
     const write = writes('things create', async (task: Task) => task.target.clock.now());
     const given = await write(taskOn(target));
     expect(Math.abs(given - Date.now())).toBeLessThan(30_000);

@@ -4,6 +4,7 @@ import { openEventLog } from '../../../../bin/actions/cloudwatch.ts';
 import { makeTarget } from '../../../../bin/actions/target.ts';
 import { thisWorld } from '../../../../bin/actions/world.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 
 let logs: LogService;
 beforeAll(async () => {
@@ -68,8 +69,11 @@ it('asks for the answer of a search every half second, at the target’s time', 
     {
       ...thisWorld,
       makeClient: (Service, settings) => Object.assign(new Service(settings), { send }),
-      now: () => Date.parse('2026-11-22T12:00:00.400Z'),
-      pause: async milliseconds => void waits.push(milliseconds),
+      time: {
+        ...systemTime,
+        now: () => Date.parse('2026-11-22T12:00:00.400Z'),
+        pause: async milliseconds => void waits.push(milliseconds),
+      },
     },
   );
   expect(await openEventLog(target).find('evt_1', 0, text => shown.push(text))).toEqual([]);

@@ -9,6 +9,7 @@ import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
 import { makeDescribeEvent } from '../../../../lambdas/delivery/worker/first-attempt.ts';
 import { type DescribeMessage, makeMessageVisibility } from '../../../../lambdas/delivery/worker/message-visibility.ts';
 import { describeAttemptMessage } from '../../../../lambdas/delivery/worker/retry.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { aDelivery, aRecord, aWebhook, noon } from '../../delivery/builders.ts';
 
@@ -164,6 +165,7 @@ describe('an event that comes while the store is down', () => {
       queueUrl: 'http://queue',
       describe: describeMessage,
       random: () => 0,
+      turn: systemTime.turn,
       log: { info: write, warn: write, error: write },
       count: () => {},
     });

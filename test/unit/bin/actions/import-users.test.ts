@@ -9,6 +9,7 @@ import { makeUserStore, type UserStore } from '../../../../lambdas/auth/principa
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { passwordHashing } from '../../../support/password-hashing.ts';
 
 const passwordHash = '$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy';
 const userLine = (email: string, more: object = {}) =>
@@ -128,6 +129,7 @@ describe('an import', () => {
       tables: { users: 'Users', credentials: 'Credentials' },
       now: clock.now,
       makeId: randomId,
+      hash: passwordHashing.hash,
     });
   });
   afterAll(() => database.stop());

@@ -1,3 +1,4 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { actions } from '../../../../bin/actions/replay-all.ts';
@@ -5,7 +6,6 @@ import { localTarget } from '../../../../bin/actions/target.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
 import { settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
-import { PutCommand } from '../../../../lambdas/platform/aws/documents.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, noon } from '../../delivery/builders.ts';
 
@@ -35,7 +35,7 @@ const store = async (accountId: string, count: number, isResent: (number: number
       const item = isResent(number)
         ? { ...itemFromDelivery(settled(delivery, 'delivered', noon), 30), stateShard }
         : failed;
-      return database.dynamo.send(new PutCommand({ TableName: 'Deliveries', Item: item }));
+      return database.dynamo(new PutCommand({ TableName: 'Deliveries', Item: item }));
     }),
   );
 };

@@ -124,11 +124,9 @@ describe('a table that was restored beside', () => {
     await fill(both.restored, [{ userId: 'user', sessionId: 'session' }]);
     await fill(both.table, []);
     const waits: number[] = [];
-    const busy = {
-      send: async (command: object) => {
-        if (!(command instanceof BatchGetCommand) || waits.length === 3) return database.dynamo.send(command as never);
-        return { UnprocessedKeys: command.input.RequestItems };
-      },
+    const busy = async (command: object) => {
+      if (!(command instanceof BatchGetCommand) || waits.length === 3) return database.dynamo(command as never);
+      return { UnprocessedKeys: command.input.RequestItems };
     };
     const patiently = async (milliseconds: number) => void waits.push(milliseconds);
     expect(await compareTables(busy as never, both, { now, pause: patiently })).toMatchObject({ missing: 1 });

@@ -106,7 +106,7 @@ describe('a client of a target', () => {
     expect(made).toEqual([]);
     expect(target.connect(SQSClient, 'SqsEndpoint')).toBe(target.connect(SQSClient, 'SqsEndpoint'));
     expect(target.connect(KMSClient, 'KmsEndpoint')).toBeInstanceOf(KMSClient);
-    expect(target.dynamo()).toBe(target.dynamo());
+    expect(target.documents()).toBe(target.documents());
     const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
     expect(made).toEqual([
       ['SQSClient', { maxAttempts: 3, region: 'us-east-1', endpoint: 'http://127.0.0.1:1', credentials }],

@@ -20,9 +20,11 @@ import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-stor
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { passwordHashing } from '../../../support/password-hashing.ts';
 import { tableNames } from '../../../support/tables.ts';
 import { aDelivery, aRecord, aWebhook } from '../../delivery/builders.ts';
 
@@ -67,7 +69,10 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'auth/principals/user-store.ts': async () => {
     const tables = { users: 'Users', credentials: 'Credentials' };
-    const users = makeUserStore({ dynamo: operated.database.dynamo, tables, now, makeId: randomId });
+    const users = makeUserStore({
+      ...{ dynamo: operated.database.dynamo, tables, now, makeId: randomId },
+      hash: passwordHashing.hash,
+    });
     const user = { email: 'ana@example.com', password: 'secret', accountId: account, role: 'admin' } as const;
     userId = (await users.createUser(user)).userId;
   },
@@ -150,7 +155,7 @@ const others = [
 
 let clientId = '';
 let userId = '';
-const store = (table: string) => ({ dynamo: operated.database.dynamo, table, now });
+const store = (table: string) => ({ ...systemTime, dynamo: operated.database.dynamo, table, now });
 const clientsStore = () => makeClientStore({ ...store('Clients'), makeId: randomId });
 
 /** Returns the kinds of an item. */

@@ -8,6 +8,7 @@ import { noProgress } from '../../../../bin/ops/terminal.ts';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery } from '../../delivery/builders.ts';
 
@@ -115,7 +116,7 @@ describe('ops accounts delete', () => {
 describe('the export of an account', () => {
   it('has each delivery once, though one moves to the other list and one moves back meanwhile', async () => {
     const { dynamo } = operated.database;
-    const store = makeDeliveryStore({ dynamo, table: 'Deliveries', now: Date.now, historyDays: 30 });
+    const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries', historyDays: 30 });
     const [retried, resent] = [1, 2].map(number =>
       aDelivery({
         createdAt: Date.now(),

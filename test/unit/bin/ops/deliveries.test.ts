@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -150,6 +151,7 @@ describe('ops deliveries show', () => {
 
   beforeAll(async () => {
     const store = makeDeliveryStore({
+      ...systemTime,
       dynamo: database.dynamo,
       table: 'Deliveries',
       now: frozenClock(noon).now,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 
@@ -39,7 +40,7 @@ const createClient = async (): Promise<string> =>
 /** Stores a session that began through a client; its user does not exist. */
 const begin = async (clientId: string, sessionId: string) => {
   const now = Date.now();
-  await makeSessionStore({ dynamo: database.dynamo, table: 'Sessions' }).createSession({
+  await makeSessionStore({ ...systemTime, dynamo: database.dynamo, table: 'Sessions' }).createSession({
     sessionId,
     clientId,
     userId: sessionId.split('-')[0] ?? '',

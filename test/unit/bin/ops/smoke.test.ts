@@ -16,6 +16,7 @@ import { stageConfiguration } from '../../../../lib/config.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { type FakeParameterStore, startParameterStore } from '../../../support/fake-parameter-store.ts';
+import { passwordHashing } from '../../../support/password-hashing.ts';
 
 const tables = ['Clients', 'Users', 'Credentials', 'Sessions'] as const;
 const credentials = '/emissor/dev/smoke/credentials';
@@ -67,7 +68,8 @@ beforeEach(async () => {
 
 const at = (ago: number) => ({ dynamo: database.dynamo, now: () => Date.now() - ago, makeId: randomId });
 const clients = (ago = 0) => makeClientStore({ ...at(ago), table: 'Clients' });
-const users = (ago = 0) => makeUserStore({ ...at(ago), tables: { users: 'Users', credentials: 'Credentials' } });
+const users = (ago = 0) =>
+  makeUserStore({ ...at(ago), tables: { users: 'Users', credentials: 'Credentials' }, hash: passwordHashing.hash });
 
 const ops = (...args: string[]) => {
   const file = join(directory, 'outputs.json');

@@ -16,8 +16,10 @@ import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-s
 import { queuedInSlowLane, waitingForSlot, withSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { passwordHashing } from '../../../support/password-hashing.ts';
 import { aDelivery, aRecord, aWebhook, fakeTelemetry } from '../../delivery/builders.ts';
 
 const day = 86_400_000;
@@ -116,7 +118,10 @@ describe('ops status', () => {
 
   it('shows users whose deletion began and is not complete', async () => {
     const tables = { users: 'Users', credentials: 'Credentials' };
-    const users = makeUserStore({ dynamo: database.dynamo, tables, now: Date.now, makeId: randomId });
+    const users = makeUserStore({
+      ...{ dynamo: database.dynamo, tables, now: Date.now, makeId: randomId },
+      hash: passwordHashing.hash,
+    });
     const described = { accountId: 'acme', role: 'member', password: 'secret' } as const;
     await users.createUser({ ...described, email: 'stays@example.com' });
     expect((await read()).users).toEqual({ read: 1, isCutOff: false, beingDeleted: [] });
@@ -223,7 +228,13 @@ const send = (queueUrl: string) =>
 describe('ops status of deliveries', () => {
   const minute = 60_000;
   const now = Date.now();
-  const stored = () => ({ dynamo: database.dynamo, table: 'Deliveries', now: () => now, historyDays: 30 });
+  const stored = () => ({
+    ...systemTime,
+    dynamo: database.dynamo,
+    table: 'Deliveries',
+    now: () => now,
+    historyDays: 30,
+  });
   const add = async (id: string, changes: Partial<Delivery>) => {
     const delivery = aDelivery({ accountId: 'acme', createdAt: now - 60 * minute, ...changes, id: `evt_${id}` });
     expect(await makeDeliveryStore(stored()).create(delivery)).toBe(true);

@@ -9,6 +9,7 @@ import { makeSessionList } from '../../../../lambdas/auth/sessions/session-list.
 import { systemClock } from '../../../../lambdas/platform/clock.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { passwordHashing } from '../../../support/password-hashing.ts';
 
 let operated: OperatedTables;
 let folder: string;
@@ -48,7 +49,7 @@ const dataKilledAt = (atWrite: number) => {
   const dynamo = send as never;
   const tables = { users: 'Users', credentials: 'Credentials' };
   return {
-    users: makeUserStore({ dynamo, tables, now: systemClock, makeId: randomId }),
+    users: makeUserStore({ dynamo, tables, now: systemClock, makeId: randomId, hash: passwordHashing.hash }),
     sessions: makeSessionList({ dynamo, table: 'Sessions' }),
   };
 };
