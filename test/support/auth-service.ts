@@ -23,6 +23,7 @@ import { type Database, startDatabase } from './database/database.ts';
 import { type FakeKms, makeFakeKms } from './fake-kms.ts';
 import { httpRequest, type RequestDescription } from './http-request.ts';
 import { quickKeyDerivation } from './password-hashing.ts';
+import type { TableName } from './tables.ts';
 
 /** The names the service under test goes by. */
 export const issuer = 'https://auth.example.com';
@@ -41,6 +42,10 @@ export interface Answer {
 /** The options of a test. */
 export interface AuthServiceOptions {
   readonly algorithm?: SigningAlgorithm;
+  /** @default - one of its own */
+  readonly clock?: FrozenClock;
+  /** Tables of other rooms, beside those of this one. */
+  readonly tables?: readonly TableName[];
   readonly ipFailureLimit?: number;
   readonly clientFailureLimit?: number;
   /** @default - {@link quickKeyDerivation} */
@@ -117,12 +122,11 @@ export function basic(id: string, secret: string): string {
 
 /** Starts the service; stop it in `afterAll`. */
 export async function startAuthService(options: AuthServiceOptions = {}): Promise<AuthService> {
-  const clock = frozenClock();
+  const { clock = frozenClock(), tables = [], keyDerivation = quickKeyDerivation, kms = makeFakeKms() } = options;
   const { time } = clock;
-  const { keyDerivation = quickKeyDerivation, kms = makeFakeKms() } = options;
   const random = { ...systemRandom, number: options.random ?? (() => 0) };
   const makeId = makeRandomIds(random);
-  const database = await startDatabase('Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts', 'Keyring');
+  const database = await startDatabase('Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts', 'Keyring', ...tables);
   const { dynamo } = database;
   const logs: string[] = [];
   const metrics: string[] = [];

@@ -1,30 +1,21 @@
-import { createSecretKey, randomBytes } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Context } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
-import { resourcesOf } from '../../../lambdas/api/route.ts';
-import { makeApi } from '../../../lambdas/api/router.ts';
 import { parseScope } from '../../../lambdas/auth/principals/scope.ts';
-import type { BearerAuthentication } from '../../../lambdas/auth/sessions/bearer.ts';
-import { makeReadWithoutWebhook } from '../../../lambdas/delivery/intake/without-webhook.ts';
-import { makeReadSlowSince } from '../../../lambdas/delivery/isolation/slow-since.ts';
+import { composeWebhooksApi } from '../../../lambdas/base-api/webhooks-api.composition.ts';
 import { withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
+import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { ResolutionError } from '../../../lambdas/platform/egress/resolver.ts';
 import type { HttpRequest } from '../../../lambdas/platform/http.ts';
-import { randomId } from '../../../lambdas/platform/identifiers.ts';
-import type { Keyring, KeyringKey } from '../../../lambdas/platform/keyring.ts';
 import { makeHttpHandler } from '../../../lambdas/platform/lambda-handler.ts';
 import { systemRandom } from '../../../lambdas/platform/random.ts';
 import type { Route } from '../../../lambdas/platform/route-table.ts';
-import { makeSealing } from '../../../lambdas/platform/sealing.ts';
-import { makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
-import { webhookProblems } from '../../../lambdas/webhooks/problems.ts';
+import { makeSealing, type Sealing } from '../../../lambdas/platform/sealing.ts';
+import { type Log, makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { webhookRecord } from '../../../lambdas/webhooks/representation.ts';
 import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
-import { makeSigningSecrets } from '../../../lambdas/webhooks/signing-secret.ts';
-import { makeValidateUrl } from '../../../lambdas/webhooks/validate-url.ts';
 import {
   authorizationBinding,
   EVENT_NAMES,
@@ -32,49 +23,39 @@ import {
   type Webhook,
   webhookKey,
 } from '../../../lambdas/webhooks/webhook.ts';
-import { makeWebhookHandlers } from '../../../lambdas/webhooks/webhook-handlers.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { describeApiRefusals } from '../../support/api-refusals.ts';
+import { type AuthService, authEnvironment, issuer, startAuthService } from '../../support/auth-service.ts';
 import { frozenClock } from '../../support/clock.ts';
-import { type Database, startDatabase } from '../../support/database/database.ts';
+import type { Database } from '../../support/database/database.ts';
+import { judgedBy } from '../../support/password-hashing.ts';
 import { registrationFindings } from '../../support/registration-refusals.ts';
 
 const clock = frozenClock(Date.parse('2026-11-20T12:00:00.000Z'));
-const key = { kind: 'sealing', keyId: 'k1', generation: 1 } as KeyringKey;
-const opened = createSecretKey(randomBytes(32));
-const keyring = {
-  active: async () => key,
-  find: async () => key,
-  open: async () => opened,
-} as unknown as Keyring;
-const sealing = makeSealing(keyring, systemRandom);
 
-/** The tokens of these tests: `<role>|<scope> <scope>|<account>`. */
-const authenticate: BearerAuthentication = async authorization => {
-  if (authorization === undefined || !/^bearer /i.test(authorization)) return { outcome: 'missing' };
-  const [role, scopes, accountId = ''] = authorization.slice('bearer '.length).split('|');
-  if (role !== 'admin' && role !== 'member') return { outcome: 'invalid' };
-  const granted = parseScope(scopes ?? '') ?? new Set();
-  const principal = { clientId: 'c', userId: 'u', sessionId: 'f', role, scopes: granted, accountId } as const;
-  return { outcome: 'authenticated', principal };
-};
-
+let service: AuthService;
 let database: Database;
+let sealing: Sealing;
 let store: WebhookStore;
+let api: ReturnType<typeof apiOver>;
 let account = '';
 let accounts = 0;
 let logged: unknown[] = [];
-const log = {
-  info: (...entry: unknown[]) => logged.push(entry),
-  warn: (...entry: unknown[]) => logged.push(entry),
-  error: (...entry: unknown[]) => logged.push(entry),
-} as unknown as Parameters<typeof makeApi>[0]['log'];
+const note = (...entry: unknown[]) => void logged.push(entry);
+const log: Log = { info: note, warn: note, error: note };
 
 beforeAll(async () => {
-  database = await startDatabase('Webhooks', 'Deliveries');
+  service = await startAuthService({
+    clock,
+    tables: ['Webhooks', 'Deliveries'],
+    keyDerivation: judgedBy(() => true), // each test has an account of its own, with a login
+  });
+  database = service.database;
+  sealing = makeSealing(service.keyring, systemRandom);
   store = makeWebhookStore({ dynamo: database.dynamo, table: 'Webhooks' });
+  api = apiOver();
 });
-afterAll(() => database.stop());
+afterAll(() => service.stop());
 beforeEach(() => {
   account = `account-${++accounts}`;
   logged = [];
@@ -85,32 +66,52 @@ const resolve = async (name: string) => {
   return name.startsWith('private') ? ['93.184.216.34', '10.0.0.1'] : ['93.184.216.34'];
 };
 
-const apiOver = (
-  used: WebhookStore,
-  docsUrl?: string,
-  written = log,
-  readSlowSince = makeReadSlowSince({ dynamo: database.dynamo, table: 'Deliveries' }),
-) =>
-  makeApi({
-    authenticate,
-    resourceMetadata: () => 'https://base.example/.well-known/oauth-protected-resource',
-    docsUrl,
-    log: written,
-    resources: resourcesOf(
-      webhookRoutes,
-      webhookProblems,
-      makeWebhookHandlers({
-        store: used,
-        readSlowSince,
-        readWithoutWebhook: makeReadWithoutWebhook({ dynamo: database.dynamo, table: 'Deliveries', now: clock.now }),
-        sealing,
-        validateUrl: makeValidateUrl({ ...clock.time, resolve, ownHosts: ['base.emissor.example.net'] }),
-        makeSecret: makeSigningSecrets(systemRandom),
-        makeId: randomId,
-        now: clock.now,
-      }),
-    ),
-  });
+/** The function over this store, or over one that fails. */
+const apiOver = (dynamo = database.dynamo, written = log, docsUrl?: string) =>
+  composeWebhooksApi(
+    {
+      ...authEnvironment,
+      WEBHOOKS_TABLE: 'Webhooks',
+      DELIVERIES_TABLE: 'Deliveries',
+      AUTHORIZATION_SERVERS: [issuer],
+      OWN_HOSTS: ['base.emissor.example.net'],
+      DOCS_URL: docsUrl,
+    },
+    { ...service.outside, dynamo, resolve },
+    { log: written },
+  );
+
+/** The store, where calls that name a table and match a pattern fail. */
+const failing =
+  (table: string, pattern: RegExp, error: Error): Dynamo =>
+  command => {
+    const text = `${command.constructor.name} ${JSON.stringify(command.input)}`;
+    return text.includes(`"${table}"`) && pattern.test(text) ? Promise.reject(error) : database.dynamo(command);
+  };
+
+/** The store, where every conditional write of a webhook is lost to another. */
+const contended = failing(
+  'Webhooks',
+  /ConditionExpression/,
+  Object.assign(new Error('lost'), { name: 'ConditionalCheckFailedException' }),
+);
+
+/** Returns an access token of `<role>|<scope> <scope>|<account>`; of any other text that text. */
+const tokenFor = (text: string): Promise<string> => {
+  const name = `${text} at ${clock.now()}`;
+  const token = tokens.get(name) ?? logIn(text);
+  tokens.set(name, token);
+  return token;
+};
+const tokens = new Map<string, Promise<string>>();
+const logIn = async (text: string): Promise<string> => {
+  const [role, scope = '', accountId] = text.split('|');
+  if ((role !== 'admin' && role !== 'member') || accountId === undefined) return text;
+  const client = await service.makeClient({ scopes: [...(parseScope(scope) ?? [])] });
+  const { username, password } = await service.makeUser({ role, accountId });
+  const form = { grant_type: 'password', client_id: client.id, client_secret: client.secret, username, password };
+  return (await service.post('token', form)).json.access_token;
+};
 
 interface Sent {
   readonly body?: unknown;
@@ -119,12 +120,16 @@ interface Sent {
   readonly raw?: string | Buffer;
 }
 
-const requestOf = (method: string, rawPath: string, { body, token, headers, raw }: Sent = {}): HttpRequest => {
+const requestOf = async (
+  method: string,
+  rawPath: string,
+  { body, token, headers, raw }: Sent = {},
+): Promise<HttpRequest> => {
   const bytes = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   return {
     rawPath,
     headers: {
-      authorization: `Bearer ${token ?? `admin|webhooks:read webhooks:manage|${account}`}`,
+      authorization: `Bearer ${await tokenFor(token ?? `admin|webhooks:read webhooks:manage|${account}`)}`,
       ...(bytes === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
@@ -133,8 +138,8 @@ const requestOf = (method: string, rawPath: string, { body, token, headers, raw 
   } as unknown as HttpRequest;
 };
 
-const send = async (method: string, rawPath: string, sent: Sent = {}, used = store, api = apiOver(used)) => {
-  const response = await api(requestOf(method, rawPath, sent));
+const send = async (method: string, rawPath: string, sent: Sent = {}, used = api) => {
+  const response = await used(await requestOf(method, rawPath, sent));
   const text = response.body ?? '';
   expect(response.headers?.['cache-control']).toBe('no-store');
   if ((response.statusCode ?? 0) >= 400) {
@@ -237,9 +242,8 @@ describe('the health in a record', () => {
   });
 
   it('that cannot be read registers nothing: a secret that nobody was shown would sign', async () => {
-    const broken = () => Promise.reject(new Error('the table is down'));
-    const handlers = apiOver(store, undefined, undefined, makeReadSlowSince({ dynamo: broken, table: 'Deliveries' }));
-    expect((await send('POST', '/v1/webhooks', { body: registration }, store, handlers)).status).toBe(500);
+    const broken = apiOver(failing('Deliveries', /slowness/, new Error('the table is down')));
+    expect((await send('POST', '/v1/webhooks', { body: registration }, broken)).status).toBe(500);
     expect(await store.find(account, 'demanda.criada')).toBeUndefined();
   });
 
@@ -415,12 +419,7 @@ describe('PUT /v1/webhooks/{evento}', () => {
 
   it('answers 503 when others keep changing the webhook', async () => {
     await register();
-    const refused = await send(
-      'PUT',
-      '/v1/webhooks/demanda.criada',
-      { body: { url } },
-      { ...store, replace: async () => undefined },
-    );
+    const refused = await send('PUT', '/v1/webhooks/demanda.criada', { body: { url } }, apiOver(contended));
     expect(codeOf(refused)).toBe('503 temporarily_unavailable');
     expect(refused.headers['retry-after']).toBe('1');
   });
@@ -448,8 +447,8 @@ describe('DELETE /v1/webhooks/{evento}', () => {
   });
 
   it('answers 503 when others keep changing the webhook', async () => {
-    const contended: WebhookStore = { ...store, remove: async () => 'contended' };
-    const refused = await send('DELETE', '/v1/webhooks/demanda.criada', {}, contended);
+    await register();
+    const refused = await send('DELETE', '/v1/webhooks/demanda.criada', {}, apiOver(contended));
     expect(codeOf(refused)).toBe('503 temporarily_unavailable');
     expect(refused.headers['retry-after']).toBe('1');
   });
@@ -604,11 +603,11 @@ describe('authorization', () => {
     paths: Object.values<Route>(webhookRoutes).map(({ path }) => path),
     makeWorld: async () => ({
       tokens: {
-        admin: 'admin|webhooks:read webhooks:manage|empty',
-        reader: 'admin|webhooks:read|empty',
-        manager: 'admin|webhooks:manage|empty',
-        unscoped: 'admin||empty',
-        member: 'member|webhooks:manage|empty',
+        admin: await tokenFor('admin|webhooks:read webhooks:manage|empty'),
+        reader: await tokenFor('admin|webhooks:read|empty'),
+        manager: await tokenFor('admin|webhooks:manage|empty'),
+        unscoped: await tokenFor('admin||empty'),
+        member: await tokenFor('member|webhooks:manage|empty'),
       },
       url,
     }),
@@ -686,7 +685,11 @@ describe('an endpoint without a body', () => {
 describe('the type of a refusal (RFC 9457 section 3.1.1)', () => {
   it('is the page of its code, if the stage has one', async () => {
     const request = { rawPath: '/v1/none', headers: {}, requestContext: { http: { method: 'GET' } } };
-    const { body = '' } = await apiOver(store, 'https://docs.example.com/erros')(request as unknown as HttpRequest);
+    const { body = '' } = await apiOver(
+      undefined,
+      undefined,
+      'https://docs.example.com/erros',
+    )(request as unknown as HttpRequest);
     expect(JSON.parse(body)).toMatchObject({ type: 'https://docs.example.com/erros#not_found', code: 'not_found' });
   });
 });
@@ -701,8 +704,8 @@ describe('the log', () => {
           method: 'POST',
           route: '/v1/webhooks',
           account,
-          clientId: 'c',
-          userId: 'u',
+          clientId: expect.any(String),
+          userId: expect.any(String),
           status: 422,
           code: 'validation_failed',
           findings: expect.arrayContaining(['/evento unknown_event', '/url url_not_https', 'unknown_field']),
@@ -721,13 +724,11 @@ describe('the log', () => {
 });
 
 describe('when a dependency fails', () => {
-  const failing = (name: string): WebhookStore => ({
-    ...store,
-    list: () => Promise.reject(Object.assign(new Error(`s3cret ${name}`), { name })),
-  });
+  const storeWith = (name: string) =>
+    failing('Webhooks', /^Query/, Object.assign(new Error(`s3cret ${name}`), { name }));
 
   it.each(['ProvisionedThroughputExceededException', 'ThrottlingException'])('%s: 503, soon again', async name => {
-    const refused = await send('GET', '/v1/webhooks', {}, failing(name));
+    const refused = await send('GET', '/v1/webhooks', {}, apiOver(storeWith(name)));
     expect(codeOf(refused)).toBe('503 temporarily_unavailable');
     expect(refused.headers['retry-after']).toBe('1');
   });
@@ -737,8 +738,8 @@ describe('when a dependency fails', () => {
     vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/test');
     const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     const telemetry = makeTelemetry('webhooks');
-    const handler = makeHttpHandler(telemetry, apiOver(failing('ThrottlingException'), undefined, telemetry.log), {});
-    await handler(requestOf('GET', '/v1/webhooks'), { functionVersion: '7' } as Context);
+    const handler = makeHttpHandler(telemetry, apiOver(storeWith('ThrottlingException'), telemetry.log), {});
+    await handler(await requestOf('GET', '/v1/webhooks'), { functionVersion: '7' } as Context);
     const lines = written.mock.calls.map(([line]) => JSON.parse(String(line)));
     vi.restoreAllMocks();
     vi.unstubAllEnvs();
@@ -749,7 +750,7 @@ describe('when a dependency fails', () => {
   });
 
   it('anything else: an opaque 500', async () => {
-    const refused = await send('GET', '/v1/webhooks', {}, failing('ResourceNotFoundException'));
+    const refused = await send('GET', '/v1/webhooks', {}, apiOver(storeWith('ResourceNotFoundException')));
     expect(codeOf(refused)).toBe('500 internal_error');
     expect(refused.text).not.toContain('s3cret');
     expect(JSON.stringify(logged)).not.toContain('s3cret');
@@ -758,9 +759,9 @@ describe('when a dependency fails', () => {
 
   it('says so in Portuguese, where that is preferred', async () => {
     const headers = { 'accept-language': 'pt' };
-    const busy = await send('GET', '/v1/webhooks', { headers }, failing('ThrottlingException'));
+    const busy = await send('GET', '/v1/webhooks', { headers }, apiOver(storeWith('ThrottlingException')));
     expect(busy.json).toMatchObject({ title: 'Serviço indisponível', detail: expect.stringContaining('ocupado') });
-    const failed = await send('GET', '/v1/webhooks', { headers }, failing('ResourceNotFoundException'));
+    const failed = await send('GET', '/v1/webhooks', { headers }, apiOver(storeWith('ResourceNotFoundException')));
     expect(failed.json).toMatchObject({ title: 'Erro interno do servidor', code: 'internal_error' });
     expect(failed.text + JSON.stringify(logged)).not.toContain('s3cret');
     expect(JSON.stringify(logged)).not.toContain('ocupado');
