@@ -17,7 +17,7 @@ export interface KeyDerivation {
 }
 
 /** The salt of an Argon2 hash, its cost and its length. */
-export interface Argon2Cost {
+interface Argon2Cost {
   readonly nonce: Buffer;
   /** KiB */
   readonly memory: number;

@@ -52,7 +52,13 @@ export async function startOperatedTables(): Promise<OperatedTables> {
     policies: rotationPolicies(times),
     makeId: randomId,
   }).rotateKeys();
-  const lockout = makeLockout({ ...systemTime, dynamo, table: 'Lockouts', keyring: makeKeyring(keyring), makeId: randomId });
+  const lockout = makeLockout({
+    ...systemTime,
+    dynamo,
+    table: 'Lockouts',
+    keyring: makeKeyring(keyring),
+    makeId: randomId,
+  });
 
   const directory = mkdtempSync(join(tmpdir(), 'emissor-operated-'));
   const file = join(directory, 'outputs.json');
