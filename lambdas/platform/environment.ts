@@ -32,7 +32,7 @@ export const list = z.pipe(
 /** An environment variable that holds the URLs of one of our APIs, with commas between them. */
 export const ownUrls = z.pipe(
   list.check(z.minLength(1, missing)),
-  z.transform(urls => urls as readonly string[] as OwnUrls),
+  z.transform(([own = '', ...former]): OwnUrls => [own, ...former]),
 );
 
 /**

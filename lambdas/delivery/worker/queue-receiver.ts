@@ -6,9 +6,6 @@ import type { DeliveryTelemetry } from '../telemetry.ts';
 /** Messages that one call receives, or deletes. */
 export const receiveBatch = 10;
 
-/** Receives messages from a queue, and deletes them, past its event source. */
-export type QueueReceiver = ReturnType<typeof makeQueueReceiver>;
-
 /** Makes the receiver of a queue. */
 export function makeQueueReceiver({
   sqs,

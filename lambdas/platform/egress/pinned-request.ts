@@ -10,7 +10,7 @@ import { readTruncatedBody, type TruncatedBody } from './truncated-body.ts';
 export type PinnedPost = (request: PinnedRequest) => Promise<PinnedRequestOutcome>;
 
 /** One POST over one connection. */
-export interface PinnedRequest extends MeteredOptions {
+interface PinnedRequest extends MeteredOptions {
   /** Whether a connection may be used again that was kept. */
   readonly connection: keyof Connections;
   /** The address that the SSRF guard has allowed. */
