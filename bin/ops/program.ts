@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { ConfigurationError, knownStage } from '../../lib/stage-files.ts';
 import { addAccounts } from './accounts.ts';
 import { addAudit } from './audit.ts';
@@ -72,7 +73,7 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
   addKeys(program, run);
   addAccounts(program, run);
   addWebhooks(program, run);
-  addPublish(program, run);
+  addPublish(program, run, businessEvents);
   addDeliveries(program, run);
   addEvents(program, run);
   addRequests(program, run);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
-import { exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
 import { processorTime } from '../../tools/support/function-processes.ts';
 import { demoOf, type LocalOutputs, startLocalRun } from '../../tools/support/local-run.ts';
@@ -77,7 +77,7 @@ const longest = 180_000;
 async function publish(outputs: LocalOutputs, events: number): Promise<void> {
   const sqs = sqsClientOf(outputs);
   const { EventsQueueUrl: QueueUrl, Demo } = outputs;
-  const MessageBody = JSON.stringify({ id_conta: Demo.AccountId, event, ...exampleValues });
+  const MessageBody = JSON.stringify({ id_conta: Demo.AccountId, event, ...businessEvents.exampleValues });
   const Entries = Array.from({ length: 10 }, (_, at) => ({
     Id: String(at),
     MessageBody,

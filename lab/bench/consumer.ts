@@ -3,7 +3,7 @@ import { queueEvent } from '@emissor/local-cloud/event-sources/batch';
 import { makeStartLock } from '@emissor/local-cloud/lambda/execution-environment';
 import { makeLocalFunction } from '@emissor/local-cloud/lambda/function';
 import type { RuntimeContext } from '@emissor/local-cloud/lambda/runtime-context';
-import { exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { processorTime } from '../../tools/support/function-processes.ts';
 import type { LocalOutputs } from '../../tools/support/local-run.ts';
@@ -89,7 +89,7 @@ export function batchesOf({ EventsQueueUrl, Demo }: LocalOutputs, events: readon
     const messages = events.map(event => ({
       MessageId: randomUUID(),
       ReceiptHandle: randomUUID(),
-      Body: JSON.stringify({ id_conta: Demo.AccountId, event, ...exampleValues }),
+      Body: JSON.stringify({ id_conta: Demo.AccountId, event, ...businessEvents.exampleValues }),
       Attributes: { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1', MessageGroupId: Demo.AccountId },
     }));
     const queue = `arn:aws:sqs:us-east-1:000000000000:${EventsQueueUrl.split('/').at(-1)}`;

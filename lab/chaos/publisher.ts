@@ -1,6 +1,6 @@
 import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
-import { exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import type { LocalOutputs } from '../../tools/support/local-run.ts';
 import type { Registration } from './registrations.ts';
 
@@ -44,7 +44,7 @@ export async function publishEvents(
     const { account, eventName } = registration;
     const idDemanda = firstId + index;
     const own = hasOwnId(index) ? { id: `chaos-${idDemanda}` } : {};
-    const ids = { ...exampleValues, id_demanda: idDemanda };
+    const ids = { ...businessEvents.exampleValues, id_demanda: idDemanda };
     return {
       registration,
       idDemanda,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import type { UsageLine } from '@emissor/local-cloud/usage';
-import { exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
@@ -47,7 +47,7 @@ export async function measureActions(progress: (what: string) => void): Promise<
       call('POST', '/v1/webhooks', { evento, url: `https://${host}/${path}`, autorizacao: 'Bearer a-secret' }, 201);
     const publish = (event: EventName, count: number) => {
       const { EventsQueueUrl: QueueUrl, Demo } = run.outputs;
-      const MessageBody = JSON.stringify({ id_conta: Demo.AccountId, event, ...exampleValues });
+      const MessageBody = JSON.stringify({ id_conta: Demo.AccountId, event, ...businessEvents.exampleValues });
       const Entries = Array.from({ length: count }, (_, at) => ({
         Id: String(at),
         MessageBody,

@@ -1,6 +1,6 @@
 import { smokeAccount } from '../auth/principals/account.ts';
 import { deliveryIdOf, haveSameContent } from '../delivery/intake/event.ts';
-import { eventBody, eventMessage, exampleValues } from '../delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../delivery/intake/event-catalogue.ts';
 import { signatureHeader } from '../delivery/worker/signature.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Pause } from '../platform/timer.ts';
@@ -79,7 +79,9 @@ export function eventOf(eventName: EventName, id: string): TestEvent {
   return {
     eventName,
     deliveryId: deliveryIdOf(smokeAccount, eventName, id),
-    message: JSON.stringify(eventMessage(eventName, { id_conta: smokeAccount, id }, exampleValues)),
+    message: JSON.stringify(
+      businessEvents.message(eventName, { id_conta: smokeAccount, id }, businessEvents.exampleValues),
+    ),
   };
 }
 
@@ -190,7 +192,7 @@ const pollIntervalMs = 500;
 /** Compares a body with the event's, but for the link: it begins with an address that the test does not know. */
 function isBodyOf(body: string, { eventName }: TestEvent): boolean {
   try {
-    return haveSameContent(body, eventBody(eventName, exampleValues, ''));
+    return haveSameContent(body, businessEvents.body(eventName, businessEvents.exampleValues, ''));
   } catch {
     return false; // it is no JSON
   }

@@ -1,6 +1,6 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
-import { exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { unique } from '../../tools/support/accounts.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { createClient, newAccount } from '../support/e2e-accounts.ts';
@@ -23,7 +23,7 @@ const deadLetter = (body: string): Promise<Message> =>
 const valid = () => ({
   id_conta: newAccount(),
   event: 'proposta.recebida',
-  ...exampleValues,
+  ...businessEvents.exampleValues,
   marker: unique(),
 });
 

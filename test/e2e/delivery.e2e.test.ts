@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { type Client, unique } from '../../tools/support/accounts.ts';
 import { createClient, newAccount } from '../support/e2e-accounts.ts';
@@ -21,9 +21,12 @@ const page = readPage('docs/en/events.md');
 /** Every event of the interface, and the very bytes its receiver gets: those that integrators read of, and the greatest id. */
 const samples: readonly Sample[] = EVENT_NAMES.map(event => {
   const [body = ''] = blocksOf(page, event).map(block => block.replace('https://demandas.example.com', demandsUrl));
-  if (event !== 'demanda.finalizada') return { published: { event, ...exampleValues }, body };
+  if (event !== 'demanda.finalizada') return { published: { event, ...businessEvents.exampleValues }, body };
   const id_demanda = Number.MAX_SAFE_INTEGER;
-  return { published: { event, id_demanda }, body: body.replace(`${exampleValues.id_demanda}`, `${id_demanda}`) };
+  return {
+    published: { event, id_demanda },
+    body: body.replace(`${businessEvents.exampleValues.id_demanda}`, `${id_demanda}`),
+  };
 });
 
 const headersOf = ({ headers }: Received) => headers as Record<string, string>;

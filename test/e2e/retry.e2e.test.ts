@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { type Client, unique } from '../../tools/support/accounts.ts';
 import { createClient, newAccount } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
@@ -141,7 +141,7 @@ describeWith(['names', 'schedule'], 'a delivery', () => {
       await mapHost(name, ['93.184.215.14']);
       await register(admin, { evento: 'proposta.recebida', url: `https://${name}:${port}/` });
       await mapHost(name, ['127.0.0.1']);
-      const id = await deliver(admin.user.account, { event: 'proposta.recebida', ...exampleValues });
+      const id = await deliver(admin.user.account, { event: 'proposta.recebida', ...businessEvents.exampleValues });
 
       const { state, attempts: made } = await settled(id, exhaustion);
       expect(state).toBe('falhou');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { GetQueueAttributesCommand, SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
-import { exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { type Client, type User, unique } from '../../tools/support/accounts.ts';
 import { passwordGrant, refreshGrant, type Tokens } from '../../tools/support/service-client.ts';
@@ -228,7 +228,13 @@ async function publish(
   for (let first = 0; first < count; first += 10) {
     const Entries = ids.slice(first, first + 10).map((id, index) => ({
       Id: String(index),
-      MessageBody: JSON.stringify({ id_conta: account, event: evento, ...exampleValues, id_demanda: 1, id }),
+      MessageBody: JSON.stringify({
+        id_conta: account,
+        event: evento,
+        ...businessEvents.exampleValues,
+        id_demanda: 1,
+        id,
+      }),
       MessageGroupId: account,
       DelaySeconds,
     }));

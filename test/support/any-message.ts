@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { type EventValues, eventMessage, exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
-import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
+import type { EventField } from '../../lambdas/delivery/intake/event-field.ts';
+import type { EventFormat } from '../../lambdas/delivery/intake/event-format.ts';
+import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 
 /** Texts of all characters, also those that SQS does not take and surrogates that are alone, and values that are no texts. */
 const anything = fc.oneof(
@@ -12,26 +13,32 @@ const anything = fc.oneof(
   fc.constant(undefined),
 );
 
-/** Messages as publishers may be given them: some are events, most have something wrong. */
-export const anyMessage = fc.constantFrom(...EVENT_NAMES).chain(event => {
-  const own = eventMessage(event, { id_conta: 'acme' }, exampleValues);
-  const fields = {
-    ...fieldsLike(exampleValues),
-    id_conta: oftenGood(fc.constantFrom('acme', 'conta_1-A')),
-    event: oftenGood(fc.constant(event)),
-    id: anything,
-  };
-  const whole = fc.record(fields, { requiredKeys: Object.keys(own) as (keyof typeof fields)[] });
-  return fc.oneof(whole, fc.record(fields, { requiredKeys: ['event'] }));
-});
+/** Returns messages as publishers may be given them: some are events, most have something wrong. */
+export function anyMessageOf(events: EventFormat): fc.Arbitrary<unknown> {
+  const own = Object.entries(events.fields).map(([name, field]) => [name, valuesLike(field)] as const);
+  return fc.constantFrom(...EVENT_NAMES).chain(event => {
+    const fields: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+      ...Object.fromEntries(own),
+      id_conta: oftenGood(fc.constantFrom('acme', 'conta_1-A')),
+      event: oftenGood(fc.constant(event)),
+      id: anything,
+    };
+    const requiredKeys = ['id_conta', 'event', ...requiredOf(events, event)];
+    return fc.oneof(fc.record(fields, { requiredKeys }), fc.record(fields, { requiredKeys: ['event'] }));
+  });
+}
 
-function fieldsLike(values: EventValues): Readonly<Record<string, fc.Arbitrary<unknown>>> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      oftenGood(typeof value === 'number' ? fc.maxSafeNat() : fc.constant(value)),
-    ]),
-  );
+function requiredOf({ rows, fields }: EventFormat, event: EventName): readonly string[] {
+  return rows[event].fields.filter(name => !fields[name]?.optional);
+}
+
+function valuesLike(field: EventField): fc.Arbitrary<unknown> {
+  if (field.kind === 'integer') return oftenGood(fc.maxSafeNat());
+  const { maxLength, pattern } = field;
+  const longest = fc.string({ unit: 'grapheme', minLength: maxLength - 1, maxLength: maxLength + 2 });
+  const fitting = pattern ? fc.stringMatching(pattern) : fc.string({ maxLength });
+  const nearly = fitting.map(text => `${text}\n`);
+  return oftenGood(fc.oneof(fc.constant(field.example), fitting, nearly, longest));
 }
 
 function oftenGood<Value>(good: fc.Arbitrary<Value>) {

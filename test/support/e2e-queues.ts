@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
-import type { EventValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import type { EventValues } from '../../lambdas/delivery/intake/event-format.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
 import { output, outputs } from './e2e-target.ts';
 

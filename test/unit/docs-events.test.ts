@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
-import { eventBodySchema, eventMessage, exampleValues } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { blocksOf, firstCells, inlineCode, readPage } from '../support/markdown-page.ts';
 
@@ -16,7 +16,7 @@ describe('the events', () => {
   });
 
   it.each(EVENT_NAMES)('%s: its fields and the sample are what is sent', name => {
-    const message = eventMessage(name, { id_conta: 'acme' }, exampleValues);
+    const message = businessEvents.message(name, { id_conta: 'acme' }, businessEvents.exampleValues);
     const parsed = parseEventMessage(JSON.stringify(message), 'm1', 'https://demandas.example.com');
     if (parsed.outcome !== 'event') throw new Error(parsed.detail);
     expect(blocksOf(events, name)).toEqual([parsed.event.body]);
@@ -35,7 +35,7 @@ describe('the events', () => {
 
   it('have all their fields described', () => {
     const described = firstCells(events, 'Fields').flat();
-    const delivered = EVENT_NAMES.flatMap(name => Object.keys(eventBodySchema(name).shape));
+    const delivered = EVENT_NAMES.flatMap(name => Object.keys(businessEvents.bodySchema(name).shape));
     expect(described.toSorted()).toEqual([...new Set(delivered)].sort());
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
-import { eventFields, eventMessageSchemas } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusals/refusal-notice.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { stageConfiguration } from '../../lib/config.ts';
@@ -15,17 +15,17 @@ describe('the page for publishers', () => {
   it('lists the fields of a message, and the events', () => {
     const rows = page.tables[0]?.rows ?? [];
     const fields = rows.map(([field = '']) => inlineCode(field)[0]);
-    expect(fields).toEqual(['id_conta', 'event', ...Object.keys(eventFields), 'id']);
+    expect(fields).toEqual(['id_conta', 'event', ...Object.keys(businessEvents.fields), 'id']);
     expect(inlineCode(rows[1]?.[2] ?? '')).toEqual([...EVENT_NAMES]);
   });
 
-  it.each(Object.keys(eventFields))('says which events have the field %s', field => {
+  it.each(Object.keys(businessEvents.fields))('says which events have the field %s', field => {
     const [, required = ''] = page.tables[0]?.rows.find(([name]) => name === `\`${field}\``) ?? [];
     const isNamed = (event: string) => inlineCode(required).some(name => event.startsWith(name.replace('…', '')));
     const isTold = { yes: () => true, 'for all': (event: string) => !isNamed(event) }[
       /^(?:yes|for all)/.exec(required)?.[0] ?? ''
     ];
-    const having = EVENT_NAMES.filter(event => field in eventMessageSchemas[event].shape);
+    const having = EVENT_NAMES.filter(event => field in businessEvents.messageSchemas[event].shape);
     expect(EVENT_NAMES.filter(isTold ?? isNamed)).toEqual(having);
   });
 

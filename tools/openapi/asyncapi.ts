@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { eventCatalogue } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import type { EventFormat } from '../../lambdas/delivery/intake/event-format.ts';
 import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusals/refusal-notice.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { deliverySchema, messageSchema } from './event-schemas.ts';
@@ -7,7 +7,7 @@ import { deliveryHeaders } from './event-webhooks.ts';
 import { opened } from './plain-schemas.ts';
 
 /** Returns the AsyncAPI 3.0 document: how events come in, how they are delivered, and how publishers hear of those that are refused. */
-export function asyncApiDocument(): object {
+export function asyncApiDocument(events: EventFormat): object {
   return {
     asyncapi: '3.0.0',
     info: {
@@ -71,7 +71,7 @@ export function asyncApiDocument(): object {
         security: [{ $ref: '#/components/securitySchemes/aws' }],
       },
     },
-    components: { messages: { ...messages(), ...notices }, securitySchemes },
+    components: { messages: { ...messages(events), ...notices }, securitySchemes },
   };
 }
 
@@ -125,16 +125,16 @@ const headers = {
 };
 
 /** Returns every event as it comes in and as it is delivered. */
-function messages(): Readonly<Record<string, object>> {
+function messages(events: EventFormat): Readonly<Record<string, object>> {
   return Object.fromEntries(
     EVENT_NAMES.flatMap(event => [
-      [`${event}.message`, { ...about(event, 'is published'), payload: messageSchema(event) }],
+      [`${event}.message`, { ...about(events, event, 'is published'), payload: messageSchema(events, event) }],
       [
         `${event}.delivery`,
         {
-          ...about(event, 'is delivered'),
+          ...about(events, event, 'is delivered'),
           headers,
-          payload: deliverySchema(event),
+          payload: deliverySchema(events, event),
           correlationId: {
             location: '$message.header#/webhook-id',
             description: 'The same in every attempt and for every copy of the event.',
@@ -145,11 +145,11 @@ function messages(): Readonly<Record<string, object>> {
   );
 }
 
-function about(event: EventName, how: string) {
+function about(events: EventFormat, event: EventName, how: string) {
   return {
     name: event,
     title: `${event}, as it ${how}`,
-    summary: eventCatalogue[event].tells,
+    summary: events.rows[event].tells,
     contentType: 'application/json',
   };
 }

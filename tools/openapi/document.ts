@@ -1,5 +1,4 @@
-import { pathProblems } from '../../lambdas/api/problems.ts';
-import { pathCases } from '../../lambdas/auth/oauth-error.ts';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { codeSamples } from './code-samples.ts';
 import { type Operation, type OwnResponse, ref } from './description.ts';
 import { eventBodies, eventWebhooks } from './event-webhooks.ts';
@@ -29,7 +28,7 @@ export function openApiDocument(all: readonly Operation[], host: Host): object {
   const { webhooks, parameters } = host === 'base' ? ofEvents() : { parameters: {} };
   const body = { paths, webhooks, 'x-not-found': notFound(host) };
   const described = { parameters, responses: shared };
-  const schemas = { ...describedSchemas(notes), ...eventBodies(), ...formSchemas, ...ofGateway() };
+  const schemas = { ...describedSchemas(notes), ...eventBodies(businessEvents), ...formSchemas, ...ofGateway() };
   return {
     openapi: '3.1.1',
     info,
@@ -51,7 +50,7 @@ const { no_such_path, method_not_post, method_not_get } = pathCases;
 type Host = Operation['host'];
 
 function ofEvents() {
-  return { webhooks: eventWebhooks(), parameters: { AcceptLanguage: acceptLanguage } };
+  return { webhooks: eventWebhooks(businessEvents), parameters: { AcceptLanguage: acceptLanguage } };
 }
 
 function notFound(host: Host): object {

@@ -1,13 +1,7 @@
 import * as z from 'zod';
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
-import {
-  eventBodySchema,
-  eventCatalogue,
-  eventFields,
-  eventMessage,
-  eventMessageSchemas,
-  exampleValues,
-} from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { type EventField, sampleOf } from '../../lambdas/delivery/intake/event-field.ts';
+import type { EventFormat } from '../../lambdas/delivery/intake/event-format.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { furtherFields } from './plain-schemas.ts';
 
@@ -37,50 +31,50 @@ export interface FieldSchema {
 }
 
 /** Returns the two schemas of each event as files of their own: file -> document. */
-export function eventSchemaFiles(): readonly (readonly [file: string, document: object])[] {
+export function eventSchemaFiles(events: EventFormat): readonly (readonly [file: string, document: object])[] {
   const file = (event: EventName, kind: string, schema: ObjectSchema) =>
     [
       `docs/api/events/${event}.${kind}.json`,
       { $schema: 'https://json-schema.org/draft/2020-12/schema', $id: `urn:emissor:event:${event}:${kind}`, ...schema },
     ] as const;
   return EVENT_NAMES.flatMap(event => [
-    file(event, 'message', messageSchema(event)),
-    file(event, 'delivery', deliverySchema(event)),
+    file(event, 'message', messageSchema(events, event)),
+    file(event, 'delivery', deliverySchema(events, event)),
   ]);
 }
 
 /** Returns the message of an event, as publishers send it to the events queue. */
-export function messageSchema(event: EventName): ObjectSchema {
+export function messageSchema(events: EventFormat, event: EventName): ObjectSchema {
   return {
     title: `${event}: message to the events queue`,
-    description: `${eventCatalogue[event].tells} What a publisher sends; the service ignores fields that are not listed here.`,
-    ...converted(eventMessageSchemas[event], ['id_conta', 'event', ...Object.keys(eventFields), 'id'], {
+    description: `${events.rows[event].tells} What a publisher sends; the service ignores fields that are not listed here.`,
+    ...converted(events.messageSchemas[event], ['id_conta', 'event', ...Object.keys(events.fields), 'id'], {
       ...fieldDescriptions,
-      ...describedFields(({ about }) => `${about}.`),
+      ...describedFields(events, ({ about }) => `${about}.`),
     }),
     additionalProperties: true,
-    examples: [exampleMessage(event)],
+    examples: [exampleMessage(events, event)],
   };
 }
 
 /** Returns the body of an event's delivery, as receivers get it. */
-export function deliverySchema(event: EventName): ObjectSchema {
-  const schema = eventBodySchema(event);
+export function deliverySchema(events: EventFormat, event: EventName): ObjectSchema {
+  const schema = events.bodySchema(event);
   return {
     title: `${event}: body of the delivery`,
-    description: `${eventCatalogue[event].tells} What the registered URL gets by POST; further fields may come. In a test, whose webhook-id begins with teste_, the ids are 0.`,
+    description: `${events.rows[event].tells} What the registered URL gets by POST; further fields may come. In a test, whose webhook-id begins with teste_, the ids are 0.`,
     ...converted(schema, Object.keys(schema.shape), {
       ...fieldDescriptions,
-      ...describedFields(({ about, sample }) => `${about}; ${sample} in a test.`),
+      ...describedFields(events, field => `${field.about}; ${sampleOf(field)} in a test.`),
     }),
     additionalProperties: furtherFields,
-    examples: [exampleBody(event)],
+    examples: [exampleBody(events, event)],
   };
 }
 
 /** Returns the schema of any delivery, today's or a later one: fields that only some events have are not required. */
-export function anyDeliverySchema() {
-  const schemas = EVENT_NAMES.map(deliverySchema);
+export function anyDeliverySchema(events: EventFormat) {
+  const schemas = EVENT_NAMES.map(event => deliverySchema(events, event));
   const { pattern: _, ...link } = Object.assign({}, ...schemas.map(({ properties }) => properties.link));
   const event = {
     type: 'string',
@@ -95,24 +89,25 @@ export function anyDeliverySchema() {
     properties: { ...Object.assign({}, ...schemas.map(({ properties }) => properties)), event, link },
     required: ['event'],
     additionalProperties: furtherFields,
-    examples: [exampleBody('demanda.criada'), exampleBody('proposta.recebida')],
+    examples: [exampleBody(events, 'demanda.criada'), exampleBody(events, 'proposta.recebida')],
   };
 }
 
 /** Returns a message that the service accepts. */
-function exampleMessage(event: EventName): object {
-  return eventMessage(event, { id_conta: 'acme', id: 'example-1' }, exampleValues);
+function exampleMessage(events: EventFormat, event: EventName): object {
+  return events.message(event, { id_conta: 'acme', id: 'example-1' }, events.exampleValues);
 }
 
 /** Returns the body with which its example is delivered. */
-export function exampleBody(event: EventName): Readonly<Record<string, string | number>> {
-  const parsed = parseEventMessage(JSON.stringify(exampleMessage(event)), '', 'https://demandas.example.com');
+export function exampleBody(events: EventFormat, event: EventName): Readonly<Record<string, string | number>> {
+  const message = JSON.stringify(exampleMessage(events, event));
+  const parsed = parseEventMessage(message, '', 'https://demandas.example.com', events);
   if (parsed.outcome === 'rejected') throw new Error(`${event}: the example is no message of it: ${parsed.detail}`);
   return JSON.parse(parsed.event.body);
 }
 
-function describedFields(describe: (field: (typeof eventFields)[keyof typeof eventFields]) => string) {
-  return Object.fromEntries(Object.entries(eventFields).map(([name, field]) => [name, describe(field)]));
+function describedFields({ fields }: EventFormat, describe: (field: EventField) => string) {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, describe(field)]));
 }
 
 const fieldDescriptions: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { sampleBody } from '../../lambdas/delivery/intake/event.ts';
+import type { EventFormat } from '../../lambdas/delivery/intake/event-format.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { ref, type SchemaName } from './description.ts';
 import { anyDeliverySchema, deliverySchema, exampleBody } from './event-schemas.ts';
@@ -8,18 +8,18 @@ import type { Schema } from './plain-schemas.ts';
  * Returns what receivers get, with its headers, and the answers that they may send: one POST for any event, and beside it one for
  * each that there is today.
  */
-export function eventWebhooks(): Record<string, object> {
-  const samples = EVENT_NAMES.map(name => [name, { summary: `Event ${name}`, value: exampleBody(name) }]);
+export function eventWebhooks(events: EventFormat): Record<string, object> {
+  const samples = EVENT_NAMES.map(name => [name, { summary: `Event ${name}`, value: exampleBody(events, name) }]);
   return {
     event: { post: deliveryOf('deliver', 'Any event', 'Event', Object.fromEntries(samples)) },
-    ...Object.fromEntries(EVENT_NAMES.map(name => [name, { post: deliveryOfEvent(name) }])),
+    ...Object.fromEntries(EVENT_NAMES.map(name => [name, { post: deliveryOfEvent(events, name) }])),
   };
 }
 
 /** Returns the schemas of the bodies of all events, by their name under `components`. */
-export function eventBodies(): Record<string, Schema> {
-  const named = EVENT_NAMES.map(name => [`Event.${name}`, { ...deliverySchema(name), title: name }]);
-  return { Event: anyDeliverySchema(), ...Object.fromEntries(named) };
+export function eventBodies(events: EventFormat): Record<string, Schema> {
+  const named = EVENT_NAMES.map(name => [`Event.${name}`, { ...deliverySchema(events, name), title: name }]);
+  return { Event: anyDeliverySchema(events), ...Object.fromEntries(named) };
 }
 
 /** The headers of each delivery. `Authorization` is a security scheme, `Content-Type` stands with the body. */
@@ -55,8 +55,8 @@ function header(name: string, description: string, schema: Schema, example: stri
   return { name, in: 'header', required: true, description, schema, example };
 }
 
-function deliveryOfEvent(name: EventName): object {
-  const value = JSON.parse(sampleBody(name, 'https://demandas.example.com'));
+function deliveryOfEvent(events: EventFormat, name: EventName): object {
+  const value = JSON.parse(events.body(name, events.sampleValues, 'https://demandas.example.com'));
   const test = { summary: 'The sample that tests send', value };
   return deliveryOf(`deliver.${name}`, `Event ${name}`, `Event.${name}`, { test });
 }

@@ -1,3 +1,4 @@
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { exampleBody } from './event-schemas.ts';
 
 /* Bodies that several examples show. */
@@ -36,7 +37,7 @@ export const delivery = {
 /** The same with its attempts. */
 export const deliveryDetail = {
   ...delivery,
-  corpo: JSON.stringify(exampleBody('proposta.recebida')),
+  corpo: JSON.stringify(exampleBody(businessEvents, 'proposta.recebida')),
   tentativas: [
     {
       numero: 1,

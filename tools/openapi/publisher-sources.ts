@@ -1,5 +1,5 @@
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
-import { eventCatalogue, eventMessageSchemas, requiredFields } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { type FieldSchema, messageSchema, type ObjectSchema } from './event-schemas.ts';
 
@@ -30,7 +30,7 @@ export const eventFields: Readonly<Record<string, readonly string[]>> = ${litera
 export const optionalFields: readonly string[] = ${literal(optionalFields())};
 
 /** The fields beside \`event\` that every event has. */
-export const commonFields: readonly string[] = ${literal(requiredFields)};
+export const commonFields: readonly string[] = ${literal(businessEvents.requiredFields)};
 
 /** The texts about something that is no event, of an \`event\` that is no text, and of one that is unknown. */
 export const eventReasons = ${literal(eventReasons())};
@@ -44,13 +44,13 @@ export type FieldRule =
 }
 
 function typescriptEvent(event: EventName): string {
-  const { properties, required } = messageSchema(event);
+  const { properties, required } = messageSchema(businessEvents, event);
   const fields = Object.entries(properties).map(([field, schema]) => {
     const type = schema.const ? `'${schema.const}'` : { string: 'string', integer: 'number' }[schema.type];
     const name = required.includes(field) ? `${field}: ${type}` : `${field}?: ${type} | undefined`;
     return `  /** ${descriptionOf(field, schema)} */\n  readonly ${name};\n`;
   });
-  return `\n/** ${eventCatalogue[event].tells} */\nexport interface ${typeName(event)} {\n${fields.join('')}}\n`;
+  return `\n/** ${businessEvents.rows[event].tells} */\nexport interface ${typeName(event)} {\n${fields.join('')}}\n`;
 }
 
 function pythonSource(): string {
@@ -63,7 +63,7 @@ __all__ = ${literal(['BusinessEvent', 'EventName', ...EVENT_NAMES.map(typeName)]
 
 
 class _Optional(TypedDict, total=False):
-${pythonFields(messageSchema('demanda.criada'), field => optionalFields().includes(field))}
+${pythonFields(messageSchema(businessEvents, 'demanda.criada'), field => optionalFields().includes(field))}
 ${EVENT_NAMES.map(pythonEvent).join('')}
 
 BusinessEvent = Union[${EVENT_NAMES.map(event => `\n    ${typeName(event)},`).join('')}
@@ -99,7 +99,7 @@ EVENT_FIELDS: dict[str, list[str]] = ${literal(eventFields())}
 OPTIONAL_FIELDS: list[str] = ${literal(optionalFields())}
 """The fields that may be absent."""
 
-COMMON_FIELDS: list[str] = ${literal(requiredFields)}
+COMMON_FIELDS: list[str] = ${literal(businessEvents.requiredFields)}
 """The fields beside \`event\` that every event has."""
 
 EVENT_REASONS = ${literal(eventReasons())}
@@ -108,9 +108,9 @@ EVENT_REASONS = ${literal(eventReasons())}
 }
 
 function pythonEvent(event: EventName): string {
-  const schema = messageSchema(event);
+  const schema = messageSchema(businessEvents, event);
   const fields = pythonFields(schema, field => schema.required.includes(field));
-  return `\n\nclass ${typeName(event)}(_Optional):\n    """${eventCatalogue[event].tells}"""\n\n${fields}\n`;
+  return `\n\nclass ${typeName(event)}(_Optional):\n    """${businessEvents.rows[event].tells}"""\n\n${fields}\n`;
 }
 
 function pythonFields({ properties }: ObjectSchema, wanted: (field: string) => boolean): string {
@@ -147,7 +147,7 @@ function literal(value: object): string {
 function fieldRules(): Readonly<Record<string, object>> {
   const rules = new Map<string, object>();
   for (const event of EVENT_NAMES) {
-    const { properties } = messageSchema(event);
+    const { properties } = messageSchema(businessEvents, event);
     for (const field of fieldsOf(event)) {
       const rule = { ...limits(properties[field]), reason: reasonFor(event, field) };
       const other = rules.get(field) ?? rule;
@@ -164,7 +164,7 @@ function limits({ pattern, not, minLength, maxLength, minimum, maximum }: Partia
 }
 
 function reasonFor(event: EventName, field: string): string {
-  const { shape } = eventMessageSchemas[event];
+  const { shape } = businessEvents.messageSchemas[event];
   const reason = shape[field as keyof typeof shape].safeParse(null).error?.issues[0]?.message;
   if (reason === undefined) throw new Error(`${field}: null is accepted.`);
   return reason;
@@ -175,11 +175,11 @@ function eventFields(): Readonly<Record<string, readonly string[]>> {
 }
 
 function fieldsOf(event: EventName): readonly string[] {
-  return Object.keys(eventMessageSchemas[event].shape).filter(field => field !== 'event');
+  return Object.keys(businessEvents.messageSchemas[event].shape).filter(field => field !== 'event');
 }
 
 function optionalFields(): readonly string[] {
-  const { properties, required } = messageSchema('demanda.criada');
+  const { properties, required } = messageSchema(businessEvents, 'demanda.criada');
   return Object.keys(properties).filter(field => !required.includes(field));
 }
 

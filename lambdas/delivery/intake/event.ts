@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { isAccountId, smokeAccount } from '../../auth/principals/account.ts';
 import { EVENT_NAMES, type EventName, isEventName } from '../../webhooks/webhook.ts';
-import { eventBody, eventMessageSchemas, requiredFields, sampleValues, smokeMessageSchema } from './event-catalogue.ts';
+import { businessEvents } from './event-catalogue.ts';
+import type { EventFormat } from './event-format.ts';
 
 /** The reason why a queue message is no event. `detail` tells the publisher what to mend and never repeats the message. */
 export interface RejectedMessage {
@@ -33,7 +34,7 @@ export function deliveryIdOf(accountId: string, eventName: string, id: string): 
 
 /** Returns the body of a test. `demandsUrl` has no slash at its end. */
 export function sampleBody(eventName: EventName, demandsUrl: string): string {
-  return eventBody(eventName, sampleValues, demandsUrl);
+  return businessEvents.body(eventName, businessEvents.sampleValues, demandsUrl);
 }
 
 /**
@@ -47,8 +48,15 @@ export function haveSameContent(body: string, other: string): boolean {
 /**
  * Reads a message of the events queue. `messageId` stands in where the publisher gave no `id`: it is the same each time
  * the queue hands the message over.
+ *
+ * @param events - the events that there are: those of the product, except in tests of what a catalogue may hold.
  */
-export function parseEventMessage(text: string, messageId: string, demandsUrl: string): ParsedMessage {
+export function parseEventMessage(
+  text: string,
+  messageId: string,
+  demandsUrl: string,
+  events: EventFormat = businessEvents,
+): ParsedMessage {
   const message = parseJson(text);
   if (typeof message !== 'object' || message === null || Array.isArray(message)) {
     return rejected('malformed', 'the message is not a JSON object');
@@ -57,7 +65,7 @@ export function parseEventMessage(text: string, messageId: string, demandsUrl: s
   const refused = refusedEvent(message, messageId);
   if (eventName === undefined) {
     const hint = envelopeHint(message);
-    const absent = hint === '' ? requiredFields.filter(field => !Object.hasOwn(message, field)) : []; // they are in the envelope
+    const absent = hint === '' ? events.requiredFields.filter(field => !Object.hasOwn(message, field)) : []; // they are in the envelope
     const problems = ['event', ...absent].map(field => `${field}: ${missing}`).join('; ');
     return rejected('malformed', `${problems}${hint}`, refused);
   }
@@ -68,7 +76,7 @@ export function parseEventMessage(text: string, messageId: string, demandsUrl: s
     return rejected('unknown_event', `event: must be one of ${EVENT_NAMES.join(', ')}`, refused);
   }
 
-  const schema = isSmokeTest(message) ? smokeMessageSchema(eventName) : eventMessageSchemas[eventName];
+  const schema = isSmokeTest(message) ? events.smokeMessageSchema(eventName) : events.messageSchemas[eventName];
   const parsed = schema.safeParse(message);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path: [field = ''], message: problem }) => {
@@ -85,7 +93,7 @@ export function parseEventMessage(text: string, messageId: string, demandsUrl: s
       publisherId,
       accountId,
       eventName,
-      body: eventBody(eventName, parsed.data, demandsUrl),
+      body: events.body(eventName, parsed.data, demandsUrl),
     },
   };
 }

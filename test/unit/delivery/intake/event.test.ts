@@ -8,20 +8,15 @@ import {
   sampleBody,
   smokeTestIdLength,
 } from '../../../../lambdas/delivery/intake/event.ts';
-import {
-  eventBodySchema,
-  eventFields,
-  eventMessage,
-  eventMessageSchemas,
-  exampleValues,
-} from '../../../../lambdas/delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../../../../lambdas/delivery/intake/event-catalogue.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { eventOf } from '../../../../lambdas/smoke/test-steps.ts';
 import { EVENT_NAMES, type EventName } from '../../../../lambdas/webhooks/webhook.ts';
 
 const parse = (message: unknown) => parseEventMessage(JSON.stringify(message), 'message-1', 'https://demandas.com.br');
 
-const exampleOf = (event: EventName) => eventMessage(event, { id_conta: 'c', id: 'x' }, exampleValues);
+const exampleOf = (event: EventName) =>
+  businessEvents.message(event, { id_conta: 'c', id: 'x' }, businessEvents.exampleValues);
 
 const bodyOf = (message: unknown): string => {
   const parsed = parse(message);
@@ -179,7 +174,7 @@ describe('the body of a delivery', () => {
 describe('the schema of a delivered body', () => {
   const values = fc.record(
     Object.fromEntries(
-      Object.entries(eventFields).map(([name, { example }]) => [
+      Object.entries(businessEvents.fields).map(([name, { example }]) => [
         name,
         typeof example === 'number' ? fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }) : fc.constant(example),
       ]),
@@ -189,10 +184,10 @@ describe('the schema of a delivered body', () => {
   it('holds for every body that is built, an event’s or a test’s, in its order', () => {
     fc.assert(
       fc.property(fc.constantFrom(...EVENT_NAMES), values, (event, own) => {
-        const body = JSON.parse(bodyOf(eventMessage(event, { id_conta: 'c' }, own)));
-        expect(eventBodySchema(event).parse(body)).toEqual(body);
-        expect(Object.keys(body)).toEqual(Object.keys(eventBodySchema(event).shape));
-        eventBodySchema(event).parse(JSON.parse(sampleBody(event, 'http://127.0.0.1:4000')));
+        const body = JSON.parse(bodyOf(businessEvents.message(event, { id_conta: 'c' }, own)));
+        expect(businessEvents.bodySchema(event).parse(body)).toEqual(body);
+        expect(Object.keys(body)).toEqual(Object.keys(businessEvents.bodySchema(event).shape));
+        businessEvents.bodySchema(event).parse(JSON.parse(sampleBody(event, 'http://127.0.0.1:4000')));
       }),
     );
   });
@@ -201,7 +196,7 @@ describe('the schema of a delivered body', () => {
     const body = JSON.parse(sampleBody(event, 'https://demandas.com.br'));
     const { id_demanda, ...withoutDemand } = body;
     for (const wrong of [{ ...body, event: 'x.y' }, { ...body, id_conta: 'c' }, withoutDemand]) {
-      expect(eventBodySchema(event).safeParse(wrong).success).toBe(false);
+      expect(businessEvents.bodySchema(event).safeParse(wrong).success).toBe(false);
     }
     expect(id_demanda).toBe(0);
   });
@@ -210,8 +205,8 @@ describe('the schema of a delivered body', () => {
 describe('the schema of a message', () => {
   it('is of one event only', () => {
     const message = { id_conta: 'c', event: 'demanda.criada', id_demanda: 7 };
-    expect(eventMessageSchemas['demanda.criada'].safeParse(message).success).toBe(true);
-    expect(eventMessageSchemas['demanda.cancelada'].safeParse(message).success).toBe(false);
+    expect(businessEvents.messageSchemas['demanda.criada'].safeParse(message).success).toBe(true);
+    expect(businessEvents.messageSchemas['demanda.cancelada'].safeParse(message).success).toBe(false);
   });
 });
 

@@ -3,7 +3,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { itemSize } from '@emissor/local-cloud/capacity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AttemptRecord } from '../../../../lambdas/delivery/delivery.ts';
-import { eventBody, exampleValues } from '../../../../lambdas/delivery/intake/event-catalogue.ts';
+import { businessEvents } from '../../../../lambdas/delivery/intake/event-catalogue.ts';
 import { partAnswers } from '../../../../lambdas/delivery/store/answer-item.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
@@ -31,7 +31,7 @@ describe('the head of a delivery', () => {
       eventName,
       webhookId: 'V1StGXR8Z5jdHi6BmyT3Qa',
       messageId: crypto.randomUUID(),
-      body: eventBody(eventName, exampleValues, 'https://demandas.example.com'),
+      body: businessEvents.body(eventName, businessEvents.exampleValues, 'https://demandas.example.com'),
       attempt: 11,
       charged: 10,
       attempts: Array.from({ length: 10 }, (_, at) => record(at + 1)),

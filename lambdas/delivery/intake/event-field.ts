@@ -1,0 +1,77 @@
+import * as z from 'zod/mini';
+
+/** The description of a field: all that schemas, documents, publishers, tests and the command line are made of. */
+export type EventField = IntegerField | TextField;
+
+/** A whole number from 1 to 2^53 - 1. */
+interface IntegerField extends AnyField {
+  readonly kind: 'integer';
+  readonly example: number;
+}
+
+/** A text of at least one character. */
+interface TextField extends AnyField, TextLimits {
+  readonly kind: 'text';
+  readonly example: string;
+}
+
+interface AnyField {
+  /** Whether publishers may leave the field out. Receivers then do not get it. */
+  readonly optional?: true;
+  /** The value in documents. */
+  readonly example: FieldValue;
+  /** The meaning of the field: a sentence without its full stop. */
+  readonly about: string;
+  /** The name of its option of `ops publish`. */
+  readonly option: string;
+}
+
+/** The limits of a text. */
+export interface TextLimits {
+  /** The most characters, which are code points: JSON Schema and Python count these, JavaScript counts UTF-16 units. */
+  readonly maxLength: number;
+  /** The pattern of the whole text, as narrow as `checkPattern` in `tools/openapi` wants it. */
+  readonly pattern?: RegExp;
+}
+
+/** The value of a field. */
+export type FieldValue = number | string;
+
+/** Returns the schema of a field as publishers send it. Its error says what the value must be. */
+export function sentField(field: EventField): z.ZodMiniType<FieldValue | undefined> {
+  const value = field.kind === 'integer' ? positiveInteger : textSchema(field);
+  return field.optional ? z.optional(value) : value;
+}
+
+/** Returns the schema of a field as receivers get it, of an event or of a test. */
+export function deliveredField(field: EventField): z.ZodMiniType<FieldValue | undefined> {
+  const value = field.kind === 'integer' ? z.int().check(z.gte(sampleInteger)) : textSchema(field);
+  return field.optional ? z.optional(value) : value;
+}
+
+/** Returns the value of a field in tests. */
+export function sampleOf(field: EventField): FieldValue {
+  return field.kind === 'integer' ? sampleInteger : field.example;
+}
+
+/** Returns the schema of a text, whose one error tells all of its limits. */
+export function textSchema({ maxLength, pattern }: TextLimits) {
+  const characters = `must be a string of 1 to ${maxLength} characters`;
+  const expected = pattern ? `${characters} that matches ${pattern.source}` : characters;
+  return z.string(expected).check(
+    z.refine(text => isWithin(text, maxLength) && (pattern?.test(text) ?? true), expected),
+    z.meta({ minLength: 1, maxLength, ...(pattern && { pattern: pattern.source }) }),
+  );
+}
+
+/** The number in tests: no event has it. */
+const sampleInteger = 0;
+
+const notPositiveInteger = 'must be a whole number from 1 to 2^53 - 1';
+
+const positiveInteger = z.int(notPositiveInteger).check(z.gte(1, notPositiveInteger));
+
+/** A code point has at most two UTF-16 units: a text that is far too long is not counted. */
+function isWithin(text: string, maxLength: number): boolean {
+  return text !== '' && text.length <= 2 * maxLength && [...text].length <= maxLength;
+}

@@ -1,0 +1,122 @@
+import * as z from 'zod/mini';
+import { isReservedAccount, smokeAccount } from '../../auth/principals/account.ts';
+import { EVENT_NAMES, type EventName } from '../../webhooks/webhook.ts';
+import { deliveredField, type EventField, type FieldValue, sampleOf, sentField, textSchema } from './event-field.ts';
+
+/** The events that there are. */
+export interface EventCatalogue {
+  /** The fields that events may have beside their envelope, in the order in which documents list them. */
+  readonly fields: Readonly<Record<string, EventField>>;
+  readonly rows: Readonly<Record<EventName, EventRow>>;
+}
+
+/** An event. */
+export interface EventRow<FieldName extends string = string> {
+  /** The meaning of the event: a sentence. */
+  readonly tells: string;
+  /** Its fields in the order in which they are delivered. */
+  readonly fields: readonly FieldName[];
+  readonly link?: EventLink<FieldName>;
+}
+
+/** The link of an event, which the service makes of the values of its fields. */
+export interface EventLink<FieldName extends string> {
+  readonly build: (demandsUrl: string, values: EventValues<FieldName>) => string;
+  readonly schema: z.ZodMiniString;
+}
+
+/** Values of fields, by name. */
+export type EventValues<FieldName extends string = string> = {
+  readonly [Name in FieldName]?: FieldValue | undefined;
+};
+
+/** The messages and bodies of a catalogue's events. */
+export type EventFormat = ReturnType<typeof makeEventFormat>;
+
+/** Makes the format of a catalogue's events: their messages, the bodies of their deliveries, and the schemas of both. */
+export function makeEventFormat({ fields, rows }: EventCatalogue) {
+  /** The message of each event, as publishers send it to the events queue. Fields that it does not name are ignored. */
+  const messageSchemas = Object.fromEntries(EVENT_NAMES.map(event => [event, messageSchemaOf(event)])) as Readonly<
+    Record<EventName, ReturnType<typeof messageSchemaOf>>
+  >;
+  return {
+    fields,
+    rows,
+    messageSchemas,
+    smokeMessageSchema,
+    bodySchema,
+    message,
+    body,
+    /** The fields beside `event` that every message has. */
+    requiredFields: ['id_conta', ...Object.keys(fields).filter(isInEveryMessage)],
+    /** The values in tests. */
+    sampleValues: valuesOf(sampleOf),
+    /** The values in documents. */
+    exampleValues: valuesOf(field => field.example),
+  };
+
+  /** Returns the schema of the message of a smoke test, whose account nobody else may name. */
+  function smokeMessageSchema(event: EventName) {
+    return messageSchemaOf(event, anyAccount);
+  }
+
+  function messageSchemaOf(event: EventName, id_conta: z.ZodMiniType<string> = envelope.id_conta) {
+    return z.object({ ...envelope, id_conta, event: z.literal(event), ...schemasOf(event, sentField) });
+  }
+
+  /** Returns the schema of an event's body: these fields in this order, nothing else. A sample fits it, too. */
+  function bodySchema(event: EventName) {
+    const { link } = rows[event];
+    const own = schemasOf(event, deliveredField);
+    return z.strictObject({ event: z.literal(event), ...own, ...(link && { link: link.schema }) });
+  }
+
+  /** Returns the message of an event, as publishers send it: of the values those that the event has. */
+  function message(
+    event: EventName,
+    { id_conta, id }: { readonly id_conta: string; readonly id?: string | undefined },
+    values: EventValues,
+  ) {
+    const names = rows[event].fields;
+    const own = Object.entries(values).filter(([name]) => names.includes(name));
+    return { id_conta, event, ...Object.fromEntries(own), ...(id !== undefined && { id }) };
+  }
+
+  /** Returns the body of an event's delivery: its fields in the order of its row. `demandsUrl` has no slash at its end. */
+  function body(event: EventName, values: EventValues, demandsUrl: string): string {
+    const { fields: names, link } = rows[event];
+    const own = Object.fromEntries(names.map(name => [name, values[name]]));
+    return JSON.stringify({ event, ...own, link: link?.build(demandsUrl, values) });
+  }
+
+  function schemasOf<Schema>(event: EventName, schemaOf: (field: EventField) => Schema) {
+    return Object.fromEntries(rows[event].fields.map(name => [name, schemaOf(fieldOf(name))]));
+  }
+
+  function fieldOf(name: string): EventField {
+    const field = fields[name];
+    if (!field) throw new Error(`The catalogue does not describe the field ${name}.`);
+    return field;
+  }
+
+  function isInEveryMessage(name: string): boolean {
+    return !fieldOf(name).optional && EVENT_NAMES.every(event => rows[event].fields.includes(name));
+  }
+
+  function valuesOf(choose: (field: EventField) => FieldValue): EventValues {
+    return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, choose(field)]));
+  }
+}
+
+const notAccount = `must be a string of 1 to 64 letters, digits, _ or -, and not ${smokeAccount}`;
+
+const anyAccount = z.string(notAccount).check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, notAccount));
+
+const envelope = {
+  id_conta: anyAccount.check(
+    z.refine(id => !isReservedAccount(id), notAccount),
+    z.meta({ not: { const: smokeAccount } }),
+  ),
+  /** The publisher's idempotency id. */
+  id: z.optional(textSchema({ maxLength: 128 })),
+};
