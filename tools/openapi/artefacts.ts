@@ -25,7 +25,7 @@ export function artefacts(): ReadonlyMap<string, string> {
     ['docs/api/local.postman_environment.json', localEnvironment()],
   ];
   const texts = documents.map(([file, document]) => [file, compactJson(document)] as const);
-  return new Map([...texts, ...publisherSources()]);
+  return new Map([...texts, ...publisherSources(businessEvents)]);
 }
 
 /** A file and the JSON document in it. */
