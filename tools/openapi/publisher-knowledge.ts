@@ -2,6 +2,7 @@ import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import type { EventFormat } from '../../lambdas/delivery/intake/event-format.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { type FieldSchema, messageSchema } from './event-schemas.ts';
+import { checkPattern } from './text-pattern.ts';
 
 /** What a publisher knows of the service's schemas, in whatever language it is written. */
 export interface PublisherKnowledge {
@@ -40,9 +41,12 @@ export interface FieldType {
 /**
  * Returns what the publishers know of a catalogue's events.
  *
- * @throws where a field has another rule in another event.
+ * @throws where the pattern of a text does not mean the same everywhere, or where a field has another rule in another event.
  */
 export function publisherKnowledge(events: EventFormat): PublisherKnowledge {
+  for (const [name, field] of Object.entries(events.fields)) {
+    if (field.kind === 'text' && field.pattern) checkPattern(name, field.pattern);
+  }
   const types = EVENT_NAMES.map(event => eventType(events, event));
   const optional = types.flatMap(({ fields }) => fields.filter(({ isOptional }) => isOptional));
   return {

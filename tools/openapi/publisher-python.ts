@@ -86,7 +86,7 @@ function literal(value: object): string {
 const fieldRuleType = `\
 class FieldRule(TypedDict, total=False):
     """
-    A text has a pattern and may have a reserved value, or a length that is counted in code points; a whole number has a minimum and a
+    A text may have a length that is counted in code points, a pattern, and a reserved value; a whole number has a minimum and a
     maximum.
     """
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Message } from './message.ts';
 
-/** The most messages that SQS takes in a request. Ten of ours are 20 KiB at most, of the 1 MiB that it takes. */
+/** The most messages that SQS takes in a request. Ten of ours are 80 KiB at most, of the 1 MiB that it takes. */
 export const batchSize = 10;
 
 /** The queue, and how it is sent to. */

@@ -211,8 +211,19 @@ export const eventReasons = {
   "unknown": "must be one of demanda.criada, demanda.cancelada, demanda.finalizada, proposta.recebida, proposta.alteracao_valor_solicitado, proposta.contratada, mensagem.recebida, reembolso.solicitado"
 };
 
-/** A text has a pattern and may have a reserved value, or a length that is counted in code points; a whole number has a minimum and a maximum. */
-export type FieldRule =
-  | { readonly pattern: string; readonly reserved?: string; readonly reason: string }
-  | { readonly minLength: number; readonly maxLength: number; readonly reason: string }
-  | { readonly minimum: number; readonly maximum: number; readonly reason: string };
+/** A text may have a length that is counted in code points, a pattern, and a reserved value; a whole number has a minimum and a maximum. */
+export type FieldRule = TextRule | NumberRule;
+
+interface TextRule {
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly reserved?: string;
+  readonly reason: string;
+}
+
+interface NumberRule {
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly reason: string;
+}

@@ -51,11 +51,16 @@ function findingOf(field: string, value: unknown): Finding | undefined {
 }
 
 function meets(value: unknown, rule: (typeof fieldRules)[string]): boolean {
-  if ('pattern' in rule)
-    return typeof value === 'string' && value !== rule.reserved && new RegExp(rule.pattern).test(value);
   if ('minimum' in rule)
     return Number.isInteger(value) && Number(value) >= rule.minimum && Number(value) <= rule.maximum;
-  if (typeof value !== 'string' || value.length > 2 * rule.maxLength) return false;
-  const { length } = [...value];
-  return length >= rule.minLength && length <= rule.maxLength;
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, reserved } = rule;
+  if (typeof value !== 'string' || value === reserved || !hasLength(value, minLength, maxLength)) return false;
+  return pattern === undefined || new RegExp(pattern).test(value);
+}
+
+/** A code point has at most two UTF-16 units: a text that is far too long is not counted. */
+function hasLength(text: string, least: number, most: number): boolean {
+  if (text.length > 2 * most) return false;
+  const { length } = [...text];
+  return length >= least && length <= most;
 }

@@ -19,7 +19,7 @@ export function webhookIdOf(account: string, eventName: string, id: string): str
   return `evt_${digest.slice(0, 27)}`;
 }
 
-/** Makes the message of a valid event. Its size is at most 2 KiB. */
+/** Makes the message of a valid event. Its size is at most 8 KiB. */
 export function messageOf(event: BusinessEvent, index: number, makeId: () => string): Message {
   const { id_conta: account, event: eventName, id = makeId() } = event;
   const values: Readonly<Record<string, unknown>> = { ...event, id };

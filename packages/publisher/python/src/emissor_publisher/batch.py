@@ -12,7 +12,7 @@ from .message import Message
 from .outcome import FailedEvent, SentEvent
 
 BATCH_SIZE = 10
-"""The most messages that SQS takes in a request. Ten of ours are 20 KiB at most, of the 1 MiB that it takes."""
+"""The most messages that SQS takes in a request. Ten of ours are 80 KiB at most, of the 1 MiB that it takes."""
 
 ABORTED = "Aborted"
 """The code of what `stop` has ended."""

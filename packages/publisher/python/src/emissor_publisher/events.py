@@ -147,7 +147,7 @@ EventName = Literal[
 
 class FieldRule(TypedDict, total=False):
     """
-    A text has a pattern and may have a reserved value, or a length that is counted in code points; a whole number has a minimum and a
+    A text may have a length that is counted in code points, a pattern, and a reserved value; a whole number has a minimum and a
     maximum.
     """
 

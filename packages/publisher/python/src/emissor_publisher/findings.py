@@ -78,8 +78,9 @@ def _meets(value: object, rule: FieldRule) -> bool:
         if isinstance(value, Decimal) and not value.is_finite():
             return False
         return rule["minimum"] <= value <= rule["maximum"] and value == int(value)
-    if not isinstance(value, str):
+    if not isinstance(value, str) or value == rule.get("reserved"):
         return False
-    if "pattern" in rule:
-        return value != rule.get("reserved") and re.fullmatch(rule["pattern"], value) is not None
-    return rule["minLength"] <= len(normalised(value)) <= rule["maxLength"]
+    length = len(normalised(value))
+    if length < rule.get("minLength", 0) or length > rule.get("maxLength", length):
+        return False
+    return "pattern" not in rule or re.fullmatch(rule["pattern"], value) is not None

@@ -34,7 +34,7 @@ def webhook_id_of(account: str, event_name: str, id: str) -> str:
 
 
 def message_of(event: Mapping[str, Any], index: int, make_id: Callable[[], str]) -> Message:
-    """Makes the message of a valid event. Its size is at most 2 KiB."""
+    """Makes the message of a valid event. Its size is at most 8 KiB."""
     name = normalised(event["event"])
     values = {field: _plain(field, event[field]) for field in EVENT_FIELDS[name] if field in event}
     values.setdefault("id", make_id())

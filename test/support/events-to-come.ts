@@ -1,0 +1,37 @@
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { makeEventFormat } from '../../lambdas/delivery/intake/event-format.ts';
+
+/** Events as a later release may have them: with fields of each kind, of which publishers may leave some out. */
+export const eventsToCome = makeEventFormat({
+  fields: {
+    ...businessEvents.fields,
+    protocolo: { kind: 'text', maxLength: 5, example: 'P-1', about: 'The protocol', option: 'protocol' },
+    canal: {
+      kind: 'text',
+      optional: true,
+      maxLength: 8,
+      pattern: /^[a-z][a-z0-9_]*$/,
+      example: 'app',
+      about: 'The channel',
+      option: 'sales-channel',
+    },
+    valor: { kind: 'integer', optional: true, example: 990, about: 'The value, in cents', option: 'value' },
+  },
+  rows: {
+    ...businessEvents.rows,
+    'demanda.criada': { tells: 'A demand was created.', fields: ['id_demanda', 'canal'] },
+    'proposta.recebida': {
+      ...businessEvents.rows['proposta.recebida'],
+      fields: ['id_proposta', 'id_demanda', 'protocolo', 'canal', 'valor'],
+    },
+  },
+});
+
+/** Returns a message of `proposta.recebida`; a value that is undefined is left out. */
+export function proposalWith(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const whole = {
+    ...eventsToCome.message('proposta.recebida', { id_conta: 'acme' }, eventsToCome.exampleValues),
+    ...values,
+  };
+  return Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined));
+}
