@@ -38,4 +38,13 @@ describe('the events', () => {
     const delivered = EVENT_NAMES.flatMap(name => Object.keys(businessEvents.bodySchema(name).shape));
     expect(described.toSorted()).toEqual([...new Set(delivered)].sort());
   });
+
+  it.each([
+    ['docs/en/events.md', 'optional'],
+    ['docs/pt/eventos.md', 'opcional'],
+  ])('%s says which fields may be absent: %s', (file, word) => {
+    const told = (readPage(file).tables[0]?.rows ?? []).filter(([, type = '']) => type.includes(word));
+    const optional = Object.entries(businessEvents.fields).filter(([, field]) => field.optional);
+    expect(told.map(([field = '']) => inlineCode(field)[0]).sort()).toEqual(optional.map(([name]) => name).sort());
+  });
 });

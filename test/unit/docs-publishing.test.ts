@@ -19,11 +19,13 @@ describe('the page for publishers', () => {
     expect(inlineCode(rows[1]?.[2] ?? '')).toEqual([...EVENT_NAMES]);
   });
 
-  it.each(Object.keys(businessEvents.fields))('says which events have the field %s', field => {
+  it.each(Object.entries(businessEvents.fields))('says which events have the field %s', (field, { optional }) => {
     const [, required = ''] = page.tables[0]?.rows.find(([name]) => name === `\`${field}\``) ?? [];
-    const isNamed = (event: string) => inlineCode(required).some(name => event.startsWith(name.replace('…', '')));
-    const isTold = { yes: () => true, 'for all': (event: string) => !isNamed(event) }[
-      /^(?:yes|for all)/.exec(required)?.[0] ?? ''
+    const [, no, which = ''] = /^(no)?(?:, )?(.*)$/.exec(required) ?? [];
+    expect(no !== undefined).toBe(optional === true);
+    const isNamed = (event: string) => inlineCode(which).some(name => event.startsWith(name.replace('…', '')));
+    const isTold = { yes: () => true, '': () => true, 'for all': (event: string) => !isNamed(event) }[
+      /^(?:yes$|for all|$)/.exec(which)?.[0] ?? 'some'
     ];
     const having = EVENT_NAMES.filter(event => field in businessEvents.messageSchemas[event].shape);
     expect(EVENT_NAMES.filter(isTold ?? isNamed)).toEqual(having);
