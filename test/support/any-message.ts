@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { EventField } from '../../lambdas/delivery/intake/event-field.ts';
 import type { EventFormat } from '../../lambdas/delivery/intake/event-format.ts';
-import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
+import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 
 /** Texts of all characters, also those that SQS does not take and surrogates that are alone, and values that are no texts. */
 const anything = fc.oneof(
@@ -15,21 +15,23 @@ const anything = fc.oneof(
 
 /** Returns messages as publishers may be given them: some are events, most have something wrong. */
 export function anyMessageOf(events: EventFormat): fc.Arbitrary<unknown> {
-  const own = Object.entries(events.fields).map(([name, field]) => [name, valuesLike(field)] as const);
+  const values = Object.entries(events.fields).map(([name, field]) => [name, valuesLike(field)] as const);
   return fc.constantFrom(...EVENT_NAMES).chain(event => {
     const fields: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
-      ...Object.fromEntries(own),
+      ...Object.fromEntries(values),
       id_conta: oftenGood(fc.constantFrom('acme', 'conta_1-A')),
       event: oftenGood(fc.constant(event)),
       id: anything,
     };
-    const requiredKeys = ['id_conta', 'event', ...requiredOf(events, event)];
-    return fc.oneof(fc.record(fields, { requiredKeys }), fc.record(fields, { requiredKeys: ['event'] }));
+    const names = ['id_conta', 'event', 'id', ...events.rows[event].fields];
+    const own = Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)));
+    const requiredKeys = names.filter(name => name !== 'id' && !events.fields[name]?.optional);
+    return fc.oneof(
+      fc.record(own, { requiredKeys }),
+      fc.record(fields, { requiredKeys }),
+      fc.record(fields, { requiredKeys: ['event'] }),
+    );
   });
-}
-
-function requiredOf({ rows, fields }: EventFormat, event: EventName): readonly string[] {
-  return rows[event].fields.filter(name => !fields[name]?.optional);
 }
 
 function valuesLike(field: EventField): fc.Arbitrary<unknown> {
