@@ -10,7 +10,7 @@ import type { Run } from './run.ts';
 
 /** Adds `publish`, with an option for each field that an event may have. */
 export function addPublish(program: Command, run: Run, events: EventFormat): void {
-  const publish = run(() => import('../actions/events.ts'), 'publishEvent', reportPublished);
+  const publish = run(actions, all => all.publishEvent, reportPublished);
   const fields = Object.entries(events.fields).map(([name, field]) => ({
     name,
     option: optionFor(events, name, field),

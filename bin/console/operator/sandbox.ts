@@ -1,17 +1,16 @@
 import { KMSClient } from '@aws-sdk/client-kms';
-import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
-import { signatureHeader } from '../../lambdas/delivery/worker/signature.ts';
-import { systemClock } from '../../lambdas/platform/clock.ts';
-import { randomId } from '../../lambdas/platform/identifiers.ts';
-import { makeKeyring } from '../../lambdas/platform/keyring.ts';
-import { makeSealing } from '../../lambdas/platform/sealing.ts';
-
-import { isEventName, secretBinding, type Webhook } from '../../lambdas/webhooks/webhook.ts';
-import { actions as events } from '../actions/events.ts';
-import { connectDynamo, openDeliveries } from '../actions/stores.ts';
-import { connectionSettings, requireOutput, type Task } from '../actions/target.ts';
-import type { ReceivedDelivery } from '../local/receiver.ts';
-import { type ReceivedView, Refusal, type SandboxSource } from './source.ts';
+import * as z from 'zod';
+import { businessEvents } from '../../../lambdas/delivery/intake/event-catalogue.ts';
+import { signatureHeader } from '../../../lambdas/delivery/worker/signature.ts';
+import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
+import { makeUnsealing } from '../../../lambdas/platform/sealing.ts';
+import { isEventName, secretBinding, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
+import { actions as events } from '../../actions/events.ts';
+import { openDeliveries } from '../../actions/stores.ts';
+import { requireOutput, type Task } from '../../actions/target.ts';
+import type { ReceivedDelivery } from '../../local/receiver.ts';
+import type { ReceivedView, SandboxSource } from '../source.ts';
+import { eventName } from './event-name.ts';
 
 /** Makes the sandbox of a local run: what its receiver got, whether the signature is right, and samples to publish. */
 export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
@@ -41,10 +40,10 @@ export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
   }
 
   async function publish(event: string): Promise<void> {
-    if (!isEventName(event)) throw new Refusal(`There is no event "${event}".`);
-    const id = `console-${randomId(16)}`;
-    const body = JSON.stringify(businessEvents.message(event, { id_conta: account, id }, businessEvents.exampleValues));
-    await events.publishEvent(task, body, { account, event, id });
+    const name = eventName(event);
+    const id = `console-${target.makeId(16)}`;
+    const body = JSON.stringify(businessEvents.message(name, { id_conta: account, id }, businessEvents.exampleValues));
+    await events.publishEvent(task, body, { account, event: name, id });
   }
 
   /** Judges a signature by the secrets of the webhook, as its receiver should. */

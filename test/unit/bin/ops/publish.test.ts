@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addPublish } from '../../../../bin/ops/publish.ts';
+import type { Run } from '../../../../bin/ops/run.ts';
 import { eventsToCome, proposalWith } from '../../../support/events-to-come.ts';
 
 // The options of `publish` are made of the fields' rows: here of those of a catalogue with fields of each kind.
@@ -50,7 +51,10 @@ async function published(words: readonly string[]): Promise<unknown> {
 /** Returns a command line with `publish` alone, which puts the bodies that it publishes on a list. */
 function publishing(bodies: unknown[]): Command {
   const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
-  const run = () => (body: unknown) => Promise.resolve(void bodies.push(body));
+  const run: Run =
+    () =>
+    async (...given) =>
+      void bodies.push(given[0]);
   addPublish(program, run, eventsToCome);
   return program;
 }
