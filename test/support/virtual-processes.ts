@@ -1,5 +1,6 @@
 import type { Clock } from '../../lambdas/platform/clock.ts';
 import { systemTime, type Time } from '../../lambdas/platform/timer.ts';
+import { makeVirtualTime, type VirtualTimer } from './virtual-timers.ts';
 
 /** Processes on a clock that a test moves. */
 export type VirtualProcesses = ReturnType<typeof makeVirtualProcesses>;
@@ -18,7 +19,7 @@ export function makeVirtualProcesses(now: Clock) {
   function start(work: (time: Time) => Promise<unknown>): void {
     const timers: Timers = new Set();
     processes.add(timers);
-    work(timeOf(timers))
+    work(makeVirtualTime(now, timers, during))
       .catch(error => failures.push(error))
       .finally(() => processes.delete(timers));
   }
@@ -52,33 +53,7 @@ export function makeVirtualProcesses(now: Clock) {
     while (callsUnderWay > 0);
     if (failures.length > 0) throw failures[0];
   }
-
-  function timeOf(timers: Timers): Time {
-    return { now, elapsed: now, after, pause, turn: () => during(systemTime.turn()) };
-
-    function after(milliseconds: number, callback: () => void): () => void {
-      const timer = { at: now() + Math.max(1, Math.ceil(milliseconds)), callback }; // a clock shows whole milliseconds
-      timers.add(timer);
-      return () => timers.delete(timer);
-    }
-
-    function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
-      return new Promise((resolve, reject) => {
-        if (signal?.aborted) return reject(signal.reason);
-        const cancel = after(milliseconds, () => {
-          signal?.removeEventListener('abort', abort);
-          resolve();
-        });
-        signal?.addEventListener('abort', abort, { once: true });
-
-        function abort(): void {
-          cancel();
-          reject(signal?.reason);
-        }
-      });
-    }
-  }
 }
 
 /** The timers of a process. */
-type Timers = Set<{ readonly at: number; readonly callback: () => void }>;
+type Timers = Set<VirtualTimer>;
