@@ -1,8 +1,7 @@
 import type { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { smokeAccount } from '../../../../lambdas/auth/principals/account.ts';
-import { makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
-import { makeReadWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
+import { makeReadWithoutWebhook, makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { noon } from '../builders.ts';
@@ -26,7 +25,7 @@ const aProcess = (answer: () => Promise<unknown> = async () => ({})) => {
   };
   const note = (...line: unknown[]) => void lines.push(line);
   const log = { info: note, warn: note, error: note };
-  const process = makeWithoutWebhook({ dynamo: dynamo as never, table: 'Deliveries', now: clock.now, log });
+  const process = makeWithoutWebhook({ ...clock.time, dynamo: dynamo as never, table: 'Deliveries', log });
   return { ...process, clock, writes, lines };
 };
 
@@ -92,7 +91,7 @@ describe('what is told of events without a webhook', () => {
     clock = frozenClock(noon);
     account = `account-${++accounts}`;
   });
-  const stored = () => ({ dynamo: database.dynamo, table: 'Deliveries', now: clock.now });
+  const stored = () => ({ ...clock.time, dynamo: database.dynamo, table: 'Deliveries' });
   const read = async () => [...(await makeReadWithoutWebhook(stored())(account))];
   /** Notes an event in a process that remembers no other. */
   const note = async (eventName: 'demanda.criada' | 'proposta.recebida' | 'demanda.cancelada', acceptedAt: number) => {

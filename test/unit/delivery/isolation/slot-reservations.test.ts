@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeSlotReservations } from '../../../../lambdas/delivery/isolation/slot-reservations.ts';
 import { type StoredSlowness, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 
 const slownessAt = (accountId: string, version = 0): StoredSlowness => ({
   ...slownessOf({ accountId, eventName: 'demanda.criada' }, undefined),
@@ -11,7 +12,7 @@ const slownessAt = (accountId: string, version = 0): StoredSlowness => ({
 const storeThat = (answer?: () => Promise<undefined>) => {
   const writes: { accountId: string; version: number; slots: number }[] = [];
   let next = 1_000;
-  const reserve = makeSlotReservations({
+  const store: Parameters<typeof makeSlotReservations>[0] = {
     async reserve({ accountId, version }, slots) {
       writes.push({ accountId, version, slots });
       const firstAt = next;
@@ -19,8 +20,8 @@ const storeThat = (answer?: () => Promise<undefined>) => {
       await new Promise(setImmediate);
       return answer ? answer() : { firstAt, interval: 50, series: 7 };
     },
-  });
-  return { reserve, writes };
+  };
+  return { reserve: makeSlotReservations(store, systemTime.turn), writes };
 };
 
 describe('the reservations of a process', () => {

@@ -5,6 +5,7 @@ import { settled, type WaitingDelivery } from '../../../../lambdas/delivery/deli
 import { makeSlotReservations } from '../../../../lambdas/delivery/isolation/slot-reservations.ts';
 import { makeMoveToSlowLane } from '../../../../lambdas/delivery/isolation/slow-lane.ts';
 import { makeJudgeTurn } from '../../../../lambdas/delivery/isolation/slow-lane-turn.ts';
+import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { recovered, withDuration, withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { makeWaitInTable } from '../../../../lambdas/delivery/isolation/wait-in-table.ts';
@@ -15,7 +16,6 @@ import { makeSlowBacklogTask } from '../../../../lambdas/delivery/sweeper/slow-b
 import { broughtForward, waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { makeRetry } from '../../../../lambdas/delivery/worker/retry.ts';
 import { makeFindWebhookState } from '../../../../lambdas/delivery/worker/webhook-state.ts';
-import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, aWebhook, fakeTelemetry, noon } from '../builders.ts';
@@ -47,7 +47,7 @@ const startLane = async (answersIn: (at: number) => number) => {
   const telemetry = fakeTelemetry();
   const { dynamo } = database;
   const table = 'Deliveries';
-  const store = makeDeliveryStore({ dynamo, table, now, historyDays: 30 });
+  const store = makeDeliveryStore({ ...clock.time, dynamo, table, historyDays: 30 });
   const slownessStore = makeSlownessStore({ dynamo, table, now, rate: 20 });
   const messages: Message[] = [];
   const put = ({ MessageBody, DelaySeconds = 0 }: { MessageBody: string; DelaySeconds?: number }) =>
@@ -60,7 +60,7 @@ const startLane = async (answersIn: (at: number) => number) => {
   const sqs = { send };
   const slow = makeAttemptQueue({ sqs: sqs as never, queueUrl: 'slow', now });
   const slots = {
-    reserveSlot: makeSlotReservations(slownessStore),
+    reserveSlot: makeSlotReservations(slownessStore, clock.time.turn),
     waitInTable: makeWaitInTable({ ...telemetry, slownessStore, now }),
   };
   const shared = { ...telemetry, ...slots, slownessStore, store, slowRate: 20, now };

@@ -1,5 +1,6 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import {
   isSlow,
   nextSlots,
@@ -17,7 +18,6 @@ import { dueShards, taskShard } from '../../../../lambdas/delivery/store/deliver
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
-import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -56,12 +56,7 @@ const known = async (): Promise<StoredSlowness> => slownessOf(owner, await itemO
 const many = <Result>(count: number, make: (at: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, (_, at) => make(at)));
 const tasks = async () => {
-  const store = makeDeliveryStore({
-    dynamo: database.dynamo,
-    table: 'Deliveries',
-    now: clock.now,
-    historyDays: 30,
-  });
+  const store = makeDeliveryStore({ ...clock.time, dynamo: database.dynamo, table: 'Deliveries', historyDays: 30 });
   const all = (await Promise.all([taskShard, ...dueShards].map(shard => store.due(shard)))).flat();
   return all.filter(({ id }) => id === slownessId(owner));
 };

@@ -43,9 +43,9 @@ const storeWith = (...troubles: Trouble[]) => {
     return (troubles.shift() ?? ((input, pass) => pass(input)))(command.input as Statements, write);
   };
   const store = makeDeliveryStore({
+    ...clock.time,
     dynamo: send as never,
     table: 'Deliveries',
-    now: clock.now,
     historyDays: 30,
     retryForMs: 2_000,
     pause: async milliseconds => clock.advance(milliseconds),

@@ -17,14 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-const { now } = frozenClock();
-const storeHere = () => makeDeliveryStore({ dynamo: database.dynamo, table: 'Deliveries', now, historyDays: 30 });
+const { time } = frozenClock();
+const storeHere = () => makeDeliveryStore({ ...time, dynamo: database.dynamo, table: 'Deliveries', historyDays: 30 });
 const readHistory: ReturnType<typeof makeReadHistory> = query =>
   makeReadHistory({ dynamo: database.dynamo, table: 'Deliveries', store: storeHere() })(query);
 
 /** The same when all that was final at noon is past its time. */
 const readLater: typeof readHistory = query => {
-  const later = { dynamo: database.dynamo, table: 'Deliveries', now: () => noon + 31 * 24 * 3_600_000 };
+  const later = { ...time, now: () => noon + 31 * 24 * 3_600_000, dynamo: database.dynamo, table: 'Deliveries' };
   return makeReadHistory({ ...later, store: makeDeliveryStore({ ...later, historyDays: 30 }) })(query);
 };
 
@@ -181,7 +181,7 @@ describe('the history', () => {
             return last;
           };
           const dynamo = inTurn as unknown as Dynamo;
-          const store = makeDeliveryStore({ dynamo, table: 'Deliveries', now, historyDays: 30 });
+          const store = makeDeliveryStore({ ...time, dynamo, table: 'Deliveries', historyDays: 30 });
           const read = makeReadHistory({ dynamo, table: 'Deliveries', store });
           const pages = await readAll(accountId, limit, wanted, undefined, read);
           const ids = pages.flat().map(({ id }) => id);

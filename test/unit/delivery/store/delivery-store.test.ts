@@ -22,7 +22,7 @@ const clock = frozenClock();
 beforeEach(() => clock.set(noon));
 
 const storeHere = () =>
-  makeDeliveryStore({ dynamo: database.dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
+  makeDeliveryStore({ ...clock.time, dynamo: database.dynamo, table: 'Deliveries', historyDays: 30 });
 
 let made = 0;
 const freshId = () => `evt_${String(++made).padStart(27, '0')}`;
@@ -158,7 +158,7 @@ describe('what waits for a slot', () => {
       if (command instanceof BatchGetCommand) await storeHere().update(one, settled(one, 'delivered', noon));
       return database.dynamo(command);
     };
-    const lagging = makeDeliveryStore({ dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
+    const lagging = makeDeliveryStore({ ...clock.time, dynamo, table: 'Deliveries', historyDays: 30 });
     expect((await lagging.waitingForSlot(shards('waits-4'), 10)).deliveries).toEqual([other]);
   });
 
@@ -169,7 +169,7 @@ describe('what waits for a slot', () => {
       const isPage = command instanceof QueryCommand;
       return isPage ? { ...answer, LastEvaluatedKey: headKey('Deliveries', String(one?.id)).key } : answer;
     };
-    const paged = makeDeliveryStore({ dynamo, table: 'Deliveries', now: clock.now, historyDays: 30 });
+    const paged = makeDeliveryStore({ ...clock.time, dynamo, table: 'Deliveries', historyDays: 30 });
     expect(await paged.waitingForSlot(shards('waits-5'), 10)).toEqual({ deliveries: [one], isAll: false });
   });
 });
@@ -251,9 +251,9 @@ const troubled = (
     return answer;
   };
   const store = makeDeliveryStore({
+    ...clock.time,
     dynamo: send as never,
     table: 'Deliveries',
-    now: clock.now,
     historyDays: 30,
     retryForMs,
     pause: async milliseconds => {

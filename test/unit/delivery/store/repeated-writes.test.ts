@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { replayIdOf } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { waitAfterSweep } from '../../../../lambdas/delivery/transitions.ts';
-import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { answer } from '../builders.ts';
 import { simulate } from '../simulation.ts';

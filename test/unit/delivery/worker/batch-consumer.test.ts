@@ -2,6 +2,7 @@ import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQ
 import type { Context, SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { makeConsumer, type ProcessRecord } from '../../../../lambdas/delivery/worker/batch-consumer.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { fakeTelemetry } from '../builders.ts';
 
 const recordOf = (messageId: string, receiveCount = 1) =>
@@ -44,18 +45,22 @@ const consumerOf = (
     return {};
   };
   const telemetry = fakeTelemetry();
+  let moment = 0;
   const consume = makeConsumer({
     ...telemetry,
+    ...systemTime,
     process,
     sqs: { send } as unknown as Pick<SQSClient, 'send'>,
     queueUrl: 'http://queue',
     describe: () => ({}),
     attemptTimeoutMs: 15_000,
     maxInFlight: 100,
+    elapsed: () => moment,
     pause: async milliseconds => {
+      const begun = moment;
       pauses.push(milliseconds);
-      await new Promise(setImmediate);
-      return lateness();
+      await systemTime.turn();
+      moment = Math.max(moment, begun + milliseconds + lateness());
     },
     random: () => random,
   });
@@ -497,16 +502,15 @@ describe('a consumer that waits for receivers', () => {
       const telemetry = fakeTelemetry();
       const consume = makeConsumer({
         ...telemetry,
+        ...systemTime,
+        elapsed: () => 0,
         process: held.process,
         sqs,
         queueUrl: 'http://queue',
         describe: () => ({}),
         attemptTimeoutMs: 15_000,
         maxInFlight: 100,
-        pause: async () => {
-          await new Promise(setImmediate);
-          return 0;
-        },
+        pause: systemTime.turn,
         random: () => 0.5,
       });
       const context = { getRemainingTimeInMillis: () => 45_000 };

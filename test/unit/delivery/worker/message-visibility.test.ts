@@ -6,6 +6,7 @@ import {
 import type { SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { deferral, makeMessageVisibility } from '../../../../lambdas/delivery/worker/message-visibility.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { fakeTelemetry } from '../builders.ts';
 
 const recordOf = (id: number) =>
@@ -31,6 +32,7 @@ const queueThat = ({ refuses = {}, fails = false }: { refuses?: Record<string, n
   let drawn = 0;
   const visibility = makeMessageVisibility({
     ...telemetry,
+    ...systemTime,
     sqs: { send } as unknown as Pick<SQSClient, 'send'>,
     queueUrl: 'http://queue',
     describe: () => ({}),

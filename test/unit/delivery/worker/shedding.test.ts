@@ -2,9 +2,9 @@ import type { SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
 import type { Admission } from '../../../../lambdas/delivery/isolation/admission.ts';
+import type { SlownessOwner } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { makeFirstAttempt } from '../../../../lambdas/delivery/worker/first-attempt.ts';
 import { makeRetry } from '../../../../lambdas/delivery/worker/retry.ts';
-import type { SlownessOwner } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { fakeTelemetry } from '../builders.ts';
 
