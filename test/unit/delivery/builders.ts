@@ -3,23 +3,14 @@ import { type AttemptRecord, type Delivery, newDelivery } from '../../../lambdas
 import type { DeliveryMetric, DeliverySpan, MeasuringTelemetry } from '../../../lambdas/delivery/telemetry.ts';
 import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/platform/egress/guarded-post.ts';
 import type { EventLoopLag } from '../../../lambdas/platform/event-loop-lag.ts';
-import type { Sealing } from '../../../lambdas/platform/sealing.ts';
-import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
+import { secretBinding, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
+import { sealAlike } from './test-keyring.ts';
 
 /** Noon on 20 November 2026 UTC, where frozen clocks start. */
 export const noon = Date.UTC(2026, 10, 20, 12);
 
 /** The secret all test webhooks sign with. */
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-
-/** Seals nothing but the binding: what is opened elsewhere than it was sealed for fails. */
-export const fakeSealing: Sealing = {
-  seal: async (plaintext, binding) => `${binding}|${plaintext}`,
-  open: async (sealed, binding) => {
-    if (!sealed.startsWith(`${binding}|`)) throw new Error('sealed for something else');
-    return sealed.slice(binding.length + 1);
-  },
-};
 
 /** A webhook of account `conta-1` for `demanda.criada`. */
 export const aWebhook = (changes: Partial<Webhook> = {}): Webhook => {
@@ -29,7 +20,7 @@ export const aWebhook = (changes: Partial<Webhook> = {}): Webhook => {
     eventName,
     webhookId: 'webhook-1',
     url: 'https://receiver.example.com/hooks',
-    secrets: [{ sealed: `${accountId}/${eventName}/segredo|${secret}`, createdAt: noon }],
+    secrets: [{ sealed: sealAlike(secret, secretBinding(accountId, eventName)), createdAt: noon }],
     status: 'active',
     suspensionReason: null,
     createdAt: noon,

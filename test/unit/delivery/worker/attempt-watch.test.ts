@@ -11,7 +11,8 @@ import {
   makeStartAttemptWatch,
 } from '../../../../lambdas/delivery/worker/attempt-watch.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { aDelivery, answer, aRecord, aWebhook, fakeSealing, neverLate, noon } from '../builders.ts';
+import { aDelivery, answer, aRecord, aWebhook, neverLate, noon } from '../builders.ts';
+import { sealing } from '../test-keyring.ts';
 
 interface Circumstances extends Partial<AttemptWatchDependencies> {
   readonly slowness?: Slowness;
@@ -52,6 +53,7 @@ const timing = (circumstances: Circumstances = {}) => {
       };
     },
     now: clock.now,
+    turn: clock.time.turn,
     lane: 'first',
     giveUp: 'waiting',
     attemptTimeoutMs: 15_000,
@@ -321,7 +323,7 @@ describe('our own part of an attempt', () => {
     const watch = timing({ waiting: Array(20).fill(true) });
     const { promise: opened, resolve } = Promise.withResolvers<void>();
     const attempt = makeAttempt({
-      sealing: { open: (sealed, binding) => opened.then(() => fakeSealing.open(sealed, binding)) },
+      sealing: { open: (sealed, binding) => opened.then(() => sealing.open(sealed, binding)) },
       post: async ({ onConnecting, onAnswered }) => {
         onConnecting?.();
         onAnswered?.();

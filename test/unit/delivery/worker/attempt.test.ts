@@ -4,7 +4,8 @@ import { type AttemptDependencies, makeAttempt } from '../../../../lambdas/deliv
 import type { PostFailure, PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import type { EventLoopLag } from '../../../../lambdas/platform/event-loop-lag.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { aDelivery, answer, aWebhook, fakeNetwork, fakeSealing, neverLate, noon, secret } from '../builders.ts';
+import { aDelivery, answer, aWebhook, fakeNetwork, neverLate, noon, secret } from '../builders.ts';
+import { sealAlike, sealing } from '../test-keyring.ts';
 
 const hour = 60 * 60_000;
 
@@ -12,7 +13,7 @@ const attemptOver = (posted: PostOutcome, changes: Partial<AttemptDependencies> 
   const network = fakeNetwork(posted);
   const attempt = makeAttempt({
     post: network.post,
-    sealing: fakeSealing,
+    sealing,
     eventLoopLag: neverLate,
     now: frozenClock().now,
     attemptTimeoutMs: 15_000,
@@ -50,7 +51,7 @@ describe('what is sent', () => {
   });
 
   it('carries the registered autorizacao as it is', async () => {
-    const sealedAuthorization = 'conta-1/demanda.criada/autorizacao|Bearer s3cr3t-t0ken';
+    const sealedAuthorization = sealAlike('Bearer s3cr3t-t0ken', 'conta-1/demanda.criada/autorizacao');
     const request = await sentFor(aWebhook({ sealedAuthorization }), aDelivery());
     expect(request.headers.Authorization).toBe('Bearer s3cr3t-t0ken');
   });
@@ -61,7 +62,7 @@ describe('what is sent', () => {
     const settings = { attemptTimeoutMs: 1, connectTimeoutMs: 1, serviceVersion: '1' };
     const attempt = makeAttempt({
       post: network.post,
-      sealing: fakeSealing,
+      sealing,
       eventLoopLag: neverLate,
       now,
       ...settings,
@@ -75,7 +76,7 @@ describe('what is sent', () => {
   });
 
   it('is signed by a replaced secret too, for 24 h', async () => {
-    const sealed = `conta-1/demanda.criada/segredo|${secret}`;
+    const sealed = sealAlike(secret, 'conta-1/demanda.criada/segredo');
     const secrets = [
       { sealed, createdAt: noon },
       { sealed, createdAt: 0, replacedAt: noon - 24 * hour + 1 },
@@ -141,7 +142,7 @@ describe('what came of it', () => {
   });
 
   it('keeps no credential that the receiver echoes', async () => {
-    const sealedAuthorization = 'conta-1/demanda.criada/autorizacao|Bearer s3cr3t-t0ken';
+    const sealedAuthorization = sealAlike('Bearer s3cr3t-t0ken', 'conta-1/demanda.criada/autorizacao');
     const { attempt } = attemptOver(answer(401, {}, '{"authorization":"Bearer s3cr3t-t0ken","token":"s3cr3t-t0ken"}'));
     const outcome = await attempt(aWebhook({ sealedAuthorization }), aDelivery());
     expect(outcome.record.response).toBe('{"authorization":"***","token":"***"}');
@@ -151,7 +152,7 @@ describe('what came of it', () => {
 describe('internal errors', () => {
   it('a credential that does not open is not the receiver’s fault, and nothing is sent', async () => {
     const { attempt, requests } = attemptOver(answer(200));
-    const outcome = await attempt(aWebhook({ sealedAuthorization: 'another/binding|x' }), aDelivery());
+    const outcome = await attempt(aWebhook({ sealedAuthorization: sealAlike('x', 'another/binding') }), aDelivery());
     expect(outcome).toMatchObject({ outcome: 'internal_error', record: { result: 'internal', status: null } });
     expect(requests).toEqual([]);
   });

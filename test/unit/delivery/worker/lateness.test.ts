@@ -4,8 +4,9 @@ import { makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
 import { makeStartAttemptWatch } from '../../../../lambdas/delivery/worker/attempt-watch.ts';
 import type { PostOutcome, PostRequest } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import { makeEventLoopLag } from '../../../../lambdas/platform/event-loop-lag.ts';
-import { afterEvents } from '../../../../lambdas/platform/timer.ts';
-import { aDelivery, answer, aWebhook, fakeSealing } from '../builders.ts';
+import { afterEvents, systemTime } from '../../../../lambdas/platform/timer.ts';
+import { aDelivery, answer, aWebhook } from '../builders.ts';
+import { sealing } from '../test-keyring.ts';
 
 /** Milliseconds since the process started. Its timers are Vitest's. */
 let moment = 0;
@@ -55,7 +56,7 @@ const postTo =
 
 /** Makes an attempt while messages wait. Returns what was recorded of it and how it ended, each with its moment. */
 const attempt = async (answersAfter: number, lane: 'first' | 'slow' = 'first') => {
-  const eventLoopLag = makeEventLoopLag(now);
+  const eventLoopLag = makeEventLoopLag({ ...systemTime, elapsed: now });
   const did: string[] = [];
   const note = (what: string) => void did.push(`${moment} ${what}`);
   const watch = makeStartAttemptWatch({
@@ -69,7 +70,7 @@ const attempt = async (answersAfter: number, lane: 'first' | 'slow' = 'first') =
     eventLoopLag,
     dnsTimeouts: { begin: () => () => undefined, recordTimeout: () => false },
     hasMessages: async () => true,
-    after: afterEvents,
+    ...systemTime,
     now,
     lane,
     giveUp: 'waiting',
@@ -77,7 +78,7 @@ const attempt = async (answersAfter: number, lane: 'first' | 'slow' = 'first') =
   })(aWebhook(), unknownSlowness);
   const make = makeAttempt({
     post: postTo(answersAfter),
-    sealing: fakeSealing,
+    sealing,
     eventLoopLag,
     now,
     attemptTimeoutMs: 15_000,

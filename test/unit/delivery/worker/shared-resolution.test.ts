@@ -4,13 +4,15 @@ import { unknownSlowness } from '../../../../lambdas/delivery/isolation/slowness
 import { makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
 import { makeStartAttemptWatch } from '../../../../lambdas/delivery/worker/attempt-watch.ts';
 import { makeConnections } from '../../../../lambdas/platform/egress/connections.ts';
+import { makePinnedPost } from '../../../../lambdas/platform/egress/pinned-request.ts';
 import { makeResolver, type NameServer } from '../../../../lambdas/platform/egress/resolver.ts';
 import { makeSharedResolver } from '../../../../lambdas/platform/egress/shared-resolver.ts';
-import { afterEvents } from '../../../../lambdas/platform/timer.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { useVirtualTime } from '../../../support/virtual-time.ts';
 import { postWith, publicAddress } from '../../platform/egress/posting.ts';
 import { loopbackNetwork } from '../../platform/egress/tls-receiver.ts';
-import { aDelivery, aWebhook, fakeSealing, neverLate } from '../builders.ts';
+import { aDelivery, aWebhook, neverLate } from '../builders.ts';
+import { sealing } from '../test-keyring.ts';
 
 const accounts = Array.from({ length: 50 }, (_, index) => `conta-${index}`);
 
@@ -41,7 +43,7 @@ const attemptAll = async (lostFor: number, addresses: readonly string[], waiting
     eventLoopLag: neverLate,
     dnsTimeouts: makeDnsTimeouts(now),
     hasMessages: async () => waiting,
-    after: afterEvents,
+    ...systemTime,
     now,
     lane: 'first',
     giveUp: 'waiting',
@@ -53,9 +55,9 @@ const attemptAll = async (lostFor: number, addresses: readonly string[], waiting
         makeResolver(() => nameServer),
         now,
       ),
-      connections: makeConnections(network),
+      post: makePinnedPost(makeConnections(network)),
     }),
-    sealing: fakeSealing,
+    sealing,
     eventLoopLag: neverLate,
     now,
     attemptTimeoutMs: 15_000,
