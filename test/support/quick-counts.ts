@@ -1,4 +1,3 @@
-import { replayPage } from '../../lambdas/delivery/replay/replay-runner.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { answer } from '../unit/delivery/builders.ts';
 import { simulate } from '../unit/delivery/simulation.ts';
@@ -47,7 +46,7 @@ async function countDeliveries(): Promise<Omit<QuickCounts, 'login' | 'refresh'>
     const take = meterDatabase(database);
     const { retrySchedule } = stageConfiguration('local');
     const begin = async () => {
-      const world = await simulate(database, replayPage, retrySchedule);
+      const world = await simulate(database, retrySchedule);
       await world.register();
       world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
       return world;
@@ -63,12 +62,20 @@ async function countDeliveries(): Promise<Omit<QuickCounts, 'login' | 'refresh'>
     await failing.deliverNext();
     const failedAttempt = take();
 
+    // What a failing webhook is announced by is its own: there is no more of it where more deliveries fail.
+    const suspended = await begin();
+    suspended.answers.push(answer(410));
+    await suspended.deliverNext();
+    take();
+    await suspended.sweep();
+    const announcement = take();
+
     const exhaust = async (body: string) => {
       const world = await begin();
       for (let attempt = 0; attempt <= retrySchedule.length; attempt++) world.answers.push(answer(503, {}, body));
       take();
       await world.settle();
-      return take();
+      return without(take(), announcement, world.announced.length);
     };
     return {
       firstAttempt,
@@ -79,4 +86,12 @@ async function countDeliveries(): Promise<Omit<QuickCounts, 'login' | 'refresh'>
   } finally {
     await database.stop();
   }
+}
+
+function without(counts: StoreCounts, one: StoreCounts, times: number): StoreCounts {
+  return {
+    calls: counts.calls - times * one.calls,
+    read: counts.read - times * one.read,
+    write: counts.write - times * one.write,
+  };
 }

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { deliveryIdOf } from '../../../lambdas/delivery/intake/event.ts';
-import type { PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
 import { answer } from './builders.ts';
+import type { Answer } from './simulation/receivers.ts';
 import { schedule, simulate } from './simulation.ts';
 
-const crash = fc.option(fc.record({ afterCalls: fc.nat(9), hasEffect: fc.boolean() }), { nil: undefined });
+const crash = fc.option(fc.record({ afterCalls: fc.nat(12), hasEffect: fc.boolean() }), { nil: undefined });
 
 const action = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constant('publish' as const), event: fc.nat(4) }) },
@@ -30,21 +30,17 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** An answer that comes this late, or the deadline of one that never does. */
-const late = (outcome: PostOutcome, sinceConnectingMs: number): PostOutcome => ({ ...outcome, sinceConnectingMs });
-
 const posted = fc.oneof(
-  fc.constantFrom(
-    late(answer(200), 2_500),
-    late(answer(500), 4_000),
-    late(answer(410), 2_500),
-    late({ outcome: 'timeout', detail: 'hangs', durationMs: 15_000, resolutionMs: 0 }, 15_000),
+  fc.constantFrom<Answer[]>(
+    { ...answer(200), takesMs: 2_500 },
+    { ...answer(500), takesMs: 4_000 },
+    { ...answer(410), takesMs: 2_500 },
   ),
   fc.constantFrom(200, 204, 301, 404, 410, 500, 503).map(status => answer(status)),
   fc.constantFrom(30, 2_000).map(seconds => answer(429, { 'retry-after': String(seconds) })),
   fc
     .constantFrom('timeout', 'connection', 'tls', 'dns', 'blocked', 'internal_error')
-    .map((outcome): PostOutcome => ({ outcome, detail: outcome, durationMs: 1 }) as PostOutcome),
+    .map((outcome): Answer => ({ outcome, detail: outcome, durationMs: 0, resolutionMs: 0 })),
 );
 
 const publisherIds = ['a', 'b', 'c', 'd', 'e'];

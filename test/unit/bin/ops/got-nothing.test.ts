@@ -92,11 +92,11 @@ const causes: Readonly<Record<string, Cause>> = {
   'The receiver fails': {
     play: async () => {
       await world.register();
-      world.answers.push(...[1, 2, 3, 4].map(() => answer(503, {}, 'Closed for maintenance')));
+      world.answers.push(...[1, 2, 3, 4].map(() => ({ ...answer(503, {}, 'Closed for maintenance'), takesMs: 12 })));
       await publish();
       await world.settle();
     },
-    named: [/failed +attempt 4 .* ended with http 503/, /2026-11-20T12:00:00.000Z/, /Closed for maintenance/],
+    named: [/failed +attempt 4 .* ended with http 503/, /2026-11-20T12:00:00.012Z/, /Closed for maintenance/],
   },
   'The webhook is suspended': {
     play: async () => {
@@ -128,7 +128,7 @@ const causes: Readonly<Record<string, Cause>> = {
   'It was delivered after all': {
     play: async () => {
       await world.register();
-      world.answers.push(answer(500, {}, 'Oops'), answer(204));
+      world.answers.push({ ...answer(500, {}, 'Oops'), takesMs: 12 }, { ...answer(204), takesMs: 12 });
       await publish();
       world.clock.advance(5_000);
       await world.retryNext();

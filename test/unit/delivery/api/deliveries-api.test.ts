@@ -375,7 +375,7 @@ describe('GET …/entregas/{id}', () => {
   beforeEach(() => world.register());
 
   it('shows the body exactly as it is signed, and every attempt', async () => {
-    world.answers.push(answer(500, {}, 'oops'), answer(200, {}, 'ok'));
+    world.answers.push({ ...answer(500, {}, 'oops'), takesMs: 1_500 }, answer(200, {}, 'ok'));
     publish('a');
     await world.settle();
     const { status, json } = await request('GET', `${base}/entregas/${await oneId()}`);
@@ -387,15 +387,15 @@ describe('GET …/entregas/{id}', () => {
       {
         numero: 1,
         iniciada_em: '2026-11-20T12:00:00.000Z',
-        duracao_ms: 12,
+        duracao_ms: 1500,
         resultado: 'http',
         status: 500,
         resposta: 'oops',
       },
       {
         numero: 2,
-        iniciada_em: '2026-11-20T12:00:05.000Z',
-        duracao_ms: 12,
+        iniciada_em: '2026-11-20T12:00:06.500Z',
+        duracao_ms: 0,
         resultado: 'entregue',
         status: 200,
         resposta: 'ok',
@@ -557,21 +557,21 @@ describe('POST …/teste', () => {
   });
 
   it.each([
-    ['500', answer(500), 'http'],
-    ['429 with Retry-After', answer(429, { 'retry-after': '5' }), 'http'],
-    ['410', answer(410), 'http'],
-    ['a timeout', { outcome: 'timeout', detail: '', durationMs: 1, resolutionMs: 0 }, 'tempo_esgotado'],
-    ['an address that is refused', { outcome: 'blocked', detail: '', durationMs: 1, resolutionMs: 0 }, 'bloqueada'],
-    ['a fault of our own', { outcome: 'internal_error', detail: '', durationMs: 1, resolutionMs: 0 }, 'interno'],
+    ['500', answer(500), 'http', 1],
+    ['429 with Retry-After', answer(429, { 'retry-after': '5' }), 'http', 1],
+    ['410', answer(410), 'http', 1],
+    ['a timeout', { outcome: 'timeout', detail: '', durationMs: 1, resolutionMs: 0 }, 'tempo_esgotado', 1],
+    ['an address that is refused', { outcome: 'blocked', detail: '', durationMs: 1, resolutionMs: 0 }, 'bloqueada', 0],
+    ['a fault of our own', { outcome: 'internal_error', detail: '', durationMs: 1, resolutionMs: 0 }, 'interno', 1],
   ] as const)(
     'makes one attempt only after %s, without effect on the webhook’s health',
-    async (_case, posted, resultado) => {
+    async (_case, posted, resultado, posts) => {
       await world.register();
       world.answers.push(posted);
       const { json } = await test();
       const before = await world.webhook();
       await world.settle();
-      expect(world.posts).toHaveLength(1);
+      expect(world.posts).toHaveLength(posts);
       expect((await request('GET', `${base}/entregas/${json.id}`)).json).toMatchObject({
         estado: 'falhou',
         tentativas: [{ resultado }],

@@ -111,7 +111,7 @@ describe('a refused event', () => {
     await refuse(2);
     expect(world.deadLetters).toHaveLength(2);
     expect(await world.deliverNext()).toBe(false);
-    expect(world.counts).toEqual({ DeadLettered: 2, RefusalNotTold: 2 });
+    expect(world.counts).toEqual({ DeadLettered: 2, RefusalNotTold: 2, MessageDeferred: 0 });
     expect(world.lines.filter(line => line.includes('refusal.not_told'))).toHaveLength(2);
   });
 });
@@ -181,15 +181,15 @@ describe('the eleventh of a minute, of one principal and reason', () => {
     expect(toldByCount()).toEqual([count()]);
   });
 
-  // Its first 17 calls look for what is due.
+  // Its first 17 calls look for what is due, the next one for announcements.
   it.each([
     ['finds the task', 16, 1],
-    ['reads it', 17, 1],
-    ['reads what each process kept back', 18, 1],
-    ['marks it as told, before that', 19, 1, false],
-    ['marks it as told, after that', 19, 0, true],
-    ['tells, before that', 20, 0, false],
-    ['tells, after that', 20, 1, true],
+    ['reads it', 18, 1],
+    ['reads what each process kept back', 19, 1],
+    ['marks it as told, before that', 20, 1, false],
+    ['marks it as told, after that', 20, 0, true],
+    ['tells, before that', 21, 0, false],
+    ['tells, after that', 21, 1, true],
   ])(
     'is told no more than once though the sweeper dies when it %s',
     async (_step, afterCalls, told, hasEffect = true) => {

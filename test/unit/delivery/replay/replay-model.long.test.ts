@@ -1,14 +1,27 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
 import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery } from '../builders.ts';
-import { simulate } from '../simulation.ts';
+import type * as simulation from '../simulation.ts';
 import { afterWrites, type Begun, shortestGap, watchWorkers } from './replay-workers.ts';
 
+/** Deliveries that are looked at between two saves: so few that a dozen fill several pages. */
 const page = 3;
+const runner = '../../../../lambdas/delivery/replay/replay-runner.ts';
+let simulate: (typeof simulation)['simulate'];
+/** The functions as they are deployed, but for that one number: no other suite may meet it. */
+beforeAll(async () => {
+  vi.resetModules();
+  vi.doMock(runner, async importOriginal => ({ ...(await importOriginal<object>()), replayPage: page }));
+  ({ simulate } = await import('../simulation.ts'));
+});
+afterAll(() => {
+  vi.doUnmock(runner);
+  vi.resetModules();
+});
 
 /**
  * Where a worker is frozen: among its writes. A sweeper claims, reserves slots, sends a page in them, and saves; a start
@@ -119,7 +132,7 @@ describe('replays', () => {
         async (states, given, actions, firstStall, allGoOn) => {
           const watched = watchWorkers(database);
           const { work, still, begun, restarts } = watched;
-          const world = await simulate(watched.database, page);
+          const world = await simulate(watched.database);
           let registration = 1;
           let isActive = true;
           const webhookId = () => `webhook-${registration}`;

@@ -41,10 +41,10 @@ describe('a suspension', () => {
     world.answers.push(answer(410));
     publish();
     await world.settle();
-    await world.announce();
+    await world.sweep();
     expect(world.announced).toEqual([announcement]);
     world.clock.advance(3_600_000);
-    await world.announce();
+    await world.sweep();
     expect(world.announced).toHaveLength(1);
     expect(await world.webhook()).not.toHaveProperty('announcementShard');
   });
@@ -56,19 +56,22 @@ describe('a suspension', () => {
       publish();
       await world.deliverNext({ afterCalls, hasEffect });
       const suspended = (await world.webhook())?.status === 'suspended';
-      await world.announce();
+      await world.sweep();
       expect(world.announced).toEqual(suspended ? [announcement] : []);
     },
   );
 
-  it.each(Array.from({ length: 10 }, (_, call) => [call % 5, call >= 5] as const))(
+  // Seventeen calls of a sweep look for what is due, and one in each hour's first minute at the dead letters: the others announce.
+  const announcing = Array.from({ length: 12 }, (_, call) => [17 + (call % 6), call >= 6] as const);
+
+  it.each(announcing)(
     'is announced at least once though the sweeper dies at its call %i (after its effect: %s)',
     async (afterCalls, hasEffect) => {
       world.answers.push(answer(410));
       publish();
       await world.deliverNext();
-      await world.announce({ afterCalls, hasEffect });
-      await world.announce();
+      expect(await world.sweep({ afterCalls, hasEffect })).toBe(false);
+      await world.sweep();
       expect(world.announced.length).toBeGreaterThanOrEqual(1);
       expect(world.announced.length).toBeLessThanOrEqual(2);
       expect(world.announced[0]).toEqual(announcement);
@@ -81,7 +84,7 @@ describe('a suspension', () => {
     await world.settle();
     world.clock.advance(1_000);
     await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
-    await world.announce();
+    await world.sweep();
     expect(world.announced).toEqual([
       announcement,
       {
@@ -102,8 +105,8 @@ describe('a suspension', () => {
     expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now())).toBe('removed');
     expect(await world.webhooks.find('conta-1', 'demanda.criada')).toBeUndefined();
     expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now())).toBe('not_registered');
-    await world.announce();
-    await world.announce();
+    await world.sweep();
+    await world.sweep();
     expect(world.announced).toEqual([announcement]);
     expect(await world.webhook()).not.toHaveProperty('announcementShard');
   });
@@ -122,7 +125,7 @@ describe('a suspension', () => {
         aWebhook({ webhookId, createdAt: clock.now(), updatedAt: clock.now() }),
       );
     }
-    await world.announce();
+    await world.sweep();
     expect(world.announced).toEqual([
       announcement,
       { ...announcement, webhookId: 'webhook-2', since: iso(noon + 1_000) },
@@ -137,7 +140,7 @@ describe('a suspension', () => {
     const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
     await operator.suspend('conta-1', 'demanda.criada');
     expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now())).toBe('removed');
-    await world.announce();
+    await world.sweep();
     expect(world.announced).toEqual([{ ...announcement, reason: 'operador', lastResult: null, deliveryId: null }]);
     expect(await world.webhooks.create(aWebhook())).toMatchObject(hold);
   });
@@ -150,21 +153,21 @@ describe('a suspension', () => {
     expect(await operator.reactivate('conta-1', 'demanda.criada')).toBeUndefined();
     expect(await operator.find('conta-1', 'demanda.criada')).toBeUndefined();
     expect(await operator.listOf('conta-1')).toEqual([]);
-    await world.announce();
+    await world.sweep();
     expect(world.announced).toMatchObject([{ type: 'webhook.suspended', webhookId: 'webhook-1' }]);
     expect(await operator.listAll(() => {})).toEqual([]);
     expect(await world.webhooks.create(aWebhook())).toEqual(aWebhook());
   });
 
-  it.each(Array.from({ length: 10 }, (_, call) => [call % 5, call >= 5] as const))(
+  it.each(announcing)(
     'is announced though its webhook is deleted while the sweeper is at its call %i (after its effect: %s)',
     async (afterCalls, hasEffect) => {
       world.answers.push(answer(410));
       publish();
       await world.deliverNext();
-      await world.announce({ afterCalls, hasEffect });
+      expect(await world.sweep({ afterCalls, hasEffect })).toBe(false);
       expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now())).toBe('removed');
-      await world.announce();
+      await world.sweep();
       expect(world.announced.length).toBeGreaterThanOrEqual(1);
       expect(new Set(world.announced.map(({ webhookId }) => webhookId))).toEqual(new Set(['webhook-1']));
       expect((await world.webhook()) ?? {}).not.toHaveProperty('announcementShard');
@@ -175,7 +178,7 @@ describe('a suspension', () => {
     await world.remove();
     const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
     await operator.suspend('conta-1', 'demanda.criada');
-    await world.announce();
+    await world.sweep();
     expect(world.announced).toEqual([]);
     expect(await world.webhook()).not.toHaveProperty('announcementShard');
   });
@@ -239,7 +242,7 @@ describe('an account that toggles its suspension', () => {
   it('has few announcements published: the first failure and the latest state among them', async () => {
     for (let round = 0; round < 30; round++) await toggle();
     expect((await world.webhook())?.announcements).toHaveLength(mostAnnouncements);
-    await world.announce();
+    await world.sweep();
     expect(world.announced).toHaveLength(mostAnnouncements);
     expect(world.announced[0]).toMatchObject({ type: 'webhook.suspended', since: iso(noon) });
     expect(world.announced.at(-1)).toMatchObject({ type: 'webhook.reactivated', since: iso(noon + 59_000) });
@@ -347,7 +350,7 @@ describe('a webhook that fails all the time', () => {
       publish();
       await world.deliverNext();
       await world.retryNext(); // a webhook that keeps failing has its first attempts made there
-      await world.announce();
+      await world.sweep();
     };
     await fail();
     world.clock.set(noon + day - 1);
@@ -376,7 +379,7 @@ describe('a webhook that delivers again', () => {
     await attempt(500);
     world.clock.set(noon + day);
     await attempt(500);
-    await world.announce();
+    await world.sweep();
     expect(world.announced).toMatchObject([{ type: 'webhook.failing', deliveryId: world.posts.at(-1)?.id }]);
     world.announced.length = 0;
   };
@@ -393,14 +396,14 @@ describe('a webhook that delivers again', () => {
     await attempt(200);
     const told = recovered();
     await attempt(200);
-    await world.announce();
+    await world.sweep();
     expect(world.announced).toEqual([told]);
   });
 
   it('is not announced where no failure was', async () => {
     await attempt(500);
     await attempt(200);
-    await world.announce();
+    await world.sweep();
     expect(world.announced).toEqual([]);
   });
 
@@ -409,12 +412,12 @@ describe('a webhook that delivers again', () => {
     const failing = await world.webhooks.find('conta-1', 'demanda.criada');
     const changes = { url: 'https://other.example.com/', sealedAuthorization: undefined, updatedAt: world.clock.now() };
     await world.webhooks.replace(failing as NonNullable<typeof failing>, changes);
-    await world.announce();
+    await world.sweep();
     expect(world.announced).toEqual([]);
     world.answers.push(answer(200));
     publish();
     await world.deliverNext();
-    await world.announce();
+    await world.sweep();
     expect(world.announced).toEqual([recovered()]);
   });
 
@@ -427,7 +430,7 @@ describe('a webhook that delivers again', () => {
     world.clock.advance(day);
     await attempt(500);
     await attempt(200);
-    await world.announce();
+    await world.sweep();
     expect(world.announced.map(({ type, since }) => `${type} ${since}`)).toEqual([
       `webhook.recovered ${iso(noon)}`,
       `webhook.failing ${iso(again)}`,
@@ -441,7 +444,7 @@ describe('a webhook that delivers again', () => {
       await failForADay();
       await attempt(200, { afterCalls, hasEffect });
       await world.settle();
-      await world.announce();
+      await world.sweep();
       expect(world.announced.map(({ type }) => type)).toEqual(['webhook.recovered']);
     },
   );

@@ -2,6 +2,7 @@ import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
+import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import {
   nextSlots,
   recovered,
@@ -20,7 +21,6 @@ import {
   type SlowBacklogDependencies,
 } from '../../../../lambdas/delivery/sweeper/slow-backlog.ts';
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
-import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -98,7 +98,8 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   const { now } = clock;
-  const store = () => makeDeliveryStore({ dynamo: database.dynamo, table: 'Deliveries', now, historyDays: 30 });
+  const store = () =>
+    makeDeliveryStore({ ...clock.time, dynamo: database.dynamo, table: 'Deliveries', historyDays: 30 });
   const slownessStore = () => makeSlownessStore({ dynamo: database.dynamo, table: 'Deliveries', now, rate: 20 });
   const slowness = () => slownessStore().change(owner, () => undefined);
   const takeAllUntil = async (nextSlotAt: number) => {
@@ -584,7 +585,7 @@ describe('a delivery that waits in the table', () => {
           await begin(2);
           if (isQuick) await world.speedUp();
           world.clock.advance(minute);
-          // The first sixteen calls look for what is due.
+          // The first seventeen calls look for what is due.
           isDone = await world.sweep({ afterCalls: 16 + steps, hasEffect });
           await world.settle();
           expect((await world.all()).map(({ state }) => state)).toEqual(['delivered', 'delivered']);

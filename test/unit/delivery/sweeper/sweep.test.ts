@@ -79,7 +79,7 @@ describe('the sweeper', () => {
     world.answers.push(answer(503, { 'retry-after': '3600' }));
     await world.deliverNext();
     world.clock.advance(60 * minute);
-    expect(await world.sweep({ afterCalls: 18, hasEffect: true })).toBe(false);
+    expect(await world.sweep({ afterCalls: 20, hasEffect: true })).toBe(false);
     expect(world.retries).toEqual([]);
     await world.sweep();
     expect(world.retries).toEqual([]);

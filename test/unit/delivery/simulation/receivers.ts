@@ -1,0 +1,95 @@
+import type { Lane } from '../../../../lambdas/delivery/lane-routing.ts';
+import type { PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
+import type { PinnedPost, PinnedRequestOutcome } from '../../../../lambdas/platform/egress/pinned-request.ts';
+import { ResolutionError, type Resolve } from '../../../../lambdas/platform/egress/resolver.ts';
+import { answer } from '../builders.ts';
+import type { Process } from './processes.ts';
+
+/** One POST that left the service. */
+interface Posted {
+  readonly id: string;
+  readonly body: string;
+  readonly url: string;
+  readonly at: number;
+  /** The status that the service heard of. */
+  status: number | undefined;
+  readonly lane: Lane;
+}
+
+/**
+ * The outcome of a POST, as the guarded POST would tell it but for the times, which that measures. It takes no time unless it says
+ * so. One that times out is never answered.
+ */
+export type Answer = PostOutcome & { readonly takesMs?: number };
+
+/** Makes the public network, with receivers that answer what they are told: 200 by default. */
+export function makeReceivers() {
+  const posts: Posted[] = [];
+  const answers: Answer[] = [];
+  /** Actions that happen while the next POSTs are under way. */
+  const during: (() => Promise<unknown>)[] = [];
+  return { posts, answers, during, resolve, postFrom };
+
+  /** Resolves every name at once, unless the next outcome is that it cannot, or must not. */
+  async function resolve(...[, , onAsking]: Parameters<Resolve>): ReturnType<Resolve> {
+    onAsking?.();
+    const [next] = answers;
+    if (next?.outcome !== 'dns' && next?.outcome !== 'blocked') return ['93.184.215.14'];
+    answers.shift();
+    if (next.outcome === 'blocked') return ['10.0.0.1'];
+    throw new ResolutionError('temporary', next.detail);
+  }
+
+  /** Returns the way out of a process. */
+  function postFrom(lane: Lane, { call, time }: Pick<Process, 'call' | 'time'>): PinnedPost {
+    return async function post(request) {
+      const { posted, outcome } = await call(() => receive(request));
+      const { takesMs = outcome.outcome === 'timeout' ? Number.POSITIVE_INFINITY : 0 } = outcome;
+      if (!(await passes(takesMs, request.signal))) return { outcome: 'aborted' };
+      request.onConnected();
+      if (outcome.outcome === 'response') {
+        request.onAnswered();
+        posted.status = outcome.status;
+      }
+      return asPinned(outcome);
+    };
+
+    async function receive({ headers, path, body }: Parameters<PinnedPost>[0]) {
+      await during.shift()?.();
+      const outcome: Answer = answers.shift() ?? answer(200);
+      const url = `https://${headers.host}${path}`;
+      const id = String(headers['webhook-id']);
+      const posted: Posted = { id, body, url, at: time.now(), status: undefined, lane };
+      posts.push(posted);
+      return { posted, outcome };
+    }
+
+    /** Returns whether the time was over before the signal. */
+    async function passes(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+      if (milliseconds > 0 && !signal.aborted) {
+        await new Promise<void>(resolve => {
+          signal.addEventListener('abort', () => resolve(), { once: true });
+          if (Number.isFinite(milliseconds)) time.after(milliseconds, resolve);
+        });
+      }
+      return !signal.aborted;
+    }
+  }
+}
+
+function asPinned(outcome: PostOutcome): PinnedRequestOutcome {
+  switch (outcome.outcome) {
+    case 'response': {
+      const { status, headers, bodyStart } = outcome;
+      return { outcome: 'response', status, headers, body: Buffer.from(bodyStart), isTruncated: false };
+    }
+    case 'given_up':
+    case 'timeout':
+      return { outcome: 'aborted' };
+    case 'tls':
+    case 'internal_error':
+      return { outcome: 'failed', kind: outcome.outcome, detail: outcome.detail, isConnected: true, isStale: false };
+    default: // a name that is not asked for again, since another attempt asked just now, leads to no other failure
+      return { outcome: 'failed', kind: 'connection', detail: outcome.detail, isConnected: true, isStale: false };
+  }
+}
