@@ -2,7 +2,6 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
-import { authRoutes } from '../lambdas/auth/endpoints/routes.ts';
 import type {
   DiscoveryEnvironment,
   IntrospectEnvironment,
@@ -10,6 +9,7 @@ import type {
   RotateKeysEnvironment,
   TokenEnvironment,
 } from '../lambdas/auth/environment.ts';
+import { authRoutes } from '../lambdas/auth/routes.ts';
 import { authAlarms } from './alarms.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { DeploymentTrigger } from './constructs/deployment-trigger.ts';

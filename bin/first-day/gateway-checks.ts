@@ -1,5 +1,5 @@
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
-import { authRoutes } from '../../lambdas/auth/endpoints/routes.ts';
+import { authRoutes } from '../../lambdas/auth/routes.ts';
 import { requireOutput } from '../actions/target.ts';
 import { type Check, must, until, type World } from './check.ts';
 

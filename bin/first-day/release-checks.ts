@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { authRoutes } from '../../lambdas/auth/endpoints/routes.ts';
+import { authRoutes } from '../../lambdas/auth/routes.ts';
 import { ownStacks } from '../actions/latest-deployment.ts';
 import { readLiveFunctions } from '../actions/live-functions.ts';
 import { requireOutput } from '../actions/target.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { apiRoutes } from '../../lambdas/api/routes.ts';
-import { authRoutes } from '../../lambdas/auth/endpoints/routes.ts';
+import { authRoutes } from '../../lambdas/auth/routes.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import type { Route } from '../../lambdas/platform/route-table.ts';
 import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';

@@ -3,8 +3,8 @@ import { Problem, type Refuse as RefuseRequest } from '../../lambdas/api/problem
 import { apiProblems, bodyProblems, pathProblems, protectedProblems } from '../../lambdas/api/problems.ts';
 import { type BodyRefusal, type ContextOf, type RequestContext, resourcesOf } from '../../lambdas/api/route.ts';
 import type { RefuseAt } from '../../lambdas/auth/endpoints/oauth-endpoint.ts';
-import { authRoutes } from '../../lambdas/auth/endpoints/routes.ts';
 import { formCases, OAuthError, oauthCases, pathCases, serviceCases } from '../../lambdas/auth/oauth-error.ts';
+import { authRoutes } from '../../lambdas/auth/routes.ts';
 import { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import type { RouteTable } from '../../lambdas/platform/route-table.ts';

@@ -4,7 +4,7 @@ import { resourcesOf } from '../../lambdas/api/route.ts';
 import { makeApi } from '../../lambdas/api/router.ts';
 import { apiRoutes } from '../../lambdas/api/routes.ts';
 import { composeDiscovery } from '../../lambdas/auth/endpoints/discovery.composition.ts';
-import { authRoutes } from '../../lambdas/auth/endpoints/routes.ts';
+import { authRoutes } from '../../lambdas/auth/routes.ts';
 import { makeBearerAuthentication } from '../../lambdas/auth/sessions/bearer.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { type Delivery, keptAttempts, settled } from '../../lambdas/delivery/delivery.ts';

@@ -1,5 +1,5 @@
 import type { apiRoutes } from '../../lambdas/api/routes.ts';
-import type { authRoutes } from '../../lambdas/auth/endpoints/routes.ts';
+import type { authRoutes } from '../../lambdas/auth/routes.ts';
 import type { BaseDescriptions, Descriptions, RequestBody } from './description.ts';
 
 const credentials = { client_id: 'CLIENT_ID', client_secret: 'CLIENT_SECRET' };

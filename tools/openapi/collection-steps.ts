@@ -1,5 +1,5 @@
 import type { apiRoutes } from '../../lambdas/api/routes.ts';
-import type { authRoutes } from '../../lambdas/auth/endpoints/routes.ts';
+import type { authRoutes } from '../../lambdas/auth/routes.ts';
 import type { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import type { OperationId } from '../../lambdas/platform/route-table.ts';
 import type { webhookRoutes } from '../../lambdas/webhooks/routes.ts';

@@ -1,5 +1,5 @@
 import { apiRoutes } from '../../lambdas/api/routes.ts';
-import { authRoutes } from '../../lambdas/auth/endpoints/routes.ts';
+import { authRoutes } from '../../lambdas/auth/routes.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import type { RouteTable } from '../../lambdas/platform/route-table.ts';
 import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';

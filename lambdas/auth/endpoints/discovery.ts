@@ -7,8 +7,8 @@ import type { KeySet, ServerMetadata } from '../answers.ts';
 import { OAuthError, pathCases } from '../oauth-error.ts';
 import { grantTypes } from '../principals/client.ts';
 import { scopes } from '../principals/scope.ts';
+import { authRoutes } from '../routes.ts';
 import { asOAuthError, errorResponse } from './oauth-response.ts';
-import { authRoutes } from './routes.ts';
 
 /**
  * Makes the endpoint of the two metadata documents of {auth_url}. It also answers every request there that has no route of

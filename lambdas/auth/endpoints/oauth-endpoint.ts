@@ -2,8 +2,8 @@ import { callerIp, type HttpRequest, type HttpResponse } from '../../platform/ht
 import type { Log } from '../../platform/telemetry.ts';
 import { type FormRefusal, type OAuthCase, OAuthError, oauthCases, type Refuse } from '../oauth-error.ts';
 import { type AuditContext, makeAudit } from '../protection/audit.ts';
+import type { authRoutes } from '../routes.ts';
 import { asOAuthError, errorResponse, okResponse } from './oauth-response.ts';
-import type { authRoutes } from './routes.ts';
 
 /** The parts of every endpoint. */
 export interface EndpointParts {

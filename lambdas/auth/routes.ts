@@ -1,5 +1,5 @@
-import type { RouteTable } from '../../platform/route-table.ts';
-import type { OAuthCase } from '../oauth-error.ts';
+import type { RouteTable } from '../platform/route-table.ts';
+import type { OAuthCase } from './oauth-error.ts';
 
 /** The routes of {auth_url}. A function of each reads its form or writes its document; a client authenticates itself. */
 export const authRoutes = {
