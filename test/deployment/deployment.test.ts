@@ -103,9 +103,9 @@ step('prod: into another account: refused', async () => {
 });
 
 step('prod: a first deployment that fails', async () => {
-  const handler = 'lambdas/auth/keys/rotate-keys.handler.ts';
-  const start = '.handler(async () => {';
-  const undo = copy.edit(handler, start, `${start} if (Date.now() > 0) throw new Error('broken on purpose');`);
+  const composition = 'lambdas/auth/keys/rotate-keys.composition.ts';
+  const start = 'return async function runRotation(): Promise<void> {';
+  const undo = copy.edit(composition, start, `${start} if (Date.now() > 0) throw new Error('broken on purpose');`);
   const { code, output } = await deploy('prod');
   undo();
   expect(code, output).not.toBe(0);
@@ -453,15 +453,15 @@ step('the emulator still has each infidelity that is told apart', async () => {
 
 /** Breaks the token function's check of itself. Returns what mends it. */
 function failingToken(message: string): () => void {
-  return copy.edit('lambdas/auth/endpoints/token.handler.ts', selfCheck, `throw new Error('${message}');`);
+  return copy.edit('lambdas/auth/endpoints/token.composition.ts', selfCheck, `throw new Error('${message}');`);
 }
 
-const selfCheck = '  await checkItself();';
+const selfCheck = '    await checkItself();';
 
 /** Deploys another version that works. Returns the state of its stack. */
 async function nextDeployment(mark: string): Promise<string | undefined> {
   const marked = `${selfCheck} Reflect.set(globalThis, 'mark', '${mark}');`;
-  const undo = copy.edit('lambdas/auth/endpoints/token.handler.ts', selfCheck, marked);
+  const undo = copy.edit('lambdas/auth/endpoints/token.composition.ts', selfCheck, marked);
   succeeded(await deploy('dev'));
   undo();
   const state = (await statesOf('dev')).get('Emissor-dev-Auth');
