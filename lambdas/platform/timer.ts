@@ -82,7 +82,7 @@ export async function withTimeout<T>(after: After, promise: Promise<T>, millisec
   return Promise.race([promise, timeout]).finally(cancel);
 }
 
-/** Does work that a signal ends: it aborts with a `TimeoutError` after this many milliseconds. */
+/** Does work that a signal ends: it aborts with a `TimeoutError` after this many milliseconds, and where a part of the work failed. */
 export async function withDeadline<T>(
   after: After,
   milliseconds: number,
@@ -90,5 +90,8 @@ export async function withDeadline<T>(
 ): Promise<T> {
   const end = new AbortController();
   const cancel = after(milliseconds, () => end.abort(new DOMException('The time is over.', 'TimeoutError')));
-  return work(end.signal).finally(cancel);
+  return work(end.signal).finally(() => {
+    cancel();
+    end.abort();
+  });
 }

@@ -7,7 +7,8 @@ export type RequestHandler = Extract<DynamoDBClientConfig['requestHandler'], { h
 /**
  * Makes what sends the requests of an SDK client: over kept connections of one pool, and with the body of an answer in one
  * piece. A request that has no connection, or no whole answer, within `timeout` milliseconds ends with a `TimeoutError`; one
- * whose connection breaks, with Node's own error. The SDK repeats both.
+ * whose connection breaks, with Node's own error. The SDK repeats both. One that its caller's signal ends has an `AbortError`,
+ * which the SDK does not repeat.
  */
 export function makeRequestHandler({ timeout }: { readonly timeout: number }): RequestHandler {
   const overTls: Transport = { request: requestOverTls, agent: new Agent(poolOptions) };
@@ -15,10 +16,11 @@ export function makeRequestHandler({ timeout }: { readonly timeout: number }): R
 
   return { metadata: { handlerProtocol: 'http/1.1' }, handle, destroy, ...withoutConfiguration } as RequestHandler;
 
-  async function handle(request: Request): Promise<{ response: Response }> {
+  async function handle(request: Request, { abortSignal }: HandlerOptions = {}): Promise<{ response: Response }> {
     const isPlain = request.protocol === 'http:';
     if (isPlain) plain ??= makePlainTransport();
-    return { response: await send(request, plain && isPlain ? plain : overTls, timeout) };
+    if (abortSignal?.aborted) throw aborted();
+    return { response: await send(request, plain && isPlain ? plain : overTls, timeout, abortSignal) };
   }
 
   function destroy(): void {
@@ -63,7 +65,17 @@ interface Response {
   readonly body: Buffer;
 }
 
-function send(request: Request, { request: open, agent }: Transport, timeout: number): Promise<Response> {
+/** What the SDK gives with a request. */
+interface HandlerOptions {
+  readonly abortSignal?: AbortSignal;
+}
+
+function send(
+  request: Request,
+  { request: open, agent }: Transport,
+  timeout: number,
+  abortSignal: AbortSignal | undefined,
+): Promise<Response> {
   const { hostname, port, method, path, headers, body } = request;
   const options: RequestOptions = { host: hostname, ...(port && { port }), method, path, headers, agent };
   return new Promise((resolve, reject) => {
@@ -72,23 +84,39 @@ function send(request: Request, { request: open, agent }: Transport, timeout: nu
       answer.on('data', (part: Buffer) => parts.push(part));
       answer.on('error', fail);
       answer.on('end', () => {
-        clearTimeout(timer);
+        settle();
         const { statusCode = 0, statusMessage: reason, headers } = answer;
         resolve({ statusCode, reason, headers, body: Buffer.concat(parts) });
       });
     });
     const timer = setTimeout(() => {
+      settle();
       const missing = sent.socket?.connecting === false ? 'answer' : 'connection';
       const message = `${hostname}: no ${missing} within ${timeout} ms`;
       reject(Object.assign(new Error(message), { name: 'TimeoutError' }));
       sent.destroy();
     }, timeout);
+    abortSignal?.addEventListener('abort', abort);
     sent.on('error', fail);
     sent.end(body);
 
+    function abort(): void {
+      fail(aborted());
+      sent.destroy();
+    }
+
     function fail(error: Error): void {
-      clearTimeout(timer);
+      settle();
       reject(error);
     }
+
+    function settle(): void {
+      clearTimeout(timer);
+      abortSignal?.removeEventListener('abort', abort);
+    }
   });
+}
+
+function aborted(): Error {
+  return Object.assign(new Error('The call was ended.'), { name: 'AbortError' });
 }

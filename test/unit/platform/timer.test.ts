@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { afterElapsed, afterEvents } from '../../../lambdas/platform/timer.ts';
+import { afterElapsed, afterEvents, systemTime, withDeadline } from '../../../lambdas/platform/timer.ts';
 
 describe('a timer', () => {
   it('that is late lets what has come meanwhile be handled first', async () => {
@@ -75,5 +75,36 @@ describe('a timer', () => {
       expect(act).toHaveBeenCalledOnce();
       expect(vi.getTimerCount()).toBe(0);
     });
+  });
+});
+
+describe('work with a deadline', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+  const { after } = systemTime;
+
+  it('is told of it by its signal, and leaves no timer where it is done in time', async () => {
+    expect(await withDeadline(after, 1_000, async () => 'done')).toBe('done');
+    expect(vi.getTimerCount()).toBe(0);
+    const ended = withDeadline(after, 1_000, async signal => {
+      await new Promise(resolve => signal.addEventListener('abort', resolve));
+      throw signal.reason;
+    });
+    const late = expect(ended).rejects.toMatchObject({ name: 'TimeoutError' });
+    await vi.advanceTimersByTimeAsync(1_000);
+    await late;
+  });
+
+  // The other deletions of a login's surplus went on after one of them had failed.
+  it('ends what is left of it where a part of it fails', async () => {
+    let isEnded = false;
+    const work = withDeadline(after, 1_000, signal => {
+      signal.addEventListener('abort', () => {
+        isEnded = true;
+      });
+      return Promise.all([Promise.reject(new Error('one')), new Promise(() => {})]);
+    });
+    await expect(work).rejects.toThrow('one');
+    expect(isEnded).toBe(true);
   });
 });

@@ -124,6 +124,19 @@ describe("a function's client of AWS", () => {
     impatient.destroy();
   });
 
+  it('ends a call at once whose signal aborts, and makes none whose signal has aborted', async () => {
+    answers = [() => {}];
+    const end = new AbortController();
+    const call = dynamo(new GetCommand({ TableName: 'table', Key: { id: 'a' } }), { abortSignal: end.signal });
+    const ended = expect(call).rejects.toMatchObject({ name: 'AbortError' });
+    await vi.waitUntil(() => headers.length === 1);
+    end.abort();
+    await ended;
+    const again = dynamo(new GetCommand({ TableName: 'table', Key: { id: 'a' } }), { abortSignal: end.signal });
+    await expect(again).rejects.toMatchObject({ name: 'AbortError' });
+    expect(headers).toHaveLength(1);
+  });
+
   it('gives up on a connection that ends without an answer or an error, as one does that becomes another protocol', async () => {
     const handler = makeRequestHandler({ timeout: 50 });
     const { port } = server.address() as AddressInfo;
