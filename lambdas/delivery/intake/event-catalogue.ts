@@ -19,10 +19,12 @@ const demand: readonly FieldName[] = ['id_demanda'];
 const proposal: readonly FieldName[] = ['id_proposta', 'id_demanda'];
 
 const linkToProposal: EventLink<FieldName> = {
+  of: ['id_demanda', 'id_proposta'],
   build: (demandsUrl, { id_demanda, id_proposta }) => `${demandsUrl}/propostas/${id_demanda}/${id_proposta}`,
   schema: z.string().check(z.regex(/^.+\/propostas\/[0-9]+\/[0-9]+$/), z.meta({ format: 'uri' })),
 };
 const linkToDemand: EventLink<FieldName> = {
+  of: ['id_demanda'],
   build: (demandsUrl, { id_demanda }) => `${demandsUrl}/propostas/${id_demanda}`,
   schema: z.string().check(z.regex(/^.+\/propostas\/[0-9]+$/), z.meta({ format: 'uri' })),
 };

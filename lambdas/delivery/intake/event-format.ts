@@ -21,6 +21,8 @@ export interface EventRow<FieldName extends string = string> {
 
 /** The link of an event, which the service makes of the values of its fields. */
 export interface EventLink<FieldName extends string> {
+  /** The fields that it is made of: whole numbers that the event always has, since a text could change where a URL leads. */
+  readonly of: readonly FieldName[];
   readonly build: (demandsUrl: string, values: EventValues<FieldName>) => string;
   readonly schema: z.ZodMiniString;
 }
@@ -33,8 +35,13 @@ export type EventValues<FieldName extends string = string> = {
 /** The messages and bodies of a catalogue's events. */
 export type EventFormat = ReturnType<typeof makeEventFormat>;
 
-/** Makes the format of a catalogue's events: their messages, the bodies of their deliveries, and the schemas of both. */
+/**
+ * Makes the format of a catalogue's events: their messages, the bodies of their deliveries, and the schemas of both.
+ *
+ * @throws {Error} where a link is made of a field that is optional or a text.
+ */
 export function makeEventFormat({ fields, rows }: EventCatalogue) {
+  for (const event of EVENT_NAMES) for (const name of rows[event].link?.of ?? []) requireForLink(event, name);
   /** The message of each event, as publishers send it to the events queue. Fields that it does not name are ignored. */
   const messageSchemas = Object.fromEntries(EVENT_NAMES.map(event => [event, messageSchemaOf(event)])) as Readonly<
     Record<EventName, ReturnType<typeof messageSchemaOf>>
@@ -97,6 +104,13 @@ export function makeEventFormat({ fields, rows }: EventCatalogue) {
     const field = fields[name];
     if (!field) throw new Error(`The catalogue does not describe the field ${name}.`);
     return field;
+  }
+
+  function requireForLink(event: EventName, name: string): void {
+    const { kind, optional } = fieldOf(name);
+    const isSure = kind === 'integer' && !optional && rows[event].fields.includes(name);
+    if (!isSure)
+      throw new Error(`The link of ${event} needs ${name}, which is no whole number that the event always has.`);
   }
 
   function isInEveryMessage(name: string): boolean {

@@ -11,7 +11,7 @@ export interface Origin {
 
 /** Returns the origin of a message. A time that is later than the queue's own is not believed, nor what can be no message id. */
 export function originOf({ messageId, sentTimestamp, attribute }: ReceivedMessage): Origin {
-  const times = [Number(sentTimestamp ?? Number.NaN), Date.parse(attribute(sentAtAttribute) ?? '')];
+  const times = [Number(sentTimestamp || Number.NaN), Date.parse(attribute(sentAtAttribute) ?? '')];
   const said = attribute(messageIdAttribute) ?? '';
   const known = times.filter(time => !Number.isNaN(time));
   return {

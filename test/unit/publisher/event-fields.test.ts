@@ -3,6 +3,7 @@ import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../../lambdas/delivery/intake/event.ts';
+import { type EventLink, makeEventFormat } from '../../../lambdas/delivery/intake/event-format.ts';
 import { asyncApiDocument } from '../../../tools/openapi/asyncapi.ts';
 import { deliverySchema, messageSchema } from '../../../tools/openapi/event-schemas.ts';
 import { eventBodies } from '../../../tools/openapi/event-webhooks.ts';
@@ -168,6 +169,13 @@ describe('what is generated', () => {
     expect(eventsToCome.body('proposta.recebida', eventsToCome.sampleValues, 'https://d.example')).toBe(
       '{"event":"proposta.recebida","id_proposta":0,"id_demanda":0,"protocolo":"P-1","canal":"app","valor":0,"link":"https://d.example/propostas/0/0"}',
     );
+  });
+
+  it.each(['protocolo', 'valor', 'nothing'])('has no link that is made of %s', name => {
+    const link = { ...(eventsToCome.rows['proposta.recebida'].link as EventLink<string>), of: ['id_demanda', name] };
+    const row = { ...eventsToCome.rows['proposta.recebida'], link };
+    const rows = { ...eventsToCome.rows, 'proposta.recebida': row };
+    expect(() => makeEventFormat({ fields: eventsToCome.fields, rows })).toThrow(name);
   });
 
   it('describes the fields, and requires those alone that are not optional', () => {
