@@ -11,7 +11,7 @@ export function makeMessagesInHand() {
   /** Has a message in hand until its processing is over, which never rejects. */
   function begin(processing: Promise<void>): void {
     messages += 1;
-    void processing.then(() => {
+    void processing.finally(() => {
       messages -= 1;
       if (messages === 0) onEmpty();
     });

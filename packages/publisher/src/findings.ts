@@ -61,6 +61,7 @@ function meets(value: unknown, rule: (typeof fieldRules)[string]): boolean {
 /** A code point has at most two UTF-16 units: a text that is far too long is not counted. */
 function hasLength(text: string, least: number, most: number): boolean {
   if (text.length > 2 * most) return false;
+  if (least === 0 && most === Number.POSITIVE_INFINITY) return true;
   const { length } = [...text];
   return length >= least && length <= most;
 }
