@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts';
+import type { Time } from '../platform/timer.ts';
 import { UnexpectedAnswer } from './service-client.ts';
 
 /** A step that is over. */
@@ -108,15 +108,15 @@ export interface StepRecord {
  *
  * @param signal - that the test may be ended by.
  */
-export function makeStepRecord({ now, onStep, describeError }: StepEffects, signal: AbortSignal): StepRecord {
+export function makeStepRecord({ elapsed, onStep, describeError }: StepEffects, signal: AbortSignal): StepRecord {
   const steps: Step[] = [];
   let first: Failure | undefined;
   return { steps, take, fail, failure: () => first };
 
   async function take<Value>(name: StepName, work: () => Promise<Done<Value>>): Promise<Value> {
-    const startedAt = now();
+    const startedAt = elapsed();
     const end = (outcome: Step['outcome'], detail: string) => {
-      const step = { name, durationMs: now() - startedAt, outcome, detail };
+      const step = { name, durationMs: Math.round(elapsed() - startedAt), outcome, detail };
       steps.push(step);
       onStep(step);
     };
@@ -142,7 +142,8 @@ type StepName = 'left-overs' | 'client and user' | 'token' | 'register' | 'publi
 
 /** The effects of a test that a record needs. */
 interface StepEffects {
-  readonly now: Clock;
+  /** Measures what steps take, in milliseconds. */
+  readonly elapsed: Time['elapsed'];
   readonly onStep: (step: Step) => void;
   /** Returns the text that may be shown of an error that an effect threw. */
   readonly describeError: (error: unknown) => string;

@@ -171,6 +171,7 @@ export function makeFakeService({
     describeError: error => (error instanceof Error ? error.name : 'unknown'),
     onStep: step => shown.push(JSON.stringify(step)),
     now: () => now,
+    elapsed: systemTime.elapsed,
     makeId: length => 'r'.repeat(length),
     after: systemTime.after,
     pause: async (_milliseconds, signal) => {

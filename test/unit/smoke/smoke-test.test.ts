@@ -75,6 +75,21 @@ describe('a smoke test', () => {
     expect([...fake.webhooks.keys()]).toEqual(['demanda.cancelada']);
   });
 
+  it('measures what each step took, whatever happens to the clock', async () => {
+    const fake = makeFakeService();
+    let milliseconds = 0;
+    const { steps, durationMs } = await run(fake, {
+      elapsed: () => milliseconds,
+      now: () => fake.effects.now() - milliseconds * 100, // it is put right meanwhile
+      publish: async (body, account) => {
+        await fake.effects.publish(body, account);
+        milliseconds += 250.4;
+      },
+    });
+    expect(durationMs).toBe(250);
+    expect(steps.map(step => step.durationMs)).toEqual([0, 0, 0, 0, 250, 0, 0, 0]);
+  });
+
   it('keeps a client and a user that outlive it', async () => {
     const fake = makeFakeService();
     const { close: _, ...identity } = fake.effects.identity;
