@@ -7,6 +7,9 @@ import type { Connect } from './world.ts';
 /** The stacks that a stage may have, in the order in which they are deployed. */
 export const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'] as const;
 
+/** The attempts that a call has at a stage. AWS holds callers back: a roll-back asks for every function of a stage at once. */
+export const attemptsAtStage = 5;
+
 /** One of the stacks of a stage, without the prefix of its stage. */
 export type StackName = (typeof stackNames)[number];
 

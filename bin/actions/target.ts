@@ -8,7 +8,7 @@ import type { Time } from '../../lambdas/platform/timer.ts';
 import type { StageName } from '../../lib/stage-files.ts';
 import { type AwsClient, type AwsClock, makeAwsClock } from './aws-clock.ts';
 import { type AskPassword, CliError, type Confirm, type ShowProgress } from './operator.ts';
-import { type DeployedStack, isLeftOver, readStageStacks, type StageStacks } from './stage-stacks.ts';
+import { attemptsAtStage, type DeployedStack, isLeftOver, readStageStacks, type StageStacks } from './stage-stacks.ts';
 import {
   type Connect,
   type ConnectionSettings,
@@ -188,9 +188,8 @@ function flatten(content: Record<string, unknown>): Outputs {
 
 const fileShape = z.record(z.string(), z.unknown());
 
-/** The attempts that a call has. AWS holds callers back: a roll-back asks for every function of a stage at once. */
+/** The attempts that a call has, where it is not one of many at a stage. */
 const attempts = 3;
-const attemptsAtStage = 5;
 
 /** The embedded engines take any credentials, but the SDK insists on some. It writes into what it is given. */
 const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };

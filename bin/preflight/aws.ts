@@ -1,8 +1,7 @@
 import type { StageConfiguration } from '../../lib/config.ts';
 import { readLiveFunctions } from '../actions/live-functions.ts';
 import { findRolledBack, type RolledBack } from '../actions/rolled-back.ts';
-import type { DeployedStack } from '../actions/stage-stacks.ts';
-import { describeStacks } from '../actions/stage-stacks.ts';
+import { attemptsAtStage, type DeployedStack, describeStacks } from '../actions/stage-stacks.ts';
 import type { Connect } from '../actions/world.ts';
 import type { Template } from './synthesis.ts';
 
@@ -53,7 +52,7 @@ interface Subscription {
 export function connectAws(configuration: StageConfiguration, region: string): Aws {
   const { stage } = configuration;
   const settings = { region, maxAttempts: 3 };
-  const connect: Connect = Service => new Service(settings);
+  const connect: Connect = Service => new Service({ ...settings, maxAttempts: attemptsAtStage });
   return {
     caller: async () => {
       const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
