@@ -30,11 +30,14 @@ async function replayAll(
   const { clock, pause } = target;
   const webhooks = await webhooksWith(target, { account, ...range }, progress);
   if (webhooks.length === 0) return [];
+  const known = webhooks.filter(({ event }) => isEventName(event));
   const whose = account === undefined ? target.label : `account "${account}" of ${target.label}`;
-  const count = webhooks.length > mostCounted ? `more than ${mostCounted.toLocaleString('en')}` : webhooks.length;
-  await confirm(
-    `This sends deliveries of ${count} webhook${webhooks.length === 1 ? '' : 's'} of ${whose} again, ten webhooks at once and ten deliveries a second each.`,
-  );
+  const count = known.length > mostCounted ? `more than ${mostCounted.toLocaleString('en')}` : known.length;
+  if (known.length > 0) {
+    await confirm(
+      `This sends deliveries of ${count} webhook${known.length === 1 ? '' : 's'} of ${whose} again, ten webhooks at once and ten deliveries a second each.`,
+    );
+  }
   tell(`To go on after an interruption, type it again with ${optionsOf(range)}`);
   const { startWith, find, ...replays } = openReplays(target, openRetryQueue(target));
   const replayOne: ReplayOne = (request, unique, onBegun) => {
@@ -58,7 +61,7 @@ async function webhooksWith(
   if (account === undefined) {
     const query = { since: from, until: to, state: wanted, limit: Number.POSITIVE_INFINITY };
     const counts = await countIndexed(target, query, progress);
-    return counts.flatMap(({ accountId: account, eventName: event }) => (isEventName(event) ? { account, event } : []));
+    return counts.map(({ accountId, eventName }) => ({ account: accountId, event: eventName }));
   }
   const { history } = openDeliveries(target);
   const pages = await Promise.all(

@@ -3,15 +3,15 @@ import { progressAt, type ReplayRange, replayIdOf } from '../../lambdas/delivery
 import type { ReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
 import { wireReplayStates } from '../../lambdas/delivery/representation.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
-import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { isEventName } from '../../lambdas/webhooks/webhook.ts';
 import type { AuditedTask } from './audit.ts';
 import { CliError } from './operator.ts';
 import type { Replayed, ReplayRequest } from './replay-deliveries.ts';
 
-/** A webhook that has deliveries to replay. */
+/** A webhook that has deliveries to replay. Another version of Emissor may have stored an event that this one does not know. */
 export interface ReplayedWebhook {
   readonly account: string;
-  readonly event: EventName;
+  readonly event: string;
 }
 
 /** The outcome of one webhook's replay. `skipped`: none was begun, or it did not come to its end. */
@@ -58,9 +58,13 @@ export async function replayRange(
   }
 
   async function outcomeOf(webhook: ReplayedWebhook): Promise<RangeOutcome> {
-    const request = { ...webhook, ...range };
+    const { account, event } = webhook;
+    if (!isEventName(event)) {
+      return { ...webhook, outcome: 'skipped', reason: 'this version does not know the event' };
+    }
+    const request = { account, event, ...range };
     const unique = uniqueOf(request);
-    const existing = await find(webhook.account, webhook.event, replayIdOf(unique));
+    const existing = await find(account, event, replayIdOf(unique));
     if (existing) {
       const { replay, latest } = existing;
       const state = replay.id === latest.id ? progressAt(latest, now()).state : replay.state;

@@ -12,12 +12,14 @@ import { aDelivery, noon } from '../../delivery/builders.ts';
 let database: Database;
 let logs: LogService;
 let questions: string[];
+let told: string[];
 beforeAll(async () => {
   database = await startDatabase('Deliveries', 'Webhooks');
   logs = await startLogs();
 });
 beforeEach(() => {
   questions = [];
+  told = [];
 });
 afterAll(async () => {
   await logs.stop();
@@ -40,7 +42,7 @@ const store = async (accountId: string, count: number, isResent: (number: number
   );
 };
 
-const replayAll = (account: string) => {
+const replayAll = (account?: string) => {
   const target = localTarget({
     DynamoDbEndpoint: database.endpoint,
     LogsEndpoint: logs.endpoint,
@@ -54,7 +56,7 @@ const replayAll = (account: string) => {
   const task = {
     target,
     progress: noProgress,
-    tell: () => {},
+    tell: (line: string) => void told.push(line),
     warn: () => {},
     confirm: async (text: string) => void questions.push(text),
     askPassword: async () => '',
@@ -74,4 +76,18 @@ it('replays the webhooks of an account that have deliveries in the range', async
 it('leaves none out whose newest deliveries all succeeded since the index was written', async () => {
   await store('late', 100, number => number > 0);
   expect(await replayAll('late')).toMatchObject([{ account: 'late', event: 'demanda.criada', outcome: 'skipped' }]);
+});
+
+it('tells of deliveries of an event that this version does not know, and asks for none of them', async () => {
+  const failed = itemFromDelivery(
+    settled(aDelivery({ id: `evt_${'n'.repeat(27)}`, createdAt: noon }), 'failed', noon),
+    30,
+  );
+  const Item = { ...failed, eventName: 'demanda.nova', stateShard: 'newer#demanda.nova#failed' };
+  await database.dynamo(new PutCommand({ TableName: 'Deliveries', Item }));
+  const skipped = { account: 'newer', event: 'demanda.nova', outcome: 'skipped' };
+  const outcomes = await replayAll();
+  expect(outcomes).toContainEqual({ ...skipped, reason: 'this version does not know the event' });
+  expect(told).toContain('newer demanda.nova: skipped: this version does not know the event');
+  expect(questions).toEqual([expect.stringContaining(`deliveries of ${outcomes.length - 1} webhook`)]);
 });
