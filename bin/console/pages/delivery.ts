@@ -55,7 +55,7 @@ function pageOf(context: Context, delivery: DeliveryView, body?: string) {
 <h1>${event}${badge(state)}</h1><p class="code">${id}</p>
 ${card(
   texts.verdict,
-  html`<div class="inside">${textFor(texts, 'state', state)}</div>${facts([
+  html`<div class="inside">${textFor(texts, 'state', state) ?? state}</div>${facts([
     [texts.accepted, timeOf(createdAt, context)],
     [texts.attempts, attempts],
     [texts.nextAttempt, timeOf(nextAttemptAt, context)],

@@ -187,7 +187,7 @@ function deliveryTable(context: Context, { deliveries }: DeliveryPage) {
       {
         heading: texts.lastResult,
         value: ({ lastResult, lastStatus }) =>
-          html`${lastResult && textFor(texts, 'result', lastResult)} ${lastStatus && html`<span class="code">${lastStatus}</span>`}`,
+          html`${lastResult && (textFor(texts, 'result', lastResult) ?? lastResult)} ${lastStatus && html`<span class="code">${lastStatus}</span>`}`,
       },
       { heading: texts.nextAttempt, value: ({ nextAttemptAt }) => timeOf(nextAttemptAt, context) },
       {

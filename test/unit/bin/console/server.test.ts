@@ -171,6 +171,16 @@ describe('pages', () => {
     expect((await send('PUT', folder, { cookie })).status).toBe(405);
   });
 
+  it('show the words of a later release as they are', async () => {
+    const later = { ...delivery, state: 'adiada', lastResult: 'eco' };
+    source = aSource({
+      findDelivery: async () => later,
+      latestDeliveries: async () => ({ deliveries: [later], next: null }),
+    });
+    expect((await look(`${webhook}/deliveries/${delivery.id}`)).body).toContain('<div class="inside">adiada</div>');
+    expect((await look(webhook)).body).toContain('>eco <span class="code">503</span>');
+  });
+
   it('ask before what touches many, with the count, and do it then', async () => {
     const { body } = await look(`${webhook}/replay?state=falhou&since=2026-11-01T00:00&until=2026-11-23T00:00`);
     expect(body).toContain('<b>1</b>');
