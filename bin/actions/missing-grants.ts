@@ -57,7 +57,9 @@ const policyStatement = z.object({
   Resource: z.union([z.string(), z.array(z.string())]).default([]),
 });
 
-const policyDocument = z.object({ Statement: z.array(policyStatement).default([]) });
+const policyDocument = z.object({
+  Statement: z.union([policyStatement.transform(one => [one]), z.array(policyStatement)]).default([]),
+});
 
 /** Returns the ARN of the resource that a variable names; `undefined` where it names none. */
 function arnOf(variable: string, value: string, { region, account }: { region: string; account: string }) {

@@ -243,6 +243,14 @@ describe('the grants that an older version would miss', () => {
     );
   });
 
+  it('are read of a policy whose statement stands in no list, as AWS takes it, too', async () => {
+    const Resource = 'arn:aws:dynamodb:sa-east-1:111122223333:table/users';
+    const PolicyDocument = JSON.stringify({ Statement: { Effect: 'Allow', Resource } });
+    const send = async () => ({ PolicyNames: ['one'], PolicyDocument: encodeURIComponent(PolicyDocument) });
+    const environment = wants({ USERS_TABLE: 'users', CLIENTS_TABLE: 'clients' });
+    expect(await readMissingGrants({ send } as never, environment, {})).toEqual(['CLIENTS_TABLE clients']);
+  });
+
   it('are not told of what the version in use names in the same way', async () => {
     expect(await readMissingGrants(iam(), wants({ USERS_TABLE: 'users' }), { USERS_TABLE: 'users' })).toEqual([]);
   });
