@@ -60,11 +60,14 @@ export interface Task {
   readonly askPassword: AskPassword;
 }
 
-/** Makes the target of its facts. Its clients are one for each service, and the clock learns from the answers of all. */
-export function makeTarget(facts: TargetFacts, world: World = thisWorld): Target {
+/** Makes the target of its facts. Its clients are one for each service, and the clock, which may know AWS's time by now, learns from the answers of all. */
+export function makeTarget(
+  facts: TargetFacts,
+  world: World = thisWorld,
+  clock: AwsClock = makeAwsClock(world.time.now),
+): Target {
   const { outputs, deployed } = facts;
   const { makeId, hashPassword } = world;
-  const clock = makeAwsClock(world.time.now);
   const time: Time = { ...world.time, now: clock.now };
   const clients: AwsClient[] = [];
   let tables: DynamoDBDocumentClient | undefined;
@@ -122,12 +125,14 @@ export async function findTarget({ stage, outputs: file }: TargetOptions, world:
   if (stage === undefined || stage === 'local') {
     return localTarget(await readOutputs(localOutputs, notRunning), world);
   }
-  const deployed = await readStageStacks(
-    stage,
-    region => Service => world.makeClient(Service, { maxAttempts: attempts, ...(region !== undefined && { region }) }),
-  );
+  const clock = makeAwsClock(world.time.now);
+  const connectIn =
+    (region?: string): Connect =>
+    Service =>
+      clock.learnFrom(world.makeClient(Service, { maxAttempts: attempts, ...(region !== undefined && { region }) }));
+  const deployed = await readStageStacks(stage, connectIn);
   const unreachable = 'AWS does not answer: check the network and AWS_REGION.';
-  return makeTarget({ label: `stage ${stage}`, outputs: outputsOf(deployed), deployed, unreachable }, world);
+  return makeTarget({ label: `stage ${stage}`, outputs: outputsOf(deployed), deployed, unreachable }, world, clock);
 }
 
 /**

@@ -12,7 +12,14 @@ import {
   type StageStacks,
   stackNameOf,
 } from '../../../../bin/actions/stage-stacks.ts';
-import { localTarget, makeTarget, outputsOf, requireOutput, type TargetFacts } from '../../../../bin/actions/target.ts';
+import {
+  findTarget,
+  localTarget,
+  makeTarget,
+  outputsOf,
+  requireOutput,
+  type TargetFacts,
+} from '../../../../bin/actions/target.ts';
 import { type ConnectionSettings, thisWorld, type World } from '../../../../bin/actions/world.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
 
@@ -59,6 +66,13 @@ describe('a stage', () => {
       `stage dev is not deployed in sa-east-1 of account ${account}: stack Emissor-dev-Auth is missing`,
     );
   });
+});
+
+it('knows the time of a stage by the answers that found it', async () => {
+  const time = { ...thisWorld.time, now: () => Date.now() - 3_600_000 };
+  vi.stubEnv('AWS_REGION', 'sa-east-1');
+  const target = await withStacks(['Data'], () => findTarget({ stage: 'dev' }, { ...thisWorld, time }));
+  expect(Math.abs(target.clock.now() - Date.now())).toBeLessThan(5_000);
 });
 
 describe('the stack for smoke tests', () => {
@@ -129,7 +143,7 @@ async function withStacks<Value>(names: readonly string[], run: () => Promise<Va
   const server = createServer(async (request, response) => {
     const name = new URLSearchParams(await text(request)).get('StackName') ?? '';
     const isThere = names.includes(name.replace('Emissor-dev-', ''));
-    const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>${name}</StackName></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+    const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>${name}</StackName><StackId>arn:aws:cloudformation:sa-east-1:${account}:stack/${name}/1</StackId></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
     const missing = `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`;
     response.writeHead(isThere ? 200 : 400, { 'content-type': 'text/xml' }).end(isThere ? found : missing);
   });
