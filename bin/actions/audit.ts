@@ -4,7 +4,7 @@ import type { Task } from './target.ts';
 
 /**
  * An action as programs call it: whatever it writes or shows of a tenant's content is audited. Only {@link reads},
- * {@link writes} and {@link looks} make one, so that nobody can forget to say which it is.
+ * {@link writes} and {@link looks} make one ({@link completing} of one of theirs), so that nobody can forget to say which it is.
  */
 export type Action<Given extends readonly unknown[], Value> = ((task: Task, ...given: Given) => Promise<Value>) & {
   readonly effect: Effect;
@@ -64,6 +64,15 @@ export function looks<Given extends readonly unknown[], Value>(
   const look = (task: Task, ...given: Given) =>
     isLook(...given) ? audited(command, act, naming, task, given) : act(task, ...given);
   return Object.assign(look, { effect: { kind: 'looks', command } as const });
+}
+
+/** Returns an action that completes what it is asked for before the audit line is begun: that tells it as it is done. */
+export function completing<Asked, Given, Value>(
+  action: Action<[Given], Value>,
+  complete: (task: Pick<Task, 'target'>, asked: Asked) => Given,
+): Action<[Asked], Value> {
+  const act = async (task: Task, asked: Asked) => action(task, complete(task, asked));
+  return Object.assign(act, { effect: action.effect });
 }
 
 /** Acts between the beginning and the completion of an audit line. @throws {CliError} where the line cannot be begun. */

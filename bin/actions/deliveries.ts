@@ -5,12 +5,20 @@ import type { ReadHistory } from '../../lambdas/delivery/store/delivery-history.
 import { contentsOfStateShard, type UndeliveredState } from '../../lambdas/delivery/store/delivery-item.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
-import { looks, reads, writes } from './audit.ts';
+import { completing, looks, reads, writes } from './audit.ts';
 import { CliError, type ShowProgress } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
-import { type Replayed, type ReplayRequest, rangeOf, replayDeliveries } from './replay-deliveries.ts';
+import {
+  type AskedRange,
+  endedBy,
+  type Replayed,
+  type ReplayRequest,
+  rangeOf,
+  replayDeliveries,
+} from './replay-deliveries.ts';
 import { openDeliveries, openReplays } from './stores.ts';
 import { requireOutput, type Target, type Task } from './target.ts';
+import type { Registration } from './webhooks.ts';
 
 /** The operators' actions on deliveries. */
 export const actions = {
@@ -21,11 +29,14 @@ export const actions = {
     before: (_task, delivery) => ({ delivery }),
   }),
   resendDelivery: writes('deliveries resend', resendDelivery, { before: (_task, delivery) => ({ delivery }) }),
-  replay: writes('deliveries replay', replay, {
-    before: (_task, { account, event }) => ({ account, event }),
-    change: rangeOf,
-    after: ({ id, sent }) => ({ replay: id, count: sent }),
-  }),
+  replay: completing(
+    writes('deliveries replay', replay, {
+      before: (_task, { account, event }) => ({ account, event }),
+      change: rangeOf,
+      after: ({ id, sent }) => ({ replay: id, count: sent }),
+    }),
+    endedBy<AskedRange & Registration>,
+  ),
 };
 
 /** The choice of the deliveries of an account to list. */

@@ -1,22 +1,30 @@
 import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
 import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import { EVENT_NAMES, isEventName } from '../../lambdas/webhooks/webhook.ts';
-import { type AuditedTask, writes } from './audit.ts';
+import { type AuditedTask, completing, writes } from './audit.ts';
 import { countIndexed } from './deliveries.ts';
 import type { ShowProgress } from './operator.ts';
 import { openRetryQueue } from './queues.ts';
-import { rangeOf, replayDeliveries } from './replay-deliveries.ts';
+import { type AskedRange, endedBy, rangeOf, replayDeliveries } from './replay-deliveries.ts';
 import { optionsOf, type RangeOutcome, type ReplayedWebhook, type ReplayOne, replayRange } from './replay-range.ts';
 import { openDeliveries, openReplays } from './stores.ts';
 import type { Target } from './target.ts';
 
 /** Replays deliveries of many webhooks. */
 export const actions = {
-  replayAll: writes('deliveries replay', replayAll, {
-    before: (_task, { account }) => ({ account, all: account === undefined ? 'accounts' : 'events' }),
-    change: rangeOf,
-  }),
+  replayAll: completing(
+    writes('deliveries replay', replayAll, {
+      before: (_task, { account }) => ({ account, all: account === undefined ? 'accounts' : 'events' }),
+      change: rangeOf,
+    }),
+    endedBy<AskedRange & ChosenAccount>,
+  ),
 };
+
+/** The choice of the webhooks: those of all accounts by default. */
+interface ChosenAccount {
+  readonly account?: string | undefined;
+}
 
 /**
  * Replays a range of the deliveries of all webhooks of an account, or of all accounts, and waits for the end. @throws {CliError}
@@ -24,7 +32,7 @@ export const actions = {
  */
 async function replayAll(
   { confirm, ...task }: AuditedTask,
-  { account, ...range }: ReplayRange & { readonly account?: string | undefined },
+  { account, ...range }: ReplayRange & ChosenAccount,
 ): Promise<readonly RangeOutcome[]> {
   const { target, progress, tell } = task;
   const { clock, pause } = target;
@@ -55,7 +63,7 @@ async function replayAll(
 /** Finds the webhooks that have deliveries in a range: those of an account by their own partitions, those of all in one scan. */
 async function webhooksWith(
   target: Target,
-  { account, from, to, wanted }: ReplayRange & { readonly account?: string | undefined },
+  { account, from, to, wanted }: ReplayRange & ChosenAccount,
   progress: ShowProgress,
 ): Promise<ReplayedWebhook[]> {
   if (account === undefined) {

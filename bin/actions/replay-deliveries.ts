@@ -8,11 +8,22 @@ import type { Pause } from '../../lambdas/platform/timer.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { CliError, type ShowProgress } from './operator.ts';
+import type { Task } from './target.ts';
 
 /** The choice of deliveries to replay. */
 export interface ReplayRequest extends ReplayRange {
   readonly account: string;
   readonly event: EventName;
+}
+
+/** A range as it is asked for. Without `to` it ends now. */
+export type AskedRange = Omit<ReplayRange, 'to'> & { readonly to?: number | undefined };
+
+/** Returns a range with its end, which is now by the target's time unless it was given. @throws {CliError} where it begins no earlier. */
+export function endedBy<Asked extends AskedRange>({ target }: Pick<Task, 'target'>, asked: Asked) {
+  const to = asked.to ?? target.clock.now();
+  if (to > asked.from) return { ...asked, to };
+  throw new CliError(`the range ends at ${isoTime(to)}, before it begins: --since must be earlier.`);
 }
 
 /** Returns the range of a replay, for the audit trail. */

@@ -23,6 +23,7 @@ export function makeOperatorSource(target: Target): Source {
     refreshSeconds: isLocal ? 5 : 60,
     mayChange: true,
     describeFailure,
+    now: target.clock.now,
     ...webhooks,
     ...operatorDeliveries(task),
     operator: {

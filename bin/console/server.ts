@@ -88,14 +88,15 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     response.setHeader('Set-Cookie', `${languageCookie}=${to}; Path=${access.folder}/; SameSite=Strict`);
     return redirect(response, access.folder + ownPath(url.searchParams.get('back')));
   }
+  const source = sourceIn(language);
   const context: Context = {
-    source: sourceIn(language),
+    source,
     language,
     texts,
     folder: access.folder,
     path: `${path}${url.search}`,
     query: url.searchParams,
-    now: Date.now(),
+    now: source.now?.() ?? Date.now(),
   };
   const answer = await answerOf(context, isChange ? await readForm(request) : null);
   if ('location' in answer) return redirect(response, `${access.folder}${answer.location}`);

@@ -1,4 +1,5 @@
 import type { WireState } from '../../lambdas/delivery/representation.ts';
+import type { Clock } from '../../lambdas/platform/clock.ts';
 
 /**
  * What pages are made of, and what they do: an operator's by the actions of the command line, an integrator's by the public API.
@@ -15,6 +16,8 @@ export interface Source {
   readonly account?: string;
   /** Says a failure in one sentence, with what to do. By default its own message is shown. */
   readonly describeFailure?: (error: unknown) => string;
+  /** The time of what is shown; by default the machine's. */
+  readonly now?: Clock;
   listWebhooks(account: string): Promise<readonly WebhookView[]>;
   findWebhook(account: string, event: string): Promise<WebhookView | undefined>;
   listDeliveries(query: DeliveryQuery): Promise<DeliveryPage>;

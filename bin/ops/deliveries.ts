@@ -69,7 +69,7 @@ export function addDeliveries(program: Command, run: Run): void {
     .requiredOption('--since <time>', `accepted from then on: ${momentForms}`, momentBefore())
     .option('--until <time>', 'accepted before that (default: now)', momentBefore())
     .addHelpText('after', replayNotes)
-    .action(({ account, event, state, since: from, until: to = Date.now() }: ReplayOptions, command: Command) => {
+    .action(({ account, event, state, since: from, until: to }: ReplayOptions, command: Command) => {
       requireSpan({ since: from, until: to }, command);
       const range = { wanted: replayedStates[state], from, to };
       if (event === undefined) return replayAll({ account, ...range });
@@ -111,7 +111,7 @@ interface ListOptions {
 }
 
 /** Refuses a span that ends before it begins. */
-function requireSpan(span: { readonly since?: number; readonly until?: number }, command: Command): void {
+function requireSpan(span: Partial<Record<'since' | 'until', number | undefined>>, command: Command): void {
   const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY } = span;
   if (until <= since) command.error('error: --until must be later than --since.');
 }

@@ -1,11 +1,16 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { openAuditLog } from '../../../../bin/actions/audit-log.ts';
 import { actions } from '../../../../bin/actions/replay-all.ts';
-import { localTarget } from '../../../../bin/actions/target.ts';
+import { localTarget, type Target } from '../../../../bin/actions/target.ts';
+import { thisWorld } from '../../../../bin/actions/world.ts';
 import { noProgress } from '../../../../bin/ops/terminal.ts';
 import { settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { isoTime } from '../../../../lambdas/platform/clock.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
+import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, noon } from '../../delivery/builders.ts';
 
@@ -42,8 +47,8 @@ const store = async (accountId: string, count: number, isResent: (number: number
   );
 };
 
-const replayAll = (account?: string) => {
-  const target = localTarget({
+const targetAt = (time = systemTime) => {
+  const outputs = {
     DynamoDbEndpoint: database.endpoint,
     LogsEndpoint: logs.endpoint,
     Region: database.region,
@@ -52,17 +57,21 @@ const replayAll = (account?: string) => {
     WebhooksTable: 'Webhooks',
     RetryQueueUrl: 'http://127.0.0.1:1/retry',
     HistoryDays: '30',
-  });
-  const task = {
-    target,
-    progress: noProgress,
-    tell: (line: string) => void told.push(line),
-    warn: () => {},
-    confirm: async (text: string) => void questions.push(text),
-    askPassword: async () => '',
   };
-  return actions.replayAll(task, { account, from: noon, to: noon + 3_600_000, wanted: 'failed' });
+  return localTarget(outputs, { ...thisWorld, time });
 };
+
+const taskOn = (target: Target) => ({
+  target,
+  progress: noProgress,
+  tell: (line: string) => void told.push(line),
+  warn: () => {},
+  confirm: async (text: string) => void questions.push(text),
+  askPassword: async () => '',
+});
+
+const range = { from: noon, to: noon + 3_600_000, wanted: 'failed' } as const;
+const replayAll = (account?: string) => actions.replayAll(taskOn(targetAt()), { account, ...range });
 
 // None of these has a webhook: what is chosen is skipped.
 
@@ -90,4 +99,17 @@ it('tells of deliveries of an event that this version does not know, and asks fo
   expect(outcomes).toContainEqual({ ...skipped, reason: 'this version does not know the event' });
   expect(told).toContain('newer demanda.nova: skipped: this version does not know the event');
   expect(questions).toEqual([expect.stringContaining(`deliveries of ${outcomes.length - 1} webhook`)]);
+});
+
+it('ends by the time of the target unless told otherwise, and the audit trail has that', async () => {
+  const target = targetAt(frozenClock(noon).time);
+  target.clock.learn(new Date(noon + 7_200_000).toUTCString(), noon);
+  await actions.replayAll(taskOn(target), { account: 'nobody', from: noon, wanted: 'failed' });
+  const trail = await openAuditLog(targetAt()).list(0, 100);
+  const change = { state: 'falhou', since: isoTime(noon), until: isoTime(noon + 7_200_000) };
+  expect(trail).toContainEqual(expect.objectContaining({ change }));
+  const late = { account: 'nobody', from: noon + 7_200_000, wanted: 'failed' } as const;
+  await expect(actions.replayAll(taskOn(targetAt(frozenClock(noon).time)), late)).rejects.toThrow(
+    /^the range ends at 2026-11-20T12:00:00\.000Z, before it begins/,
+  );
 });

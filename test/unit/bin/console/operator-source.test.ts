@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { localTarget } from '../../../../bin/actions/target.ts';
+import { thisWorld } from '../../../../bin/actions/world.ts';
 import { makeOperatorSource } from '../../../../bin/console/operator-source.ts';
+import { frozenClock } from '../../../support/clock.ts';
 
 const nobody = { DynamoDbEndpoint: 'http://127.0.0.1:1', Region: 'us-east-1', WebhooksTable: 'Webhooks' };
 
@@ -16,6 +18,12 @@ const failure = async (
   );
   return source.describeFailure?.(error);
 };
+
+it('tells the time of its target', () => {
+  const target = localTarget({}, { ...thisWorld, time: frozenClock().time });
+  target.clock.learn('Fri, 20 Nov 2026 12:10:00 GMT', target.clock.now());
+  expect(makeOperatorSource(target).now?.()).toBe(Date.UTC(2026, 10, 20, 12, 10));
+});
 
 describe('a failure on an operator’s page', () => {
   it.each([
