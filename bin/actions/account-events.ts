@@ -19,7 +19,7 @@ export interface EventsQuery {
   readonly limit: number;
 }
 
-/** The same as it is asked for: by default the events of the last 24 hours. */
+/** A query as callers give it. Without `since`: the last 24 hours. */
 type EventsRequest = Omit<EventsQuery, 'since'> & Partial<Pick<EventsQuery, 'since'>>;
 
 /** One event that came for an account, and what became of it. Its ids are unknown where nothing tells them. */

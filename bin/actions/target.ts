@@ -196,5 +196,8 @@ const fileShape = z.record(z.string(), z.unknown());
 /** The attempts that a call has, where it is not one of many at a stage. */
 const attempts = 3;
 
-/** The embedded engines take any credentials, but the SDK insists on some. It writes into what it is given. */
+/**
+ * The embedded engines take any credentials, but the SDK insists on some. The SDK changes the object that it gets, so each client has
+ * a copy.
+ */
 const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };

@@ -19,7 +19,7 @@ export interface World {
 }
 
 /**
- * Returns the client of a service, which is made when it is first asked for.
+ * Returns a client of a service; a target's is made once.
  *
  * @param endpoint - the output with the endpoint of a local run's engine; AWS's own where there is no such output.
  */

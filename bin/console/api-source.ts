@@ -80,7 +80,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
       throw new Refusal(language === 'pt' ? 'Esta conta não é a sua.' : 'This is not your account.');
   }
 
-  /** GETs what a schema describes. @throws what {@link call} throws, and for an answer that is otherwise. */
+  /** GETs what a schema describes. @throws what {@link call} throws, and an `Error` where the answer does not fit the schema. */
   async function read<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>> {
     const parsed = schema.safeParse(await call('GET', path));
     if (parsed.success) return parsed.data;

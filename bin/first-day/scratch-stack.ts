@@ -1,4 +1,4 @@
-// The template is CloudFormation by hand, and the function's source a text. These resources are no part of a stage: one run makes and
+// The template is written by hand, and the function's source is inline. These resources are no part of a stage: one run makes and
 // deletes them, without a synthesis of the CDK and without a bundle. The whole folder goes once the checks have passed on AWS.
 
 import {

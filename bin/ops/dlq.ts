@@ -25,7 +25,7 @@ export function addDlq(program: Command, run: Run): void {
     .command('redrive')
     .description('put messages that can be processed now back on their queue; the others stay')
     .option('--rate <n>', 'messages a second', wholeNumber(1, 1_000), 10)
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 1_000_000), 1_000)
+    .option('--limit <n>', 'move at most n messages', wholeNumber(1, 1_000_000), 1_000)
     .action(run(actions, all => all.redriveLetters, redriven));
 
   dlq

@@ -41,8 +41,8 @@ export class NodeFunction<Environment extends Record<string, string>> extends la
   readonly variables: Readonly<Record<string, string>>;
   /**
    * The alias that gateways, queues and schedules call. It leads to the version of the latest deployment that succeeded. A version
-   * is published when the template of the function changes. It is not when only a value changes that the template refers to.
-   * The deployment after a roll-back publishes one of every function.
+   * is published when the template of the function changes. A change of a value that the template only refers to publishes none.
+   * The deployment after a roll-back publishes a new version of every function.
    */
   readonly live: lambda.Alias;
 

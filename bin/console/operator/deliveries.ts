@@ -31,7 +31,7 @@ export function operatorDeliveries(
     return { deliveries: page.deliveries.map(viewOf), next: page.next ?? null };
   }
 
-  /** The id names a delivery whatever its webhook: a page shows it under its own alone. */
+  /** An id is unique across webhooks. The page of another webhook must not show this delivery. */
   async function findDelivery({ account, event, id }: DeliveryReference) {
     const delivery = await pages.findDelivery(task, id);
     return delivery && delivery.accountId === account && delivery.eventName === event ? viewOf(delivery) : undefined;
