@@ -27,7 +27,9 @@ export function makeDynamo(client = makeDocumentClient(clientSettings('dynamodb'
 
 /** Makes a client of DynamoDB whose commands take and return items in JavaScript's own values. The settings are the SDK's. */
 export function makeDocumentClient(settings: DynamoDBClientConfig): DynamoDBDocumentClient {
-  return DynamoDBDocumentClient.from(new DynamoDBClient(settings), {
+  const client = new DynamoDBClient(settings);
+  for (const name of unusedMiddleware) client.middlewareStack.remove(name);
+  return DynamoDBDocumentClient.from(client, {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: { wrapNumbers: Number }, // by default what is over 2^53 becomes a bigint, or throws if it is no whole number
   });
@@ -122,6 +124,9 @@ export function isPossibleKey(key: Item): boolean {
     value => typeof value !== 'string' || (value !== '' && Buffer.byteLength(value) <= longestKey),
   );
 }
+
+/** Middleware of the SDK that nothing here needs: it describes the caller to AWS, anew for each call. */
+const unusedMiddleware = ['getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
 /** A command of the document client. */
 type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = Command<
