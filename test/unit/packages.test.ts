@@ -10,9 +10,14 @@ const pinsOf = (file: string): Record<string, string> => {
   return { ...dependencies, ...devDependencies };
 };
 
-it('the local cloud pins what the service pins, so that there is one version of each', () => {
-  const own = pinsOf('package.json');
-  const shared = Object.entries(pinsOf('packages/local-cloud/package.json')).filter(([name]) => name in own);
-  expect(shared.length).toBeGreaterThan(0);
-  expect(Object.fromEntries(shared)).toEqual(Object.fromEntries(shared.map(([name]) => [name, own[name]])));
-});
+it.each(['local-cloud', 'virtual-cloud'])(
+  '%s pins what the service pins, so that there is one version of each',
+  name => {
+    const own = pinsOf('package.json');
+    const shared = Object.entries(pinsOf(`packages/${name}/package.json`)).filter(([dependency]) => dependency in own);
+    expect(shared.length).toBeGreaterThan(0);
+    expect(Object.fromEntries(shared)).toEqual(
+      Object.fromEntries(shared.map(([dependency]) => [dependency, own[dependency]])),
+    );
+  },
+);

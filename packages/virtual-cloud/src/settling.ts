@@ -1,0 +1,50 @@
+import { createHook } from 'node:async_hooks';
+
+/**
+ * Makes what waits until all that an event set in motion is over. One turn of the real event loop is enough for promises and
+ * ticks, however many follow each other: Node drains both between two immediates. Work on Node's own threads (WebCrypto, key
+ * derivation, files) is counted, and waited for.
+ */
+export function makeSettling() {
+  let turns = 0;
+  let wake: (() => void) | undefined;
+  const underWay = new Set<number>();
+  const hook = createHook({
+    trackPromises: false,
+    init: (id, type) => void (threadWork.test(type) && underWay.add(id)),
+    after: id => void underWay.delete(id),
+    destroy: id => void underWay.delete(id),
+  }).enable();
+  return { settled, end: () => void hook.disable() };
+
+  function settled(): Promise<void> {
+    return new Promise(resolve => {
+      wake = resolve;
+      if (turns === 0) queueTurns(turnsAtOnce);
+    });
+  }
+
+  function queueTurns(count: number): void {
+    for (; turns < count; turns += 1) realSetImmediate(turn);
+  }
+
+  function turn(): void {
+    turns -= 1;
+    if (underWay.size > 0) {
+      if (turns === 0) queueTurns(1);
+      return;
+    }
+    const resolve = wake;
+    wake = undefined;
+    resolve?.();
+  }
+}
+
+/** Of the machine, also while other code is given virtual timers. */
+const realSetImmediate = setImmediate;
+
+/** Immediates are queued in advance: Node runs all of them in one turn of its loop, which is the costly part. */
+const turnsAtOnce = 64;
+
+/** `SIGNREQUEST`, `SCRYPTREQUEST`, `FSREQPROMISE` … */
+const threadWork = /^(?:FSREQ\w*|\w+REQUEST)$/;

@@ -1,0 +1,76 @@
+import { subtle } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { makeTime } from '../src/time.ts';
+
+it('runs events by moment, those of one moment in the order they were planned', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.record({ moment: fc.nat(20), isCancelled: fc.boolean() })), async plans => {
+      const time = makeTime(0);
+      const happened: { moment: number; index: number }[] = [];
+      plans.forEach(({ moment, isCancelled }, index) => {
+        const cancel = time.at(moment, () => happened.push({ moment: time.now(), index }));
+        if (isCancelled) cancel();
+      });
+      await time.runUntil(20);
+      const expected = plans.map(({ moment, isCancelled }, index) => ({ moment, index, isCancelled }));
+      expect(happened).toEqual(
+        expected
+          .filter(({ isCancelled }) => !isCancelled)
+          .sort((one, other) => one.moment - other.moment || one.index - other.index)
+          .map(({ moment, index }) => ({ moment, index })),
+      );
+    }),
+    { numRuns: 50 },
+  );
+});
+
+it.each<[string, () => Promise<unknown>]>([
+  [
+    'a thousand promises',
+    async () => {
+      for (let step = 0; step < 1_000; step += 1) await step;
+    },
+  ],
+  [
+    'ticks among promises',
+    async () => {
+      for (let step = 0; step < 100; step += 1) await new Promise<void>(resolve => process.nextTick(resolve));
+    },
+  ],
+  [
+    'work on threads of Node',
+    async () => {
+      for (let step = 0; step < 20; step += 1) await subtle.digest('SHA-256', Buffer.alloc(1e5));
+    },
+  ],
+])('lets %s settle before the next event', async (_, work) => {
+  const time = makeTime(0);
+  const said: string[] = [];
+  time.at(1, () => void work().then(() => said.push('settled')));
+  time.at(1, () => said.push('next'));
+  await time.runUntil(1);
+  expect(said).toEqual(['settled', 'next']);
+});
+
+it('is idle while only the background is due', async () => {
+  const time = makeTime(0);
+  const tick = () => void time.after(60, tick, 'background');
+  tick();
+  time.at(100, () => time.after(50, () => {}));
+  await time.runUntilIdle(1_000);
+  expect(time.now()).toBe(150);
+  time.at(2_000, () => {});
+  await expect(time.runUntilIdle(1_000)).rejects.toThrow('1 events are still planned');
+});
+
+it('rejects where an event throws, and goes on from there', async () => {
+  const time = makeTime(0);
+  time.at(1, () => {
+    throw new Error('broken');
+  });
+  time.at(2, () => {});
+  await expect(time.runUntil(5)).rejects.toThrow('broken');
+  await time.runUntil(5);
+  expect(time.now()).toBe(5);
+});
