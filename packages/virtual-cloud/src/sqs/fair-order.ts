@@ -1,0 +1,109 @@
+import { type Heap, makeHeap } from '../heap.ts';
+
+/** A message as its order sees it. */
+export interface Ordered {
+  readonly group: string;
+  /** Grows with each message that is sent. */
+  readonly order: number;
+  /** How often it was received. */
+  readonly receives: number;
+}
+
+/**
+ * Makes the order in which a queue hands over what waits: what came back first, then the oldest. In a fair queue quiet groups go
+ * first, then noisy ones, beginning with the one that has the fewest messages in flight. A group is noisy by its share of the
+ * messages in flight, or of the processing time of the last minute or so; see *How Amazon SQS fair queues work* in the guide.
+ */
+export function makeFairOrder<Message extends Ordered>(now: () => number, isFair: boolean) {
+  const groups = new Map<string, Group<Message>>();
+  const whole = makeLoad(now);
+  let size = 0;
+  return { size: () => size, inFlight: whole.inFlight, push, next, left };
+
+  function push(message: Message): void {
+    groupOf(message).waiting.push(message);
+    size += 1;
+  }
+
+  /** Takes the next message out: it is in flight until it has `left`. */
+  function next(): Message | undefined {
+    let best: Rank<Message> | undefined;
+    for (const group of groups.values()) {
+      const first = group.waiting.first();
+      if (!first) continue;
+      const rank = { group, first, place: isNoisy(group) ? group.load.inFlight() : -1 };
+      if (!best || rank.place < best.place || (rank.place === best.place && isBefore(first, best.first))) best = rank;
+    }
+    if (!best) return undefined;
+    size -= 1;
+    best.group.load.add(1);
+    whole.add(1);
+    return best.group.waiting.shift();
+  }
+
+  /** A message is no longer in flight. */
+  function left(message: Message): void {
+    groupOf(message).load.add(-1);
+    whole.add(-1);
+  }
+
+  function isNoisy({ load }: Group<Message>): boolean {
+    if (groups.size < 2) return false;
+    const hasMany = load.inFlight() >= noisyCount && load.inFlight() > noisyShare * whole.inFlight();
+    return hasMany || (whole.recent() > negligible && load.recent() > noisyShare * whole.recent());
+  }
+
+  function groupOf(message: Message): Group<Message> {
+    const name = isFair ? message.group : '';
+    const found = groups.get(name) ?? { waiting: makeHeap<Message>(isBefore), load: makeLoad(now) };
+    groups.set(name, found);
+    return found;
+  }
+}
+
+interface Group<Message> {
+  readonly waiting: Heap<Message>;
+  readonly load: ReturnType<typeof makeLoad>;
+}
+
+interface Rank<Message> {
+  readonly group: Group<Message>;
+  readonly first: Message;
+  /** Quiet groups share the first one. */
+  readonly place: number;
+}
+
+function isBefore(one: Ordered, other: Ordered): boolean {
+  const [isReturned, isOtherReturned] = [one.receives > 0, other.receives > 0];
+  return isReturned === isOtherReturned ? one.order < other.order : isReturned;
+}
+
+/** Makes a count of messages in flight, and of the time that they recently were: older time counts less and less. */
+function makeLoad(now: () => number) {
+  let inFlight = 0;
+  let time = 0;
+  let countedAt = now();
+  return { inFlight: () => inFlight, recent, add };
+
+  function recent(): number {
+    const kept = Math.exp((countedAt - now()) / memory);
+    time = time * kept + inFlight * memory * (1 - kept);
+    countedAt = now();
+    return time;
+  }
+
+  function add(messages: number): void {
+    recent();
+    inFlight += messages;
+  }
+}
+
+/** Milliseconds. */
+const memory = 60_000;
+
+/** A group is noisy with at least this many messages in flight, and more than this share of all. The numbers are those of SQS. */
+const noisyCount = 30;
+const noisyShare = 0.1;
+
+/** Milliseconds of processing in all below which no group counts as noisy. */
+const negligible = 5_000;

@@ -1,0 +1,204 @@
+import {
+  ChangeMessageVisibilityBatchCommand,
+  DeleteMessageBatchCommand,
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+} from '@aws-sdk/client-sqs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { QueueDefinition } from '../../src/sqs/queue.ts';
+import { makeQueues } from '../../src/sqs/queues.ts';
+import { makeTime } from '../../src/time.ts';
+
+const QueueUrl = 'https://sqs.virtual/000000000000/q';
+
+function open(
+  definition: Partial<QueueDefinition> = {},
+  faults = { comesAgain: () => false, isSendRefused: () => false },
+) {
+  const time = makeTime(0);
+  const definitions = [{ name: 'q', ...definition }, { name: 'dead' }];
+  const queues = makeQueues({ definitions, time, faults, note: () => {} });
+  const execute = (command: unknown) => queues.execute(command, 'me');
+  const queue = queues.find('q');
+  return {
+    time,
+    queue,
+    dead: queues.find('dead'),
+    execute,
+    send: (body: string, group?: string) => queue.send({ body, group }, 'me'),
+    receive: (most = 10) => queue.receive(most),
+    bodies: (most = 10) => queue.receive(most).map(({ body }) => body),
+  };
+}
+
+describe('a queue', () => {
+  it('hands a message over again when its visibility timeout is over; the older receipt removes nothing', async () => {
+    const { time, send, receive, execute, queue } = open({ visibilityTimeout: 20 });
+    send('a');
+    const [first] = receive();
+    expect(receive()).toEqual([]);
+    await time.runUntil(20_000);
+    const [second] = receive();
+    expect(second).toMatchObject({
+      body: 'a',
+      systemAttributes: { ApproximateReceiveCount: '2', ApproximateFirstReceiveTimestamp: '0' },
+    });
+    execute(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: first?.receipt }));
+    expect(queue.inFlight()).toBe(1);
+    execute(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: second?.receipt }));
+    expect([queue.inFlight(), queue.bodies()]).toEqual([0, []]);
+  });
+
+  it('delays, hides and shows', async () => {
+    const { time, execute, receive, bodies } = open();
+    execute(new SendMessageCommand({ QueueUrl, MessageBody: 'later', DelaySeconds: 5 }));
+    expect(bodies()).toEqual([]);
+    await time.runUntil(5_000);
+    const [{ receipt: ReceiptHandle } = { receipt: '' }] = receive();
+    const hide = (VisibilityTimeout: number) =>
+      execute(
+        new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries: [{ Id: '1', ReceiptHandle, VisibilityTimeout }] }),
+      );
+    expect(hide(60)).toEqual({ Successful: [{ Id: '1' }] });
+    await time.runUntil(64_999);
+    expect(bodies()).toEqual([]);
+    await time.runUntil(65_000);
+    expect(hide(0)).toMatchObject({ Failed: [{ Id: '1', Code: 'MessageNotInflight', SenderFault: true }] });
+    expect(bodies()).toEqual(['later']);
+  });
+
+  it('moves what was received too often to the dead letters', async () => {
+    const { time, send, bodies, dead } = open({
+      visibilityTimeout: 1,
+      deadLetters: { queue: 'dead', maxReceiveCount: 2 },
+    });
+    const id = send('poison');
+    for (const second of [1, 2, 3]) {
+      bodies();
+      await time.runUntil(second * 1_000);
+    }
+    expect(dead.receive(10)).toMatchObject([
+      { id, body: 'poison', systemAttributes: { ApproximateReceiveCount: '1' } },
+    ]);
+    expect(bodies()).toEqual([]);
+  });
+
+  it('tells counts as they were a while ago', async () => {
+    const { time, send, execute, bodies } = open({ countLag: 500 });
+    const count = () => execute(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }));
+    send('a');
+    expect(count()).toMatchObject({ Attributes: { ApproximateNumberOfMessages: '0' } });
+    await time.runUntil(500);
+    expect(count()).toMatchObject({ Attributes: { ApproximateNumberOfMessages: '1' } });
+    bodies();
+    expect(count()).toMatchObject({
+      Attributes: { ApproximateNumberOfMessages: '1', ApproximateNumberOfMessagesNotVisible: '1' },
+    });
+  });
+
+  it('gives a message again that it was told to delete, where the fault is a copy', () => {
+    const { send, receive, execute, bodies } = open({}, { comesAgain: () => true, isSendRefused: () => false });
+    send('a');
+    const Entries = receive().map(({ receipt: ReceiptHandle }) => ({ Id: '1', ReceiptHandle }));
+    expect(execute(new DeleteMessageBatchCommand({ QueueUrl, Entries }))).toEqual({ Successful: [{ Id: '1' }] });
+    expect(bodies()).toEqual(['a']);
+  });
+
+  it('refuses entries of a batch each by itself', () => {
+    const refusals = [false, true];
+    const { execute } = open({}, { comesAgain: () => false, isSendRefused: () => refusals.shift() ?? false });
+    const Entries = [
+      { Id: '1', MessageBody: 'a' },
+      { Id: '2', MessageBody: 'b' },
+      { Id: '3', MessageBody: 'c', DelaySeconds: 901 },
+    ];
+    expect(execute(new SendMessageBatchCommand({ QueueUrl, Entries }))).toMatchObject({
+      Successful: [{ Id: '1' }],
+      Failed: [
+        { Id: '2', Code: 'InternalError', SenderFault: false },
+        { Id: '3', Code: 'InvalidParameterValue', SenderFault: true },
+      ],
+    });
+  });
+
+  it.each([
+    [new SendMessageCommand({ QueueUrl: 'nowhere', MessageBody: 'a' }), 'QueueDoesNotExist'],
+    [new SendMessageBatchCommand({ QueueUrl, Entries: [] }), 'EmptyBatchRequest'],
+    [new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 11 }), 'InvalidParameterValue'],
+  ])('refuses %#', (command, name) => {
+    expect(() => open().execute(command)).toThrow(expect.objectContaining({ name }));
+  });
+
+  it('loses and doubles nothing, whatever is done', async () => {
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('send' as const), group: fc.constantFrom('a', 'b') }),
+      fc.record({
+        do: fc.constantFrom('receive' as const, 'remove' as const, 'hide' as const, 'wait' as const),
+        number: fc.nat(40),
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async steps => {
+        const { time, queue, send } = open();
+        const held: string[] = [];
+        let sent = 0;
+        let removed = 0;
+        for (const each of steps) {
+          if (each.do === 'send') {
+            sent += 1;
+            send(String(sent), each.group);
+          } else if (each.do === 'receive')
+            held.push(...queue.receive((each.number % 10) + 1).map(({ receipt }) => receipt));
+          else if (each.do === 'wait') await time.runUntil(time.now() + each.number * 1_000);
+          else if (each.do === 'hide') queue.hide(held[each.number] ?? '', each.number);
+          else {
+            const before = queue.inFlight();
+            queue.remove(held[each.number] ?? '');
+            removed += before - queue.inFlight();
+          }
+          expect(queue.visible() + queue.inFlight()).toBe(sent - removed);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('fair order', () => {
+  it('hands over what came back first, then the oldest', async () => {
+    const { time, send, bodies } = open({ visibilityTimeout: 1 });
+    for (const body of ['a', 'b', 'c']) send(body);
+    expect(bodies(1)).toEqual(['a']);
+    await time.runUntil(1_000);
+    expect(bodies()).toEqual(['a', 'b', 'c']);
+  });
+
+  it.each([
+    [true, 'quiet'],
+    [false, 'noisy'],
+  ])('fair %s: the next message after thirty in flight of a noisy group is a %s one', (isFair, expected) => {
+    const { send, bodies } = open({ isFair });
+    for (let number = 0; number < 60; number += 1) send('noisy', 'noisy');
+    send('quiet', 'quiet');
+    for (let batch = 0; batch < 3; batch += 1) expect(new Set(bodies())).toEqual(new Set(['noisy']));
+    expect(bodies(1)).toEqual([expected]);
+  });
+
+  it('a group whose messages take most of the time is noisy, too, until it was quiet for a while', async () => {
+    const { time, send, receive, queue } = open({ visibilityTimeout: 3_600 });
+    for (const body of ['slow', 'slow', 'slow']) send(body, 'slow');
+    send('other', 'other');
+    const [slow] = receive(1);
+    await time.runUntil(10_000);
+    const [other] = receive(1);
+    expect([slow?.body, other?.body]).toEqual(['slow', 'other']);
+    queue.remove(slow?.receipt ?? '');
+    await time.runUntil(3_600_000);
+    send('other', 'other');
+    expect(receive(1)).toMatchObject([{ body: 'slow' }]);
+  });
+});
