@@ -1,0 +1,162 @@
+import type { Costs } from './costs.ts';
+import type { Faults } from './faults.ts';
+import type { Process } from './processes.ts';
+import type { Note } from './record.ts';
+import { isThrottling, ServiceError, throttled } from './service-error.ts';
+import type { VirtualTime } from './time.ts';
+
+/** A call that leaves a process. */
+export interface Call {
+  readonly service: string;
+  readonly operation: string;
+  /** What it is about: a queue, a table. */
+  readonly resource?: string;
+  /** How many it is made for. */
+  readonly entries?: number;
+  /** What the digest holds of it. */
+  readonly input?: unknown;
+  /** Milliseconds until its answer, in place of those of the costs. */
+  readonly takes?: number;
+  /** Milliseconds of processor time, in place of those of the costs. */
+  readonly work?: number;
+  /** How often it is tried. */
+  readonly tries?: number;
+  /** Milliseconds that each try waits. */
+  readonly limit?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Makes a call. `effect` happens in the service, half way; it returns the answer, or throws the error that is the answer. */
+export type MakeCall = <Answer extends object>(call: Call, effect: () => Answer) => Promise<Called<Answer>>;
+
+/** An answer as the SDK gives it. */
+export type Called<Answer> = Answer & { readonly $metadata: CallMetadata };
+
+interface CallMetadata {
+  readonly attempts: number;
+  readonly totalRetryDelay: number;
+}
+
+/** Makes what makes the calls of processes: as the SDK of a function, with three tries of at most a second each. */
+export function makeCalls({
+  time,
+  costs,
+  faults,
+  note,
+}: {
+  readonly time: VirtualTime;
+  readonly costs: Costs;
+  readonly faults: Faults;
+  readonly note: Note;
+}): (process: Process) => MakeCall {
+  let tried = 0;
+
+  return function callsOf(process) {
+    const tokensOf = new Map<string, number>();
+
+    return function makeCall<Answer extends object>(call: Call, effect: () => Answer): Promise<Called<Answer>> {
+      const { service, operation, resource = '', entries = 1, tries = 3, limit = 1_000, signal } = call;
+      const name = `${service}:${operation}`;
+      const takes = call.takes ?? costs.latency[name] ?? costs.latency[service] ?? 0;
+      const work = call.work ?? costs.call + costs.entry * (entries - 1);
+      let totalRetryDelay = 0;
+      let givenBack = 1;
+      return new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(abortError());
+        signal?.addEventListener('abort', () => reject(abortError()), { once: true });
+        attempt(1);
+
+        function attempt(attempts: number): void {
+          if (process.isDead()) return;
+          tried += 1;
+          const about = { number: tried, processId: process.id, functionName: process.functionName };
+          const fate = faults.fateOf({ ...about, service, operation, resource });
+          if (fate === 'dies_before') {
+            process.kill(`before ${name}`);
+            return;
+          }
+          const latency = takes + (fate === 'slow' ? faults.slowness() : 0);
+          const leavesAt = process.work(work);
+          time.at(leavesAt + Math.min(latency / 2, limit), () => {
+            if (process.diedAt() <= leavesAt) return;
+            const outcome = outcomeOf(fate);
+            note('call', `${process.id} ${name} ${resource} ${attempts} ${fate} ${outcome.told}`, () => [
+              call.input,
+              outcome.answer,
+            ]);
+            if (fate === 'dies_after') {
+              process.kill(`after ${name}`);
+              return;
+            }
+            const isLost = fate === 'request_lost' || fate === 'answer_lost' || latency > limit;
+            const ending: Outcome<Answer> = isLost ? { told: 'TimeoutError', error: timeoutError(name) } : outcome;
+            time.at(isLost ? leavesAt + limit : leavesAt + latency, () => process.deliver(() => end(ending, attempts)));
+          });
+        }
+
+        function outcomeOf(fate: string): Outcome<Answer> {
+          try {
+            if (fate === 'request_lost') return { told: '' };
+            if (fate === 'throttled') throw throttled(service);
+            if (fate === 'failed') throw new ServiceError('InternalServerError', 'The service has failed.', 'server');
+            return { told: '', answer: effect() };
+          } catch (error) {
+            return { told: error instanceof Error ? error.name : 'error', error };
+          }
+        }
+
+        function end({ answer, error }: Outcome<Answer>, attempts: number): void {
+          const tokens = tokensOf.get(service) ?? mostTokens;
+          const $metadata = { attempts, totalRetryDelay };
+          if (answer) {
+            tokensOf.set(service, Math.min(mostTokens, tokens + givenBack));
+            resolve({ ...answer, $metadata });
+            return;
+          }
+          const isThrottled = isThrottling(error);
+          const cost = isThrottled ? retryCosts.throttled : retryCosts.transient;
+          if (!isRepeated(error) || attempts >= tries || tokens < cost) {
+            reject(error instanceof Error ? Object.assign(error, { $metadata }) : error);
+            return;
+          }
+          tokensOf.set(service, tokens - cost);
+          givenBack = cost;
+          const longest = (isThrottled ? retryDelays.throttled : retryDelays.transient) * 2 ** (attempts - 1);
+          const delay = Math.floor(process.random.number() * longest);
+          totalRetryDelay += delay;
+          process.time.after(delay, () => {
+            if (!signal?.aborted) attempt(attempts + 1);
+          });
+        }
+      });
+    };
+  };
+}
+
+interface Outcome<Answer> {
+  /** The name of the error, if any. */
+  readonly told: string;
+  readonly answer?: Answer;
+  readonly error?: unknown;
+}
+
+/** The SDK repeats what is throttled, what got no answer, and what the service could not do. */
+function isRepeated(error: unknown): boolean {
+  if (isThrottling(error)) return true;
+  return error instanceof Error && (error.name === 'TimeoutError' || ('$fault' in error && error.$fault === 'server'));
+}
+
+function timeoutError(name: string): Error {
+  return Object.assign(new Error(`${name}: no answer in time`), { name: 'TimeoutError' });
+}
+
+function abortError(): Error {
+  return Object.assign(new Error('Request aborted'), { name: 'AbortError' });
+}
+
+/** Each client of the SDK may repeat until these are used up; a success gives back what it cost. */
+const mostTokens = 500;
+const retryCosts = { throttled: 5, transient: 14 } as const;
+
+/** Milliseconds at most before the first repetition; twice that before the second. */
+const retryDelays = { throttled: 1_000, transient: 50 } as const;

@@ -1,0 +1,56 @@
+/** A function. `Outside` is all that leads out of a process. */
+export interface FunctionDefinition<Outside> {
+  readonly name: string;
+  /** Makes the handler of a new process. */
+  readonly start: (outside: Outside) => Handler | Promise<Handler>;
+  /** Milliseconds, after which Lambda kills the process. */
+  readonly timeout: number;
+  /** The processes that it has at most. */
+  readonly concurrency?: number;
+  /** `1` by default. */
+  readonly version?: string;
+  /** Milliseconds until a new process has loaded its code, in place of those of the costs. */
+  readonly coldStart?: number;
+  readonly sources?: readonly EventSourceDefinition[];
+  /** Milliseconds: each minute, for one. The first time is one period after the start, or `first`. */
+  readonly schedule?: { readonly every: number; readonly first?: number };
+}
+
+/** A handler. As a method it may ask for an event of its own type. */
+export type Handler = { handle(event: unknown, context: InvocationContext): unknown }['handle'];
+
+/** What a handler is given beside its event. */
+export interface InvocationContext {
+  readonly awsRequestId: string;
+  readonly functionName: string;
+  readonly functionVersion: string;
+  readonly getRemainingTimeInMillis: () => number;
+}
+
+/** What became of an invocation. */
+export type Outcome =
+  | { readonly status: 'answered'; readonly result: unknown }
+  /** The handler threw, or could not be made. */
+  | { readonly status: 'failed'; readonly error: unknown }
+  /** The process died, of its time-out or of a fault. */
+  | { readonly status: 'died' }
+  /** No process is free. */
+  | { readonly status: 'throttled' };
+
+/** The queue that a function's batches come from. Its batching window is 0. */
+export interface EventSourceDefinition {
+  readonly queue: string;
+  /** 10 by default. */
+  readonly batchSize?: number;
+  readonly scaling: Scaling;
+  /** Whether the answer names the messages that failed. It does by default. */
+  readonly reportsItemFailures?: boolean;
+}
+
+/** The batches that an event source has its function work on at once. */
+export interface Scaling {
+  readonly first: number;
+  /** How many more while messages wait. */
+  readonly perMinute: number;
+  readonly most: number;
+}

@@ -1,0 +1,132 @@
+import type { Costs } from '../costs.ts';
+import type { Process } from '../processes.ts';
+import type { Note } from '../record.ts';
+import type { SeededRandom } from '../seeded-random.ts';
+import type { VirtualTime } from '../time.ts';
+import type { FunctionDefinition, Handler, InvocationContext, Outcome } from './definition.ts';
+
+export type VirtualFunction = ReturnType<typeof makeFunction>;
+
+/** Makes a function: it starts processes as they are needed, and keeps them. */
+export function makeFunction<Outside>({
+  definition,
+  time,
+  costs,
+  note,
+  ids,
+  startProcess,
+  outsideOf,
+}: {
+  readonly definition: FunctionDefinition<Outside>;
+  readonly time: VirtualTime;
+  readonly costs: Pick<Costs, 'coldStart' | 'invoke'>;
+  readonly note: Note;
+  readonly ids: Pick<SeededRandom, 'bytes'>;
+  readonly startProcess: (functionName: string, number: number) => Process;
+  readonly outsideOf: (process: Process) => Outside;
+}) {
+  const { name, timeout, concurrency = Number.POSITIVE_INFINITY, version = '1' } = definition;
+  /** The one that was used last comes first. */
+  const idle: Running[] = [];
+  let alive = 0;
+  let started = 0;
+  let invocations = 0;
+  return { name, invoke, started: () => started, alive: () => alive };
+
+  /**
+   * Invokes the function once it has got there.
+   *
+   * @param work - milliseconds of processor time before the handler has its event
+   */
+  function invoke(event: unknown, end: (outcome: Outcome) => void, work = 0): void {
+    time.after(costs.invoke, () => {
+      const warm = idle.pop();
+      if (warm) return run(warm, event, end, work);
+      if (alive >= concurrency) return end({ status: 'throttled' });
+      started += 1;
+      alive += 1;
+      const process = startProcess(name, started);
+      process.onDeath(() => {
+        alive -= 1;
+        end({ status: 'died' });
+      });
+      time.after(definition.coldStart ?? costs.coldStart, () =>
+        load(process, running => run(running, event, end, work), end),
+      );
+    });
+  }
+
+  function load(process: Process, use: (running: Running) => void, end: (outcome: Outcome) => void): void {
+    process.deliver(() => {
+      begin(() => definition.start(outsideOf(process))).then(
+        handler => use({ process, handler }),
+        error => {
+          process.onDeath(() => {
+            alive -= 1;
+          });
+          process.kill('its handler could not be made');
+          end({ status: 'failed', error });
+        },
+      );
+    });
+  }
+
+  function run(running: Running, event: unknown, end: (outcome: Outcome) => void, work: number): void {
+    const { process, handler } = running;
+    invocations += 1;
+    const awsRequestId = ids
+      .bytes(16)
+      .toString('hex')
+      .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+    const label = `${process.id} ${invocations}`;
+    const deadline = time.now() + timeout;
+    const context: InvocationContext = {
+      awsRequestId,
+      functionName: name,
+      functionVersion: version,
+      getRemainingTimeInMillis: () => deadline - time.now(),
+    };
+    const cancelTimeout = time.at(deadline, () => process.kill('of its time-out'));
+    process.onDeath(() => {
+      alive -= 1;
+      cancelTimeout();
+      end({ status: 'died' });
+    });
+    process.thaw();
+    process.work(work);
+    process.deliver(() => {
+      note('invocation', `${label} begins`, () => event);
+      begin(() => handler(event, context)).then(
+        result => settle({ status: 'answered', result }),
+        error => settle({ status: 'failed', error }),
+      );
+    });
+
+    /** The answer leaves when the thread gets to it. What the handler did not wait for stands still from then on. */
+    function settle(outcome: Outcome): void {
+      time.at(process.work(0), () => {
+        if (process.isDead()) return;
+        cancelTimeout();
+        process.freeze();
+        note('invocation', `${label} ${told(outcome)}`, () => outcome);
+        idle.push(running);
+        end(outcome);
+      });
+    }
+  }
+}
+
+interface Running {
+  readonly process: Process;
+  readonly handler: Handler;
+}
+
+/** What throws at once rejects, too. */
+async function begin<Result>(act: () => Result | Promise<Result>): Promise<Result> {
+  return act();
+}
+
+function told(outcome: Outcome): string {
+  const isError = outcome.status === 'failed' && outcome.error instanceof Error;
+  return isError ? `failed ${outcome.error.name}` : outcome.status;
+}

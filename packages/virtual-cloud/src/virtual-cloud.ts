@@ -1,0 +1,197 @@
+import { type Call, type Called, makeCalls } from './calls.ts';
+import { type Costs, defaultCosts } from './costs.ts';
+import { type FaultPlan, makeFaults } from './faults.ts';
+import { makeKms } from './kms.ts';
+import type { FunctionDefinition, Outcome } from './lambda/definition.ts';
+import { connectEventSource } from './lambda/event-source.ts';
+import { makeFunction, type VirtualFunction } from './lambda/function.ts';
+import { makeLogs } from './logs.ts';
+import { makeProcesses, type Process, type ProcessTime } from './processes.ts';
+import { type Happening, makeRecord } from './record.ts';
+import { makeSeededRandom, type SeededRandom } from './seeded-random.ts';
+import { makeTopics } from './sns.ts';
+import type { QueueDefinition, Sent } from './sqs/queue.ts';
+import { makeQueues } from './sqs/queues.ts';
+import { makeTime } from './time.ts';
+
+export type { FaultPlan } from './faults.ts';
+export type { FunctionDefinition, InvocationContext, Outcome } from './lambda/definition.ts';
+export { provisionedScaling, standardScaling } from './lambda/event-source.ts';
+export type { Happening } from './record.ts';
+export { ServiceError } from './service-error.ts';
+
+/** What a virtual cloud is made of. */
+export interface VirtualCloudDefinition {
+  readonly seed: number;
+  /** The moment of its beginning, in milliseconds since the epoch. */
+  readonly start?: number;
+  readonly queues?: readonly QueueDefinition[];
+  /** Makes the tables. They answer at once: what calls take is added here. */
+  readonly tables?: (world: { readonly now: () => number; readonly random: SeededRandom }) => Tables;
+  readonly functions: readonly FunctionDefinition<ProcessOutside>[];
+  readonly faults?: FaultPlan;
+  readonly costs?: Partial<Costs>;
+  /** What the digest is not to hold. */
+  readonly leavesOut?: (happening: Happening) => boolean;
+  readonly keepsTrace?: boolean;
+}
+
+interface Tables {
+  readonly execute: (command: unknown) => object;
+}
+
+/** All that leads out of a process. */
+export interface ProcessOutside {
+  readonly process: Process;
+  readonly time: ProcessTime;
+  readonly random: Pick<SeededRandom, 'number' | 'bytes'>;
+  readonly dynamodb: Client;
+  readonly sqs: Client;
+  readonly kms: Client;
+  readonly sns: Client;
+  /** Makes a call of anything else: `effect` happens there, half way. */
+  readonly call: <Answer extends object>(call: Call, effect: () => Answer) => Promise<Called<Answer>>;
+  /** Writes to the function's log. */
+  readonly log: (text: string) => void;
+}
+
+/** What sends the SDK's commands. Its answer is of the type that the command's own client says. */
+interface Client {
+  readonly send: (command: unknown, options?: { readonly abortSignal?: AbortSignal }) => Promise<never>;
+}
+
+export type VirtualCloud = ReturnType<typeof makeVirtualCloud>;
+
+/** Makes a virtual cloud. The same definition does the same each time. */
+export function makeVirtualCloud(definition: VirtualCloudDefinition) {
+  const { seed, start = Date.UTC(2026, 0, 1), faults: plan = {}, queues: queueDefinitions = [] } = definition;
+  const costs = { ...defaultCosts, ...definition.costs };
+  const randomOf = (name: string) => makeSeededRandom(seed, name);
+
+  const time = makeTime(start, () => processes.leave());
+  const { now } = time;
+  const { note, digest, trace } = makeRecord({ ...definition, now });
+  const processes = makeProcesses({ costs, note, skew: plan.skew ?? 0, randomOf });
+  const faults = makeFaults(plan, now, randomOf);
+  const callsOf = makeCalls({ time, costs, faults, note });
+  const logs = makeLogs(now, note);
+  const queues = makeQueues({ definitions: queueDefinitions, time, faults, note });
+  const tables = definition.tables?.({ now, random: randomOf('tables') });
+  const kms = makeKms(randomOf('kms'));
+  const topics = makeTopics(now);
+  const functions = new Map<string, VirtualFunction>();
+  for (const each of definition.functions) functions.set(each.name, deploy(each));
+
+  return {
+    now,
+    /** Does something at a moment: what people and other services do. */
+    at: time.at,
+    events: time.events,
+    /** Runs until this moment. */
+    run: time.runUntil,
+    runUntilIdle: time.runUntilIdle,
+    invoke,
+    /** Sends a message to a queue, as somebody outside. */
+    send: (queue: string, message: Sent, sender = 'outside') => queues.find(queue).send(message, sender),
+    queue: queues.find,
+    function: functionOf,
+    published: topics.published,
+    logs: logs.find,
+    writeLog: logs.write,
+    currentProcess: processes.current,
+    /** Nothing goes wrong from now on. */
+    endFaults: faults.end,
+    digest,
+    trace,
+  };
+
+  /** Invokes a function, and runs until it has answered. */
+  async function invoke(name: string, event: unknown): Promise<Outcome> {
+    const ended: Outcome[] = [];
+    functionOf(name).invoke(structuredClone(event), outcome => ended.push(outcome));
+    await time.runUntilSo(() => ended.length > 0);
+    const [outcome] = ended;
+    if (!outcome) throw new Error(`${name} never answers.`);
+    return outcome;
+  }
+
+  function functionOf(name: string): VirtualFunction {
+    const found = functions.get(name);
+    if (!found) throw new Error(`There is no function ${name}.`);
+    return found;
+  }
+
+  function deploy(each: FunctionDefinition<ProcessOutside>): VirtualFunction {
+    const startProcess = (name: string, number: number) => processes.start(time, name, number);
+    const ids = randomOf(`invocations of ${each.name}`);
+    const target = makeFunction({ definition: each, time, costs, note, ids, startProcess, outsideOf });
+    for (const source of each.sources ?? []) {
+      const queue = queues.find(source.queue);
+      connectEventSource({ definition: source, queue, target, time, workOfMessage: costs.message });
+    }
+    if (each.schedule) runEvery(each.schedule, target);
+    return target;
+  }
+
+  function runEvery(
+    { every, first = every }: { readonly every: number; readonly first?: number },
+    target: VirtualFunction,
+  ) {
+    time.after(first, tick, 'background');
+
+    function tick(): void {
+      target.invoke({ source: 'aws.events', time: new Date(now()).toISOString() }, () => {});
+      time.after(every, tick, 'background');
+    }
+  }
+
+  function outsideOf(process: Process): ProcessOutside {
+    const call = callsOf(process);
+    const client = (service: string, execute: (command: unknown) => object): Client => ({
+      send: makeSend(call, service, execute),
+    });
+    return {
+      process,
+      time: process.time,
+      random: process.random,
+      dynamodb: client('dynamodb', command => {
+        if (!tables) throw new TypeError('This virtual cloud has no tables.');
+        return tables.execute(command);
+      }),
+      sqs: client('sqs', command => queues.execute(command, `AROAVIRTUAL:${process.functionName}`)),
+      kms: client('kms', kms.execute),
+      sns: client('sns', topics.execute),
+      call,
+      log: text => logs.write(process, text),
+    };
+  }
+}
+
+/** Makes what sends the commands of a service. */
+function makeSend(
+  call: ReturnType<ReturnType<typeof makeCalls>>,
+  service: string,
+  execute: (command: unknown) => object,
+) {
+  function send(command: unknown, options?: { readonly abortSignal?: AbortSignal }): Promise<never>;
+  function send(command: unknown, options?: { readonly abortSignal?: AbortSignal }): Promise<unknown> {
+    return call({ service, ...describe(command), signal: options?.abortSignal }, () => execute(command));
+  }
+  return send;
+}
+
+/** Returns what a command is about, by the names that inputs of the SDK have. */
+function describe(command: unknown): Pick<Call, 'operation' | 'resource' | 'entries' | 'input'> {
+  if (typeof command !== 'object' || command === null || !('input' in command)) {
+    throw new TypeError('That is no command of the SDK.');
+  }
+  const { input } = command;
+  const operation = command.constructor.name.replace(/Command$/, '');
+  const { QueueUrl, TableName, KeyId, TopicArn, Entries } = fieldsOf(input);
+  const resource = String(QueueUrl ?? TableName ?? KeyId ?? TopicArn ?? '');
+  return { operation, resource, entries: Array.isArray(Entries) ? Entries.length : 1, input };
+}
+
+function fieldsOf(input: unknown): Record<string, unknown> {
+  return { ...(typeof input === 'object' ? input : {}) };
+}

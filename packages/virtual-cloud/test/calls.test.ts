@@ -1,0 +1,84 @@
+import { expect, it } from 'vitest';
+import type { Fate } from '../src/faults.ts';
+import { makeVirtualCloud, ServiceError } from '../src/virtual-cloud.ts';
+
+/** Has a function make one call whose tries meet these fates. */
+async function meet(fates: readonly Fate[], service = 'dynamodb', refusal?: ServiceError) {
+  let effects = 0;
+  const cloud = makeVirtualCloud({
+    seed: 1,
+    faults: { fateOf: ({ number }) => fates[number - 1] },
+    functions: [
+      {
+        name: 'f',
+        timeout: 30_000,
+        start:
+          ({ call, time }) =>
+          async () => {
+            const from = time.elapsed();
+            const effect = () => {
+              effects += 1;
+              if (refusal) throw refusal;
+              return { told: 'answer' };
+            };
+            const ended = await call({ service, operation: 'PutItem', takes: 8 }, effect).catch(
+              (error: unknown) => error,
+            );
+            return { ended, took: time.elapsed() - from };
+          },
+      },
+    ],
+  });
+  const outcome = await cloud.invoke('f', {});
+  return { status: outcome.status, ...(outcome.status === 'answered' && Object(outcome.result)), effects };
+}
+
+it.each<[string, Fate[], string, object, number]>([
+  ['an answer', ['fine'], 'dynamodb', { told: 'answer', $metadata: { attempts: 1 } }, 1],
+  ['a second try', ['request_lost'], 'sqs', { told: 'answer', $metadata: { attempts: 2 } }, 1],
+  ['an effect that nobody was told of', ['answer_lost'], 'sqs', { $metadata: { attempts: 2 } }, 2],
+  [
+    'no answer',
+    ['request_lost', 'answer_lost', 'request_lost'],
+    'sqs',
+    { name: 'TimeoutError', $metadata: { attempts: 3 } },
+    1,
+  ],
+  [
+    'throttling of a table',
+    ['throttled', 'throttled', 'throttled'],
+    'dynamodb',
+    { name: 'ProvisionedThroughputExceededException', $fault: 'client' },
+    0,
+  ],
+  [
+    'throttling of a key',
+    ['throttled', 'throttled', 'throttled'],
+    'kms',
+    { name: 'ThrottlingException', $metadata: { attempts: 3 } },
+    0,
+  ],
+  ['a service that fails', ['failed', 'failed', 'failed'], 'sqs', { name: 'InternalServerError', $fault: 'server' }, 0],
+])('a call ends with %s', async (_, fates, service, ended, effects) => {
+  expect(await meet(fates, service)).toMatchObject({ ended, effects });
+});
+
+it('a refusal is not repeated', async () => {
+  const refused = await meet([], 'dynamodb', new ServiceError('ConditionalCheckFailedException', 'no'));
+  expect(refused).toMatchObject({
+    ended: { name: 'ConditionalCheckFailedException', $metadata: { attempts: 1 } },
+    effects: 1,
+  });
+});
+
+it('a call takes its latency and the time of the thread; a try without answer a second', async () => {
+  expect((await meet([])).took).toBeCloseTo(8 + 0.85 / (1_024 / 1_769));
+  expect((await meet(['request_lost'])).took).toBeGreaterThan(1_008);
+});
+
+it.each<[Fate, number]>([
+  ['dies_before', 0],
+  ['dies_after', 1],
+])('%s: the process dies, and the call is never answered', async (fate, effects) => {
+  expect(await meet([fate])).toEqual({ status: 'died', effects });
+});

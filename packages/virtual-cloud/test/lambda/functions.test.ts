@@ -1,0 +1,167 @@
+import type { SQSEvent } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
+import {
+  type FaultPlan,
+  type FunctionDefinition,
+  makeVirtualCloud,
+  type ProcessOutside,
+  provisionedScaling,
+  standardScaling,
+} from '../../src/virtual-cloud.ts';
+
+function makeCloud(definition: Partial<FunctionDefinition<ProcessOutside>>, faults: FaultPlan = {}) {
+  const each = { name: 'f', timeout: 10_000, start: () => () => undefined, ...definition };
+  return makeVirtualCloud({
+    seed: 1,
+    start: 0,
+    queues: [{ name: 'q', visibilityTimeout: 60 }],
+    functions: [each],
+    faults,
+  });
+}
+
+describe('an invocation', () => {
+  it.each<[string, Partial<FunctionDefinition<ProcessOutside>>, object]>([
+    ['an answer', { start: () => async () => ({ a: 1 }) }, { status: 'answered', result: { a: 1 } }],
+    [
+      'an error',
+      {
+        start: () => () => {
+          throw new TypeError('bad');
+        },
+      },
+      { status: 'failed', error: new TypeError('bad') },
+    ],
+    ['a time-out', { start: () => () => new Promise(() => {}) }, { status: 'died' }],
+    [
+      'a process that does not start',
+      {
+        start: async () => {
+          throw new Error('no key');
+        },
+      },
+      { status: 'failed' },
+    ],
+    ['no place', { concurrency: 0 }, { status: 'throttled' }],
+  ])('ends with %s', async (_, definition, outcome) => {
+    expect(await makeCloud(definition).invoke('f', {})).toMatchObject(outcome);
+  });
+
+  it('has a context: its function, its id, and the time that remains', async () => {
+    const cloud = makeCloud({
+      start:
+        ({ time }) =>
+        async (_, context) => {
+          await time.pause(1_000);
+          return { ...context, remaining: context.getRemainingTimeInMillis() };
+        },
+    });
+    const about = { functionName: 'f', functionVersion: '1', awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/) };
+    expect(await cloud.invoke('f', {})).toMatchObject({ result: { ...about, remaining: 9_000 } });
+  });
+
+  it('leaves what it did not wait for until the next one thaws the process', async () => {
+    const cloud = makeCloud({
+      start:
+        ({ time, log }) =>
+        async () => {
+          time.after(500, () => log('timer'));
+        },
+    });
+    await cloud.invoke('f', {});
+    await cloud.run(60_000);
+    expect(cloud.logs()).toEqual([]);
+    await cloud.invoke('f', {});
+    await cloud.run(120_000);
+    expect(cloud.logs({ text: 'timer', from: 60_000 })).toMatchObject([
+      { at: 60_020, functionName: 'f', processId: 'f#1' },
+    ]);
+  });
+
+  it('comes by a schedule', async () => {
+    const begun: number[] = [];
+    const cloud = makeCloud({
+      schedule: { every: 60_000 },
+      start:
+        ({ time }) =>
+        () =>
+          begun.push(time.now()),
+    });
+    await cloud.run(200_000);
+    expect(begun).toEqual([60_420, 120_020, 180_020]);
+  });
+});
+
+describe('an event source', () => {
+  it('deletes what succeeded; what failed comes back', async () => {
+    const received: string[][] = [];
+    const cloud = makeCloud({
+      sources: [{ queue: 'q', scaling: standardScaling(5) }],
+      start: () => (event: SQSEvent) => {
+        received.push(event.Records.map(({ body }) => body));
+        const failed = event.Records.filter(
+          ({ body, attributes }) => body === 'b' && attributes.ApproximateReceiveCount === '1',
+        );
+        return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+      },
+    });
+    for (const body of ['a', 'b', 'c']) cloud.send('q', { body });
+    await cloud.runUntilIdle(1e9);
+    expect(received).toEqual([['a', 'b', 'c'], ['b']]);
+    expect(cloud.queue('q').bodies()).toEqual([]);
+  });
+
+  it.each<[string, unknown, number]>([
+    ['nothing', undefined, 0],
+    ['an empty list', { batchItemFailures: [] }, 0],
+    ['no list', { batchItemFailures: 'all' }, 1],
+    ['a message of another batch', { batchItemFailures: [{ itemIdentifier: 'other' }] }, 1],
+    ['a text', 'done', 1],
+  ])('an answer of %s', async (_, result, kept) => {
+    const cloud = makeCloud({ sources: [{ queue: 'q', scaling: standardScaling(5) }], start: () => () => result });
+    cloud.send('q', { body: 'a' });
+    await cloud.run(30_000);
+    expect(cloud.queue('q').bodies()).toHaveLength(kept);
+  });
+
+  it.each([
+    [standardScaling(100), [5, 55, 100]],
+    [standardScaling(2), [2, 2, 2]],
+    [provisionedScaling(1, 30), [10, 176, 300]],
+  ])('grows while messages wait: %j', async (scaling, places) => {
+    const cloud = makeCloud({
+      timeout: 3_600_000,
+      sources: [{ queue: 'q', batchSize: 1, scaling }],
+      start: () => () => new Promise(() => {}),
+    });
+    for (let number = 0; number < 400; number += 1) cloud.send('q', { body: 'hangs' });
+    const busy: number[] = [];
+    for (const moment of [50, 10_000, 50_000]) {
+      await cloud.run(moment);
+      busy.push(cloud.queue('q').inFlight());
+    }
+    expect(busy).toEqual(places);
+  });
+
+  it('a process that dies gives its batch back when the visibility is over, and another one takes it', async () => {
+    const cloud = makeCloud(
+      {
+        sources: [{ queue: 'q', scaling: standardScaling(5) }],
+        start:
+          ({ call }) =>
+          async () =>
+            void (await call({ service: 'other', operation: 'Do' }, () => ({}))),
+      },
+      { fateOf: ({ number }) => (number === 1 ? 'dies_after' : undefined) },
+    );
+    cloud.send('q', { body: 'a' });
+    await cloud.runUntilIdle(1e9);
+    expect(cloud.trace(({ kind }) => kind === 'process').map(({ text }) => text)).toEqual([
+      'f#1 starts',
+      'f#1 dies: after other:Do',
+      'f#2 starts',
+    ]);
+    expect(cloud.now()).toBeGreaterThan(60_000);
+    expect(cloud.queue('q').bodies()).toEqual([]);
+  });
+});

@@ -1,0 +1,61 @@
+import {
+  DecryptCommand,
+  type DecryptCommandOutput,
+  GenerateDataKeyWithoutPlaintextCommand,
+  type GenerateDataKeyWithoutPlaintextCommandOutput,
+} from '@aws-sdk/client-kms';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import type { SQSEvent } from 'aws-lambda';
+import { type FaultPlan, makeVirtualCloud, standardScaling } from '../src/virtual-cloud.ts';
+
+/** Messages that go from a queue to another one and back, sealed on their way, until they have gone often enough. */
+export function makeSmallWorld(seed: number, faults: FaultPlan = {}, messages = 20) {
+  const cloud = makeVirtualCloud({
+    seed,
+    faults,
+    queues: [
+      { name: 'there', visibilityTimeout: 30 },
+      { name: 'back', visibilityTimeout: 30 },
+    ],
+    functions: [passOn('there', 'back'), passOn('back', 'there')],
+  });
+  for (let number = 0; number < messages; number += 1)
+    cloud.send('there', { body: `${number}/5`, group: String(number % 3) });
+  return cloud;
+}
+
+function passOn(from: string, to: string) {
+  const scaling = standardScaling(10);
+  return {
+    name: `from-${from}`,
+    timeout: 10_000,
+    sources: [{ queue: from, scaling }],
+    start: ({ sqs, kms, time, random, log }: Outside) => {
+      const EncryptionContext = { from };
+      return async function handler(event: SQSEvent) {
+        const sealed: GenerateDataKeyWithoutPlaintextCommandOutput = await kms.send(
+          new GenerateDataKeyWithoutPlaintextCommand({ KeyId: 'key', NumberOfBytes: 32, EncryptionContext }),
+        );
+        const { CiphertextBlob } = sealed;
+        const opened: DecryptCommandOutput = await kms.send(new DecryptCommand({ CiphertextBlob, EncryptionContext }));
+        await Promise.all(event.Records.map(({ body }) => pass(body)));
+        log(`passed ${event.Records.length} with ${opened.Plaintext?.at(0)} at ${time.now()}`);
+      };
+
+      async function pass(body: string): Promise<void> {
+        const [number, left] = body.split('/').map(Number);
+        await time.pause(random.number() * 50);
+        if (left === 0) log(`done ${number}`);
+        else await sqs.send(new SendMessageCommand({ QueueUrl: to, MessageBody: `${number}/${Number(left) - 1}` }));
+      }
+    },
+  };
+}
+
+type Outside = Parameters<Parameters<typeof makeVirtualCloud>[0]['functions'][number]['start']>[0];
+
+if (import.meta.main) {
+  const cloud = makeSmallWorld(Number(process.argv[2]), { shares: { slow: 0.1, answer_lost: 0.1 } });
+  await cloud.runUntilIdle(Number.MAX_SAFE_INTEGER);
+  console.log(cloud.digest());
+}
