@@ -10,7 +10,7 @@ export interface Costs {
   readonly timer: number;
   /** Processor time of a message that an event source hands over. */
   readonly message: number;
-  /** The time until a call's answer is there, by `service:Operation`, or by service for all others. */
+  /** The time until a call's answer is there, by `service:Operation`, named as the SDK's command, or by service for all others. */
   readonly latency: Readonly<Record<string, number>>;
   /** From a batch's leaving its queue, or a caller's asking, until the function has it. */
   readonly invoke: number;
@@ -27,8 +27,8 @@ export const defaultCosts: Costs = {
   message: 0.2,
   latency: {
     dynamodb: 7,
-    'dynamodb:GetItem': 5,
-    'dynamodb:BatchGetItem': 5,
+    'dynamodb:Get': 5,
+    'dynamodb:BatchGet': 5,
     'dynamodb:Query': 5,
     sqs: 10,
     kms: 10,

@@ -36,8 +36,9 @@ export interface VirtualCloudDefinition {
   readonly keepsTrace?: boolean;
 }
 
+/** A method, so that it may ask for commands of its own type. */
 interface Tables {
-  readonly execute: (command: unknown) => object;
+  execute(command: unknown): object;
 }
 
 /** All that leads out of a process. */
@@ -55,9 +56,9 @@ export interface ProcessOutside {
   readonly log: (text: string) => void;
 }
 
-/** What sends the SDK's commands. Its answer is of the type that the command's own client says. */
+/** What sends the SDK's commands, in place of a client of the SDK: the answer is of the type that this client says. */
 interface Client {
-  readonly send: (command: unknown, options?: { readonly abortSignal?: AbortSignal }) => Promise<never>;
+  readonly send: (command: unknown, options?: object) => Promise<never>;
 }
 
 export type VirtualCloud = ReturnType<typeof makeVirtualCloud>;
@@ -173,9 +174,11 @@ function makeSend(
   service: string,
   execute: (command: unknown) => object,
 ) {
-  function send(command: unknown, options?: { readonly abortSignal?: AbortSignal }): Promise<never>;
-  function send(command: unknown, options?: { readonly abortSignal?: AbortSignal }): Promise<unknown> {
-    return call({ service, ...describe(command), signal: options?.abortSignal }, () => execute(command));
+  function send(command: unknown, options?: object): Promise<never>;
+  function send(command: unknown, options?: object): Promise<unknown> {
+    const { abortSignal } = fieldsOf(options);
+    const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined;
+    return call({ service, ...describe(command), signal }, () => execute(command));
   }
   return send;
 }
@@ -187,9 +190,10 @@ function describe(command: unknown): Pick<Call, 'operation' | 'resource' | 'entr
   }
   const { input } = command;
   const operation = command.constructor.name.replace(/Command$/, '');
-  const { QueueUrl, TableName, KeyId, TopicArn, Entries } = fieldsOf(input);
-  const resource = String(QueueUrl ?? TableName ?? KeyId ?? TopicArn ?? '');
-  return { operation, resource, entries: Array.isArray(Entries) ? Entries.length : 1, input };
+  const { QueueUrl, TableName, RequestItems, KeyId, TopicArn, Entries, Statements } = fieldsOf(input);
+  const resource = String(QueueUrl ?? TableName ?? KeyId ?? TopicArn ?? Object.keys(fieldsOf(RequestItems)));
+  const several = Entries ?? Statements;
+  return { operation, resource, entries: Array.isArray(several) ? several.length : 1, input };
 }
 
 function fieldsOf(input: unknown): Record<string, unknown> {

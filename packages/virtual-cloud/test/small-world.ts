@@ -1,10 +1,5 @@
-import {
-  DecryptCommand,
-  type DecryptCommandOutput,
-  GenerateDataKeyWithoutPlaintextCommand,
-  type GenerateDataKeyWithoutPlaintextCommandOutput,
-} from '@aws-sdk/client-kms';
-import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { DecryptCommand, GenerateDataKeyWithoutPlaintextCommand, type KMSClient } from '@aws-sdk/client-kms';
+import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
 import { type FaultPlan, makeVirtualCloud, standardScaling } from '../src/virtual-cloud.ts';
 
@@ -30,14 +25,15 @@ function passOn(from: string, to: string) {
     name: `from-${from}`,
     timeout: 10_000,
     sources: [{ queue: from, scaling }],
-    start: ({ sqs, kms, time, random, log }: Outside) => {
+    start: ({ time, random, log, ...clients }: Outside) => {
+      const { sqs, kms }: Clients = clients;
       const EncryptionContext = { from };
       return async function handler(event: SQSEvent) {
-        const sealed: GenerateDataKeyWithoutPlaintextCommandOutput = await kms.send(
+        const sealed = await kms.send(
           new GenerateDataKeyWithoutPlaintextCommand({ KeyId: 'key', NumberOfBytes: 32, EncryptionContext }),
         );
         const { CiphertextBlob } = sealed;
-        const opened: DecryptCommandOutput = await kms.send(new DecryptCommand({ CiphertextBlob, EncryptionContext }));
+        const opened = await kms.send(new DecryptCommand({ CiphertextBlob, EncryptionContext }));
         await Promise.all(event.Records.map(({ body }) => pass(body)));
         log(`passed ${event.Records.length} with ${opened.Plaintext?.at(0)} at ${time.now()}`);
       };
@@ -50,6 +46,11 @@ function passOn(from: string, to: string) {
       }
     },
   };
+}
+
+interface Clients {
+  readonly sqs: Pick<SQSClient, 'send'>;
+  readonly kms: Pick<KMSClient, 'send'>;
 }
 
 type Outside = Parameters<Parameters<typeof makeVirtualCloud>[0]['functions'][number]['start']>[0];

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { FaultPlan } from '../src/virtual-cloud.ts';
+import { type FaultPlan, makeVirtualCloud } from '../src/virtual-cloud.ts';
 import { makeSmallWorld } from './small-world.ts';
 
 const latest = Number.MAX_SAFE_INTEGER;
@@ -78,4 +78,29 @@ it('nothing goes wrong once the faults have ended', async () => {
   cloud.at(cloud.now() + 60_000, cloud.endFaults);
   await cloud.runUntilIdle(latest);
   expect(doneIn(cloud).size).toBe(20);
+});
+
+it('calls the tables that it is given, and traces which they are', async () => {
+  class GetCommand {
+    readonly input = { TableName: 'things', Key: { id: 1 } };
+  }
+  const cloud = makeVirtualCloud({
+    seed: 1,
+    tables: ({ now }) => ({
+      execute: (command: GetCommand) => ({ Item: { ...command.input.Key, at: now() - start } }),
+    }),
+    functions: [
+      {
+        name: 'f',
+        timeout: 10_000,
+        start:
+          ({ dynamodb }) =>
+          () =>
+            dynamodb.send(new GetCommand()),
+      },
+    ],
+  });
+  const start = cloud.now();
+  expect(await cloud.invoke('f', {})).toMatchObject({ result: { Item: { id: 1, at: expect.any(Number) } } });
+  expect(cloud.trace(({ kind }) => kind === 'call')).toMatchObject([{ text: 'f#1 dynamodb:Get things 1 fine ' }]);
 });
