@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  addNumbers,
+  canonicalNumber,
+  compareNumbers,
+  sortableNumber,
+  subtractNumbers,
+} from '../../src/dynamodb/decimal.ts';
+
+test.each([
+  ['0', '0'],
+  ['-0', '0'],
+  ['0.000e5', '0'],
+  ['+7', '7'],
+  ['007.50', '7.5'],
+  ['.5', '0.5'],
+  ['5.', '5'],
+  ['1e3', '1000'],
+  ['-1.5E-3', '-0.0015'],
+  ['1E21', '1000000000000000000000'],
+  ['99999999999999999999999999999999999999', '99999999999999999999999999999999999999'],
+  ['9.9999999999999999999999999999999999999E+125', `${'9'.repeat(38)}${'0'.repeat(88)}`],
+  ['1E-130', `0.${'0'.repeat(129)}1`],
+])('%s is kept as %s', (text, kept) => {
+  expect(canonicalNumber(text)).toBe(kept);
+  expect(canonicalNumber(kept)).toBe(kept);
+});
+
+test.each([
+  ['', /cannot be converted/],
+  ['.', /cannot be converted/],
+  ['1 ', /cannot be converted/],
+  ['0x10', /cannot be converted/],
+  ['1e', /cannot be converted/],
+  ['NaN', /cannot be converted/],
+  ['1E126', /overflow/],
+  ['-1E126', /overflow/],
+  ['1E-131', /underflow/],
+  ['1E999999999', /overflow/],
+  ['100000000000000000000000000000000000001', /38 significant digits/],
+  ['1.00000000000000000000000000000000000001', /38 significant digits/],
+])('"%s" is refused', (text, message) => {
+  expect(() => canonicalNumber(text)).toThrow(
+    expect.objectContaining({ name: 'ValidationException', message: expect.stringMatching(message) }),
+  );
+});
+
+test('sums that a double gets wrong are exact', () => {
+  expect(addNumbers('0.1', '0.2')).toBe('0.3');
+  expect(addNumbers('1700000000000.123', '0.0001')).toBe('1700000000000.1231');
+  expect(addNumbers('999999999999999', '999999999999999')).toBe('1999999999999998');
+  expect(subtractNumbers('5', '5')).toBe('0');
+});
+
+test('a sum that has more than 38 digits is refused', () => {
+  expect(() => addNumbers('1E30', '1E-30')).toThrow('38 significant digits');
+  expect(() => addNumbers(`${'9'.repeat(38)}${'0'.repeat(88)}`, `1${'0'.repeat(88)}`)).toThrow('overflow');
+});
+
+describe('against whole numbers of any size', () => {
+  /** A number as ten to the power of -60 times a whole number: all sums and comparisons are those of the whole numbers. */
+  const number = fc
+    .tuple(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), fc.integer({ min: -18, max: 2 }))
+    .map(([digits, exponent]) => ({
+      text: canonicalNumber(`${digits}e${exponent}`),
+      whole: digits * 10n ** BigInt(exponent + 60),
+    }));
+
+  test('they add, subtract and compare alike', () => {
+    fc.assert(
+      fc.property(number, number, (one, other) => {
+        expect(wholeOf(addNumbers(one.text, other.text))).toBe(one.whole + other.whole);
+        expect(wholeOf(subtractNumbers(one.text, other.text))).toBe(one.whole - other.whole);
+        const order = one.whole < other.whole ? -1 : Number(one.whole > other.whole);
+        expect(Math.sign(compareNumbers(one.text, other.text))).toBe(order);
+        const [left, right] = [sortableNumber(one.text), sortableNumber(other.text)];
+        expect(left < right ? -1 : Number(left > right)).toBe(order);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  function wholeOf(text: string): bigint {
+    const [whole = '', fraction = ''] = text.split('.');
+    return BigInt(whole + fraction) * 10n ** BigInt(60 - fraction.length);
+  }
+});
+
+test('the canonical form of a double is the same double', () => {
+  const double = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e100, max: 1e100 });
+  fc.assert(
+    fc.property(double, value => {
+      fc.pre(value === 0 || Math.abs(value) > 1e-100);
+      expect(Number(canonicalNumber(String(value)))).toBe(value === 0 ? 0 : value);
+    }),
+  );
+});
