@@ -21,7 +21,7 @@ export function admitted(value: AttributeValue, depth = 0): AttributeValue {
 }
 
 /** Returns attributes as DynamoDB would keep them. @throws ValidationException as for a value. */
-export function admittedAttributes(attributes: Attributes, depth = 0): Record<string, AttributeValue> {
+function admittedAttributes(attributes: Attributes, depth = 0): Record<string, AttributeValue> {
   const kept: Record<string, AttributeValue> = {};
   for (const [name, value] of Object.entries(attributes)) kept[name] = admitted(value, depth);
   return kept;
