@@ -5,9 +5,11 @@ export interface Happening {
   readonly at: number;
   readonly kind: 'call' | 'invocation' | 'line' | 'message' | 'process';
   readonly text: string;
+  /** What was asked and answered, as JSON; may be empty. */
+  readonly detail: string;
 }
 
-/** Notes what happens. The detail is no part of the trace, but of the digest. */
+/** Notes what happens. */
 export type Note = (kind: Happening['kind'], text: string, detail?: () => unknown) => void;
 
 /**
@@ -29,10 +31,10 @@ export function makeRecord({
   const happenings: Happening[] = [];
 
   const note: Note = (kind, text, detail) => {
-    const happening = { at: now(), kind, text };
+    const happening = { at: now(), kind, text, detail: detail ? JSON.stringify(detail()) : '' };
     if (keepsTrace) happenings.push(happening);
     if (leavesOut(happening)) return;
-    hash.update(`${happening.at} ${kind} ${text} ${detail ? JSON.stringify(detail()) : ''}\n`);
+    hash.update(`${happening.at} ${kind} ${text} ${happening.detail}\n`);
   };
 
   return {
