@@ -10,8 +10,8 @@ import { textsOf } from '../../bin/console/texts.ts';
 import { settled } from '../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
+import { tableNames } from '../../tools/support/tables.ts';
 import { type Database, startDatabase } from '../support/database/database.ts';
-import { tableNames } from '../support/tables.ts';
 import { aDelivery, aWebhook, noon } from '../unit/delivery/builders.ts';
 
 const [webhooks, deliveries] = [10_000, 100_000];

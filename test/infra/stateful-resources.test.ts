@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tableDefinition, tableNames } from '../support/tables.ts';
+import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
 import { type Resource, resourcesOf, type StackName, stageTemplates } from './templates.ts';
 
 const stateful = ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key', 'AWS::SQS::Queue', 'AWS::ApiGatewayV2::Api'];

@@ -18,12 +18,12 @@ import { type Keyring, makeKeyring, type SigningAlgorithm } from '../../lambdas/
 import type { Outside } from '../../lambdas/platform/outside.ts';
 import { systemRandom } from '../../lambdas/platform/random.ts';
 import type { Log, Telemetry } from '../../lambdas/platform/telemetry.ts';
+import type { TableName } from '../../tools/support/tables.ts';
 import { type FrozenClock, frozenClock } from './clock.ts';
 import { type Database, startDatabase } from './database/database.ts';
 import { type FakeKms, makeFakeKms } from './fake-kms.ts';
 import { httpRequest, type RequestDescription } from './http-request.ts';
 import { quickKeyDerivation } from './password-hashing.ts';
-import type { TableName } from './tables.ts';
 
 /** The names the service under test goes by. */
 export const issuer = 'https://auth.example.com';

@@ -13,8 +13,8 @@ import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { systemTime } from '../../lambdas/platform/timer.ts';
 import { type OpsResult, runOpsInProcess } from '../../tools/support/ops.ts';
+import { tableNames } from '../../tools/support/tables.ts';
 import { type Database, startDatabase } from './database/database.ts';
-import { tableNames } from './tables.ts';
 
 /** All tables with a keyring, and the operator's command line over them, without a run of the service. */
 export interface OperatedTables {

@@ -1,7 +1,7 @@
 import type { AttributeDefinition, GlobalSecondaryIndex, KeySchemaElement } from '@aws-sdk/client-dynamodb';
 
-/** The name of a table, in tests. */
-export type TableName = keyof typeof keys;
+/** The name of a table, as tests and the laboratory have it. */
+export type TableName = (typeof tables)[number]['name'];
 
 /** A table's keys and indexes, as `CreateTable` and CloudFormation take them. */
 export interface TableDefinition {
@@ -12,12 +12,14 @@ export interface TableDefinition {
 
 /** Returns the names of all tables. */
 export function tableNames(): readonly TableName[] {
-  return Object.keys(keys) as TableName[];
+  return tables.map(({ name }) => name);
 }
 
-/** Returns the definition of a table. */
+/** Returns the definition of a table. @throws {RangeError} where there is none of that name. */
 export function tableDefinition(name: TableName): TableDefinition {
-  const { key, indexes = {} }: TableKeys = keys[name];
+  const table: TableKeys | undefined = tables.find(each => each.name === name);
+  if (!table) throw new RangeError(`There is no table ${name}.`);
+  const { key, indexes = {} } = table;
   const attributes = [...new Set([...key, ...Object.values(indexes).flat()])];
   const secondary = Object.entries(indexes).map(([index, indexKey]) => ({
     IndexName: index,
@@ -38,17 +40,19 @@ export function tableDefinition(name: TableName): TableDefinition {
  * The keys and indexes of the data stack, which takes seconds to synthesise. `test/infra/stateful-resources.test.ts` compares
  * both.
  */
-const keys = {
-  Clients: { key: ['clientId'] },
-  Users: { key: ['userId'] },
-  Credentials: { key: ['email'] },
-  Sessions: { key: ['userId', 'sessionId'], indexes: { byClient: ['clientId', 'sessionId'] } },
-  Lockouts: { key: ['pk'] },
-  Webhooks: {
+const tables = [
+  { name: 'Clients', key: ['clientId'] },
+  { name: 'Users', key: ['userId'] },
+  { name: 'Credentials', key: ['email'] },
+  { name: 'Sessions', key: ['userId', 'sessionId'], indexes: { byClient: ['clientId', 'sessionId'] } },
+  { name: 'Lockouts', key: ['pk'] },
+  {
+    name: 'Webhooks',
     key: ['accountId', 'eventName'],
     indexes: { announcements: ['announcementShard', 'announcementAt'] },
   },
-  Deliveries: {
+  {
+    name: 'Deliveries',
     key: ['id', 'part'],
     indexes: {
       due: ['dueShard', 'dueAt'],
@@ -56,10 +60,11 @@ const keys = {
       undelivered: ['stateShard', 'listKey'],
     },
   },
-  Keyring: { key: ['kind', 'generation'] },
-} as const satisfies Record<string, TableKeys>;
+  { name: 'Keyring', key: ['kind', 'generation'] },
+] as const satisfies readonly TableKeys[];
 
 interface TableKeys {
+  readonly name: string;
   /** Partition key, then sort key if there is one. */
   readonly key: Key;
   readonly indexes?: Record<string, Key>;

@@ -3,7 +3,7 @@ import { CreateTableCommand, DescribeTableCommand } from '@aws-sdk/client-dynamo
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
 import { type Dynamo, makeDocumentClient, makeDynamo } from '../../../lambdas/platform/aws/dynamo.ts';
-import { type TableName, tableDefinition } from '../tables.ts';
+import { type TableName, tableDefinition } from '../../../tools/support/tables.ts';
 import { type Engine, startDynalite } from './dynalite.ts';
 
 /** A DynamoDB of this test file alone, in memory, on the engine that `EMISSOR_DYNAMODB` names. */

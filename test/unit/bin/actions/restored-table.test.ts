@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareTables, putMissing } from '../../../../bin/actions/restored-table.ts';
 import { batchDelete } from '../../../../lambdas/platform/aws/batch-delete.ts';
 import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
+import { tableDefinition } from '../../../../tools/support/tables.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
-import { tableDefinition } from '../../../support/tables.ts';
 
 const both = { table: 'Sessions', restored: 'Sessions-restored', keyNames: ['userId', 'sessionId'] };
 const now = 1_000;
