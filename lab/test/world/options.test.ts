@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { readOptions, usage } from '../../world/options.ts';
+
+test('Without options twenty seeds run.', () => {
+  const { seeds, faultClass, trace } = readOptions([]);
+  expect([seeds.length, seeds[0], faultClass, trace]).toEqual([20, 1, undefined, undefined]);
+});
+
+test('A seed is replayed with its class and a trace.', () => {
+  const options = readOptions(['--seed', '7', '--class', 'deaths', '--trace', 'evt_1']);
+  expect(options).toEqual({ seeds: [7], faultClass: 'deaths', trace: 'evt_1', help: false });
+});
+
+test.each([[['--seeds', '0']], [['--class', 'storms']], [['--trace', 'evt_1']], [['--speed', '1']]])(
+  'Options that would run nothing are refused: %j',
+  args => {
+    expect(() => readOptions(args)).toThrow(TypeError);
+  },
+);
+
+test('The usage names every option.', () => {
+  for (const option of ['seeds', 'from', 'seed', 'class', 'trace', 'help']) expect(usage).toContain(`--${option}`);
+});

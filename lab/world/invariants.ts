@@ -1,0 +1,132 @@
+import type { Delivery } from '../../lambdas/delivery/delivery.ts';
+import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
+import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
+import { deliveryFromItem, keysUntil } from '../../lambdas/delivery/store/delivery-item.ts';
+import { headPart } from '../../lambdas/delivery/store/head-key.ts';
+import { deadLetters, queueOf, type World } from './make-world.ts';
+import type { Post } from './receivers.ts';
+import { minute, second } from './times.ts';
+
+/** A broken promise, and the delivery that it was broken for, if it is one's. */
+export interface Violation {
+  readonly what: string;
+  readonly deliveryId?: string;
+}
+
+/** Judges a world: all along, and at its end. */
+export function makeJudge({ cloud, tables, receivers, publications, faultClass }: World, began: number) {
+  const violations = new Map<string, Violation>();
+  const numbers = new Map<string, number>();
+  const latest = faultClass === 'calm' ? latestInCalm : latestWithFaults;
+  let worst = 0;
+  return { look, judgeEnd, violations: () => [...violations.values()], worstLateness: () => worst };
+
+  /** Looks at what is under way. */
+  function look(): void {
+    const deliveries = readDeliveries();
+    const outcomes = readOutcomes();
+    for (const { at, deliveryId } of publications) {
+      const delivery = deliveries.get(deliveryId);
+      if (delivery) lookAt(delivery);
+      else if (!outcomes.has(deliveryId)) judgeLateness(deliveryId, began + at);
+    }
+  }
+
+  function lookAt({ id, accountId, eventName, state, attempt, wait }: Delivery): void {
+    if (attempt < (numbers.get(id) ?? 1)) violate('the number of the next attempt went back', id);
+    numbers.set(id, attempt);
+    if (state !== 'pending' || !wait) return;
+    if (wait.slowLane !== 'waiting') judgeLateness(id, wait.nextAttemptAt);
+    else if (!tasks().has(slownessId({ accountId, eventName }))) violate('waits for a slot that nobody gives', id);
+  }
+
+  function judgeLateness(id: string, dueAt: number): void {
+    const lateness = cloud.now() - dueAt;
+    worst = Math.max(worst, lateness);
+    if (lateness > latest) violate(`late by more than ${latest / second} s`, id);
+  }
+
+  /** Judges what is left when all should have come to rest. */
+  function judgeEnd(): void {
+    const deliveries = readDeliveries();
+    const outcomes = readOutcomes();
+    for (const { deliveryId } of publications) {
+      const delivery = deliveries.get(deliveryId);
+      if (delivery) judgeDelivery(delivery);
+      else if (!outcomes.has(deliveryId)) violate('lost: neither a delivery nor a line of the log', deliveryId);
+    }
+    for (const name of Object.values(queueOf)) {
+      const left = cloud.queue(name).bodies().length;
+      if (left > 0) violate(`${left} messages are left in ${name}`);
+    }
+    const refused = new Set(publications.filter(({ isMalformed }) => isMalformed).map(({ body }) => body));
+    for (const body of cloud.queue(deadLetters.queue).bodies()) {
+      if (!refused.has(body)) violate(`a dead letter: ${body}`);
+    }
+    const now = keysUntil(cloud.now());
+    for (const { id, dueAt } of tables.items('Deliveries')) {
+      if (dueAt !== undefined && String(dueAt) <= now) violate(`due, and left in the index: ${id}`);
+    }
+  }
+
+  function judgeDelivery({ id, state, attempt, attempts }: Delivery): void {
+    if (state === 'pending') violate('pending after all', id);
+    if (!areNumbersWhole(attempts)) violate('attempt numbers have gaps or repeats', id);
+    if (attempt !== (attempts.at(-1)?.number ?? 0) + 1) violate('the next attempt is not the one after the latest', id);
+    if (state === 'delivered' && !receivers.isWelcomed(id)) violate('delivered, though no receiver said so', id);
+    if (state !== 'delivered' && attempts.some(({ result }) => result === 'delivered')) {
+      violate('a success was recorded, and it is not delivered', id);
+    }
+    const posts = receivers.postsOf(id);
+    const unmade = attempts.filter(({ result, startedAt }, index) => {
+      if (result !== 'delivered' && result !== 'http') return false;
+      return !isOneWithin(posts, Date.parse(startedAt), attempts[index + 1]?.startedAt);
+    });
+    if (unmade.length > 0) violate('recorded, but never POSTed', id);
+    if (faultClass === 'calm' && posts.length > attempts.length) violate('POSTed again in calm', id);
+  }
+
+  function violate(what: string, deliveryId?: string): void {
+    violations.set(`${what} ${deliveryId ?? ''}`, { what, ...(deliveryId !== undefined && { deliveryId }) });
+  }
+
+  function readDeliveries(): ReadonlyMap<string, Delivery> {
+    const heads = tables.items('Deliveries').filter(({ id, part }) => part === headPart && isDeliveryId(String(id)));
+    return new Map(heads.map(head => [String(head.id), deliveryFromItem(head)]));
+  }
+
+  /** Returns the ids of the slow backlogs that the sweeper looks at. */
+  function tasks(): ReadonlySet<string> {
+    const items = tables.items('Deliveries').filter(({ dueAt }) => dueAt !== undefined);
+    return new Set(items.map(({ id }) => String(id)));
+  }
+
+  /** Returns the ids of the events of which the log tells that they became no deliveries. */
+  function readOutcomes(): ReadonlySet<string> {
+    const ids = cloud.logs({ text: outcomeLine }).map(({ text }) => deliveryIdIn.exec(text)?.[1]);
+    return new Set(ids.filter(id => id !== undefined));
+  }
+}
+
+/** Nobody is told of a wait in calm. With faults, a batch of a process that died comes back after 4.5 minutes, and may meet another fault. */
+const latestInCalm = 20 * second;
+const latestWithFaults = 10 * minute;
+
+const outcomeLine = /"message":"event\.(?:without_webhook|refused)"/;
+const deliveryIdIn = /"deliveryId":"([^"]+)"/;
+
+/** Numbers grow by one. Of internal errors in a row the latest alone stays. */
+function areNumbersWhole(attempts: Delivery['attempts']): boolean {
+  return attempts.every(({ number, result }, index) => {
+    const before = attempts[index - 1]?.number ?? 0;
+    return number === before + 1 || (result === 'internal' && number > before);
+  });
+}
+
+/** Returns whether a POST was made from a moment on and before the next attempt, by clocks that may be wrong. */
+function isOneWithin(posts: readonly Post[], from: number, nextStartedAt: string | undefined): boolean {
+  const until = nextStartedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(nextStartedAt);
+  return posts.some(({ at }) => from - clockError <= at && at <= until + clockError);
+}
+
+const clockError = 250;

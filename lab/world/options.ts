@@ -1,0 +1,61 @@
+import { parseArgs } from 'node:util';
+import { type FaultClass, faultClasses } from './fault-classes.ts';
+
+/** The output of `npm run world -- --help`. */
+export const usage = `npm run world [-- OPTIONS]
+
+Runs delivery by the product's own functions in virtual time, with faults by seed, and ends with 1 if a promise is broken.
+
+  --seeds N      seeds from the first on (20)
+  --from N       the first seed (1)
+  --seed N       this seed only
+  --class CLASS  ${faultClasses.join(', ')}; without it the seed says which
+  --trace ID     with --seed: what happened to a delivery
+  --help         this text
+`;
+
+/** The options of a run. */
+export interface WorldOptions {
+  readonly seeds: readonly number[];
+  readonly faultClass: FaultClass | undefined;
+  /** The id of a delivery. */
+  readonly trace: string | undefined;
+  readonly help: boolean;
+}
+
+/**
+ * Reads the options of a run.
+ *
+ * @throws {TypeError} for an unknown option or value.
+ */
+export function readOptions(args: readonly string[]): WorldOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seeds: { type: 'string', default: '20' },
+      from: { type: 'string', default: '1' },
+      seed: { type: 'string' },
+      class: { type: 'string' },
+      trace: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { seed, trace, help } = values;
+  if (trace !== undefined && seed === undefined) throw new TypeError('--trace needs --seed.');
+  const first = seed === undefined ? wholeNumber('--from', values.from) : wholeNumber('--seed', seed);
+  const count = seed === undefined ? wholeNumber('--seeds', values.seeds) : 1;
+  const seeds = Array.from({ length: count }, (_, index) => first + index);
+  return { seeds, faultClass: readClass(values.class), trace, help };
+}
+
+function readClass(text: string | undefined): FaultClass | undefined {
+  const found = faultClasses.find(name => name === text);
+  if (text !== undefined && found === undefined)
+    throw new TypeError(`--class "${text}" is none of ${faultClasses.join(', ')}.`);
+  return found;
+}
+
+function wholeNumber(option: string, text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new TypeError(`${option} "${text}" is not a whole number from 1 to 9999999.`);
+  return Number(text);
+}

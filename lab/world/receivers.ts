@@ -1,0 +1,72 @@
+import { makeRandom, type Random } from '../../tools/support/random.ts';
+import { minute } from './times.ts';
+
+/** How a receiver deals with a POST. */
+export interface Reaction {
+  /** The status of its answer. `refused`: it takes no connection. */
+  readonly status: number | 'refused';
+  /** Milliseconds until it answers; infinity where it never does. */
+  readonly afterMs: number;
+}
+
+/** A POST that reached a receiver. */
+export interface Post {
+  readonly at: number;
+  readonly host: string;
+  readonly deliveryId: string;
+}
+
+/** The receivers of a world. */
+export type Receivers = ReturnType<typeof makeReceivers>;
+
+/** Kinds of receivers, by what they do this many milliseconds after the beginning. */
+export const receiverKinds: Readonly<Record<string, (random: Random, age: number) => Reaction>> = {
+  quick: random => ({ status: 200, afterMs: 20 + 80 * random() }),
+  fails: random => ({ status: random() < 0.3 ? 500 : 200, afterMs: 20 + 80 * random() }),
+  hangs: (_, age) => ({ status: 200, afterMs: age < 1.5 * minute ? Number.POSITIVE_INFINITY : 50 }),
+  slow: random => ({ status: 200, afterMs: random() < 0.5 ? 2_500 + 3_000 * random() : 50 }),
+  refuses: (_, age) => ({ status: age < minute ? 'refused' : 200, afterMs: 20 }),
+  gone: random => ({ status: random() < 0.05 ? 410 : 200, afterMs: 30 }),
+  down: () => ({ status: 503, afterMs: 30 }),
+  lazy: random => ({ status: random() < 0.3 ? 500 : 200, afterMs: 1_900 }),
+};
+
+/** Makes receivers, one a host, that note what reaches them and what they answered. */
+export function makeReceivers(seed: number, now: () => number) {
+  const began = now();
+  const posts = new Map<string, Post[]>();
+  const welcomed = new Set<string>();
+  const reactions = new Map<string, () => Reaction>();
+  return { add, take, answer, postsOf, isWelcomed: (deliveryId: string) => welcomed.has(deliveryId), count };
+
+  /** Adds a receiver of a kind. */
+  function add(host: string, kind: string): void {
+    const random = makeRandom(seed * 1_000 + reactions.size);
+    reactions.set(host, () => receiverKinds[kind]?.(random, now() - began) ?? unknownHost);
+  }
+
+  /** Takes a POST, and returns what comes of it. */
+  function take(host: string, deliveryId: string): Reaction {
+    const reaction = (reactions.get(host) ?? (() => unknownHost))();
+    if (reaction.status !== 'refused') {
+      const earlier = posts.get(deliveryId) ?? [];
+      posts.set(deliveryId, [...earlier, { at: now(), host, deliveryId }]);
+    }
+    return reaction;
+  }
+
+  /** Notes that a sender has read an answer. */
+  function answer(deliveryId: string, status: number): void {
+    if (status >= 200 && status < 300) welcomed.add(deliveryId);
+  }
+
+  function postsOf(deliveryId: string): readonly Post[] {
+    return posts.get(deliveryId) ?? [];
+  }
+
+  function count(): number {
+    return [...posts.values()].reduce((sum, { length }) => sum + length, 0);
+  }
+}
+
+const unknownHost: Reaction = { status: 'refused', afterMs: 0 };

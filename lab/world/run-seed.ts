@@ -1,0 +1,69 @@
+import type { Happening } from '@emissor/virtual-cloud';
+import { type FaultClass, faultTime } from './fault-classes.ts';
+import { makeJudge, type Violation } from './invariants.ts';
+import { type Compositions, makeWorld } from './make-world.ts';
+import { minute, second } from './times.ts';
+
+/** What became of a world. */
+export interface SeedResult {
+  readonly seed: number;
+  readonly faultClass: FaultClass;
+  /** The same for the same world. */
+  readonly digest: string;
+  readonly events: number;
+  readonly posts: number;
+  readonly deaths: number;
+  /** Milliseconds that something was late at most, as the judge saw it. */
+  readonly worstLateness: number;
+  /** Seconds of processor time. */
+  readonly cpu: number;
+  readonly violations: readonly Violation[];
+  /** Returns what happened to a delivery, and who died meanwhile. */
+  readonly trace: (deliveryId: string) => readonly Happening[];
+}
+
+/** Runs the world of a seed: a minute of events, three of faults, and then calm until all should have come to rest. */
+export async function runSeed(seed: number, faultClass: FaultClass, compositions?: Compositions): Promise<SeedResult> {
+  const usageBefore = process.cpuUsage();
+  const world = makeWorld(seed, faultClass, compositions);
+  try {
+    const { cloud, receivers, publications } = world;
+    const began = await world.begin();
+    const judge = makeJudge(world, began);
+    for (let age = 0; age < wholeTime; age += age < busyTime ? 10 * second : minute) {
+      if (age === faultTime) cloud.endFaults();
+      await cloud.run(began + age);
+      judge.look();
+    }
+    judge.judgeEnd();
+    const { user, system } = process.cpuUsage(usageBefore);
+    return {
+      seed,
+      faultClass,
+      digest: cloud.digest(),
+      events: publications.length,
+      posts: receivers.count(),
+      deaths: cloud.trace(isDeath).length,
+      worstLateness: judge.worstLateness(),
+      cpu: (user + system) / 1e6,
+      violations: judge.violations(),
+      trace: deliveryId =>
+        cloud.trace(
+          happening =>
+            happening.text.includes(deliveryId) || happening.detail.includes(deliveryId) || isDeath(happening),
+        ),
+    };
+  } finally {
+    world.end();
+  }
+}
+
+/** In this time the judge looks every ten seconds, later every minute. */
+const busyTime = 6 * minute;
+
+/** Longer than the schedule, and what a slow backlog needs. */
+const wholeTime = 75 * minute;
+
+function isDeath({ kind, text }: Happening): boolean {
+  return kind === 'process' && text.includes(' dies: ');
+}

@@ -1,0 +1,49 @@
+import { composeRotateKeys } from '../../lambdas/auth/keys/rotate-keys.composition.ts';
+import { makeKeyring } from '../../lambdas/platform/keyring.ts';
+import { makeSealing } from '../../lambdas/platform/sealing.ts';
+import { makeTelemetry } from '../../lambdas/platform/telemetry.ts';
+import { secretBinding } from '../../lambdas/webhooks/webhook.ts';
+import { makeWebhookStore } from '../../lambdas/webhooks/webhook-store.ts';
+import { type Account, eventName } from './arrival.ts';
+import type { WorldOutside } from './process-outside.ts';
+
+/** Makes the function that fills the tables of a world: the first keys, and each account's webhook. */
+export function makeSetUp(outside: WorldOutside, accounts: readonly Account[]): () => Promise<void> {
+  const { dynamo, kms, time, random } = outside;
+  const rotateKeys = composeRotateKeys(keyRotation, outside, makeTelemetry('rotate-keys', 'rotate-keys', time.now));
+  const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });
+  const sealing = makeSealing(keyring, random);
+  const webhooks = makeWebhookStore({ dynamo, table: 'Webhooks' });
+
+  return async function setUp() {
+    await rotateKeys();
+    for (const { id, host, kind } of accounts) if (kind !== undefined) await register(id, host);
+  };
+
+  async function register(accountId: string, host: string): Promise<void> {
+    const createdAt = time.now();
+    const sealed = await sealing.seal('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', secretBinding(accountId, eventName));
+    await webhooks.create({
+      accountId,
+      eventName,
+      webhookId: `webhook-of-${accountId}`,
+      url: `https://${host}/hooks`,
+      secrets: [{ sealed, createdAt }],
+      status: 'active',
+      suspensionReason: null,
+      createdAt,
+      updatedAt: createdAt,
+    });
+  }
+}
+
+const day = 86_400;
+
+const keyRotation = {
+  KEYRING_TABLE: 'Keyring',
+  KEY_ARN: 'arn:aws:kms:sa-east-1:000000000000:key/world',
+  SIGNING_ALGORITHM: 'ES256',
+  KEY_ROTATION_SECONDS: 90 * day,
+  ACCESS_TOKEN_SECONDS: 900,
+  REFRESH_ABSOLUTE_SECONDS: 90 * day,
+} as const;

@@ -1,0 +1,85 @@
+import { markdownTable } from '../../tools/support/markdown-table.ts';
+import { type FaultClass, faultClasses } from './fault-classes.ts';
+import { readOptions, usage, type WorldOptions } from './options.ts';
+import { runSeed, type SeedResult } from './run-seed.ts';
+
+/*
+ * `npm run world`: runs delivery by the product's own functions in virtual time, a world for each seed, and judges whether every
+ * promise is kept. Ends with 1 if one is broken; see `options.ts`.
+ */
+
+/** The characters of a line of a trace. */
+const longestLine = 600;
+
+const options = readOrExit();
+if (options.help) console.log(usage);
+else process.exitCode = (await main(options)) ? 0 : 1;
+
+function readOrExit(): WorldOptions {
+  try {
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    console.error(`${error.message}\n${usage}`);
+    process.exit(2);
+  }
+}
+
+/** Runs the seeds. Returns whether every promise is kept. */
+async function main({ seeds, faultClass, trace }: WorldOptions): Promise<boolean> {
+  const results: Figures[] = [];
+  for (const seed of seeds) {
+    const { trace: traceOf, ...result } = await runSeed(seed, faultClass ?? classOf(seed));
+    results.push(result);
+    if (process.stderr.isTTY) process.stderr.write(`\r${results.length} of ${seeds.length} seeds`);
+    if (seeds.length === 1) console.log(describe(result));
+    const shown = trace ?? result.violations.find(({ deliveryId }) => deliveryId !== undefined)?.deliveryId;
+    if (result.violations.length > 0) showViolations(result, shown);
+    if (shown !== undefined) {
+      for (const { at, kind, text, detail } of traceOf(shown)) {
+        console.log(`${new Date(at).toISOString().slice(11)} ${kind} ${`${text} ${detail}`.slice(0, longestLine)}`);
+      }
+    }
+  }
+  if (process.stderr.isTTY) process.stderr.write('\n');
+  showFigures(results);
+  const broken = results.filter(({ violations }) => violations.length > 0).map(({ seed }) => seed);
+  console.log(broken.length === 0 ? '\nEvery promise is kept.' : `\nA promise is broken by seed ${broken.join(', ')}.`);
+  return broken.length === 0;
+}
+
+type Figures = Omit<SeedResult, 'trace'>;
+
+/** The classes take turns. */
+function classOf(seed: number): FaultClass {
+  return faultClasses[seed % faultClasses.length] ?? 'calm';
+}
+
+function describe({ seed, faultClass, events, posts, deaths, worstLateness, cpu, digest }: Figures): string {
+  const late = Math.round(worstLateness / 1_000);
+  return `Seed ${seed}, ${faultClass}: ${events} events, ${posts} POSTs, ${deaths} deaths, late by ${late} s at most, ${cpu.toFixed(1)} s, ${digest}`;
+}
+
+function showViolations(result: Figures, deliveryId: string | undefined): void {
+  console.log(`\n${describe(result)}`);
+  for (const { what, deliveryId: id = '' } of result.violations.slice(0, 20)) console.log(`  ${what} ${id}`);
+  const traced = deliveryId === undefined ? '' : ` --trace ${deliveryId}`;
+  console.log(`npm run world -- --seed ${result.seed} --class ${result.faultClass}${traced}\n`);
+}
+
+function showFigures(results: readonly Figures[]): void {
+  const rows = faultClasses.flatMap(name => {
+    const some = results.filter(({ faultClass }) => faultClass === name);
+    const sum = (of: (result: Figures) => number) => some.reduce((total, result) => total + of(result), 0);
+    const latest = Math.round(Math.max(...some.map(({ worstLateness }) => worstLateness)) / 1_000);
+    const row = [
+      name,
+      some.length,
+      sum(({ events }) => events),
+      sum(({ posts }) => posts),
+      sum(({ deaths }) => deaths),
+    ];
+    return some.length === 0 ? [] : [[...row, latest, sum(({ cpu }) => cpu).toFixed(1)].map(String)];
+  });
+  console.log(markdownTable(['class', 'seeds', 'events', 'POSTs', 'deaths', 'latest, s', 'CPU, s'], rows));
+}
