@@ -18,6 +18,7 @@ export function makeJudge({ cloud, tables, receivers, publications, faultClass }
   const violations = new Map<string, Violation>();
   const numbers = new Map<string, number>();
   const latest = faultClass === 'calm' ? latestInCalm : latestWithFaults;
+  const mayDie = faultClass === 'deaths' || faultClass === 'all';
   let worst = 0;
   return { look, judgeEnd, violations: () => [...violations.values()], worstLateness: () => worst };
 
@@ -59,9 +60,14 @@ export function makeJudge({ cloud, tables, receivers, publications, faultClass }
       const left = cloud.queue(name).bodies().length;
       if (left > 0) violate(`${left} messages are left in ${name}`);
     }
-    const refused = new Set(publications.filter(({ isMalformed }) => isMalformed).map(({ body }) => body));
+    const malformed = publications.filter(({ isMalformed }) => isMalformed);
+    const refused = new Set(malformed.map(({ body }) => body));
     for (const body of cloud.queue(deadLetters.queue).bodies()) {
       if (!refused.has(body)) violate(`a dead letter: ${body}`);
+    }
+    const told = readLines();
+    for (const { deliveryId } of malformed) {
+      if (!mayDie && !told.has(deliveryId)) violate('refused, and no line of the log says so', deliveryId);
     }
     const now = keysUntil(cloud.now());
     for (const { id, dueAt } of tables.items('Deliveries')) {
@@ -101,8 +107,17 @@ export function makeJudge({ cloud, tables, receivers, publications, faultClass }
     return new Set(items.map(({ id }) => String(id)));
   }
 
-  /** Returns the ids of the events of which the log tells that they became no deliveries. */
+  /**
+   * Returns the ids of the events that became no deliveries: the log tells of them, or they are dead letters. A process that dies once
+   * it has moved a refused event there tells nobody of it.
+   */
   function readOutcomes(): ReadonlySet<string> {
+    const dead = new Set(cloud.queue(deadLetters.queue).bodies());
+    const moved = publications.filter(({ isMalformed, body }) => isMalformed && dead.has(body));
+    return new Set([...readLines(), ...moved.map(({ deliveryId }) => deliveryId)]);
+  }
+
+  function readLines(): ReadonlySet<string> {
     const ids = cloud.logs({ text: outcomeLine }).map(({ text }) => deliveryIdIn.exec(text)?.[1]);
     return new Set(ids.filter(id => id !== undefined));
   }

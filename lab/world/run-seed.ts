@@ -47,11 +47,12 @@ export async function runSeed(seed: number, faultClass: FaultClass, compositions
       worstLateness: judge.worstLateness(),
       cpu: (user + system) / 1e6,
       violations: judge.violations(),
-      trace: deliveryId =>
-        cloud.trace(
-          happening =>
-            happening.text.includes(deliveryId) || happening.detail.includes(deliveryId) || isDeath(happening),
-        ),
+      trace: deliveryId => {
+        const publication = publications.find(each => each.deliveryId === deliveryId);
+        const message = JSON.stringify(publication?.body ?? deliveryId).slice(1, -1);
+        const isAbout = (text: string) => text.includes(deliveryId) || text.includes(message);
+        return cloud.trace(({ kind, text, detail }) => isAbout(text) || isAbout(detail) || isDeath({ kind, text }));
+      },
     };
   } finally {
     world.end();
@@ -64,6 +65,6 @@ const busyTime = 6 * minute;
 /** Longer than the schedule, and what a slow backlog needs. */
 const wholeTime = 75 * minute;
 
-function isDeath({ kind, text }: Happening): boolean {
+function isDeath({ kind, text }: Pick<Happening, 'kind' | 'text'>): boolean {
   return kind === 'process' && text.includes(' dies: ');
 }
