@@ -39,7 +39,7 @@ export function makeServiceClient({ authUrl, baseUrl, fetch, after }: ServiceAdd
     try {
       return await withDeadline(after, callTimeoutMs, async late => {
         late.addEventListener('abort', () => {
-          isLate = true;
+          isLate = late.reason instanceof Error && late.reason.name === 'TimeoutError';
         });
         const ended = signal === undefined ? late : AbortSignal.any([signal, late]);
         const response = await fetch(url, { ...request, redirect: 'error', signal: ended });
