@@ -36,6 +36,8 @@ export async function startFloodNetwork(): Promise<FloodNetwork> {
   const { private: key, cert: certificate } = await generate([{ name: 'commonName', value: 'floods' }], {
     keyType: 'ec',
     curve: 'P-256',
+    // OpenSSL reads a clock that lags by some milliseconds: a certificate made in the first of a second would not be valid yet.
+    notBeforeDate: new Date(Date.now() - 60_000),
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: '*.example.com' }] }],
   });
   const healthy = await startServers('healthy', { key, certificate });

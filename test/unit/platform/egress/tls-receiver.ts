@@ -57,6 +57,8 @@ export const certify = ({ commonName = '', dns = [], ip = [] }: Names = receiver
   ];
   return generate([{ name: 'commonName', value: commonName }], {
     ...(isRsa ? { keyType: 'rsa' as const, keySize: 2048 } : { keyType: 'ec' as const, curve: 'P-256' as const }),
+    // OpenSSL reads a clock that lags by some milliseconds: a certificate made in the first of a second would not be valid yet.
+    notBeforeDate: new Date(Date.now() - 60_000),
     // The library would add a name of its own where there is no extension at all.
     extensions: altNames.length > 0 ? [{ name: 'subjectAltName', altNames }] : [{ name: 'basicConstraints', cA: true }],
   });
