@@ -3,7 +3,6 @@ import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ProcessOutside } from '@emissor/virtual-cloud';
 import type { PinnedPost } from '../../lambdas/platform/egress/pinned-request.ts';
-import { makeLog } from '../../lambdas/platform/log.ts';
 import type { Outside } from '../../lambdas/platform/outside.ts';
 import type { Reaction, Receivers } from './receivers.ts';
 
@@ -33,11 +32,6 @@ export function makeWorldOutside(process: ProcessOutside, receivers: Receivers):
     post: makePost(process, receivers),
     readEventSourceState: async () => 'Enabled',
   };
-}
-
-/** Makes the telemetry of a process: its log has the process's clock. Metrics are nowhere. */
-export function makeWorldTelemetry(service: string, { time }: Pick<ProcessOutside, 'time'>) {
-  return { ...makeLog(service, time.now), count: nothing, measure: nothing };
 }
 
 interface Clients {
@@ -79,5 +73,3 @@ function makePost({ call, time }: ProcessOutside, receivers: Receivers): PinnedP
 function broken(isConnected: boolean, detail: string) {
   return { outcome: 'failed', isConnected, isStale: false, kind: 'connection', detail } as const;
 }
-
-function nothing(): void {}

@@ -1,7 +1,9 @@
 import type { Happening } from '@emissor/virtual-cloud';
 import { type FaultClass, faultTime } from './fault-classes.ts';
-import { makeJudge, type Violation } from './invariants.ts';
-import { type Compositions, makeWorld } from './make-world.ts';
+import { makeJudge } from './invariants/judge.ts';
+import type { Violation } from './invariants/violation.ts';
+import { makeWorld } from './make-world.ts';
+import type { Compositions } from './stage.ts';
 import { minute, second } from './times.ts';
 
 /** What became of a world. */

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.composition.ts';
 import { composeDeliver } from '../../../lambdas/delivery/worker/deliver.composition.ts';
 import { faultClasses } from '../../world/fault-classes.ts';
-import type { Compositions } from '../../world/make-world.ts';
 import { runSeed } from '../../world/run-seed.ts';
+import type { Compositions } from '../../world/stage.ts';
 
 test.each(faultClasses.map((name, index) => [name, index + 1] as const))(
   'In a world with the faults %s every promise is kept.',

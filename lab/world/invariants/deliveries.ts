@@ -1,26 +1,22 @@
-import type { Delivery } from '../../lambdas/delivery/delivery.ts';
-import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
-import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
-import { deliveryFromItem, keysUntil } from '../../lambdas/delivery/store/delivery-item.ts';
-import { headPart } from '../../lambdas/delivery/store/head-key.ts';
-import { deadLetters, queueOf, type World } from './make-world.ts';
-import type { Post } from './receivers.ts';
-import { minute, second } from './times.ts';
+import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
+import { isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
+import { slownessId } from '../../../lambdas/delivery/isolation/slow-since.ts';
+import { deliveryFromItem, keysUntil } from '../../../lambdas/delivery/store/delivery-item.ts';
+import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
+import type { World } from '../make-world.ts';
+import type { Post } from '../receivers.ts';
+import { deadLetters, queueOf } from '../stage.ts';
+import { minute, second } from '../times.ts';
+import type { Violate } from './violation.ts';
 
-/** A broken promise, and the delivery that it was broken for, if it is one's. */
-export interface Violation {
-  readonly what: string;
-  readonly deliveryId?: string;
-}
-
-/** Judges a world: all along, and at its end. */
-export function makeJudge({ cloud, tables, receivers, publications, faultClass }: World, began: number) {
-  const violations = new Map<string, Violation>();
+/** Judges what becomes of each event, and of each delivery: all along, and at the end. */
+export function judgeDeliveries(world: World, began: number, violate: Violate) {
+  const { cloud, tables, receivers, publications, faultClass } = world;
   const numbers = new Map<string, number>();
   const latest = faultClass === 'calm' ? latestInCalm : latestWithFaults;
   const mayDie = faultClass === 'deaths' || faultClass === 'all';
   let worst = 0;
-  return { look, judgeEnd, violations: () => [...violations.values()], worstLateness: () => worst };
+  return { look, judgeEnd, worstLateness: () => worst };
 
   /** Looks at what is under way. */
   function look(): void {
@@ -90,10 +86,6 @@ export function makeJudge({ cloud, tables, receivers, publications, faultClass }
     });
     if (unmade.length > 0) violate('recorded, but never POSTed', id);
     if (faultClass === 'calm' && posts.length > attempts.length) violate('POSTed again in calm', id);
-  }
-
-  function violate(what: string, deliveryId?: string): void {
-    violations.set(`${what} ${deliveryId ?? ''}`, { what, ...(deliveryId !== undefined && { deliveryId }) });
   }
 
   function readDeliveries(): ReadonlyMap<string, Delivery> {

@@ -1,0 +1,56 @@
+import { type FunctionDefinition, type ProcessOutside, standardScaling } from '@emissor/virtual-cloud';
+import type { SQSEvent } from 'aws-lambda';
+import { type Lane, lanes } from '../../../lambdas/delivery/lane-routing.ts';
+import { consumerTimeout, deliveryEnvironment, queueOf, type Stage } from '../stage.ts';
+import { minute, second } from '../times.ts';
+
+/** Returns the consumers of the lanes and the sweeper. */
+export function deliveryFunctions(stage: Stage): readonly FunctionDefinition<ProcessOutside>[] {
+  return [...lanes.map(lane => consumerOf(lane, stage)), sweeperOf(stage)];
+}
+
+function consumerOf(lane: Lane, { compositions, outsideOf, telemetryOf }: Stage): FunctionDefinition<ProcessOutside> {
+  const name = `deliver-${lane}`;
+  return {
+    name,
+    timeout: consumerTimeout,
+    sources: [{ queue: queueOf[lane], scaling: standardScaling(10) }],
+    start: process => {
+      const telemetry = telemetryOf(name, process);
+      const environment = { ...consumers, LANE: lane, QUEUE_URL: queueOf[lane] };
+      const consume = compositions.deliver(environment, outsideOf(process), telemetry);
+      return (event: SQSEvent, context: Parameters<typeof consume>[1] & { readonly awsRequestId: string }) => {
+        telemetry.beginInvocation(context);
+        return consume(event, context);
+      };
+    },
+  };
+}
+
+function sweeperOf({ compositions, outsideOf, telemetryOf }: Stage): FunctionDefinition<ProcessOutside> {
+  return {
+    name: 'sweep',
+    timeout: 55 * second,
+    concurrency: 1,
+    schedule: { every: minute },
+    start: process => compositions.sweep(sweeper, outsideOf(process), telemetryOf('sweep', process)),
+  };
+}
+
+/** The last wait is longer than a queue can hold a message back. */
+const consumers = {
+  ...deliveryEnvironment,
+  KEYRING_TABLE: 'Keyring',
+  DEMANDS_URL: 'https://demandas.example.com',
+  RETRY_SCHEDULE: [5 * second, 20 * second, minute, 1_000 * second],
+  ATTEMPT_TIMEOUT_MS: 15 * second,
+  GIVE_UP: 'waiting' as const,
+  OWN_HOSTS: [],
+  SERVICE_VERSION: '0',
+};
+
+const sweeper = {
+  ...deliveryEnvironment,
+  EVENT_SOURCES: [],
+  OPERATIONS_TOPIC_ARN: 'arn:aws:sns:sa-east-1:111122223333:operations',
+};
