@@ -39,7 +39,8 @@ export function makeArrival(seed: number, accounts: readonly Account[]): readonl
   return accounts.flatMap(account => {
     const isBurst = random() < 0.5;
     const burstAt = random() * 40_000;
-    return Array.from({ length: eventsOfAccount }, (_, number) => {
+    const isBacklog = isSlowKind(account.kind) && random() < 0.3;
+    return Array.from({ length: isBacklog ? eventsOfBacklog : eventsOfAccount }, (_, number) => {
       const at = isBurst ? burstAt + random() * 200 : random() * minute;
       const isMalformed = random() < 0.01;
       return publicationOf({ account: account.id, at, number, isMalformed });
@@ -48,6 +49,13 @@ export function makeArrival(seed: number, accounts: readonly Account[]): readonl
 }
 
 const eventsOfAccount = 25;
+
+/** More than have slots in a minute, at least where few begin in a second. */
+const eventsOfBacklog = 250;
+
+function isSlowKind(kind: string | undefined): boolean {
+  return kind === 'hangs' || kind === 'slow';
+}
 
 function publicationOf({ account, at, number, isMalformed }: Planned): Publication {
   const id = `${account}-${number}`;

@@ -11,7 +11,7 @@ import { deliveryFunctions } from './functions/delivery.ts';
 import { makeWorldOutside } from './process-outside.ts';
 import { makeReceivers } from './receivers.ts';
 import { makeSetUp } from './set-up.ts';
-import { type Compositions, deadLetters, queueOf, type Stage, visibilityTimeout } from './stage.ts';
+import { type Compositions, deadLetters, queueOf, type Stage, stageValuesOf, visibilityTimeout } from './stage.ts';
 import { minute } from './times.ts';
 import { makeMetrics } from './world-telemetry.ts';
 
@@ -38,6 +38,7 @@ export function makeWorld(
   const metrics = makeMetrics(() => cloud.now());
   const stage: Stage = {
     compositions,
+    values: stageValuesOf(seed),
     outsideOf: process => makeWorldOutside(process, receivers),
     telemetryOf: metrics.telemetryOf,
   };

@@ -2,8 +2,9 @@ import type { ProcessOutside } from '@emissor/virtual-cloud';
 import type { Lane } from '../../lambdas/delivery/lane-routing.ts';
 import type { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
 import type { composeDeliver } from '../../lambdas/delivery/worker/deliver.composition.ts';
+import { makeRandom, pick } from '../../tools/support/random.ts';
 import type { WorldOutside } from './process-outside.ts';
-import { second } from './times.ts';
+import { minute, second } from './times.ts';
 import type { WorldTelemetry } from './world-telemetry.ts';
 
 /** The compositions that a world runs. A test gives others to see that their fault is found. */
@@ -15,9 +16,31 @@ export interface Compositions {
 /** What the functions of a world are made with. */
 export interface Stage {
   readonly compositions: Compositions;
+  readonly values: StageValues;
   readonly outsideOf: (process: ProcessOutside) => WorldOutside;
   readonly telemetryOf: (service: string, process: ProcessOutside) => WorldTelemetry;
 }
+
+/** What the operators of a stage have chosen for it. */
+export type StageValues = ReturnType<typeof stageValuesOf>;
+
+/** Returns the values of the stage of a seed. A slot at three a second is no whole number of milliseconds. */
+export function stageValuesOf(seed: number) {
+  const random = makeRandom(seed * 104_729);
+  return {
+    SLOW_RATE: pick([1, 3, 7, 20], random),
+    RETRY_SCHEDULE: pick(schedules, random),
+    ATTEMPT_TIMEOUT_MS: pick([5 * second, 15 * second], random),
+    GIVE_UP: pick(['waiting', 'always'] as const, random),
+  };
+}
+
+/** The last wait of the first one is longer than a queue can hold a message back. */
+const schedules = [
+  [5 * second, 20 * second, minute, 1_000 * second],
+  [100, second, 5 * second],
+  [2 * minute, 2 * minute, 5 * minute, 5 * minute, 10 * minute],
+];
 
 /** The queues of the lanes: their names are their URLs. */
 export const queueOf: Readonly<Record<Lane, string>> = { first: 'events', retry: 'retries', slow: 'slow' };
@@ -37,6 +60,5 @@ export const deliveryEnvironment = {
   SLOW_QUEUE_URL: queueOf.slow,
   DEAD_LETTER_QUEUE_URL: deadLetters.queue,
   REFUSED_EVENTS_TOPIC_ARN: 'arn:aws:sns:sa-east-1:111122223333:refused',
-  SLOW_RATE: 20,
   HISTORY_DAYS: 30,
 };

@@ -9,7 +9,8 @@ export function deliveryFunctions(stage: Stage): readonly FunctionDefinition<Pro
   return [...lanes.map(lane => consumerOf(lane, stage)), sweeperOf(stage)];
 }
 
-function consumerOf(lane: Lane, { compositions, outsideOf, telemetryOf }: Stage): FunctionDefinition<ProcessOutside> {
+function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessOutside> {
+  const { compositions, values, outsideOf, telemetryOf } = stage;
   const name = `deliver-${lane}`;
   return {
     name,
@@ -17,7 +18,7 @@ function consumerOf(lane: Lane, { compositions, outsideOf, telemetryOf }: Stage)
     sources: [{ queue: queueOf[lane], scaling: standardScaling(10) }],
     start: process => {
       const telemetry = telemetryOf(name, process);
-      const environment = { ...consumers, LANE: lane, QUEUE_URL: queueOf[lane] };
+      const environment = { ...consumers, ...values, LANE: lane, QUEUE_URL: queueOf[lane] };
       const consume = compositions.deliver(environment, outsideOf(process), telemetry);
       return (event: SQSEvent, context: Parameters<typeof consume>[1] & { readonly awsRequestId: string }) => {
         telemetry.beginInvocation(context);
@@ -27,24 +28,20 @@ function consumerOf(lane: Lane, { compositions, outsideOf, telemetryOf }: Stage)
   };
 }
 
-function sweeperOf({ compositions, outsideOf, telemetryOf }: Stage): FunctionDefinition<ProcessOutside> {
+function sweeperOf({ compositions, values, outsideOf, telemetryOf }: Stage): FunctionDefinition<ProcessOutside> {
   return {
     name: 'sweep',
     timeout: 55 * second,
     concurrency: 1,
     schedule: { every: minute },
-    start: process => compositions.sweep(sweeper, outsideOf(process), telemetryOf('sweep', process)),
+    start: process => compositions.sweep({ ...sweeper, ...values }, outsideOf(process), telemetryOf('sweep', process)),
   };
 }
 
-/** The last wait is longer than a queue can hold a message back. */
 const consumers = {
   ...deliveryEnvironment,
   KEYRING_TABLE: 'Keyring',
   DEMANDS_URL: 'https://demandas.example.com',
-  RETRY_SCHEDULE: [5 * second, 20 * second, minute, 1_000 * second],
-  ATTEMPT_TIMEOUT_MS: 15 * second,
-  GIVE_UP: 'waiting' as const,
   OWN_HOSTS: [],
   SERVICE_VERSION: '0',
 };
