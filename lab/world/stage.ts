@@ -22,7 +22,7 @@ export interface Stage {
 }
 
 /** What the operators of a stage have chosen for it. */
-export type StageValues = ReturnType<typeof stageValuesOf>;
+type StageValues = ReturnType<typeof stageValuesOf>;
 
 /** Returns the values of the stage of a seed. A slot at three a second is no whole number of milliseconds. */
 export function stageValuesOf(seed: number) {

@@ -57,9 +57,16 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
 ];
 
 test.each(faults)('A product that %s is found out.', async (_, fault, found) => {
-  const { violations, trace } = await runSeed(3, 'deaths', { deliver: composeDeliver, sweep: composeSweep, ...fault });
-  const broken = violations.filter(({ what }) => found.test(what));
-  expect(broken).not.toEqual([]);
-  const [{ deliveryId = '' } = {}] = violations.filter(({ deliveryId: id }) => id !== undefined);
-  expect(trace(deliveryId).map(({ kind }) => kind)).toContain('call');
+  for (const seed of [1, 2, 3, 4, 5]) {
+    const { violations, trace } = await runSeed(seed, 'deaths', {
+      deliver: composeDeliver,
+      sweep: composeSweep,
+      ...fault,
+    });
+    const broken = violations.find(({ what, deliveryId }) => found.test(what) && deliveryId !== undefined);
+    if (!broken) continue;
+    expect(trace(broken.deliveryId ?? '').map(({ kind }) => kind)).toContain('call');
+    return;
+  }
+  expect.unreachable('No seed has found it.');
 });
