@@ -3,6 +3,7 @@ import { isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
 import { slownessId } from '../../../lambdas/delivery/isolation/slow-since.ts';
 import { deliveryFromItem, keysUntil } from '../../../lambdas/delivery/store/delivery-item.ts';
 import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
+import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
 import { deadLetters, queueOf } from '../stage.ts';
@@ -15,26 +16,31 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
   const numbers = new Map<string, number>();
   const latest = faultClass === 'calm' ? latestInCalm : latestWithFaults;
   const mayDie = faultClass === 'deaths' || faultClass === 'all';
+  const told = new Set<string>();
+  let readUntil = began;
   let worst = 0;
   return { look, judgeEnd, worstLateness: () => worst };
 
   /** Looks at what is under way. */
   function look(): void {
-    const deliveries = readDeliveries();
+    const items = tables.items('Deliveries');
+    const deliveries = deliveriesIn(items);
+    const tasks = new Set(items.filter(({ dueAt }) => dueAt !== undefined).map(({ id }) => String(id)));
     const outcomes = readOutcomes();
     for (const { at, deliveryId } of publications) {
       const delivery = deliveries.get(deliveryId);
-      if (delivery) lookAt(delivery);
+      if (delivery) lookAt(delivery, tasks);
       else if (!outcomes.has(deliveryId)) judgeLateness(deliveryId, began + at);
     }
   }
 
-  function lookAt({ id, accountId, eventName, state, attempt, wait }: Delivery): void {
+  /** `tasks`: the ids of what the sweeper looks at. */
+  function lookAt({ id, accountId, eventName, state, attempt, wait }: Delivery, tasks: ReadonlySet<string>): void {
     if (attempt < (numbers.get(id) ?? 1)) violate('the number of the next attempt went back', id);
     numbers.set(id, attempt);
     if (state !== 'pending' || !wait) return;
     if (wait.slowLane !== 'waiting') judgeLateness(id, wait.nextAttemptAt);
-    else if (!tasks().has(slownessId({ accountId, eventName }))) violate('waits for a slot that nobody gives', id);
+    else if (!tasks.has(slownessId({ accountId, eventName }))) violate('waits for a slot that nobody gives', id);
   }
 
   function judgeLateness(id: string, dueAt: number): void {
@@ -45,7 +51,7 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
 
   /** Judges what is left when all should have come to rest. */
   function judgeEnd(): void {
-    const deliveries = readDeliveries();
+    const deliveries = deliveriesIn(tables.items('Deliveries'));
     const outcomes = readOutcomes();
     for (const { deliveryId } of publications) {
       const delivery = deliveries.get(deliveryId);
@@ -61,7 +67,6 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     for (const body of cloud.queue(deadLetters.queue).bodies()) {
       if (!refused.has(body)) violate(`a dead letter: ${body}`);
     }
-    const told = readLines();
     for (const { deliveryId } of malformed) {
       if (!mayDie && !told.has(deliveryId)) violate('refused, and no line of the log says so', deliveryId);
     }
@@ -88,17 +93,6 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     if (faultClass === 'calm' && posts.length > attempts.length) violate('POSTed again in calm', id);
   }
 
-  function readDeliveries(): ReadonlyMap<string, Delivery> {
-    const heads = tables.items('Deliveries').filter(({ id, part }) => part === headPart && isDeliveryId(String(id)));
-    return new Map(heads.map(head => [String(head.id), deliveryFromItem(head)]));
-  }
-
-  /** Returns the ids of the slow backlogs that the sweeper looks at. */
-  function tasks(): ReadonlySet<string> {
-    const items = tables.items('Deliveries').filter(({ dueAt }) => dueAt !== undefined);
-    return new Set(items.map(({ id }) => String(id)));
-  }
-
   /**
    * Returns the ids of the events that became no deliveries: the log tells of them, or they are dead letters. A process that dies once
    * it has moved a refused event there tells nobody of it.
@@ -109,10 +103,20 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     return new Set([...readLines(), ...moved.map(({ deliveryId }) => deliveryId)]);
   }
 
+  /** Reads on in the log from where it was read to. */
   function readLines(): ReadonlySet<string> {
-    const ids = cloud.logs({ text: outcomeLine }).map(({ text }) => deliveryIdIn.exec(text)?.[1]);
-    return new Set(ids.filter(id => id !== undefined));
+    const until = cloud.now();
+    for (const { text } of cloud.logs({ text: outcomeLine, from: readUntil, until })) {
+      told.add(deliveryIdIn.exec(text)?.[1] ?? '');
+    }
+    readUntil = until;
+    return told;
   }
+}
+
+function deliveriesIn(items: readonly Item[]): ReadonlyMap<string, Delivery> {
+  const heads = items.filter(({ id, part }) => part === headPart && isDeliveryId(String(id)));
+  return new Map(heads.map(head => [String(head.id), deliveryFromItem(head)]));
 }
 
 /** Nobody is told of a wait in calm. With faults, a batch of a process that died comes back after 4.5 minutes, and may meet another fault. */
