@@ -17,7 +17,7 @@ export interface SeedResult {
   readonly deaths: number;
   /** Milliseconds that something was late at most, as the judge saw it. */
   readonly worstLateness: number;
-  /** Seconds of processor time. */
+  /** Seconds of this thread's processor time. */
   readonly cpu: number;
   readonly violations: readonly Violation[];
   /** Returns what happened to a delivery, and who died meanwhile. */
@@ -26,7 +26,7 @@ export interface SeedResult {
 
 /** Runs the world of a seed: a minute of events, three of faults, and then calm until all should have come to rest. */
 export async function runSeed(seed: number, faultClass: FaultClass, compositions?: Compositions): Promise<SeedResult> {
-  const usageBefore = process.cpuUsage();
+  const usageBefore = process.threadCpuUsage();
   const world = makeWorld(seed, faultClass, compositions);
   try {
     const { cloud, receivers, publications } = world;
@@ -38,7 +38,7 @@ export async function runSeed(seed: number, faultClass: FaultClass, compositions
       judge.look();
     }
     judge.judgeEnd();
-    const { user, system } = process.cpuUsage(usageBefore);
+    const { user, system } = process.threadCpuUsage(usageBefore);
     return {
       seed,
       faultClass,

@@ -1,7 +1,7 @@
 import { markdownTable } from '../../tools/support/markdown-table.ts';
 import { type FaultClass, faultClasses } from './fault-classes.ts';
 import { readOptions, usage, type WorldOptions } from './options.ts';
-import { runSeed, type SeedResult } from './run-seed.ts';
+import { runSeeds, type SeedReport } from './run-seeds.ts';
 
 /*
  * `npm run world`: runs delivery by the product's own functions in virtual time, a world for each seed, and judges whether every
@@ -27,28 +27,28 @@ function readOrExit(): WorldOptions {
 
 /** Runs the seeds. Returns whether every promise is kept. */
 async function main({ seeds, faultClass, trace }: WorldOptions): Promise<boolean> {
-  const results: Figures[] = [];
-  for (const seed of seeds) {
-    const { trace: traceOf, ...result } = await runSeed(seed, faultClass ?? classOf(seed));
-    results.push(result);
-    if (process.stderr.isTTY) process.stderr.write(`\r${results.length} of ${seeds.length} seeds`);
-    if (seeds.length === 1) console.log(describe(result));
-    const shown = trace ?? result.violations.find(({ deliveryId }) => deliveryId !== undefined)?.deliveryId;
-    if (result.violations.length > 0) showViolations(result, shown);
-    if (shown !== undefined) {
-      for (const { at, kind, text, detail } of traceOf(shown)) {
-        console.log(`${new Date(at).toISOString().slice(11)} ${kind} ${`${text} ${detail}`.slice(0, longestLine)}`);
-      }
-    }
-  }
+  const jobs = seeds.map(seed => ({ seed, faultClass: faultClass ?? classOf(seed), trace }));
+  const reports = await runSeeds(jobs, done => {
+    if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${seeds.length} seeds`);
+  });
   if (process.stderr.isTTY) process.stderr.write('\n');
-  showFigures(results);
-  const broken = results.filter(({ violations }) => violations.length > 0).map(({ seed }) => seed);
+  for (const report of reports) show(report, seeds.length === 1);
+  showFigures(reports);
+  const broken = reports.filter(({ violations }) => violations.length > 0).map(({ seed }) => seed);
   console.log(broken.length === 0 ? '\nEvery promise is kept.' : `\nA promise is broken by seed ${broken.join(', ')}.`);
   return broken.length === 0;
 }
 
-type Figures = Omit<SeedResult, 'trace'>;
+function show(report: SeedReport, isOnly: boolean): void {
+  const { violations, traced, trace } = report;
+  if (isOnly) console.log(describe(report));
+  if (violations.length > 0) showViolations(report, traced);
+  for (const { at, kind, text, detail } of trace) {
+    console.log(`${new Date(at).toISOString().slice(11)} ${kind} ${`${text} ${detail}`.slice(0, longestLine)}`);
+  }
+}
+
+type Figures = Omit<SeedReport, 'trace' | 'traced'>;
 
 /** The classes take turns. */
 function classOf(seed: number): FaultClass {
