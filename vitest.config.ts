@@ -56,6 +56,17 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
+      // Worlds of fixed seeds: the service itself in virtual time, with faults.
+      {
+        test: {
+          name: 'world',
+          include: ['lab/test/world/seeds.test.ts'],
+          isolate,
+          testTimeout: 30_000,
+          maxWorkers,
+          sequence: { groupOrder: 1 },
+        },
+      },
       // The tests of the packages and of the laboratory: `.ci/run` runs them, since no user of the service meets what they guard.
       {
         test: {
@@ -71,6 +82,7 @@ export default defineConfig({
         test: {
           name: 'lab',
           include: ['lab/test/*/**/*.test.ts'],
+          exclude: ['lab/test/world/seeds.test.ts'],
           isolate,
           testTimeout: 30_000,
           maxWorkers,

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type FaultClass, faultClasses } from './fault-classes.ts';
+import { firstSeedOfTree } from './gate.ts';
 
 /** The output of `npm run world -- --help`. */
 export const usage = `npm run world [-- OPTIONS]
@@ -11,6 +12,8 @@ Runs delivery by the product's own functions in virtual time, with faults by see
   --seed N       this seed only
   --class CLASS  ${faultClasses.join(', ')}; without it the seed says which
   --trace ID     with --seed: what happened to a delivery
+  --gate         seeds from one on that the files of the commit say, and all that found a fault before; what is broken in the parent
+                 commit, too, is written to found-seeds.json and does not count
   --help         this text
 `;
 
@@ -20,6 +23,7 @@ export interface WorldOptions {
   readonly faultClass: FaultClass | undefined;
   /** The id of a delivery. */
   readonly trace: string | undefined;
+  readonly gate: boolean;
   readonly help: boolean;
 }
 
@@ -37,15 +41,17 @@ export function readOptions(args: readonly string[]): WorldOptions {
       seed: { type: 'string' },
       class: { type: 'string' },
       trace: { type: 'string' },
+      gate: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
-  const { seed, trace, help } = values;
+  const { seed, trace, gate, help } = values;
   if (trace !== undefined && seed === undefined) throw new TypeError('--trace needs --seed.');
-  const first = seed === undefined ? wholeNumber('--from', values.from) : wholeNumber('--seed', seed);
+  const from = gate ? String(firstSeedOfTree()) : values.from;
+  const first = seed === undefined ? wholeNumber('--from', from) : wholeNumber('--seed', seed);
   const count = seed === undefined ? wholeNumber('--seeds', values.seeds) : 1;
   const seeds = Array.from({ length: count }, (_, index) => first + index);
-  return { seeds, faultClass: readClass(values.class), trace, help };
+  return { seeds, faultClass: readClass(values.class), trace, gate, help };
 }
 
 function readClass(text: string | undefined): FaultClass | undefined {

@@ -8,7 +8,13 @@ test('Without options twenty seeds run.', () => {
 
 test('A seed is replayed with its class and a trace.', () => {
   const options = readOptions(['--seed', '7', '--class', 'deaths', '--trace', 'evt_1']);
-  expect(options).toEqual({ seeds: [7], faultClass: 'deaths', trace: 'evt_1', help: false });
+  expect(options).toEqual({ seeds: [7], faultClass: 'deaths', trace: 'evt_1', gate: false, help: false });
+});
+
+test('The gate begins with a seed that the files of the commit say.', () => {
+  const { seeds, gate } = readOptions(['--gate', '--seeds', '300']);
+  expect([seeds.length, gate]).toEqual([300, true]);
+  expect(seeds).toEqual(readOptions(['--gate', '--seeds', '300']).seeds);
 });
 
 test.each([[['--seeds', '0']], [['--class', 'storms']], [['--trace', 'evt_1']], [['--speed', '1']]])(
@@ -19,5 +25,6 @@ test.each([[['--seeds', '0']], [['--class', 'storms']], [['--trace', 'evt_1']], 
 );
 
 test('The usage names every option.', () => {
-  for (const option of ['seeds', 'from', 'seed', 'class', 'trace', 'help']) expect(usage).toContain(`--${option}`);
+  for (const option of ['seeds', 'from', 'seed', 'class', 'trace', 'gate', 'help'])
+    expect(usage).toContain(`--${option}`);
 });
