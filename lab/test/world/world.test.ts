@@ -53,6 +53,25 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
     },
     /lost|pending after all|late by more/,
   ],
+  [
+    'does not count what it refuses',
+    {
+      deliver: (environment, outside, telemetry) => composeDeliver(environment, outside, { ...telemetry, count() {} }),
+    },
+    /DeadLettered, and/,
+  ],
+  [
+    'loses its retries, and measures no lateness',
+    {
+      deliver: (environment, ...rest) => composeDeliver({ ...environment, RETRY_QUEUE_URL: 'dead-letters' }, ...rest),
+      sweep: (environment, outside, telemetry) => {
+        const measure = (metric: Parameters<typeof telemetry.measure>[0]) => telemetry.measure(metric, 0);
+        const blind = { ...environment, RETRY_QUEUE_URL: 'dead-letters' };
+        return composeSweep(blind, outside, { ...telemetry, measure });
+      },
+    },
+    /the metric does not say so/,
+  ],
   ['has no sweeper', { sweep: () => async () => undefined }, /pending after all/],
 ];
 

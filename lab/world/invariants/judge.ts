@@ -1,12 +1,13 @@
 import type { World } from '../make-world.ts';
 import { judgeDeliveries } from './deliveries.ts';
+import { judgeMetrics } from './metrics.ts';
 import type { Judgement, Violation } from './violation.ts';
 
 /** Judges a world: all along, and at its end. */
 export function makeJudge(world: World, began: number) {
   const violations = new Map<string, Violation>();
   const deliveries = judgeDeliveries(world, began, violate);
-  const judgements: readonly Judgement[] = [deliveries];
+  const judgements: readonly Judgement[] = [deliveries, judgeMetrics(world, violate)];
   return {
     look() {
       for (const { look } of judgements) look?.();

@@ -1,0 +1,60 @@
+import { type Delivery, isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
+import { judgedLateness } from '../../../lambdas/delivery/lateness.ts';
+import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
+import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
+import type { World } from '../make-world.ts';
+import { minute } from '../times.ts';
+import type { Judgement, Violate } from './violation.ts';
+
+/** Judges whether the metrics say what happened: the alarms of operators see nothing else. */
+export function judgeMetrics({ cloud, tables, metrics, faultClass }: World, violate: Violate): Judgement {
+  return { look, judgeEnd };
+
+  /** What is late for long is seen by each sweep that succeeds. Where none does, the alarm of the sweeper rings. */
+  function look(): void {
+    const now = cloud.now();
+    const sweeps = metrics.all().filter(({ metric, at }) => metric === 'OldestDue' && at > now - longestSweep);
+    if (sweeps.length === 0) return;
+    const said = Math.max(...sweeps.map(({ value }) => value));
+    for (const { id, state, wait } of readDeliveries()) {
+      if (state !== 'pending' || !wait || wait.slowLane === 'waiting') continue;
+      const lateness = judgedLateness(wait, now);
+      if (lateness > untoldLateness && said < lateness - longestSweep)
+        violate('late, and the metric does not say so', id);
+    }
+  }
+
+  function judgeEnd(): void {
+    for (const [metric, line] of Object.entries(lineOf)) {
+      const count = cloud.logs({ text: line }).length;
+      if (metrics.sum(metric) !== count) violate(`${metrics.sum(metric)} × ${metric}, and ${count} lines`);
+    }
+    const attempts = readDeliveries().flatMap(delivery => delivery.attempts);
+    const delivered = attempts.filter(({ result }) => result === 'delivered').length;
+    const samples = metrics.all().filter(({ metric }) => metric === 'Delivered');
+    if (faultClass !== 'calm') return;
+    if (metrics.sum('Delivered') !== delivered)
+      violate(`${metrics.sum('Delivered')} × Delivered, and ${delivered} successes`);
+    if (samples.length !== attempts.length)
+      violate(`${samples.length} samples of Delivered, and ${attempts.length} attempts`);
+  }
+
+  function readDeliveries(): readonly Delivery[] {
+    const heads = tables.items('Deliveries').filter(({ id, part }) => part === headPart && isDeliveryId(String(id)));
+    return heads.map(deliveryFromItem);
+  }
+}
+
+/** A process that dies has written neither a line nor a metric, or both: nothing lies between them. */
+const lineOf: Readonly<Record<string, RegExp>> = {
+  DeadLettered: /"message":"(?:event|retry)\.refused"/,
+  EventWithoutWebhook: /"message":"event\.without_webhook"/,
+  DuplicateDropped: /"message":"event\.duplicate"/,
+  ConflictingCopyDropped: /"message":"event\.conflicting_copy"/,
+};
+
+/** Two sweeps begin in this time, and the first of them has ended. */
+const longestSweep = 2.25 * minute;
+
+/** What is due comes to the sweeper two minutes later, and five where it stands in the slow queue. */
+const untoldLateness = 3.5 * minute;
