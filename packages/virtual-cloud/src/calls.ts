@@ -26,6 +26,22 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** One try of a call, as the service meets it. */
+export interface ServedCall {
+  readonly functionName: string;
+  readonly processId: string;
+  /** Empty while the process starts. */
+  readonly invocationId: string;
+  readonly service: string;
+  /** Named as the SDK's command: `BatchGet`. */
+  readonly operation: string;
+  readonly resource: string;
+  /** How many it asks for: keys, items, messages, statements. */
+  readonly entries: number;
+  /** The name of the error that the service answers with. */
+  readonly error?: string;
+}
+
 /** Makes a call. `effect` happens in the service, half way; it returns the answer, or throws the error that is the answer. */
 export type MakeCall = <Answer extends object>(call: Call, effect: () => Answer) => Promise<Called<Answer>>;
 
@@ -43,11 +59,14 @@ export function makeCalls({
   costs,
   faults,
   note,
+  onCall = () => undefined,
 }: {
   readonly time: VirtualTime;
   readonly costs: Costs;
   readonly faults: Faults;
   readonly note: Note;
+  /** Learns of each try that gets to its service. */
+  readonly onCall?: ((call: ServedCall) => void) | undefined;
 }): (process: Process) => MakeCall {
   let tried = 0;
 
@@ -77,6 +96,7 @@ export function makeCalls({
           }
           const latency = takes + (fate === 'slow' ? faults.slowness() : 0);
           const leavesAt = process.work(work);
+          const invocationId = process.invocationId();
           time.at(leavesAt + Math.min(latency / 2, limit), () => {
             if (process.diedAt() <= leavesAt) return;
             const outcome = outcomeOf(fate);
@@ -84,6 +104,11 @@ export function makeCalls({
               call.input,
               outcome.answer,
             ]);
+            if (fate !== 'request_lost') {
+              const { functionName, id: processId } = process;
+              const served = { functionName, processId, invocationId, service, operation, resource, entries };
+              onCall({ ...served, ...(outcome.told !== '' && { error: outcome.told }) });
+            }
             if (fate === 'dies_after') {
               process.kill(`after ${name}`);
               return;

@@ -10,6 +10,8 @@ import type { VirtualTime } from './time.ts';
 export interface Process {
   readonly id: string;
   readonly functionName: string;
+  /** Returns the id of the latest invocation; it is empty while the process starts. */
+  readonly invocationId: () => string;
   readonly time: ProcessTime;
   readonly random: Pick<SeededRandom, 'number' | 'bytes'>;
   readonly isDead: () => boolean;
@@ -20,7 +22,8 @@ export interface Process {
   /** The thread works for this long on a whole core. Returns the moment when it is done with all that it was given. */
   readonly work: (milliseconds: number) => number;
   readonly freeze: () => void;
-  readonly thaw: () => void;
+  /** Begins an invocation. */
+  readonly thaw: (invocationId: string) => void;
   readonly kill: (reason: string) => void;
   /** Calls back when it dies; the latest callback counts. */
   readonly onDeath: (callback: () => void) => void;
@@ -74,10 +77,12 @@ export function makeProcesses({
     let diedAt = Number.POSITIVE_INFINITY;
     let freeAt = began;
     let isWakePlanned = false;
+    let invocation = '';
     let tellDeath = () => {};
     const process: Process = {
       id,
       functionName,
+      invocationId: () => invocation,
       random,
       time: {
         now: () => Math.floor(time.now() + clockError),
@@ -93,7 +98,8 @@ export function makeProcesses({
       freeze: () => {
         if (state === 'awake') state = 'frozen';
       },
-      thaw: () => {
+      thaw: invocationId => {
+        invocation = invocationId;
         if (state === 'frozen') state = 'awake';
         planWake();
       },

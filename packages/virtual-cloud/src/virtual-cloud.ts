@@ -1,4 +1,4 @@
-import { type Call, type Called, makeCalls } from './calls.ts';
+import { type Call, type Called, makeCalls, type ServedCall } from './calls.ts';
 import { type Costs, defaultCosts } from './costs.ts';
 import { type FaultPlan, makeFaults } from './faults.ts';
 import { makeKms } from './kms.ts';
@@ -14,6 +14,7 @@ import type { QueueDefinition, Sent } from './sqs/queue.ts';
 import { makeQueues } from './sqs/queues.ts';
 import { makeTime } from './time.ts';
 
+export type { ServedCall } from './calls.ts';
 export type { FaultPlan } from './faults.ts';
 export type { FunctionDefinition, InvocationContext, Outcome } from './lambda/definition.ts';
 export { provisionedScaling, standardScaling } from './lambda/event-source.ts';
@@ -34,6 +35,8 @@ export interface VirtualCloudDefinition {
   /** What the digest is not to hold. */
   readonly leavesOut?: (happening: Happening) => boolean;
   readonly keepsTrace?: boolean;
+  /** Learns of each try of a call that gets to its service. */
+  readonly onCall?: (call: ServedCall) => void;
 }
 
 /** A method, so that it may ask for commands of its own type. */
@@ -74,7 +77,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
   const { note, digest, trace } = makeRecord({ ...definition, now });
   const processes = makeProcesses({ costs, note, skew: plan.skew ?? 0, randomOf });
   const faults = makeFaults(plan, now, randomOf);
-  const callsOf = makeCalls({ time, costs, faults, note });
+  const callsOf = makeCalls({ time, costs, faults, note, onCall: definition.onCall });
   const logs = makeLogs(now, note);
   const queues = makeQueues({ definitions: queueDefinitions, time, faults, note });
   const tables = definition.tables?.({ now, random: randomOf('tables') });
@@ -192,8 +195,17 @@ function describe(command: unknown): Pick<Call, 'operation' | 'resource' | 'entr
   const operation = command.constructor.name.replace(/Command$/, '');
   const { QueueUrl, TableName, RequestItems, KeyId, TopicArn, Entries, Statements } = fieldsOf(input);
   const resource = String(QueueUrl ?? TableName ?? KeyId ?? TopicArn ?? Object.keys(fieldsOf(RequestItems)));
-  const several = Entries ?? Statements;
-  return { operation, resource, entries: Array.isArray(several) ? several.length : 1, input };
+  return { operation, resource, entries: countOf(Entries ?? Statements ?? RequestItems), input };
+}
+
+/** Returns how many a call is for: entries in a list, keys or writes by table. */
+function countOf(several: unknown): number {
+  if (several === undefined) return 1;
+  if (Array.isArray(several)) return several.length;
+  const counts = Object.values(fieldsOf(several)).map(each =>
+    countOf(Array.isArray(each) ? each : fieldsOf(each).Keys),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function fieldsOf(input: unknown): Record<string, unknown> {

@@ -1,6 +1,7 @@
+import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import type { Fate } from '../src/faults.ts';
-import { makeVirtualCloud, ServiceError } from '../src/virtual-cloud.ts';
+import { makeVirtualCloud, type ServedCall, ServiceError } from '../src/virtual-cloud.ts';
 
 /** Has a function make one call whose tries meet these fates. */
 async function meet(fates: readonly Fate[], service = 'dynamodb', refusal?: ServiceError) {
@@ -81,4 +82,35 @@ it.each<[Fate, number]>([
   ['dies_after', 1],
 ])('%s: the process dies, and the call is never answered', async (fate, effects) => {
   expect(await meet([fate])).toEqual({ status: 'died', effects });
+});
+
+it('tells of each try that gets to its service: whose it is, for how many, and how it was refused', async () => {
+  const told: ServedCall[] = [];
+  const fates: readonly Fate[] = ['request_lost', 'throttled', 'fine'];
+  const cloud = makeVirtualCloud({
+    seed: 1,
+    onCall: call => told.push(call),
+    faults: { fateOf: ({ number }) => fates[number - 1] },
+    tables: () => ({ execute: () => ({}) }),
+    functions: [
+      {
+        name: 'f',
+        timeout: 30_000,
+        start: ({ dynamodb }) => {
+          const RequestItems = { Things: { Keys: [{ id: 'a' }, { id: 'b' }] } };
+          return async (_, { awsRequestId }) => {
+            await dynamodb.send(new BatchGetCommand({ RequestItems }));
+            return awsRequestId;
+          };
+        },
+      },
+    ],
+  });
+  const outcome = await cloud.invoke('f', {});
+  const invocationId = outcome.status === 'answered' && outcome.result;
+  const about = { functionName: 'f', processId: 'f#1', service: 'dynamodb', operation: 'BatchGet', resource: 'Things' };
+  expect(told).toEqual([
+    { ...about, invocationId, entries: 2, error: 'ProvisionedThroughputExceededException' },
+    { ...about, invocationId, entries: 2 },
+  ]);
 });

@@ -27,7 +27,7 @@ describe('a process', () => {
     const { time, process, said, say } = start();
     process.time.after(5, say('timer'));
     process.freeze();
-    time.at(50, () => process.thaw());
+    time.at(50, () => process.thaw('1'));
     await time.runUntil(100);
     expect(said).toEqual(['50 timer']);
   });
@@ -39,7 +39,7 @@ describe('a process', () => {
     process.deliver(() => process.kill('in a test'));
     process.deliver(say('answer'));
     await time.runUntil(100);
-    process.thaw();
+    process.thaw('1');
     process.deliver(say('answer'));
     await time.runUntil(200);
     expect(said).toEqual(['0 dead']);

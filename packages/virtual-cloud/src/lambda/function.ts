@@ -92,7 +92,7 @@ export function makeFunction<Outside>({
       cancelTimeout();
       end({ status: 'died' });
     });
-    process.thaw();
+    process.thaw(awsRequestId);
     process.work(work);
     process.deliver(() => {
       note('invocation', `${label} begins`, () => event);
