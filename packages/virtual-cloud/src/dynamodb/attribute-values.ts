@@ -1,40 +1,76 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { compareNumbers, sortableNumber } from './decimal.ts';
+import type { NativeAttributeValue, TranslateConfig } from '@aws-sdk/lib-dynamodb';
+import { convertToAttr, convertToNative } from '@aws-sdk/util-dynamodb';
+import { canonicalNumber, numberSize, sortableNumber } from './decimal.ts';
+import { notKnown } from './refusals.ts';
 
 /** An item, or a part of one, as DynamoDB keeps it. What is stored is never changed: a write replaces it. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
+/** An item, or a part of one, in JavaScript's own values. */
+export type NativeItem = Record<string, NativeAttributeValue>;
+
+/** What the placeholders of a request stand for. */
+export interface Placeholders {
+  readonly names: Readonly<Record<string, string>>;
+  readonly values: Attributes;
+}
+
+/** What translates between JavaScript's values and DynamoDB's. */
+export type Translation = ReturnType<typeof makeTranslation>;
+
+/** Makes a translation that does as the document client does with the same settings. What it returns shares nothing with what it is given. */
+export function makeTranslation({ marshallOptions, unmarshallOptions }: TranslateConfig = {}) {
+  return { attributes, placeholders, native: (item: Attributes): NativeItem => eachOf(item, native) };
+
+  /** Like the document client, it leaves out attributes that are `undefined`, whatever the settings. */
+  function attributes(item: NativeItem = {}): Attributes {
+    const translated: Record<string, AttributeValue> = {};
+    for (const [name, value] of Object.entries(item)) {
+      if (value !== undefined) translated[name] = kept(convertToAttr(value, marshallOptions));
+    }
+    return translated;
+  }
+
+  function placeholders(request: {
+    readonly ExpressionAttributeNames?: Record<string, string> | undefined;
+    readonly ExpressionAttributeValues?: NativeItem | undefined;
+  }): Placeholders {
+    const { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values } = request;
+    return { names, values: attributes(values) };
+  }
+
+  function native(value: AttributeValue): NativeAttributeValue {
+    if (value.B !== undefined) return Uint8Array.from(value.B);
+    if (value.L !== undefined) return value.L.map(native);
+    if (value.M !== undefined) return eachOf(value.M, native);
+    return convertToNative(value, unmarshallOptions);
+  }
+}
+
+/** Returns whether two values are there, and are the same in type and content. */
+export function areEqual(one: AttributeValue | undefined, other: AttributeValue | undefined): boolean {
+  return one !== undefined && isDeepStrictEqual(one, other);
+}
+
+/** Compares two strings, numbers or binaries: negative, zero or positive. Other values have no order: `NaN`. */
+export function compareValues(one: AttributeValue | undefined, other: AttributeValue | undefined): number {
+  const isOrdered = one && other && typeOf(one) === typeOf(other) && orderedTypes.includes(typeOf(one));
+  return isOrdered ? compareTexts(sortText(one), sortText(other)) : Number.NaN;
+}
+
+/** Compares two texts by their units: negative, zero or positive. */
+export function compareTexts(one = '', other = ''): number {
+  return one < other ? -1 : Number(one > other);
+}
+
+/** The types whose values have an order. */
+export const orderedTypes: readonly string[] = ['S', 'N', 'B'];
+
 /** Returns the type of a value, as DynamoDB's wire format writes it: `S`, `N`, `BOOL`… */
 export function typeOf(value: AttributeValue): string {
   return Object.keys(value)[0] ?? '';
-}
-
-/** Returns whether two values are the same in type and content. Sets are the same in any order. */
-export function areEqual(one: AttributeValue, other: AttributeValue): boolean {
-  if (one.S !== undefined) return one.S === other.S;
-  if (one.N !== undefined) return one.N === other.N; // both are canonical
-  if (one.BOOL !== undefined) return one.BOOL === other.BOOL;
-  if (one.NULL !== undefined) return other.NULL !== undefined;
-  if (one.B !== undefined) return other.B !== undefined && Buffer.compare(one.B, other.B) === 0;
-  if (one.L !== undefined) return other.L !== undefined && areListsEqual(one.L, other.L);
-  if (one.M !== undefined) return other.M !== undefined && areMapsEqual(one.M, other.M);
-  const [left, right] = [membersOf(one), membersOf(other)];
-  return typeOf(one) === typeOf(other) && left.length === right.length && left.every(member => right.includes(member));
-}
-
-/** Compares two strings, numbers or binaries: negative, zero or positive. `undefined` where they have no order. */
-export function compareValues(one: AttributeValue, other: AttributeValue): number | undefined {
-  if (one.S !== undefined) return other.S === undefined ? undefined : compareStrings(one.S, other.S);
-  if (one.N !== undefined) return other.N === undefined ? undefined : compareNumbers(one.N, other.N);
-  if (one.B !== undefined) return other.B === undefined ? undefined : Buffer.compare(one.B, other.B);
-  return undefined;
-}
-
-/** Returns whether a string or binary begins with another. */
-export function beginsWith(value: AttributeValue, start: AttributeValue): boolean {
-  if (value.S !== undefined) return start.S !== undefined && value.S.startsWith(start.S);
-  if (value.B === undefined || start.B === undefined) return false;
-  return Buffer.compare(value.B.subarray(0, start.B.length), start.B) === 0;
 }
 
 /**
@@ -47,6 +83,34 @@ export function sortText({ S, N, B = new Uint8Array() }: AttributeValue): string
   return high.test(S) ? S.replace(everyHigh, unit => String.fromCharCode(placeOf(unit.charCodeAt(0)))) : S;
 }
 
+/**
+ * Returns the size of an item as AWS counts it, in bytes.
+ *
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+ */
+export function itemSize(item: Attributes): number {
+  let size = 0;
+  for (const [name, value] of Object.entries(item)) size += Buffer.byteLength(name) + valueSize(value);
+  return size;
+}
+
+/** Returns a value as DynamoDB keeps it: its number in canonical form, its bytes nobody else's. */
+function kept(value: AttributeValue): AttributeValue {
+  if (value.S !== undefined) return value;
+  if (value.N !== undefined) return { N: canonicalNumber(value.N) };
+  if (value.B !== undefined) return { B: Uint8Array.from(value.B) };
+  if (value.L !== undefined) return { L: value.L.map(kept) };
+  if (value.M !== undefined) return { M: eachOf(value.M, kept) };
+  if (value.SS ?? value.NS ?? value.BS) throw notKnown('sets');
+  return value;
+}
+
+function eachOf<From, To>(values: Readonly<Record<string, From>>, change: (value: From) => To): Record<string, To> {
+  const changed: Record<string, To> = {};
+  for (const [name, value] of Object.entries(values)) changed[name] = change(value);
+  return changed;
+}
+
 const high = /[\ud800-\uffff]/;
 const everyHigh = /[\ud800-\uffff]/g;
 
@@ -54,30 +118,11 @@ function placeOf(unit: number): number {
   return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;
 }
 
-function compareStrings(one: string, other: string): number {
-  if (one === other) return 0;
-  return sortText({ S: one }) < sortText({ S: other }) ? -1 : 1;
-}
-
-function areListsEqual(one: readonly AttributeValue[], other: readonly AttributeValue[]): boolean {
-  return (
-    one.length === other.length &&
-    one.every((value, at) => {
-      const { [at]: opposite } = other;
-      return opposite !== undefined && areEqual(value, opposite);
-    })
-  );
-}
-
-function areMapsEqual(one: Attributes, other: Attributes): boolean {
-  const names = Object.keys(one);
-  return names.length === Object.keys(other).length && names.every(name => isSame(one[name], other[name]));
-}
-
-function isSame(one: AttributeValue | undefined, other: AttributeValue | undefined): boolean {
-  return one !== undefined && other !== undefined && areEqual(one, other);
-}
-
-function membersOf({ SS, NS, BS = [] }: AttributeValue): readonly string[] {
-  return SS ?? NS ?? BS.map(bytes => Buffer.from(bytes).toString('base64'));
+function valueSize(value: AttributeValue): number {
+  if (value.S !== undefined) return Buffer.byteLength(value.S);
+  if (value.N !== undefined) return numberSize(value.N);
+  if (value.B !== undefined) return value.B.length;
+  if (value.L !== undefined) return value.L.reduce((sum, element) => sum + 1 + valueSize(element), 3);
+  if (value.M !== undefined) return 3 + Object.keys(value.M).length + itemSize(value.M);
+  return 1;
 }

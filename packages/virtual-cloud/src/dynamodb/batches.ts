@@ -1,98 +1,91 @@
 import type {
+  BatchExecuteStatementCommandInput,
   BatchGetCommandInput,
-  BatchGetCommandOutput,
   BatchWriteCommandInput,
-  BatchWriteCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
-import { metadataOf, validationError } from './errors.ts';
-import { checkKey, itemText } from './key-schema.ts';
-import { checkOptions } from './options.ts';
+import { ServiceError } from '../service-error.ts';
+import type { Attributes, NativeItem, Translation } from './attribute-values.ts';
+import { checkOptions, notKnown, validationError } from './refusals.ts';
 import type { Table } from './table.ts';
-import type { NativeItem, Translation } from './translation.ts';
 
-/** Makes the operations of several items. `mostUnprocessed` says how many of so many are left; one is always done. */
-export function makeBatches(
-  tableOf: (name: string | undefined) => Table,
-  translation: Translation,
-  mostUnprocessed: (count: number) => number,
-) {
-  return { get, write };
+/** Makes the operations of several items. */
+export function makeBatches(tableOf: (name: string | undefined) => Table, { attributes, native }: Translation) {
+  return { get, write, insert };
 
-  function get(request: BatchGetCommandInput): BatchGetCommandOutput {
-    checkOptions(request, batchOptions);
+  function get(request: BatchGetCommandInput): object {
+    checkOptions(request, ['RequestItems']);
+    const found: Record<string, NativeItem[]> = {};
     const wanted = Object.entries(request.RequestItems ?? {}).flatMap(([name, asked]) => {
-      checkOptions(asked, readOptions);
-      const { Keys = [], ...options } = asked;
-      return Keys.map(native => ({ name, native, options, ...readKey(name, native) }));
+      checkOptions(asked, ['Keys', 'ConsistentRead']);
+      found[name] = [];
+      return (asked.Keys ?? []).map(key => ({ name, key: attributes(key) }));
     });
     checkBatch(wanted, 100);
-    const { done, left } = divide(wanted);
-    const responses: Record<string, NativeItem[]> = Object.fromEntries(wanted.map(({ name }) => [name, []]));
-    for (const { name, table, attributes } of done) {
-      const item = table.get(attributes);
-      if (item) responses[name]?.push(translation.native(item));
+    for (const { name, key } of wanted) {
+      const item = tableOf(name).get(key);
+      if (item) found[name]?.push(native(item));
     }
-    const unprocessed: NonNullable<BatchGetCommandOutput['UnprocessedKeys']> = {};
-    for (const { name, attributes, options } of left) {
-      const own = unprocessed[name] ?? { ...options, Keys: [] };
-      own.Keys?.push(translation.native(attributes));
-      unprocessed[name] = own;
-    }
-    return { $metadata: metadataOf(200), Responses: responses, UnprocessedKeys: unprocessed };
+    return { Responses: found, UnprocessedKeys: {} };
   }
 
-  function write(request: BatchWriteCommandInput): BatchWriteCommandOutput {
-    checkOptions(request, batchOptions);
-    const wanted = Object.entries(request.RequestItems ?? {}).flatMap(([name, requests]) =>
-      requests.map(each => ({ name, each, ...readWrite(name, each) })),
+  function write(request: BatchWriteCommandInput): object {
+    checkOptions(request, ['RequestItems']);
+    const wanted = Object.entries(request.RequestItems ?? {}).flatMap(([name, writes]) =>
+      writes.map(({ PutRequest: put, DeleteRequest: removal }) => {
+        const item = put && attributes(put.Item);
+        return { table: tableOf(name), name, item, key: item ? keyIn(name, item) : attributes(removal?.Key) };
+      }),
     );
     checkBatch(wanted, 25);
-    const { done, left } = divide(wanted);
-    for (const { table, attributes, size, isPut } of done) {
-      if (isPut) table.put(attributes, size);
-      else table.remove(attributes);
+    for (const { table, item, key } of wanted) item ? table.check(item) : table.get(key);
+    for (const { table, item, key } of wanted) item ? table.put(item) : table.remove(key);
+    return { UnprocessedItems: {} };
+  }
+
+  /** Executes statements of PartiQL, each with an outcome of its own. */
+  function insert(request: BatchExecuteStatementCommandInput): object {
+    checkOptions(request, ['Statements']);
+    const inserts = (request.Statements ?? []).map(readInsert);
+    checkBatch(
+      inserts.map(({ name, item }) => ({ name, key: keyIn(name, item) })),
+      25,
+    );
+    return { Responses: inserts.map(({ name, item }) => ({ TableName: name, ...failureOf(name, item) })) };
+  }
+
+  /** Reads `INSERT INTO "table" VALUE {'attribute':?,…}`, with a parameter for each attribute. */
+  function readInsert({ Statement: text = '', Parameters: values = [], ...others }: Statement) {
+    checkOptions(others, []);
+    const [, name, list = ''] = /^INSERT INTO "([^"]+)" VALUE \{((?:'[^',]+':\?,?)+)\}$/.exec(text) ?? [];
+    const given = list.match(/[^',:?]+/g) ?? [];
+    if (name === undefined || given.length !== values.length) throw notKnown(`the statement ${text}`);
+    return { name, item: attributes(Object.fromEntries(given.map((attribute, at) => [attribute, values[at]]))) };
+  }
+
+  /** Inserts an item. An item that is there stays as it is. */
+  function failureOf(name: string, item: Attributes): { readonly Error?: object } {
+    try {
+      const table = tableOf(name);
+      table.check(item);
+      const isThere = table.get(keyIn(name, item)) !== undefined;
+      if (!isThere) table.put(item);
+      return isThere ? { Error: { Code: 'DuplicateItem', Message: 'Duplicate primary key exists in table' } } : {};
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return { Error: { Code: error.name.replace('Exception', 'Error'), Message: error.message } };
     }
-    const unprocessed: NonNullable<BatchWriteCommandOutput['UnprocessedItems']> = {};
-    for (const { name, attributes, isPut } of left) {
-      const item = translation.native(attributes);
-      unprocessed[name] ??= [];
-      unprocessed[name].push(isPut ? { PutRequest: { Item: item } } : { DeleteRequest: { Key: item } });
-    }
-    return { $metadata: metadataOf(200), UnprocessedItems: unprocessed };
   }
 
-  function readKey(name: string, native: NativeItem) {
-    const table = tableOf(name);
-    const attributes = translation.attributes(native);
-    checkKey(table.key, attributes);
-    return { table, attributes, text: `${name} ${itemText(table.key, attributes)}` };
-  }
-
-  function readWrite(name: string, { PutRequest: put, DeleteRequest: removal }: WriteRequest) {
-    if (removal) return { ...readKey(name, removal.Key ?? {}), size: 0, isPut: false };
-    const table = tableOf(name);
-    const attributes = translation.attributes(put?.Item);
-    const size = table.check(attributes);
-    return { table, attributes, text: `${name} ${itemText(table.key, attributes)}`, size, isPut: true };
-  }
-
-  function divide<Request>(wanted: readonly Request[]): { done: Request[]; left: Request[] } {
-    const most = Math.max(0, Math.min(mostUnprocessed(wanted.length), wanted.length - 1));
-    const end = wanted.length - most;
-    return { done: wanted.slice(0, end), left: wanted.slice(end) };
+  function keyIn(name: string, item: Attributes): Attributes {
+    return Object.fromEntries(tableOf(name).key.flatMap(({ name: part }) => (item[part] ? [[part, item[part]]] : [])));
   }
 }
 
-/** A write of a batch. */
-type WriteRequest = NonNullable<BatchWriteCommandInput['RequestItems']>[string][number];
+type Statement = NonNullable<BatchExecuteStatementCommandInput['Statements']>[number];
 
-const batchOptions = new Set(['RequestItems']);
-const readOptions = new Set(['Keys', 'ConsistentRead']);
-
-/** @throws ValidationException for a batch that is empty or too large, or names an item twice. */
-function checkBatch(wanted: readonly { readonly text: string }[], most: number): void {
-  if (wanted.length === 0) throw validationError('The batch request list cannot be empty');
-  if (wanted.length > most) throw validationError('Too many items requested for the batch call');
-  if (new Set(wanted.map(({ text }) => text)).size === wanted.length) return;
-  throw validationError('Provided list of item keys contains duplicates');
+/** @throws {ServiceError} for a batch that is empty or too large, or names an item twice. */
+function checkBatch(wanted: readonly { readonly name: string; readonly key: Attributes }[], most: number): void {
+  const texts = wanted.map(({ name, key }) => JSON.stringify([name, ...Object.entries(key).sort()]));
+  if (wanted.length > 0 && wanted.length <= most && new Set(texts).size === wanted.length) return;
+  throw validationError(`A batch has 1 to ${most} items, each once.`);
 }

@@ -1,108 +1,130 @@
-import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
-import { type Attributes, sortText } from './attribute-values.ts';
-import { notImplemented, validationError } from './errors.ts';
-import { checkItemSize } from './item-size.ts';
-import {
-  checkIndexKey,
-  checkItemKey,
-  itemText,
-  type KeySchema,
-  keyText,
-  keyValue,
-  readKeySchema,
-} from './key-schema.ts';
-import { makeSecondaryIndex, type SecondaryIndex } from './secondary-index.ts';
-import { type Entry, makeSortedPartitions, type Place, type SortedPartitions } from './sorted-partitions.ts';
+import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/client-dynamodb';
+import { insertSorted } from '../sorted.ts';
+import { type Attributes, itemSize } from './attribute-values.ts';
+import { checkKey, checkKeyValue, type Key, keyValue, readKey } from './keys.ts';
+import { notKnown, validationError } from './refusals.ts';
+import { compareOrders, makeSortedItems, type SortedItems } from './sorted-items.ts';
 
 /** What a table is made of, in the words of `CreateTable`. Other settings have no effect. */
 export type TableDefinition = Pick<
   CreateTableCommandInput,
-  'TableName' | 'KeySchema' | 'AttributeDefinitions' | 'GlobalSecondaryIndexes' | 'LocalSecondaryIndexes'
+  'TableName' | 'KeySchema' | 'AttributeDefinitions' | 'GlobalSecondaryIndexes'
 >;
 
-/** What a query or a scan reads: a table or one of its indexes. */
+/** What a query reads. */
 export interface Source {
-  readonly key: KeySchema;
-  /** The attributes that stand in it. @default - all */
-  readonly projected?: ReadonlySet<string> | undefined;
-  /** The name of the index. @default - it is the table itself */
-  readonly index?: string;
-  readonly entries: () => SortedPartitions;
-  readonly placeOf: (item: Attributes) => Place;
+  readonly key: Key;
+  /** The attributes of its key, and of the table's. */
+  readonly names: readonly string[];
+  readonly items: () => SortedItems;
 }
 
 /** A table in memory, with its indexes. */
 export type Table = ReturnType<typeof makeTable>;
 
-/** Makes a table. @throws for a definition that DynamoDB would refuse, or with local indexes. */
-export function makeTable(definition: TableDefinition, time: { now: () => number; lag: () => number }) {
-  const { TableName: name = '', KeySchema, AttributeDefinitions, GlobalSecondaryIndexes = [] } = definition;
-  if (definition.LocalSecondaryIndexes?.length) throw notImplemented('local secondary indexes');
-  const key = readKeySchema(KeySchema, AttributeDefinitions);
-  const indexes = new Map(
-    GlobalSecondaryIndexes.map(index => {
-      const own = readKeySchema(index.KeySchema, AttributeDefinitions);
-      return [index.IndexName ?? '', makeSecondaryIndex({ definition: index, key: own, table: key, ...time })];
-    }),
-  );
-  const stored = new Map<string, Entry>();
-  const partitions = makeSortedPartitions();
-  return { name, key, get, check, put, remove, source, items };
+/** Makes a table. `lag` says after how many milliseconds an index sees a write. */
+export function makeTable(definition: TableDefinition, now: () => number, lag: () => number) {
+  const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes = [] } = definition;
+  const key = readKey(KeySchema, AttributeDefinitions);
+  const items = makeSortedItems(key);
+  const own: Source = { key, names: namesOf(key), items: () => items };
+  const indexes = new Map(GlobalSecondaryIndexes.map(index => [index.IndexName, indexOf(index)]));
+  return { key, get, check, put, remove, source, items: () => items.all().map(({ item }) => item) };
 
-  /** Returns the item with a key, which was checked. */
+  function indexOf({ KeySchema: schema, Projection }: GlobalSecondaryIndex) {
+    if (Projection?.ProjectionType !== 'KEYS_ONLY') throw notKnown('indexes that hold more than keys');
+    return makeIndex(readKey(schema, AttributeDefinitions), key, now, lag);
+  }
+
+  /** Returns the item with a key. @throws {ServiceError} for what is no key of this table. */
   function get(keyed: Attributes): Attributes | undefined {
-    return stored.get(itemText(key, keyed))?.item;
+    checkKey(key, keyed);
+    if (Object.keys(keyed).length === key.length) return items.get(items.orderOf(keyed));
+    throw validationError('The provided key element does not match the schema');
   }
 
-  /**
-   * Returns the size of an item in bytes.
-   *
-   * @throws ValidationException for one that is too large, or has no key or a value that no key of an index has.
-   */
-  function check(item: Attributes, tooLarge?: string): number {
-    checkItemKey(key, item);
-    for (const index of indexes.values()) checkIndexKey(index.name, index.key, item);
-    return checkItemSize(item, tooLarge);
+  /** Returns the size of an item. @throws {ServiceError} where it is too large, lacks a key, or has a value that no key has. */
+  function check(item: Attributes): number {
+    checkKey(key, item);
+    for (const index of indexes.values()) index.check(item);
+    const size = itemSize(item);
+    if (size > largestItem) throw validationError('Item size has exceeded the maximum allowed size');
+    return size;
   }
 
-  /** Stores an item that was checked, in place of one with the same key. */
-  function put(item: Attributes, size: number): void {
-    const entry = { ...placeOf(item), item, size };
-    const text = itemText(key, item);
-    stored.set(text, entry);
-    partitions.put(entry);
-    for (const index of indexes.values()) index.follow(text, item);
+  /** Stores an item. @throws {ServiceError} as `check`. */
+  function put(item: Attributes): void {
+    const size = check(item);
+    const order = items.orderOf(item);
+    const before = items.get(order);
+    items.put({ order, item, size });
+    for (const index of indexes.values()) index.follow(order, before, item);
   }
 
+  /** Removes the item with a key, if there is one. */
   function remove(keyed: Attributes): void {
-    const text = itemText(key, keyed);
-    const entry = stored.get(text);
-    if (!entry) return;
-    stored.delete(text);
-    partitions.remove(entry);
-    for (const index of indexes.values()) index.follow(text, undefined);
+    const before = get(keyed);
+    if (!before) return;
+    const order = items.orderOf(keyed);
+    items.remove(order);
+    for (const index of indexes.values()) index.follow(order, before, undefined);
   }
 
-  /** Returns what is read. @throws ValidationException for an index that is not there, or cannot be read consistently. */
-  function source(index: string | undefined, isConsistent = false): Source {
-    if (index === undefined) return { key, entries: () => partitions, placeOf };
-    const found: SecondaryIndex | undefined = indexes.get(index);
-    if (!found) throw validationError(`The table does not have the specified index: ${index}`);
-    if (isConsistent) {
-      throw validationError('Consistent reads are not supported on global secondary indexes');
+  /** Returns what is read. @throws {ServiceError} for an index that is not there, or cannot be read consistently. */
+  function source(name: string | undefined, isConsistent = false): Source {
+    if (name === undefined) return own;
+    const index = indexes.get(name);
+    if (!index) throw validationError(`The table does not have the specified index: ${name}`);
+    if (isConsistent) throw validationError('Consistent reads are not supported on global secondary indexes');
+    return index;
+  }
+}
+
+/** In bytes. */
+const largestItem = 400 * 1_024;
+
+/** Makes a global secondary index of keys. It sees the writes of one item in their order. */
+function makeIndex(key: Key, tableKey: Key, now: () => number, lag: () => number) {
+  const items = makeSortedItems([...key, ...tableKey]); // where the index's own keys are equal, those of the table decide
+  const names = [...new Set([...namesOf(key), ...namesOf(tableKey)])];
+  const pending: { readonly dueAt: number; readonly apply: () => void }[] = [];
+  /** When an index sees the latest write of an item, by its place in the table. */
+  const latest = new Map<string, number>();
+  return { key, names, items: seen, check, follow };
+
+  function seen(): SortedItems {
+    while (pending[0] && pending[0].dueAt <= now()) pending.shift()?.apply();
+    return items;
+  }
+
+  /** @throws {ServiceError} for an item that has an attribute of the key with a value that no key has. */
+  function check(item: Attributes): void {
+    for (const attribute of key) if (item[attribute.name]) checkKeyValue(attribute, keyValue(item, attribute));
+  }
+
+  function follow(order: readonly string[], before: Attributes | undefined, after: Attributes | undefined): void {
+    seen();
+    const [old, next] = [before && placeOf(before), after && placeOf(after)];
+    if (old && next ? compareOrders(old, next) === 0 : old === next) return;
+    const text = order.join('\n');
+    const dueAt = Math.max(now() + lag(), latest.get(text) ?? 0);
+    latest.set(text, dueAt);
+    insertSorted(pending, { dueAt, apply }, (one, other) => one.dueAt < other.dueAt);
+
+    function apply(): void {
+      if (old) items.remove(old);
+      if (!next || !after) return;
+      const item = Object.fromEntries(Object.entries(after).filter(([name]) => names.includes(name)));
+      items.put({ order: next, item, size: itemSize(item) });
     }
-    return { ...found, index };
   }
 
-  /** Returns all items, in the order in which their keys were first written. */
-  function items(): Attributes[] {
-    return [...stored.values()].map(({ item }) => item);
+  /** An index has only the items that have its key. */
+  function placeOf(item: Attributes): readonly string[] | undefined {
+    return key.every(({ name }) => item[name]) ? items.orderOf(item) : undefined;
   }
+}
 
-  function placeOf(item: Attributes): Place {
-    return {
-      partition: keyText(keyValue(item, key.hash)),
-      order: key.range ? [sortText(keyValue(item, key.range))] : [],
-    };
-  }
+function namesOf(key: Key): readonly string[] {
+  return key.map(({ name }) => name);
 }

@@ -3,34 +3,37 @@ import {
   BatchGetCommand,
   BatchWriteCommand,
   DeleteCommand,
+  type DeleteCommandInput,
   GetCommand,
+  type GetCommandInput,
   PutCommand,
+  type PutCommandInput,
   QueryCommand,
   ScanCommand,
   type TranslateConfig,
   UpdateCommand,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import type { Attributes } from './attribute-values.ts';
+import { ServiceError } from '../service-error.ts';
+import { type Attributes, makeTranslation, type NativeItem } from './attribute-values.ts';
 import { makeBatches } from './batches.ts';
-import { notImplemented, tableNotFound } from './errors.ts';
+import { holds } from './conditions.ts';
 import { makeQueries } from './queries.ts';
-import { makeSingleItems } from './single-items.ts';
-import { makeStatements } from './statements.ts';
+import type { Path } from './reader.ts';
+import { checkOptions, notKnown, validationError } from './refusals.ts';
 import { makeTable, type Table, type TableDefinition } from './table.ts';
-import { makeTranslation, type NativeItem } from './translation.ts';
+import { updated } from './updates.ts';
 
 /** A DynamoDB in memory. */
 export interface Tables {
   /**
    * Executes a command of the document client at once, and returns its answer.
    *
-   * @throws the SDK's own error where DynamoDB refuses it; another where it is not known here.
+   * @throws {ServiceError} where DynamoDB refuses it; another error where it is not known here.
    */
   readonly execute: <Output extends object>(command: TablesCommand<Output>) => Output;
   /** Returns the items of a table, for looks: no index or lag is in between. */
   readonly items: (table: string) => readonly NativeItem[];
-  /** Returns the same as attribute values. */
-  readonly raw: (table: string) => readonly Attributes[];
 }
 
 /** A command of the document client, as far as it matters here: its answer's type is known. */
@@ -49,7 +52,6 @@ export function makeTables({
   now,
   indexLag = () => 0,
   translate,
-  mostUnprocessed = () => 0,
 }: {
   readonly definitions: readonly TableDefinition[];
   /** Returns the time, in milliseconds. */
@@ -58,45 +60,111 @@ export function makeTables({
   readonly indexLag?: () => number;
   /** The settings of the document client that is stood in for. @default - its defaults */
   readonly translate?: TranslateConfig;
-  /** Returns how many of a batch stay unprocessed. @default 0 */
-  readonly mostUnprocessed?: (count: number) => number;
 }): Tables {
-  const tables = new Map(
-    definitions.map(definition => [definition.TableName, makeTable(definition, { now, lag: indexLag })]),
-  );
+  const tables = new Map(definitions.map(definition => [definition.TableName, makeTable(definition, now, indexLag)]));
   const translation = makeTranslation(translate);
-  const single = makeSingleItems(tableOf, translation);
+  const { attributes, native, placeholders } = translation;
   const many = makeQueries(tableOf, translation);
-  const batch = makeBatches(tableOf, translation, mostUnprocessed);
-  const executeStatements = makeStatements(tableOf, translation);
-  return { execute, items, raw };
+  const batch = makeBatches(tableOf, translation);
+  return { execute, items: table => tableOf(table).items().map(native) };
 
   function execute<Output extends object>(command: TablesCommand<Output>): Output;
   function execute(command: object): object {
-    if (command instanceof GetCommand) return single.get(command.input);
-    if (command instanceof PutCommand) return single.put(command.input);
-    if (command instanceof UpdateCommand) return single.update(command.input);
-    if (command instanceof DeleteCommand) return single.remove(command.input);
+    if (command instanceof GetCommand) return get(command.input);
+    if (command instanceof PutCommand) return put(command.input);
+    if (command instanceof UpdateCommand) return update(command.input);
+    if (command instanceof DeleteCommand) return remove(command.input);
     if (command instanceof QueryCommand) return many.query(command.input);
     if (command instanceof ScanCommand) return many.scan(command.input);
     if (command instanceof BatchGetCommand) return batch.get(command.input);
     if (command instanceof BatchWriteCommand) return batch.write(command.input);
-    if (command instanceof BatchExecuteStatementCommand) return executeStatements(command.input);
-    throw notImplemented(`the command ${command.constructor.name}`);
+    if (command instanceof BatchExecuteStatementCommand) return batch.insert(command.input);
+    throw notKnown(`the command ${command.constructor.name}`);
   }
 
-  function items(table: string): readonly NativeItem[] {
-    return raw(table).map(translation.native);
+  function get(request: GetCommandInput): object {
+    checkOptions(request, ['TableName', 'Key', 'ConsistentRead']);
+    const item = tableOf(request.TableName).get(attributes(request.Key));
+    return item ? { Item: native(item) } : {};
   }
 
-  function raw(table: string): readonly Attributes[] {
-    return tableOf(table).items();
+  function put(request: PutCommandInput): object {
+    checkOptions(request, [...writeOptions, 'Item']);
+    const table = tableOf(request.TableName);
+    const item = attributes(request.Item);
+    const before = table.get(keyOf(table, item));
+    demand(request, before);
+    table.put(item);
+    return returned(request, { ALL_OLD: before });
   }
 
-  /** @throws {ResourceNotFoundException} */
+  function remove(request: DeleteCommandInput): object {
+    checkOptions(request, [...writeOptions, 'Key']);
+    const table = tableOf(request.TableName);
+    const key = attributes(request.Key);
+    const before = table.get(key);
+    demand(request, before);
+    table.remove(key);
+    return returned(request, { ALL_OLD: before });
+  }
+
+  function update(request: UpdateCommandInput): object {
+    checkOptions(request, [...writeOptions, 'Key', 'UpdateExpression']);
+    const table = tableOf(request.TableName);
+    const key = attributes(request.Key);
+    const before = table.get(key);
+    demand(request, before);
+    const { after, paths } = updated(request.UpdateExpression ?? '', before ?? key, placeholders(request));
+    const changedKey = table.key.find(({ name }) => paths.some(([first]) => first === name));
+    if (changedKey)
+      throw validationError(`Cannot update attribute ${changedKey.name}. This attribute is part of the key`);
+    table.put(after);
+    const { ReturnValues: wanted } = request;
+    if (!wanted?.startsWith('UPDATED')) return returned(request, { ALL_OLD: before, ALL_NEW: after });
+    return returned(request, { UPDATED_OLD: before && partOf(before, paths), UPDATED_NEW: partOf(after, paths) });
+  }
+
+  /** @throws {ServiceError} where the condition of a write does not hold. */
+  function demand(request: PutCommandInput | DeleteCommandInput | UpdateCommandInput, item: Attributes = {}): void {
+    const { ConditionExpression: condition } = request;
+    if (condition === undefined || holds(condition, item, placeholders(request))) return;
+    throw new ServiceError('ConditionalCheckFailedException', 'The conditional request failed');
+  }
+
+  /** Returns an answer with the attributes that were asked for. It has none where there are none. */
+  function returned(
+    { ReturnValues: wanted = 'NONE' }: Pick<UpdateCommandInput, 'ReturnValues'>,
+    found: Readonly<Record<string, Attributes | undefined>>,
+  ): object {
+    if (wanted !== 'NONE' && !(wanted in found)) throw notKnown(`ReturnValues ${wanted} of this command`);
+    const { [wanted]: values = {} } = found;
+    return Object.keys(values).length > 0 ? { Attributes: native(values) } : {};
+  }
+
   function tableOf(name: string | undefined): Table {
     const table = tables.get(name);
-    if (!table) throw tableNotFound();
-    return table;
+    if (table) return table;
+    throw new ServiceError('ResourceNotFoundException', 'Requested resource not found');
   }
+}
+
+const writeOptions = [
+  'TableName',
+  'ConditionExpression',
+  'ExpressionAttributeNames',
+  'ExpressionAttributeValues',
+  'ReturnValues',
+];
+
+function keyOf({ key }: Table, item: Attributes): Attributes {
+  return partOf(
+    item,
+    key.map(({ name }) => [name]),
+  );
+}
+
+/** Returns the attributes at some paths. */
+function partOf(item: Attributes, paths: readonly Path[]): Attributes {
+  if (paths.some(path => path.length > 1)) throw notKnown('ReturnValues of parts of attributes');
+  return Object.fromEntries(Object.entries(item).filter(([name]) => paths.some(([first]) => first === name)));
 }

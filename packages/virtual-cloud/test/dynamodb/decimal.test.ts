@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  addNumbers,
-  canonicalNumber,
-  compareNumbers,
-  sortableNumber,
-  subtractNumbers,
-} from '../../src/dynamodb/decimal.ts';
+import { addNumbers, canonicalNumber, sortableNumber } from '../../src/dynamodb/decimal.ts';
 
 test.each([
   ['0', '0'],
@@ -50,7 +44,7 @@ test('sums that a double gets wrong are exact', () => {
   expect(addNumbers('0.1', '0.2')).toBe('0.3');
   expect(addNumbers('1700000000000.123', '0.0001')).toBe('1700000000000.1231');
   expect(addNumbers('999999999999999', '999999999999999')).toBe('1999999999999998');
-  expect(subtractNumbers('5', '5')).toBe('0');
+  expect(addNumbers('5', '5', '-')).toBe('0');
 });
 
 test('a sum that has more than 38 digits is refused', () => {
@@ -71,9 +65,8 @@ describe('against whole numbers of any size', () => {
     fc.assert(
       fc.property(number, number, (one, other) => {
         expect(wholeOf(addNumbers(one.text, other.text))).toBe(one.whole + other.whole);
-        expect(wholeOf(subtractNumbers(one.text, other.text))).toBe(one.whole - other.whole);
+        expect(wholeOf(addNumbers(one.text, other.text, '-'))).toBe(one.whole - other.whole);
         const order = one.whole < other.whole ? -1 : Number(one.whole > other.whole);
-        expect(Math.sign(compareNumbers(one.text, other.text))).toBe(order);
         const [left, right] = [sortableNumber(one.text), sortableNumber(other.text)];
         expect(left < right ? -1 : Number(left > right)).toBe(order);
       }),

@@ -1,0 +1,109 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import {
+  type Attributes,
+  areEqual,
+  compareTexts,
+  compareValues,
+  type Placeholders,
+  sortText,
+  typeOf,
+} from './attribute-values.ts';
+import { checkKeyValue, type Key, type KeyAttribute } from './keys.ts';
+import { makeReader, type Test, valueAt } from './reader.ts';
+import { notKnown, validationError } from './refusals.ts';
+
+/**
+ * Returns whether a condition holds for an item. One that does not exist is one without attributes.
+ *
+ * @throws {ServiceError} where a value of the request has a type that an operator does not take, or bounds have no order.
+ */
+export function holds(condition: string, item: Attributes, placeholders: Placeholders): boolean {
+  const read = makeReader(condition, placeholders);
+  const isTrue = any();
+  if (!read.isOver()) read.fail();
+  return isTrue;
+
+  /** `OR` binds less than `AND`, and that less than `NOT`. All is read, whatever holds. */
+  function any(): boolean {
+    let isAny = all();
+    while (read.takes('OR')) isAny = all() || isAny;
+    return isAny;
+  }
+
+  function all(): boolean {
+    let areAll = one();
+    while (read.takes('AND')) areAll = one() && areAll;
+    return areAll;
+  }
+
+  function one(): boolean {
+    if (read.takes('NOT')) return !one();
+    if (!read.takes('(')) return passes(read.test(), item);
+    const isAny = any();
+    read.expect(')');
+    return isAny;
+  }
+}
+
+/** What a query reads of a table or an index: a partition, or a stretch of it. */
+export interface Stretch {
+  readonly hash: AttributeValue;
+  /** Tells where a range key is, by its sort text: before the stretch (negative), in it (0), or after it. */
+  readonly side: (text: string) => number;
+}
+
+/** Returns what a key condition asks for. @throws {ServiceError} for values that no key has. */
+export function readKeyCondition(condition: string, [hashKey, rangeKey]: Key, placeholders: Placeholders): Stretch {
+  const read = makeReader(condition, placeholders);
+  const tests = [read.test()];
+  while (read.takes('AND')) tests.push(read.test());
+  if (!read.isOver()) read.fail();
+  const of = (attribute: KeyAttribute | undefined) => tests.find(({ path }) => path[0] === attribute?.name);
+  const [hash, range] = [of(hashKey), of(rangeKey)];
+  const [value] = hash?.given ?? [];
+  if (!value || hash?.operator !== '=' || tests.length > (range ? 2 : 1)) {
+    throw validationError('Query condition missed key schema element');
+  }
+  checkKeyValue(hashKey, value);
+  for (const bound of range?.given ?? []) if (rangeKey) checkKeyValue(rangeKey, bound);
+  return { hash: value, side: range ? sideOf(range) : () => 0 };
+}
+
+function passes({ path, operator, given: [one, other] }: Test, item: Attributes): boolean {
+  const { [operator]: test } = tests;
+  if (!test) throw notKnown(`the operator ${operator}`);
+  return test(valueAt(item, path), one, other);
+}
+
+type Value = AttributeValue | undefined;
+
+const tests: Readonly<Record<string, (value: Value, one: Value, other: Value) => boolean>> = {
+  attribute_exists: value => value !== undefined,
+  attribute_not_exists: value => value === undefined,
+  begins_with: (value, start) =>
+    value && start && typeOf(value) === typeOf(start) ? sortText(value).startsWith(sortText(start)) : false,
+  '=': areEqual,
+  '<>': (value, other) => !areEqual(value, other),
+  '<': (value, other) => compareValues(value, other) < 0,
+  '<=': (value, other) => compareValues(value, other) <= 0,
+  '>': (value, other) => compareValues(value, other) > 0,
+  '>=': (value, other) => compareValues(value, other) >= 0,
+  BETWEEN: (value, low, high) => compareValues(value, low) >= 0 && compareValues(value, high) <= 0,
+};
+
+function sideOf({ operator, given }: Test): Stretch['side'] {
+  const { [operator]: side } = sides;
+  if (!side) throw notKnown(`the operator ${operator} in a key condition`);
+  const [one, other] = given.map(sortText);
+  return text => side(text, one, other);
+}
+
+const sides: Readonly<Record<string, (text: string, one?: string, other?: string) => number>> = {
+  '=': compareTexts,
+  '<': (text, end) => (compareTexts(text, end) < 0 ? 0 : 1),
+  '<=': (text, end) => (compareTexts(text, end) <= 0 ? 0 : 1),
+  '>': (text, start) => (compareTexts(text, start) > 0 ? 0 : -1),
+  '>=': (text, start) => (compareTexts(text, start) >= 0 ? 0 : -1),
+  BETWEEN: (text, low, high) => Math.min(0, compareTexts(text, low)) + Math.max(0, compareTexts(text, high)),
+  begins_with: (text, start = '') => (text.startsWith(start) ? 0 : compareTexts(text, start)),
+};

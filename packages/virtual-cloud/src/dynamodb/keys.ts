@@ -1,0 +1,47 @@
+import type { AttributeDefinition, AttributeValue, KeySchemaElement } from '@aws-sdk/client-dynamodb';
+import { type Attributes, typeOf } from './attribute-values.ts';
+import { validationError } from './refusals.ts';
+
+/** The attributes of a key: that of the partition, and that of the place in it, if there is one. */
+export type Key = readonly [KeyAttribute, ...KeyAttribute[]];
+
+/** An attribute of a key, and its type: `S`, `N` or `B`. */
+export interface KeyAttribute {
+  readonly name: string;
+  readonly type: string;
+  /** In bytes. */
+  readonly longest: number;
+}
+
+/** Reads the key of a table or an index from its definition. */
+export function readKey(
+  schema: readonly KeySchemaElement[] = [],
+  definitions: readonly AttributeDefinition[] = [],
+): Key {
+  const [hash, ...ranges] = schema.map(({ AttributeName: name = '', KeyType }) => {
+    const type = definitions.find(({ AttributeName }) => AttributeName === name)?.AttributeType ?? '';
+    return { name, type, longest: KeyType === 'HASH' ? 2_048 : 1_024 };
+  });
+  if (!hash) throw new TypeError('A key has an attribute.');
+  return [hash, ...ranges];
+}
+
+/** Returns a value of a key, which is known to be there. */
+export function keyValue(item: Attributes, { name }: KeyAttribute): AttributeValue {
+  const { [name]: value } = item;
+  if (!value) throw validationError(`One or more parameter values were invalid: Missing the key ${name} in the item`);
+  return value;
+}
+
+/** @throws {ServiceError} for an item that lacks a part of a key, or has a value that no key has. */
+export function checkKey(key: Key, item: Attributes): void {
+  for (const attribute of key) checkKeyValue(attribute, keyValue(item, attribute));
+}
+
+/** @throws {ServiceError} for a value that is empty, too long, or of another type. */
+export function checkKeyValue({ name, type, longest }: KeyAttribute, value: AttributeValue): void {
+  const length = value.B?.length ?? Buffer.byteLength(value.S ?? '1');
+  if (typeOf(value) === type && length > 0 && length <= longest) return;
+  const fault = typeOf(value) === type ? `has ${length} bytes` : `is of the type ${typeOf(value)}`;
+  throw validationError(`One or more parameter values were invalid: the key ${name} ${fault}`);
+}

@@ -1,0 +1,86 @@
+import { firstWhere } from '../sorted.ts';
+import { type Attributes, compareTexts, sortText } from './attribute-values.ts';
+import { type Key, keyValue } from './keys.ts';
+
+/** An item in its place. */
+export interface Entry {
+  /** The sort texts of its partition, and of its place in there. */
+  readonly order: readonly string[];
+  readonly item: Attributes;
+  /** In bytes. */
+  readonly size: number;
+}
+
+/** The items of a table or an index, in their order. */
+export type SortedItems = ReturnType<typeof makeSortedItems>;
+
+/** Makes what keeps items by their key. */
+export function makeSortedItems(key: Key) {
+  const partitions = new Map<string, Entry[]>();
+  return { orderOf, get, put, remove, partition, all };
+
+  function orderOf(item: Attributes): Entry['order'] {
+    return key.map(attribute => sortText(keyValue(item, attribute)));
+  }
+
+  function get(order: Entry['order']): Attributes | undefined {
+    const entries = partition(order[0]);
+    const entry = entries[placeIn(entries, order)];
+    return isAt(entry, order) ? entry?.item : undefined;
+  }
+
+  /** Stores an item, in place of one with the same key. */
+  function put(entry: Entry): void {
+    const [text = ''] = entry.order;
+    const entries = partitions.get(text) ?? [];
+    partitions.set(text, entries);
+    const at = placeIn(entries, entry.order);
+    if (isAt(entries[at], entry.order)) entries[at] = entry;
+    else entries.splice(at, 0, entry);
+  }
+
+  function remove(order: Entry['order']): void {
+    const entries = partitions.get(order[0] ?? '') ?? [];
+    const at = placeIn(entries, order);
+    if (isAt(entries[at], order)) entries.splice(at, 1);
+  }
+
+  /** Returns the items of a partition, by its sort text. */
+  function partition(text = ''): readonly Entry[] {
+    return partitions.get(text) ?? [];
+  }
+
+  /** Returns all items as a scan meets them: partitions in the order of a digest, as good as none. */
+  function all(): readonly Entry[] {
+    return [...partitions.values()].flat().sort((one, other) => compareScanned(one.order, other.order));
+  }
+}
+
+/** Compares the places of two items in a scan: negative, zero or positive. */
+export function compareScanned(one: Entry['order'], other: Entry['order']): number {
+  return digestOf(one[0]) - digestOf(other[0]) || compareOrders(one, other);
+}
+
+/** Compares the places of two items: negative, zero or positive. */
+export function compareOrders(one: Entry['order'], other: Entry['order']): number {
+  for (let at = 0; at < one.length; at++) {
+    const order = compareTexts(one[at], other[at]);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function placeIn(entries: readonly Entry[], order: Entry['order']): number {
+  return firstWhere(entries, each => compareOrders(each.order, order) >= 0);
+}
+
+function isAt(entry: Entry | undefined, order: Entry['order']): boolean {
+  return entry !== undefined && compareOrders(entry.order, order) === 0;
+}
+
+/** FNV-1a. */
+function digestOf(text = ''): number {
+  let digest = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) digest = Math.imul(digest ^ text.charCodeAt(at), 0x01000193);
+  return digest >>> 0;
+}
