@@ -7,7 +7,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestProject } from 'vitest/node';
 
-// Vitest's global set-up of the unit tests: the DynamoDB that their tables are in.
+// Vitest's global set-up of the unit tests: the DynamoDB that their tables are in. The laboratory starts DynamoDB Local by it, too.
 //   EMISSOR_DYNAMODB=dynalite        (or nothing) a dynalite in each test file's own process
 //   EMISSOR_DYNAMODB=dynamodb-local  one DynamoDB Local for all of them; needs Linux on x86-64, Java 17 and Maven
 
@@ -17,10 +17,45 @@ export async function setup(project: TestProject): Promise<void> {
   if (engine !== 'dynalite' && engine !== 'dynamodb-local') {
     throw new Error(`EMISSOR_DYNAMODB is ${engine}: it can be dynalite or dynamodb-local.`);
   }
-  project.provide('dynamoDbLocal', engine === 'dynalite' ? null : await startDynamoDbLocal(fetchJars()));
+  project.provide('dynamoDbLocal', engine === 'dynalite' ? null : await startDynamoDbLocal());
 }
 
-/** Ends what `setup` started. */
+/**
+ * Starts DynamoDB Local. Returns its endpoint on 127.0.0.1. `teardown` ends it.
+ *
+ * It listens on all addresses and cannot be told otherwise. So it runs in a network namespace, which has none but its own
+ * loopback; what listens on 127.0.0.1 here is a socket that is handed in, and whose connections are passed on to it. All
+ * processes in the namespace end with the first one, and that one ends when it loses this process.
+ *
+ * @throws when Maven cannot fetch it, and when this machine has no such namespaces: it is not started in the open then.
+ */
+export async function startDynamoDbLocal(jars = fetchJars()): Promise<string> {
+  const entry = path.join(import.meta.dirname, 'isolated-dynamodb-local.ts');
+  const namespace = ['--map-root-user', '--net', '--pid', '--fork', '--kill-child'];
+  const child = spawn('unshare', [...namespace, process.execPath, entry, jars], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    detached: true, // Ctrl-C is for Vitest, which ends it when the tests are over
+  });
+  const said = child.stderr ? text(child.stderr) : '';
+  const lost = (status: number | null) =>
+    void Promise.resolve(said).then(why => process.stderr.write(`DynamoDB Local ended with ${status}.\n${why}`));
+  stop = () => end(child.off('exit', lost));
+  const server = await listen();
+  const { port } = server.address() as AddressInfo;
+  const problem = await new Promise<string | undefined>(resolve => {
+    child.once('error', error => resolve(error.message));
+    child.once('exit', status => resolve(`its process ended with ${status}`));
+    child.once('message', () => resolve(undefined));
+    child.send('listener', server, () => server.close()); // open on in the child
+  });
+  if (problem === undefined) {
+    child.once('exit', lost);
+    return `http://127.0.0.1:${port}`;
+  }
+  throw new Error(`DynamoDB Local did not start (${problem}).\n${await said}${advice}`);
+}
+
+/** Ends what was started. */
 export async function teardown(): Promise<void> {
   return stop();
 }
@@ -61,41 +96,6 @@ function fetchJars(): string {
   if (existsSync(jars)) rmSync(fetched, { recursive: true, force: true });
   else renameSync(fetched, jars);
   return jars;
-}
-
-/**
- * Starts DynamoDB Local. Returns its endpoint on 127.0.0.1.
- *
- * It listens on all addresses and cannot be told otherwise. So it runs in a network namespace, which has none but its own
- * loopback; what listens on 127.0.0.1 here is a socket that is handed in, and whose connections are passed on to it. All
- * processes in the namespace end with the first one, and that one ends when it loses this process.
- *
- * @throws when this machine has no such namespaces: it is not started in the open then.
- */
-async function startDynamoDbLocal(jars: string): Promise<string> {
-  const entry = path.join(import.meta.dirname, 'isolated-dynamodb-local.ts');
-  const namespace = ['--map-root-user', '--net', '--pid', '--fork', '--kill-child'];
-  const child = spawn('unshare', [...namespace, process.execPath, entry, jars], {
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    detached: true, // Ctrl-C is for Vitest, which ends it when the tests are over
-  });
-  const said = child.stderr ? text(child.stderr) : '';
-  const lost = (status: number | null) =>
-    void Promise.resolve(said).then(why => process.stderr.write(`DynamoDB Local ended with ${status}.\n${why}`));
-  stop = () => end(child.off('exit', lost));
-  const server = await listen();
-  const { port } = server.address() as AddressInfo;
-  const problem = await new Promise<string | undefined>(resolve => {
-    child.once('error', error => resolve(error.message));
-    child.once('exit', status => resolve(`its process ended with ${status}`));
-    child.once('message', () => resolve(undefined));
-    child.send('listener', server, () => server.close()); // open on in the child
-  });
-  if (problem === undefined) {
-    child.once('exit', lost);
-    return `http://127.0.0.1:${port}`;
-  }
-  throw new Error(`DynamoDB Local did not start (${problem}).\n${await said}${advice}`);
 }
 
 const advice = [

@@ -1,0 +1,221 @@
+import {
+  BatchExecuteStatementCommand,
+  BatchGetCommand,
+  BatchWriteCommand,
+  GetCommand,
+  NumberValue,
+  PutCommand,
+  QueryCommand,
+  ScanCommand,
+  UpdateCommand,
+  type UpdateCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { makeTables, type TablesCommand } from '@emissor/virtual-cloud/dynamodb/tables';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startDynamoDbLocal, teardown } from '../../../test/support/database/dynamodb-local.ts';
+import { faultTime } from '../../world/fault-classes.ts';
+import { makeWorld } from '../../world/make-world.ts';
+import { minute } from '../../world/times.ts';
+import { definitions, type Executed, outcomeOf, replay, translate } from './replay.ts';
+
+const worlds = 20;
+const TableName = 'Keyring';
+const table = 'Deliveries';
+const Key = { kind: 'k', generation: 1 };
+const get = new GetCommand({ TableName, Key });
+const backwards = { ScanIndexForward: false };
+let endpoint = '';
+
+beforeAll(async () => {
+  endpoint = await startDynamoDbLocal();
+}, 300_000); // the first run on a machine fetches it
+
+afterAll(teardown);
+
+test('DynamoDB Local answers what the tables of faulty worlds have answered.', { timeout: 900_000 }, async () => {
+  const replays: ReturnType<typeof replay>[] = [];
+  for (let seed = 1; seed <= worlds; seed += 1) {
+    replays.push(replay(await recordWorld(seed), endpoint, `world${seed}`));
+    await replays.at(-atOnce);
+  }
+  const results = await Promise.all(replays);
+  const sum = (of: (result: (typeof results)[number]) => number) => results.reduce((all, one) => all + of(one), 0);
+  const [compared, late, leftOut] = [sum(one => one.compared), sum(one => one.late), sum(one => one.leftOut)];
+  console.log(
+    `${worlds} worlds: ${compared} answers compared, in ${late} of them without the lag of an index; ${leftOut} pages of scans left out.`,
+  );
+  expect(results.flatMap(({ differences }) => differences).slice(0, 3)).toEqual([]);
+  expect(compared).toBeGreaterThan(worlds * 1_000);
+});
+
+const atOnce = 4;
+
+/** Runs a world with all faults. Returns what its tables have executed. */
+async function recordWorld(seed: number): Promise<readonly Executed[]> {
+  const world = makeWorld(seed, 'all');
+  const executed: Executed[] = [];
+  const { execute } = world.tables;
+  const recording = (command: TablesCommand<object>): object => {
+    try {
+      const answer = execute(command);
+      executed.push({ command, outcome: structuredClone(answer) });
+      return answer;
+    } catch (error) {
+      executed.push({ command, outcome: { error: error instanceof Error && error.name } });
+      throw error;
+    }
+  };
+  Object.assign(world.tables, { execute: recording });
+  try {
+    const began = await world.begin();
+    await world.cloud.run(began + faultTime);
+    world.cloud.endFaults();
+    await world.cloud.run(began + 75 * minute);
+  } finally {
+    world.end();
+  }
+  return executed;
+}
+
+const threeHeads = [...'cab'].map(id => head(id, `x${id}`));
+
+test.each<readonly [string, readonly TablesCommand<object>[]]>([
+  ['sums', [put({ n: digits('0.1') }), update('SET n = n + :v', digits('0.2')), get]],
+  ['38 digits', [put({ n: digits('9'.repeat(38)) }), update('SET n = n - :v', 1), get]],
+  ['39 digits', [put({ n: digits('9'.repeat(38)) }), update('SET n = n + :v', 0.1), get]],
+  ['the largest', [put({ n: digits(`${'9'.repeat(38)}E88`) }), update('SET n = n + :v', digits('1E88')), get]],
+  ['the smallest', [put({ n: digits('-1E-130') }), get, put({ n: digits('1E-131') })]],
+  ['numbers', ['007.50', '-0', '1e3', '-1.5E-3', '.5', '5.', '1E-5'].flatMap(text => [put({ n: digits(text) }), get])],
+  ['lists', [put({ l: [0, 1, 2] }), update('SET l[9] = :v, l[8] = l[0], l[1] = l[2] REMOVE l[2]', 'x'), get]],
+  ['removed', [put({ l: [0, 1, 2] }), update('REMOVE l[0], l[2], n'), get]],
+  ['no place', [put({ l: 1 }), update('SET l[0] = :v', 1), update('SET m.a = :v', 1), update('REMOVE m.a')]],
+  ['functions', [put({ l: [0] }), update('SET l = list_append(:v, l), m = if_not_exists(m, :v)', ['x']), get]],
+  ['overlaps', [put({ m: {} }), update('SET m = :v, m.a = :v', 1), update('SET generation = :v', 5)]],
+  ['operands', [put({ s: 'a' }), update('SET n = m + :v', 1), update('SET n = s + :v', 1)]],
+  ['texts', ['a', '\ufb01', '\u{1f600}', '\ud7ff'].flatMap(s => [put({ s }), when('s < :w', '\ufb02')])],
+  ['types', [put({ s: 'a' }), when('s < :w', 5), when('s <> :w', 5), when('n <> :w', 5), when('n < :w', 5)]],
+  ['no order', [put({ s: null }), when('s < :w', null), when('s = :w', null), when('s >= :w', 'a')]],
+  ['logic', [put({ s: 'a' }), when('NOT s = :w OR attribute_exists(n) AND s > :w', 'a'), when('NOT (s = :w)', 'a')]],
+  ['paths', [put({ m: { a: [1, { b: 'x' }] } }), when('m.a[1].b = :w AND m.a[1] <> :w', 'x')]],
+  ['equality', [put({ m: { a: 1, b: [2] } }), when('m = :w', { b: [2], a: digits('1.0') })]],
+  ['bytes', [put({ b: Uint8Array.of(1, 200) }), when('begins_with(b, :w)', Uint8Array.of(1)), get]],
+  ['bounds', [put({ n: 5 }), when('n BETWEEN :v AND :w', 6), when('n BETWEEN :w AND :v', 6)]],
+  [
+    'returned',
+    (['ALL_OLD', 'ALL_NEW', 'UPDATED_OLD', 'UPDATED_NEW'] as const).map(wanted => update('SET n = :v', 1, wanted)),
+  ],
+  [
+    'keys',
+    [put({ kind: '' }), put({ kind: 'é'.repeat(1_025) }), put({ generation: 'x' }), put({ generation: undefined })],
+  ],
+  ['sizes', [put({ s: 'x'.repeat(409_580) }), put({ s: 'x'.repeat(409_582) }), put({ l: Array(9_000).fill(-1.25) })]],
+  [
+    'pages',
+    [...Array(6).keys()].flatMap(n => [
+      put({ generation: n, s: 'x'.repeat(300_000) }),
+      query({ ConsistentRead: true }),
+    ]),
+  ],
+  ['stretches', [...[5, -1, 10, 0.5].map(n => put({ generation: n })), ...['<', '<=', '=', '>', '>='].map(stretch)]],
+  ['an index', [...threeHeads, due(), due({ Limit: 2 }), due(backwards), due({ Limit: 3 })]],
+  ['a start', [...threeHeads, due({ ExclusiveStartKey: head('a', 'xa').input.Item, ...backwards })]],
+  ['a wrong start', [due({ ExclusiveStartKey: { id: 'a' } }), due({ ConsistentRead: true }), due({ IndexName: 'no' })]],
+  ['a key of an index', [head('a', ''), head('a', 'x'), head('a', 5)]],
+  ['batches', [batchWrite('a', 'b'), batchGet('a', 'b', 'c'), batchGet('a', 'a'), batchWrite('a', 'a')]],
+  ['statements', [insert('a', 'b'), insert('b', 'c'), batchGet('a', 'b', 'c'), insert('a', 'a'), insert('a', '')]],
+  [
+    'scans',
+    [put({}), put({ kind: 'b', n: 1 }), new ScanCommand({ TableName, FilterExpression: 'attribute_exists(n)' })],
+  ],
+])('DynamoDB Local answers alike: %s', async (name, commands) => {
+  const { execute } = makeTables({ definitions, now: () => 0, translate });
+  const executed: Executed[] = [];
+  for (const command of commands) executed.push({ command, outcome: await outcomeOf(() => execute(command)) });
+  const { differences, late } = await replay(executed, endpoint, name.replaceAll(/\W/g, ''));
+  expect({ differences, late }).toEqual({ differences: [], late: 0 });
+});
+
+test('A digit that is not right is reported.', async () => {
+  const right = { Item: { kind: 'k', generation: { N: '1' }, n: { N: `0.${'1'.repeat(38)}` } } };
+  const wrong = { Item: { ...right.Item, n: { N: `0.${'1'.repeat(37)}2` } } };
+  const written = { command: put({ n: digits(right.Item.n.N) }), outcome: {} };
+  const { differences } = await replay(
+    [written, { command: get, outcome: right }, { command: get, outcome: wrong }],
+    endpoint,
+    'digit',
+  );
+  expect(differences).toHaveLength(1);
+  expect(differences).toMatchObject([{ virtual: wrong, real: right }]);
+});
+
+function digits(text: string): NumberValue {
+  return NumberValue.from(text);
+}
+
+function put(item: object): PutCommand {
+  return new PutCommand({ TableName, Item: { ...Key, ...item }, ReturnValues: 'ALL_OLD' });
+}
+
+function update(
+  UpdateExpression: string,
+  v?: unknown,
+  ReturnValues?: UpdateCommandInput['ReturnValues'],
+): UpdateCommand {
+  const values = v === undefined ? {} : { ExpressionAttributeValues: { ':v': v } };
+  return new UpdateCommand({ TableName, Key, UpdateExpression, ReturnValues, ...values });
+}
+
+/** Updates under a condition. */
+function when(ConditionExpression: string, w: unknown): UpdateCommand {
+  const ExpressionAttributeValues = { ':v': 1, ':w': w };
+  return new UpdateCommand({
+    TableName,
+    Key,
+    UpdateExpression: 'SET x = :v',
+    ConditionExpression,
+    ExpressionAttributeValues,
+  });
+}
+
+function query(options: object, ...bounds: unknown[]): QueryCommand {
+  const [KeyConditionExpression = 'kind = :k', ...values] = bounds;
+  return new QueryCommand({
+    TableName,
+    KeyConditionExpression: String(KeyConditionExpression),
+    ExpressionAttributeValues: { ':k': 'k', ...(values.length > 0 && { ':n': values[0] }) },
+    ...options,
+  });
+}
+
+function stretch(operator: string): QueryCommand {
+  return query({}, `kind = :k AND generation ${operator} :n`, digits('5.0'));
+}
+
+function head(id: string, dueAt: unknown): PutCommand {
+  return new PutCommand({ TableName: table, Item: { id, part: 'head', dueShard: 's', dueAt } });
+}
+
+function due(options: object = {}): QueryCommand {
+  return new QueryCommand({
+    TableName: table,
+    IndexName: 'due',
+    KeyConditionExpression: 'dueShard = :s AND begins_with(dueAt, :x)',
+    ExpressionAttributeValues: { ':s': 's', ':x': 'x' },
+    ...options,
+  });
+}
+
+function batchGet(...ids: readonly string[]): BatchGetCommand {
+  return new BatchGetCommand({ RequestItems: { [table]: { Keys: ids.map(id => ({ id, part: 'head' })) } } });
+}
+
+function batchWrite(removed: string, stored: string): BatchWriteCommand {
+  const Item = { id: stored, part: 'head' };
+  const writes = [{ DeleteRequest: { Key: { id: removed, part: 'head' } } }, { PutRequest: { Item } }];
+  return new BatchWriteCommand({ RequestItems: { [table]: writes } });
+}
+
+function insert(...ids: readonly string[]): BatchExecuteStatementCommand {
+  const Statement = `INSERT INTO "${table}" VALUE {'id':?,'part':?}`;
+  return new BatchExecuteStatementCommand({ Statements: ids.map(id => ({ Statement, Parameters: [id, 'head'] })) });
+}

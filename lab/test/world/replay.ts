@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from 'node:util';
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  BatchExecuteStatementCommand,
+  BatchGetCommand,
+  DynamoDBDocumentClient,
+  QueryCommand,
+  ScanCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { ServiceError } from '@emissor/virtual-cloud';
+import { makeTables, type TablesCommand } from '@emissor/virtual-cloud/dynamodb/tables';
+import { tableDefinition, tableNames } from '../../../tools/support/tables.ts';
+
+/** A command, and what virtual tables have answered. */
+export interface Executed {
+  readonly command: TablesCommand<object>;
+  readonly outcome: object;
+}
+
+/** The tables of the service. */
+export const definitions = tableNames().map(name => ({ TableName: name, ...tableDefinition(name) }));
+
+/** Keeps all digits of a number: `{ N: '0.1' }`. */
+export const translate = {
+  marshallOptions: { removeUndefinedValues: true },
+  unmarshallOptions: { wrapNumbers: (digits: string) => ({ N: digits }) },
+};
+
+/** Does something with tables, and returns its answer, or its error where a DynamoDB may have that. */
+export async function outcomeOf(act: () => object): Promise<object> {
+  try {
+    return structuredClone(await act());
+  } catch (error) {
+    const isAnswer = error instanceof ServiceError || (error instanceof Error && '$metadata' in error);
+    if (!isAnswer) throw error;
+    return { error: error.name };
+  }
+}
+
+/**
+ * Executes commands once more, on empty tables of DynamoDB Local, and compares each answer. Its indexes see all writes at once. So what a
+ * late index has answered is counted as `late`; in its place, the answer of virtual tables with indexes that are never late is compared.
+ * Where two items have the same key in an index their order is nobody's promise, and neither is that of a scan: its pages are left out.
+ *
+ * @param account - no other replay at this endpoint has it
+ */
+export async function replay(executed: readonly Executed[], endpoint: string, account: string) {
+  const engine = new DynamoDBClient({
+    endpoint,
+    region: 'sa-east-1',
+    credentials: { accessKeyId: account, secretAccessKey: 'local' },
+    maxAttempts: 1,
+  });
+  const client: Client = DynamoDBDocumentClient.from(engine, translate);
+  const { execute } = makeTables({ definitions, now: () => 0, translate });
+  const result = { compared: 0, late: 0, leftOut: 0, differences: [] as object[] };
+  for (const definition of definitions) {
+    await engine.send(new CreateTableCommand({ BillingMode: 'PAY_PER_REQUEST', ...definition }));
+  }
+  for (const { command, outcome } of executed) {
+    const real = comparable(command, await outcomeOf(() => client.send(command)));
+    const virtual = comparable(command, await outcomeOf(() => execute(command)));
+    const told = comparable(command, outcome);
+    const isLate =
+      command instanceof QueryCommand && command.input.IndexName !== undefined && !isDeepStrictEqual(told, virtual);
+    if (isLate) result.late += 1;
+    if (isPageOfScan(command)) result.leftOut += 1;
+    else {
+      result.compared += 1;
+      const answer = isLate ? virtual : told;
+      if (!isDeepStrictEqual(answer, real)) result.differences.push({ input: command.input, virtual: answer, real });
+    }
+  }
+  engine.destroy();
+  return result;
+}
+
+/** A method, so that it may ask for commands of its own type. */
+interface Client {
+  send(command: TablesCommand<object>): Promise<object>;
+}
+
+function isPageOfScan(command: object): boolean {
+  if (!(command instanceof ScanCommand)) return false;
+  return command.input.Limit !== undefined || command.input.ExclusiveStartKey !== undefined;
+}
+
+/** Leaves out what is no promise of DynamoDB: messages, and the order where it has none. */
+function comparable(command: object, outcome: object): unknown {
+  const { $metadata: _, ...answer } = { $metadata: undefined, ...outcome };
+  const given = Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined));
+  const { Items, Responses } = given;
+  if (command instanceof ScanCommand) return plain({ ...given, Items: inAnyOrder(Items) });
+  if (command instanceof BatchExecuteStatementCommand && Array.isArray(Responses)) {
+    return Responses.map(response => response.Error?.Code);
+  }
+  if (!(command instanceof BatchGetCommand) || !Responses) return plain(given);
+  const tables = Object.entries(Responses).map(([table, items]) => [table, inAnyOrder(items)]);
+  return plain({ ...given, Responses: Object.fromEntries(tables) });
+}
+
+function inAnyOrder(items: unknown): readonly string[] {
+  return Array.isArray(items) ? items.map(item => JSON.stringify(plain(item))).sort() : [];
+}
+
+/** Returns a value with numbers by their digits, and names in their order. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'number') return { N: String(value) };
+  if (value instanceof Uint8Array) return { B: Buffer.from(value).toString('base64') };
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  const sorted = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(sorted.map(([name, inner]) => [name, plain(inner)]));
+}
