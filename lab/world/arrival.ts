@@ -1,6 +1,7 @@
 import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
-import { makeRandom } from '../../tools/support/random.ts';
+import { makeRandom, pick, type Random } from '../../tools/support/random.ts';
 import { receiverKinds } from './receivers.ts';
+import { deadLetters, queueOf } from './stage.ts';
 import { minute } from './times.ts';
 
 /** An account with a webhook for one event. */
@@ -10,43 +11,68 @@ export interface Account {
   readonly host: string;
   /** The kind of its receiver; without one it has no webhook. */
   readonly kind: string | undefined;
+  /** Whether people change its webhook, and operators suspend or delete it. Of the others the strictest promises hold. */
+  readonly isRestless: boolean;
 }
 
 /** A message that somebody publishes. */
 export interface Publication {
-  /** Milliseconds after the beginning. */
+  /** Milliseconds after the beginning, when it is due: sent, or redriven for the last time. */
   readonly at: number;
   readonly account: string;
   readonly deliveryId: string;
   readonly body: string;
   readonly isMalformed: boolean;
+  /** Where it is found first: what an operator has to redrive stands among the dead letters. */
+  readonly queue: string;
+  /** The one that it is a copy of, under the same id; `changed` says something else. */
+  readonly copy?: 'same' | 'changed';
 }
 
 /** The event that all accounts have their webhook for. */
 export const eventName = 'demanda.criada';
 
-/** Returns an account for each kind of receiver, and one without a webhook. */
-export function makeAccounts(): readonly Account[] {
-  return [...Object.keys(receiverKinds), undefined].map((kind, index) => {
+/** Returns an account for each kind of receiver and one without a webhook, which are left alone, and four restless ones. */
+export function makeAccounts(seed: number): readonly Account[] {
+  const random = makeRandom(seed * 6_151);
+  const kinds = Object.keys(receiverKinds);
+  const restless = Array.from({ length: restlessAccounts }, () => pick(kinds, random));
+  return [...kinds, undefined, ...restless].map((kind, index) => {
     const id = `conta-${index}`;
-    return { id, host: `${id}.example.com`, kind };
+    return { id, host: `${id}.example.com`, kind, isRestless: index > kinds.length };
   });
 }
 
-/** Returns the events of the first minute, in bursts or one by one. Some are malformed. */
+const restlessAccounts = 4;
+
+/**
+ * Returns the events of the first minute, in bursts or one by one. Some are malformed; some come again, the same or with other fields
+ * under the same id; some stand among the dead letters. Events of restless accounts come for five minutes.
+ */
 export function makeArrival(seed: number, accounts: readonly Account[]): readonly Publication[] {
   const random = makeRandom(seed * 7_919);
-  return accounts.flatMap(account => {
+  return accounts.flatMap(({ id: account, kind, isRestless }) => {
     const isBurst = random() < 0.5;
     const burstAt = random() * 40_000;
-    const isBacklog = isSlowKind(account.kind) && random() < 0.3;
-    return Array.from({ length: isBacklog ? eventsOfBacklog : eventsOfAccount }, (_, number) => {
-      const at = isBurst ? burstAt + random() * 200 : random() * minute;
-      const isMalformed = random() < 0.01;
-      return publicationOf({ account: account.id, at, number, isMalformed });
+    const isBacklog = isSlowKind(kind) && random() < 0.3;
+    const once = Array.from({ length: isBacklog ? eventsOfBacklog : eventsOfAccount }, (_, number) => {
+      const at = isBurst ? burstAt + random() * 200 : random() * (isRestless ? 5 * minute : minute);
+      return publicationOf({ account, at, number, isMalformed: random() < 0.01 });
     });
+    const strays = isRestless ? [strayOf({ account, at: lastRedrive, number: eventsOfBacklog })] : [];
+    return [...once, ...copiesOf(pick(once, random), random), ...strays, ...floodOf(account, random)];
   });
 }
+
+/** Returns when a message is sent, in milliseconds after the beginning: dead letters stand in their queue before they are due. */
+export function sentAt({ at, queue }: Pick<Publication, 'at' | 'queue'>): number {
+  return queue === queueOf.first ? at : strayAt;
+}
+
+const strayAt = 20_000;
+
+/** Operators redrive dead letters once more at this time. */
+export const lastRedrive = 4 * minute;
 
 const eventsOfAccount = 25;
 
@@ -57,6 +83,30 @@ function isSlowKind(kind: string | undefined): boolean {
   return kind === 'hangs' || kind === 'slow';
 }
 
+/** By then an event is stored, and its copy told from it. Before that copies may each be sent. */
+function copiesOf(original: Publication, random: Random): readonly Publication[] {
+  if (original.isMalformed) return [];
+  const at = original.at + minute + random() * minute;
+  const changed = original.body.replace(/"id_demanda":(\d+)/, '"id_demanda":9$1');
+  return [
+    { ...original, at, copy: 'same' },
+    { ...original, at: at + 10_000 * random(), body: changed, copy: 'changed' },
+  ];
+}
+
+/** A publisher with a bug sends more malformed messages in a minute than it is told of one by one. */
+function floodOf(account: string, random: Random): readonly Publication[] {
+  if (random() > 0.1) return [];
+  const at = random() * 2 * minute;
+  return Array.from({ length: 20 }, (_, index) =>
+    publicationOf({ account, at: at + 500 * random(), number: 1_000 + index, isMalformed: true }),
+  );
+}
+
+function strayOf(planned: Omit<Planned, 'isMalformed'>): Publication {
+  return { ...publicationOf({ ...planned, isMalformed: false }), queue: deadLetters.queue };
+}
+
 function publicationOf({ account, at, number, isMalformed }: Planned): Publication {
   const id = `${account}-${number}`;
   const body = JSON.stringify({
@@ -65,7 +115,7 @@ function publicationOf({ account, at, number, isMalformed }: Planned): Publicati
     id_demanda: isMalformed ? 'ten' : number + 1,
     id,
   });
-  return { at, account, deliveryId: deliveryIdOf(account, eventName, id), body, isMalformed };
+  return { at, account, deliveryId: deliveryIdOf(account, eventName, id), body, isMalformed, queue: queueOf.first };
 }
 
 interface Planned {

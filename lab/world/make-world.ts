@@ -1,18 +1,33 @@
 import { makeVirtualCloud } from '@emissor/virtual-cloud';
 import { makeTables } from '@emissor/virtual-cloud/dynamodb/tables';
 import { guardGlobals } from '@emissor/virtual-cloud/guarded-globals';
+import { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
+import { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
 import { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
 import { composeDeliver } from '../../lambdas/delivery/worker/deliver.composition.ts';
 import { makeRandom } from '../../tools/support/random.ts';
 import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
-import { makeAccounts, makeArrival } from './arrival.ts';
+import { makeAccounts, makeArrival, sentAt } from './arrival.ts';
 import { type FaultClass, faultsOf } from './fault-classes.ts';
+import { baseApiFunctions } from './functions/base-api.ts';
 import { deliveryFunctions } from './functions/delivery.ts';
+import { operatorFunction, operatorName } from './functions/operator.ts';
+import { makePeople } from './people/people.ts';
 import { makeWorldOutside } from './process-outside.ts';
 import { makeReceivers } from './receivers.ts';
+import { makeRequests } from './requests.ts';
 import { makeSetUp } from './set-up.ts';
-import { type Compositions, deadLetters, queueOf, type Stage, stageValuesOf, visibilityTimeout } from './stage.ts';
+import {
+  type Compositions,
+  deadLetters,
+  queueOf,
+  type Stage,
+  stageValuesOf,
+  type Tokens,
+  visibilityTimeout,
+} from './stage.ts';
 import { minute } from './times.ts';
+import { watchTables } from './watched-tables.ts';
 import { makeMetrics } from './world-telemetry.ts';
 
 /** A world, and what may be looked at in it. */
@@ -22,11 +37,7 @@ export type World = ReturnType<typeof makeWorld>;
  * Makes the delivery of a stage in virtual time, by the product's own functions, with accounts, receivers and events by the seed.
  * The globals of this program are guarded until `end`: only one world may live at a time.
  */
-export function makeWorld(
-  seed: number,
-  faultClass: FaultClass,
-  compositions: Compositions = { deliver: composeDeliver, sweep: composeSweep },
-) {
+export function makeWorld(seed: number, faultClass: FaultClass, compositions: Partial<Compositions> = {}) {
   const lag = makeRandom(seed * 31);
   const tables = makeTables({
     definitions: tableNames().map(name => ({ TableName: name, ...tableDefinition(name) })),
@@ -34,49 +45,80 @@ export function makeWorld(
     indexLag: () => lag() * 300,
     translate,
   });
-  const isFine = new Set(['set-up']);
+  const watched = watchTables(tables, () => cloud.now());
+  const isFine = new Set(['set-up', operatorName]);
+  const tokens: Tokens = new Map();
   const metrics = makeMetrics(() => cloud.now());
   const stage: Stage = {
-    compositions,
+    compositions: { ...product, ...compositions },
     values: stageValuesOf(seed),
     outsideOf: process => makeWorldOutside(process, receivers),
     telemetryOf: metrics.telemetryOf,
+    tokens,
   };
   const cloud = makeVirtualCloud({
     seed,
-    tables: () => tables,
+    tables: () => watched,
     queues: [
       ...Object.values(queueOf).map(name => ({ name, visibilityTimeout, deadLetters })),
       { name: deadLetters.queue },
     ],
     functions: [
       ...deliveryFunctions(stage),
-      { name: 'set-up', timeout: minute, start: process => makeSetUp(stage.outsideOf(process), accounts) },
+      ...baseApiFunctions(stage),
+      operatorFunction(stage),
+      { name: 'set-up', timeout: minute, start: process => makeSetUp(stage.outsideOf(process), accounts, tokens) },
     ],
     faults: { ...faultsOf(faultClass), fateOf: ({ functionName }) => (isFine.has(functionName) ? 'fine' : undefined) },
   });
   const receivers = makeReceivers(seed, cloud.now);
-  const accounts = makeAccounts();
+  const accounts = makeAccounts(seed);
   const publications = makeArrival(seed, accounts);
+  const { request, answered } = makeRequests(() => cloud);
+  const people = makePeople({ seed, cloud, accounts, publications, receivers, watched, request });
   const end = guardGlobals({
     current: cloud.currentProcess,
     isOwn: file => file.includes('/lambdas/'),
     writeLog: cloud.writeLog,
   });
   for (const { host, kind } of accounts) if (kind !== undefined) receivers.add(host, kind);
-  return { cloud, tables, receivers, metrics, accounts, publications, faultClass, begin, end };
+  return {
+    cloud,
+    stage,
+    tables,
+    receivers,
+    metrics,
+    accounts,
+    publications,
+    faultClass,
+    watched,
+    people,
+    request,
+    answered,
+    begin,
+    end,
+  };
 
   /** Fills the tables, and plans the events. Returns the moment of the beginning. */
   async function begin(): Promise<number> {
     const { status } = await cloud.invoke('set-up', {});
     if (status !== 'answered') throw new Error(`The world could not be set up: ${status}.`);
     const began = cloud.now();
-    for (const { at, account, body } of publications) {
-      cloud.at(began + at, () => cloud.send(queueOf.first, { body, group: account }));
+    for (const publication of publications) {
+      const { account, body, queue } = publication;
+      cloud.at(began + sentAt(publication), () => cloud.send(queue, { body, group: account }));
     }
+    people.begin(began);
     return began;
   }
 }
+
+const product: Compositions = {
+  deliver: composeDeliver,
+  sweep: composeSweep,
+  webhooksApi: composeWebhooksApi,
+  deliveriesApi: composeDeliveriesApi,
+};
 
 /** As `makeDocumentClient` sets it. */
 const translate = { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers: Number } };

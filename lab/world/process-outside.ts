@@ -1,10 +1,13 @@
 import type { KMSClient } from '@aws-sdk/client-kms';
 import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { BatchGetCommand, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import type { ProcessOutside } from '@emissor/virtual-cloud';
+import { headPart } from '../../lambdas/delivery/store/head-key.ts';
+import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import type { PinnedPost } from '../../lambdas/platform/egress/pinned-request.ts';
 import type { Outside } from '../../lambdas/platform/outside.ts';
-import type { Reaction, Receivers } from './receivers.ts';
+import type { Post, Reaction, Reading, Receivers } from './receivers.ts';
 
 /** What leads out of a virtual process, as the product's compositions take it. */
 export type WorldOutside = Pick<
@@ -16,12 +19,13 @@ export type WorldOutside = Pick<
 export function makeWorldOutside(process: ProcessOutside, receivers: Receivers): WorldOutside {
   const { time, random, dynamodb, ...clients } = process;
   const { sqs, kms, sns }: Clients = clients;
+  const { dynamo, lastReadingOf } = makeNotingDynamo((command, options) => dynamodb.send(command, options), time.now);
   return {
     time,
     random,
     sqs,
     kms,
-    dynamo: (command, options) => dynamodb.send(command, options),
+    dynamo,
     publish: async (TopicArn, message) => {
       await sns.send(new PublishCommand({ TopicArn, ...message }));
     },
@@ -29,7 +33,7 @@ export function makeWorldOutside(process: ProcessOutside, receivers: Receivers):
       onAsking?.();
       return [publicAddress];
     },
-    post: makePost(process, receivers),
+    post: makePost(process, receivers, lastReadingOf),
     readEventSourceState: async () => 'Enabled',
   };
 }
@@ -43,24 +47,29 @@ interface Clients {
 const publicAddress = '93.184.216.34';
 
 /** A POST goes to its receiver as a call of its own; so it may be lost on either way, and its process may die of it. */
-function makePost({ call, time }: ProcessOutside, receivers: Receivers): PinnedPost {
-  return async function post({ serverName: host, headers, signal, onConnected, onAnswered }) {
+function makePost(
+  { call, time }: ProcessOutside,
+  receivers: Receivers,
+  lastReadingOf: (deliveryId: string) => Reading | undefined,
+): PinnedPost {
+  return async function post({ serverName: host, path, headers, body, signal, onConnected, onAnswered }) {
     const deliveryId = String(headers['webhook-id']);
-    let reaction: Reaction;
+    const sent = { host, path, headers, body, read: lastReadingOf(deliveryId) };
+    let reaction: Reaction & Pick<Post, 'answer'>;
     try {
       const request = { service: 'post', operation: 'Post', resource: host, input: { deliveryId } };
-      reaction = await call({ ...request, takes: 2, tries: 1, signal }, () => receivers.take(host, deliveryId));
+      reaction = await call({ ...request, takes: 2, tries: 1, signal }, () => receivers.take(deliveryId, sent));
     } catch {
       return signal.aborted ? { outcome: 'aborted' } : broken(true, 'ECONNRESET');
     }
-    const { status, afterMs } = reaction;
+    const { status, afterMs, answer } = reaction;
     if (status === 'refused') return broken(false, 'ECONNREFUSED');
     onConnected();
     await untilAnswered(afterMs, signal);
     if (signal.aborted) return { outcome: 'aborted' };
     onAnswered();
     receivers.answer(deliveryId, status);
-    return { outcome: 'response', status, headers: {}, body: Buffer.alloc(0), isTruncated: false };
+    return { outcome: 'response', status, headers: {}, body: Buffer.from(answer), isTruncated: false };
   };
 
   /** Resolves when the answer is there, or the signal aborts. */
@@ -73,3 +82,31 @@ function makePost({ call, time }: ProcessOutside, receivers: Receivers): PinnedP
 function broken(isConnected: boolean, detail: string) {
   return { outcome: 'failed', isConnected, isStale: false, kind: 'connection', detail } as const;
 }
+
+/** Makes what calls DynamoDB, and notes what it reads of deliveries together with their webhooks. */
+function makeNotingDynamo(call: Dynamo, now: () => number) {
+  const readings = new Map<string, Reading>();
+  const dynamo: Dynamo = async (command, options) => {
+    const output = await call(command, options);
+    if (command instanceof BatchGetCommand) note(command.input, output);
+    return output;
+  };
+  return { dynamo, lastReadingOf: (deliveryId: string) => readings.get(deliveryId) };
+
+  function note({ RequestItems = {} }: BatchGetCommand['input'], output: object): void {
+    const { Responses: found = {} }: BatchGetOutput = output;
+    const { Webhooks: asked, Deliveries: heads } = RequestItems;
+    if (!asked || !heads) return;
+    for (const { id } of heads.Keys ?? []) {
+      const head = found.Deliveries?.find(item => item.id === id && item.part === headPart);
+      readings.set(String(id), {
+        at: now(),
+        isConsistent: asked.ConsistentRead === true,
+        head,
+        webhooks: found.Webhooks ?? [],
+      });
+    }
+  }
+}
+
+type BatchGetOutput = Partial<Pick<BatchGetCommandOutput, 'Responses'>>;

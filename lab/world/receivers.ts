@@ -1,3 +1,4 @@
+import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { makeRandom, type Random } from '../../tools/support/random.ts';
 import { minute } from './times.ts';
 
@@ -10,10 +11,31 @@ export interface Reaction {
 }
 
 /** A POST that reached a receiver. */
-export interface Post {
+export interface Post extends SentPost {
   readonly at: number;
-  readonly host: string;
   readonly deliveryId: string;
+  /** The body of the answer, if there was one: each has its own. */
+  readonly answer: string;
+}
+
+/** What a process sends. */
+export interface SentPost {
+  readonly host: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body: string;
+  /** What the process had read last of the delivery and of its webhook. */
+  readonly read: Reading | undefined;
+}
+
+/** What a process read of a delivery, together with its webhook. */
+export interface Reading {
+  /** The moment when it was told. */
+  readonly at: number;
+  readonly isConsistent: boolean;
+  readonly head: Item | undefined;
+  /** Those that it read at the same time: of one account and event there is one at most. */
+  readonly webhooks: readonly Item[];
 }
 
 /** The receivers of a world. */
@@ -37,7 +59,15 @@ export function makeReceivers(seed: number, now: () => number) {
   const posts = new Map<string, Post[]>();
   const welcomed = new Set<string>();
   const reactions = new Map<string, () => Reaction>();
-  return { add, take, answer, postsOf, isWelcomed: (deliveryId: string) => welcomed.has(deliveryId), count };
+  return {
+    add,
+    take,
+    answer,
+    postsOf,
+    isWelcomed: (deliveryId: string) => welcomed.has(deliveryId),
+    count,
+    all: (): readonly Post[] => [...posts.values()].flat(),
+  };
 
   /** Adds a receiver of a kind. */
   function add(host: string, kind: string): void {
@@ -46,13 +76,12 @@ export function makeReceivers(seed: number, now: () => number) {
   }
 
   /** Takes a POST, and returns what comes of it. */
-  function take(host: string, deliveryId: string): Reaction {
-    const reaction = (reactions.get(host) ?? (() => unknownHost))();
-    if (reaction.status !== 'refused') {
-      const earlier = posts.get(deliveryId) ?? [];
-      posts.set(deliveryId, [...earlier, { at: now(), host, deliveryId }]);
-    }
-    return reaction;
+  function take(deliveryId: string, sent: SentPost): Reaction & Pick<Post, 'answer'> {
+    const reaction = (reactions.get(sent.host) ?? (() => unknownHost))();
+    const earlier = posts.get(deliveryId) ?? [];
+    const answer = `${deliveryId} ${earlier.length + 1}`;
+    if (reaction.status !== 'refused') posts.set(deliveryId, [...earlier, { ...sent, at: now(), deliveryId, answer }]);
+    return { ...reaction, answer };
   }
 
   /** Notes that a sender has read an answer. */

@@ -25,7 +25,11 @@ export interface SeedResult {
 }
 
 /** Runs the world of a seed: a minute of events, three of faults, and then calm until all should have come to rest. */
-export async function runSeed(seed: number, faultClass: FaultClass, compositions?: Compositions): Promise<SeedResult> {
+export async function runSeed(
+  seed: number,
+  faultClass: FaultClass,
+  compositions?: Partial<Compositions>,
+): Promise<SeedResult> {
   const usageBefore = process.threadCpuUsage();
   const world = makeWorld(seed, faultClass, compositions);
   try {

@@ -4,20 +4,28 @@ import { makeSealing } from '../../lambdas/platform/sealing.ts';
 import { makeTelemetry } from '../../lambdas/platform/telemetry.ts';
 import { secretBinding } from '../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore } from '../../lambdas/webhooks/webhook-store.ts';
+import { makeAdmission } from './admission.ts';
 import { type Account, eventName } from './arrival.ts';
 import type { WorldOutside } from './process-outside.ts';
+import type { Tokens } from './stage.ts';
 
-/** Makes the function that fills the tables of a world: the first keys, and each account's webhook. */
-export function makeSetUp(outside: WorldOutside, accounts: readonly Account[]): () => Promise<void> {
+/** Makes the function that fills the tables of a world: the first keys, each account with its token, and its webhook. */
+export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], tokens: Tokens): () => Promise<void> {
   const { dynamo, kms, time, random } = outside;
   const rotateKeys = composeRotateKeys(keyRotation, outside, makeTelemetry('rotate-keys', 'rotate-keys', time.now));
   const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });
   const sealing = makeSealing(keyring, random);
   const webhooks = makeWebhookStore({ dynamo, table: 'Webhooks' });
 
+  const admission = makeAdmission(outside, tokens);
+
   return async function setUp() {
     await rotateKeys();
-    for (const { id, host, kind } of accounts) if (kind !== undefined) await register(id, host);
+    await admission.addClient();
+    for (const { id, host, kind } of accounts) {
+      await admission.admit(id);
+      if (kind !== undefined) await register(id, host);
+    }
   };
 
   async function register(accountId: string, host: string): Promise<void> {

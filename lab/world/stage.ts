@@ -1,4 +1,6 @@
 import type { ProcessOutside } from '@emissor/virtual-cloud';
+import type { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
+import type { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
 import type { Lane } from '../../lambdas/delivery/lane-routing.ts';
 import type { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
 import type { composeDeliver } from '../../lambdas/delivery/worker/deliver.composition.ts';
@@ -11,6 +13,8 @@ import type { WorldTelemetry } from './world-telemetry.ts';
 export interface Compositions {
   readonly deliver: typeof composeDeliver;
   readonly sweep: typeof composeSweep;
+  readonly webhooksApi: typeof composeWebhooksApi;
+  readonly deliveriesApi: typeof composeDeliveriesApi;
 }
 
 /** What the functions of a world are made with. */
@@ -19,6 +23,7 @@ export interface Stage {
   readonly values: StageValues;
   readonly outsideOf: (process: ProcessOutside) => WorldOutside;
   readonly telemetryOf: (service: string, process: ProcessOutside) => WorldTelemetry;
+  readonly tokens: Tokens;
 }
 
 /** What the operators of a stage have chosen for it. */
@@ -41,6 +46,8 @@ const schedules = [
   [100, second, 5 * second],
   [2 * minute, 2 * minute, 5 * minute, 5 * minute, 10 * minute],
 ];
+/** The access tokens of a world's accounts, by account. */
+export type Tokens = Map<string, string>;
 
 /** The queues of the lanes: their names are their URLs. */
 export const queueOf: Readonly<Record<Lane, string>> = { first: 'events', retry: 'retries', slow: 'slow' };
@@ -52,6 +59,10 @@ export const deadLetters = { queue: 'dead-letters', maxReceiveCount: 100 };
 export const consumerTimeout = 45 * second;
 export const visibilityTimeout = 6 * 45;
 
+/** The topics of publishers and of operators. */
+export const refusedTopic = 'arn:aws:sns:sa-east-1:111122223333:refused';
+export const operationsTopic = 'arn:aws:sns:sa-east-1:111122223333:operations';
+
 /** The environment that the functions of delivery share. */
 export const deliveryEnvironment = {
   WEBHOOKS_TABLE: 'Webhooks',
@@ -59,6 +70,12 @@ export const deliveryEnvironment = {
   RETRY_QUEUE_URL: queueOf.retry,
   SLOW_QUEUE_URL: queueOf.slow,
   DEAD_LETTER_QUEUE_URL: deadLetters.queue,
-  REFUSED_EVENTS_TOPIC_ARN: 'arn:aws:sns:sa-east-1:111122223333:refused',
+  REFUSED_EVENTS_TOPIC_ARN: refusedTopic,
   HISTORY_DAYS: 30,
 };
+
+/** The names of the stage's own hosts. */
+export const ownUrls = { auth: 'https://auth.example.com', base: 'https://base.example.com' } as const;
+
+/** Few enough that integrators get there. */
+export const requestLimits = { TEST_LIMIT: 2, RESEND_LIMIT: 5 } as const;

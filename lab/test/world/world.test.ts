@@ -77,11 +77,7 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
 
 test.each(faults)('A product that %s is found out.', async (_, fault, found) => {
   for (const seed of [1, 2, 3, 4, 5]) {
-    const { violations, trace } = await runSeed(seed, 'deaths', {
-      deliver: composeDeliver,
-      sweep: composeSweep,
-      ...fault,
-    });
+    const { violations, trace } = await runSeed(seed, 'deaths', fault);
     const broken = violations.find(({ what }) => found.test(what));
     if (!broken) continue;
     const { deliveryId } = broken;

@@ -1,7 +1,7 @@
 import { type FunctionDefinition, type ProcessOutside, standardScaling } from '@emissor/virtual-cloud';
 import type { SQSEvent } from 'aws-lambda';
 import { type Lane, lanes } from '../../../lambdas/delivery/lane-routing.ts';
-import { consumerTimeout, deliveryEnvironment, queueOf, type Stage } from '../stage.ts';
+import { consumerTimeout, deliveryEnvironment, operationsTopic, queueOf, type Stage } from '../stage.ts';
 import { minute, second } from '../times.ts';
 
 /** Returns the consumers of the lanes and the sweeper. */
@@ -49,5 +49,5 @@ const consumers = {
 const sweeper = {
   ...deliveryEnvironment,
   EVENT_SOURCES: [],
-  OPERATIONS_TOPIC_ARN: 'arn:aws:sns:sa-east-1:111122223333:operations',
+  OPERATIONS_TOPIC_ARN: operationsTopic,
 };

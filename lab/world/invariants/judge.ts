@@ -1,13 +1,38 @@
 import type { World } from '../make-world.ts';
+import { judgeAnnouncements } from './announcements.ts';
+import { judgeAttempts } from './attempts.ts';
 import { judgeDeliveries } from './deliveries.ts';
+import { type Evidence, gatherEvidence } from './evidence.ts';
+import { judgeHistories } from './histories.ts';
 import { judgeMetrics } from './metrics.ts';
+import { judgeOrphans } from './orphans.ts';
+import { judgePosts } from './posts.ts';
+import { judgeRefusals } from './refusals.ts';
+import { judgeReplays } from './replays.ts';
+import { judgeRequests } from './requests.ts';
 import type { Judgement, Violation } from './violation.ts';
 
 /** Judges a world: all along, and at its end. */
 export function makeJudge(world: World, began: number) {
   const violations = new Map<string, Violation>();
   const deliveries = judgeDeliveries(world, began, violate);
-  const judgements: readonly Judgement[] = [deliveries, judgeMetrics(world, violate)];
+  let gathered: Evidence | undefined;
+  const evidence = () => {
+    gathered ??= gatherEvidence(world);
+    return gathered;
+  };
+  const judgements: readonly Judgement[] = [
+    deliveries,
+    judgeMetrics(world, violate),
+    judgePosts(world, began, evidence, violate),
+    judgeAttempts(world, evidence, violate),
+    judgeHistories(world, began, evidence, violate),
+    judgeRequests(world, evidence, violate),
+    judgeReplays(world, evidence, violate),
+    judgeAnnouncements(world, evidence, violate),
+    judgeRefusals(world, violate),
+    judgeOrphans(world, violate),
+  ];
   return {
     look() {
       for (const { look } of judgements) look?.();

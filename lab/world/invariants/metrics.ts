@@ -7,7 +7,7 @@ import { minute } from '../times.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges whether the metrics say what happened: the alarms of operators see nothing else. */
-export function judgeMetrics({ cloud, tables, metrics, faultClass }: World, violate: Violate): Judgement {
+export function judgeMetrics({ cloud, tables, metrics, accounts, faultClass }: World, violate: Violate): Judgement {
   return { look, judgeEnd };
 
   /** What is late for long is seen by each sweep that succeeds. Where none does, the alarm of the sweeper rings. */
@@ -29,14 +29,28 @@ export function judgeMetrics({ cloud, tables, metrics, faultClass }: World, viol
       const count = cloud.logs({ text: line }).length;
       if (metrics.sum(metric) !== count) violate(`${metrics.sum(metric)} × ${metric}, and ${count} lines`);
     }
-    const attempts = readDeliveries().flatMap(delivery => delivery.attempts);
-    const delivered = attempts.filter(({ result }) => result === 'delivered').length;
-    const samples = metrics.all().filter(({ metric }) => metric === 'Delivered');
-    if (faultClass !== 'calm') return;
-    if (metrics.sum('Delivered') !== delivered)
-      violate(`${metrics.sum('Delivered')} × Delivered, and ${delivered} successes`);
-    if (samples.length !== attempts.length)
-      violate(`${samples.length} samples of Delivered, and ${attempts.length} attempts`);
+    const attempts = metrics.all().filter(({ metric }) => metric === 'Delivered');
+    const lines = cloud.logs({ text: '"message":"delivery.attempt"' });
+    const successes = lines.filter(({ text }) => text.includes('"result":"delivered"'));
+    if (attempts.length !== lines.length) violate(`${attempts.length} samples of Delivered, and ${lines.length} lines`);
+    if (metrics.sum('Delivered') !== successes.length) {
+      violate(`${metrics.sum('Delivered')} × Delivered, and ${successes.length} successes`);
+    }
+    if (faultClass === 'calm')
+      for (const account of accounts)
+        judgeLines(
+          account,
+          lines.map(({ text }) => text),
+        );
+  }
+
+  /** Where nothing goes wrong and nobody changes anything, each attempt that is recorded was told. */
+  function judgeLines({ id, isRestless }: World['accounts'][number], lines: readonly string[]): void {
+    if (isRestless) return;
+    const told = lines.filter(text => text.includes(`"account":"${id}"`)).length;
+    const own = readDeliveries().filter(({ accountId }) => accountId === id);
+    const recorded = own.reduce((sum, { attempts }) => sum + attempts.length, 0);
+    if (told !== recorded) violate(`${told} attempts of ${id} were told, and ${recorded} recorded`);
   }
 
   function readDeliveries(): readonly Delivery[] {

@@ -11,7 +11,11 @@ export function makeSettling() {
   const underWay = new Set<number>();
   const hook = createHook({
     trackPromises: false,
-    init: (id, type) => void (threadWork.test(type) && underWay.add(id)),
+    init: (id, type, _, job) => {
+      if (!threadWork.test(type)) return;
+      underWay.add(id);
+      onDoneAtOnce(job, () => void underWay.delete(id));
+    },
     after: id => void underWay.delete(id),
     destroy: id => void underWay.delete(id),
   }).enable();
@@ -48,3 +52,14 @@ const turnsAtOnce = 64;
 
 /** `SIGNREQUEST`, `SCRYPTREQUEST`, `FSREQPROMISE` … */
 const threadWork = /^(?:FSREQ\w*|\w+REQUEST)$/;
+
+/** Calls back where work is done on the calling thread: Node then says nothing of its end. Its result is a list, and else comes later. */
+function onDoneAtOnce(job: object, callback: () => void): void {
+  const run: unknown = Reflect.get(job, 'run');
+  if (typeof run !== 'function') return;
+  Reflect.set(job, 'run', (...given: unknown[]) => {
+    const result: unknown = Reflect.apply(run, job, given);
+    if (Array.isArray(result)) callback();
+    return result;
+  });
+}

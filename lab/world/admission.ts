@@ -1,0 +1,86 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { Client } from '../../lambdas/auth/principals/client.ts';
+import { makeUserStore } from '../../lambdas/auth/principals/user-store.ts';
+import { makeAccessTokenMint } from '../../lambdas/auth/sessions/access-token.ts';
+import { sessionIdPrefix } from '../../lambdas/auth/sessions/session.ts';
+import { makeSessionStore } from '../../lambdas/auth/sessions/session-store.ts';
+import { makeRandomIds } from '../../lambdas/platform/identifiers.ts';
+import { makeKeyring } from '../../lambdas/platform/keyring.ts';
+import type { WorldOutside } from './process-outside.ts';
+import { ownUrls, type Tokens } from './stage.ts';
+import { second } from './times.ts';
+
+/** Makes what gives accounts an admin with a session and an access token, signed with the stage's own key. */
+export function makeAdmission({ dynamo, kms, time, random }: WorldOutside, tokens: Tokens) {
+  const makeId = makeRandomIds(random);
+  const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });
+  const mint = makeAccessTokenMint({
+    keyring,
+    makeId,
+    now: time.now,
+    issuer: ownUrls.auth,
+    audience: ownUrls.base,
+    lifetimeSeconds: lifetime / second,
+  });
+  const users = makeUserStore({
+    dynamo,
+    makeId,
+    now: time.now,
+    tables: { users: 'Users', credentials: 'Credentials' },
+    hash: async () => 'nobody logs in',
+  });
+  const sessions = makeSessionStore({ ...time, dynamo, table: 'Sessions' });
+  return { addClient, admit };
+
+  /** Adds the client of all integrators. */
+  async function addClient(): Promise<void> {
+    const createdAt = time.now();
+    const Item: Client = {
+      clientId,
+      name: 'integrations',
+      secrets: [],
+      grants: ['password'],
+      scopes: ['webhooks:read', 'webhooks:manage'],
+      graceSeconds: 0,
+      introspect: false,
+      status: 'enabled',
+      version: 1,
+      createdAt,
+      updatedAt: createdAt,
+    };
+    await dynamo(new PutCommand({ TableName: 'Clients', Item }));
+  }
+
+  /** Makes an admin of an account, and the token that the account's requests have from then on. */
+  async function admit(accountId: string): Promise<void> {
+    const createdAt = time.now();
+    const email = `${accountId}-${createdAt}@example.com`;
+    const { userId, version } = await users.createUser({ email, password: '', accountId, role: 'admin' });
+    const sessionId = `${sessionIdPrefix(userId)}${makeId(22)}`;
+    await sessions.createSession({
+      ...{
+        sessionId,
+        clientId,
+        userId,
+        accountId,
+        userVersion: version,
+        clientVersion: 1,
+        scope,
+        counter: 1,
+        keyId: '',
+      },
+      ...{ createdAt, rotatedAt: createdAt },
+      ...{ idleExpiresAt: createdAt + lifetime, absoluteExpiresAt: createdAt + lifetime },
+    });
+    tokens.set(
+      accountId,
+      await mint({ sub: userId, sid: sessionId, client_id: clientId, account_id: accountId, scope }),
+    );
+  }
+}
+
+const clientId = 'integrations';
+const scope = 'webhooks:read webhooks:manage';
+
+/** Longer than a world lasts. Logins are the business of another part of the world. */
+const lifetime = 7_200 * second;

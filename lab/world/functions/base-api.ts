@@ -1,0 +1,59 @@
+import type { FunctionDefinition, InvocationContext, ProcessOutside } from '@emissor/virtual-cloud';
+import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
+import type { WorldOutside } from '../process-outside.ts';
+import { deliveryEnvironment, ownUrls, requestLimits, type Stage, type Tokens } from '../stage.ts';
+import { second } from '../times.ts';
+import type { WorldTelemetry } from '../world-telemetry.ts';
+
+/** Returns the two functions behind {base_url}. */
+export function baseApiFunctions({
+  compositions,
+  outsideOf,
+  telemetryOf,
+  tokens,
+}: Stage): readonly FunctionDefinition<ProcessOutside>[] {
+  return [
+    apiFunction('webhooks-api', (outside, telemetry) => compositions.webhooksApi(environment, outside, telemetry)),
+    apiFunction('deliveries-api', (outside, telemetry) => compositions.deliveriesApi(environment, outside, telemetry)),
+  ];
+
+  function apiFunction(name: string, compose: Compose): FunctionDefinition<ProcessOutside> {
+    return {
+      name,
+      timeout: 15 * second,
+      start: process => {
+        const telemetry = telemetryOf(name, process);
+        const api = compose(outsideOf(process), telemetry);
+        return (event: HttpRequest, context: InvocationContext) => {
+          telemetry.beginInvocation(context, event.requestContext.requestId);
+          return api(withToken(event, tokens));
+        };
+      },
+    };
+  }
+}
+
+type Compose = (outside: WorldOutside, telemetry: WorldTelemetry) => (request: HttpRequest) => Promise<HttpResponse>;
+
+/** An event names its account in place of its token: ECDSA draws chance of the machine's, and the digest holds events. */
+function withToken(event: HttpRequest, tokens: Tokens): HttpRequest {
+  const token = tokens.get(event.headers.authorization ?? '') ?? '';
+  return { ...event, headers: { ...event.headers, authorization: `Bearer ${token}` } };
+}
+
+const environment = {
+  ...deliveryEnvironment,
+  ...requestLimits,
+  CLIENTS_TABLE: 'Clients',
+  USERS_TABLE: 'Users',
+  SESSIONS_TABLE: 'Sessions',
+  KEYRING_TABLE: 'Keyring',
+  ISSUERS: [ownUrls.auth] as const,
+  AUDIENCES: [ownUrls.base] as const,
+  AUTHORIZATION_SERVERS: [ownUrls.auth] as const,
+  OWN_HOSTS: [],
+  DEMANDS_URL: 'https://demandas.example.com',
+  DOCS_URL: undefined,
+  FORMER_HOST: undefined,
+  FORMER_HOST_SUNSET: undefined,
+};

@@ -1,0 +1,128 @@
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { KMSClient } from '@aws-sdk/client-kms';
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { STSClient } from '@aws-sdk/client-sts';
+import type { FunctionDefinition, ProcessOutside } from '@emissor/virtual-cloud';
+import { actions as accountActions } from '../../../bin/actions/accounts.ts';
+import type { AwsClient } from '../../../bin/actions/aws-clock.ts';
+import { actions as letterActions } from '../../../bin/actions/dlq.ts';
+import { makeTarget, type Target, type Task } from '../../../bin/actions/target.ts';
+import { actions as webhookActions } from '../../../bin/actions/webhooks.ts';
+import type { ConnectionSettings, ServiceOf } from '../../../bin/actions/world.ts';
+import { makeDocumentClient } from '../../../lambdas/platform/aws/dynamo.ts';
+import { makeRandomIds } from '../../../lambdas/platform/identifiers.ts';
+import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
+import { makeSealing } from '../../../lambdas/platform/sealing.ts';
+import { tableNames } from '../../../tools/support/tables.ts';
+import { makeAdmission } from '../admission.ts';
+import { eventName } from '../arrival.ts';
+import { deadLetters, queueOf, type Stage } from '../stage.ts';
+import { minute } from '../times.ts';
+import '../../../bin/actions/audit-log.ts'; // actions import it when they begin: by then it must be there
+
+/** What an operator is asked to do. */
+export type OperatorWork =
+  | { readonly work: 'suspend' | 'reactivate' | 'deleteAccount' | 'admit'; readonly account: string }
+  | { readonly work: 'redrive' }
+  /** Opens what is sealed, for the judge. */
+  | { readonly work: 'open'; readonly sealed: readonly Sealed[] };
+
+/** A sealed text, and what it is bound to. */
+export interface Sealed {
+  readonly text: string;
+  readonly binding: string;
+}
+
+/** Returns the operators as a function: they work with the code of their own commands. */
+export function operatorFunction({ outsideOf, tokens }: Stage): FunctionDefinition<ProcessOutside> {
+  return {
+    name: operatorName,
+    timeout: 10 * minute,
+    start: process => {
+      const outside = outsideOf(process);
+      const task = taskOn(targetOf(process));
+      const admission = makeAdmission(outside, tokens);
+      const keyring = makeKeyring({ ...outside.time, dynamo: outside.dynamo, kms: outside.kms, table: 'Keyring' });
+      const sealing = makeSealing(keyring, outside.random);
+
+      return async function operate(asked: OperatorWork) {
+        switch (asked.work) {
+          case 'suspend':
+            return webhookActions.suspendWebhook(task, { account: asked.account, event: eventName });
+          case 'reactivate':
+            return webhookActions.reactivateWebhook(task, { account: asked.account, event: eventName });
+          case 'deleteAccount':
+            return accountActions.deleteAccount(task, asked.account);
+          case 'admit':
+            return admission.admit(asked.account);
+          case 'redrive':
+            return letterActions.redriveLetters(task, { rate: 10, limit: 1_000 });
+          case 'open':
+            return Promise.all(asked.sealed.map(({ text, binding }) => sealing.open(text, binding)));
+        }
+      };
+    },
+  };
+}
+
+/** The name of the operators' function: nothing goes wrong with its calls. */
+export const operatorName = 'operator';
+
+function taskOn(target: Target): Task {
+  const nothing = () => undefined;
+  return {
+    target,
+    progress: nothing,
+    tell: nothing,
+    warn: nothing,
+    confirm: async () => undefined,
+    askPassword: () => Promise.reject(new Error('Nobody sets a password here.')),
+  };
+}
+
+function targetOf(process: ProcessOutside): Target {
+  const { time, random, dynamodb } = process;
+  return makeTarget(
+    { label: 'the world', outputs, unreachable: 'the world does not answer' },
+    {
+      makeClient,
+      makeDocumentClient: settings =>
+        Object.assign(makeDocumentClient(settings), {
+          send: (command: unknown, options?: object) => dynamodb.send(command, options),
+        }),
+      time,
+      makeId: makeRandomIds(random),
+      hashPassword: () => Promise.reject(new Error('Nobody sets a password here.')),
+    },
+  );
+
+  /** Makes the SDK's own client, whose calls go to the virtual services. */
+  function makeClient<Client extends AwsClient>(Service: ServiceOf<Client>, settings: ConnectionSettings): Client {
+    const client = new Service(settings);
+    return Object.assign(client, { send: sendingFor(client) });
+  }
+
+  function sendingFor(client: AwsClient): (command: unknown) => Promise<unknown> {
+    if (client instanceof SQSClient) return command => process.sqs.send(withoutLongPoll(command));
+    if (client instanceof KMSClient) return command => process.kms.send(command);
+    const known = [CloudWatchLogsClient, STSClient].find(each => client instanceof each);
+    if (!known) throw new TypeError('This world does not know that service.');
+    const call = { service: 'operator', operation: known.name, takes: 10 };
+    return () => process.call(call, () => ({ Arn: 'arn:aws:iam::111122223333:user/operator' }));
+  }
+}
+
+/** The virtual queues know no long polls. */
+function withoutLongPoll(command: unknown): unknown {
+  if (!(command instanceof ReceiveMessageCommand)) return command;
+  return new ReceiveMessageCommand({ ...command.input, WaitTimeSeconds: 0 });
+}
+
+const outputs = {
+  ...Object.fromEntries(tableNames().map(name => [`${name}Table`, name])),
+  EventsQueueUrl: queueOf.first,
+  RetryQueueUrl: queueOf.retry,
+  DeadLetterQueueUrl: deadLetters.queue,
+  AuditLogGroup: 'audit',
+  Region: 'sa-east-1',
+};

@@ -1,0 +1,85 @@
+import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
+import { isoTime } from '../../../lambdas/platform/clock.ts';
+import { mostAnnouncements } from '../../../lambdas/webhooks/announcement.ts';
+import { wireReasons } from '../../../lambdas/webhooks/representation.ts';
+import { parseWebhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
+import type { World } from '../make-world.ts';
+import { operationsTopic } from '../stage.ts';
+import { minute } from '../times.ts';
+import type { Evidence } from './evidence.ts';
+import type { Judgement, Violate } from './violation.ts';
+
+/** Judges what operators are told: each suspension and each end of one, once where nothing goes wrong, and nothing else. */
+export function judgeAnnouncements(
+  { cloud, accounts, people, faultClass }: World,
+  evidence: () => Evidence,
+  violate: Violate,
+): Judgement {
+  return { judgeEnd };
+
+  function judgeEnd(): void {
+    const told = readTold();
+    const causes = accounts.flatMap(({ id }) => causesOf(id));
+    for (const cause of causes) {
+      const times = told.filter(one => isOf(one, cause)).length;
+      if (times === 0 && mustBeTold(cause, causes)) violate(`operators were not told: ${JSON.stringify(cause)}`);
+      if (times > 1 && faultClass === 'calm') violate(`operators were told twice in calm: ${JSON.stringify(cause)}`);
+    }
+    for (const one of told) {
+      if (!causes.some(cause => isOf(one, cause)))
+        violate(`operators were told what was not so: ${JSON.stringify(one)}`);
+    }
+  }
+
+  function readTold(): readonly Told[] {
+    const published = cloud.published.filter(({ topicArn }) => topicArn === operationsTopic);
+    return published.map(({ message: { Message = '' } }): Told => JSON.parse(Message));
+  }
+
+  /** What nobody is registered for, or is deleted with its account, need not be told, nor what many others followed. */
+  function mustBeTold({ accountId, webhookId, at }: Cause, causes: readonly Cause[]): boolean {
+    if (webhookId === undefined || people.wasDeleted(accountId, at)) return false;
+    const near = causes.filter(other => other.accountId === accountId && Math.abs(other.at - at) < 10 * minute);
+    return near.length <= mostAnnouncements;
+  }
+
+  function causesOf(accountId: string): readonly Cause[] {
+    const changes = evidence().webhookChanges(accountId);
+    return changes.flatMap(({ at, item: after }, index) => {
+      const before = changes[index - 1]?.item;
+      const type = after && typeOf(before, after);
+      if (!after || type === undefined) return [];
+      const reason = webhookIn(after)?.suspensionReason ?? (type === 'webhook.suspended' ? 'operator' : null);
+      const webhookId = after.webhookId === undefined ? undefined : parseWebhook(after).webhookId;
+      const since = isoTime(Number(after.updatedAt));
+      return [{ at, accountId, type, since, reason: reason && wireReasons[reason], webhookId }];
+    });
+  }
+}
+
+/** A change that operators are to be told of. */
+interface Cause extends Omit<Told, 'webhookId'> {
+  readonly at: number;
+  /** Without one no webhook was registered. */
+  readonly webhookId: string | undefined;
+}
+
+interface Told {
+  readonly accountId: string;
+  readonly type: string;
+  readonly since: string;
+  readonly reason: string | null;
+  readonly webhookId: string;
+}
+
+function typeOf(before: Item | undefined, after: Item): string | undefined {
+  const isSuspended = after.status === 'suspended';
+  if (isSuspended && before?.suspensionReason !== after.suspensionReason) return 'webhook.suspended';
+  const isSame = before?.webhookId !== undefined && before.webhookId === after.webhookId;
+  return isSame && before.status === 'suspended' && after.status === 'active' ? 'webhook.reactivated' : undefined;
+}
+
+function isOf(told: Told, { accountId, type, since, reason, webhookId }: Cause): boolean {
+  const isSame = told.accountId === accountId && told.type === type && told.since === since && told.reason === reason;
+  return isSame && (webhookId === undefined || told.webhookId === webhookId);
+}

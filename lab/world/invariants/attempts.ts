@@ -1,0 +1,145 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type AttemptRecord, type Delivery, isTest } from '../../../lambdas/delivery/delivery.ts';
+import { slotOf } from '../../../lambdas/delivery/replay/replay.ts';
+import type { World } from '../make-world.ts';
+import { second } from '../times.ts';
+import type { Evidence } from './evidence.ts';
+import type { Judgement, Violate } from './violation.ts';
+
+/** Judges each change of each delivery: its numbers, what it is charged, its waits, and why it ends or begins anew. */
+export function judgeAttempts({ answered, stage }: World, evidence: () => Evidence, violate: Violate): Judgement {
+  return { judgeEnd };
+
+  function judgeEnd(): void {
+    for (const [id, changes] of evidence().deliveries) {
+      if (changes.at(-1)?.delivery?.state === 'pending') violate('pending after all', id);
+      let before: Delivery | undefined;
+      for (const { at, delivery } of changes) {
+        if (delivery) judgeChange(before, delivery, at);
+        before = delivery;
+      }
+    }
+  }
+
+  function judgeChange(before: Delivery | undefined, after: Delivery, at: number): void {
+    const { id } = after;
+    if (!before && after.attempt > 2) violate('it begins with a later attempt', id);
+    const isAttempted = after.attempt > (before?.attempt ?? 1);
+    if (before && ![0, 1].includes(after.attempt - before.attempt)) violate('a number was left out, or came again', id);
+    judgeRecords(before?.attempts ?? [], after, isAttempted);
+    if (isTest(after) && after.attempts.length > 1) violate('a test was attempted again', id);
+    if (isAttempted) judgeOutcome(before, after, at);
+    else if (before) judgeOtherChange(before, after, at);
+    if (before?.state !== after.state && !(before && isWithdrawn(before, after))) judgeState(after, at);
+  }
+
+  /** What was recorded stays; of internal errors in a row the latest alone. */
+  function judgeRecords(
+    before: readonly AttemptRecord[],
+    { id, attempt, attempts }: Delivery,
+    isAttempted: boolean,
+  ): void {
+    const known = isAttempted ? attempts.slice(0, -1) : attempts;
+    const kept = before.length > known.length ? before.slice(0, known.length) : before;
+    if (!isDeepStrictEqual(known.map(keyOf), kept.map(keyOf))) violate('a recorded attempt was changed', id);
+    const isMerged = before.length > known.length && before.at(-1)?.result === 'internal';
+    if (before.length > known.length && !isMerged) violate('a recorded attempt is gone', id);
+    if (isAttempted && attempts.at(-1)?.number !== attempt - 1)
+      violate('an attempt is recorded under another number', id);
+  }
+
+  function judgeOutcome(before: Delivery | undefined, after: Delivery, at: number): void {
+    const { id, attempts, charged } = after;
+    const record = attempts.at(-1);
+    if (!record) {
+      violate('an attempt left no record', id);
+      return;
+    }
+    if (record.result === 'delivered' && after.state !== 'delivered') violate('a success did not end it', id);
+    const isGone = after.goneFrom !== undefined && after.state === 'held';
+    const isCharged = isFailure(record) && !isGone && !before?.broughtForward && !isTest(after);
+    if (charged !== (before?.charged ?? 0) + (isCharged ? 1 : 0)) violate('charged otherwise than it went', id);
+    if (isCharged && after.wait) {
+      const wait = stage.values.RETRY_SCHEDULE[charged - 1] ?? Number.POSITIVE_INFINITY;
+      const from = Date.parse(record.startedAt) + record.durationMs;
+      const { nextAttemptAt } = after.wait;
+      if (nextAttemptAt < from + 0.8 * wait - clockError) violate('its wait is shorter than the schedule has it', id);
+      if (nextAttemptAt > at + wait + clockError) violate('its wait is longer than the schedule has it', id);
+    }
+    const original = before?.broughtForward?.originalDueAt;
+    if (original !== undefined && after.wait && record.result !== 'slow' && after.wait.nextAttemptAt < original) {
+      violate('a resend moved the attempt after it', id);
+    }
+  }
+
+  function judgeOtherChange(before: Delivery, after: Delivery, at: number): void {
+    const { id, charged, scheduledAt } = after;
+    const isNew = scheduledAt !== before.scheduledAt;
+    const mayCharge = before.goneFrom !== undefined && before.state === 'held' && !isNew;
+    if (charged !== (isNew ? 0 : before.charged) && !(mayCharge && charged === before.charged + 1)) {
+      violate('charged without an attempt', id);
+    }
+    if (!isNew && before.state !== 'pending' && before.state !== after.state && !mayCharge) {
+      violate('it has ended, and goes on', id);
+    }
+    if (isNew && after.replayId === before.replayId && !wasResent(id, at))
+      violate('sent again, though nobody asked for it', id);
+    if (after.broughtForward && after.broughtForward.at !== before.broughtForward?.at && !wasResent(id, at)) {
+      violate('brought forward, though nobody asked for it', id);
+    }
+  }
+
+  /** What waits for its slot in a replay goes back to what it was, where somebody cancels the replay. */
+  function isWithdrawn(before: Delivery, { state, attempt }: Delivery): boolean {
+    const { replayId } = before;
+    if (slotOf(before) === undefined || attempt !== before.attempt || state === 'delivered') return false;
+    return answered().some(
+      ({ method, path, status }) =>
+        method === 'DELETE' && path.endsWith(`/reenvios/${replayId}`) && (status < 300 || status >= 500),
+    );
+  }
+
+  function wasResent(id: string, at: number): boolean {
+    return answered().some(
+      ({ path, status, sentAt, answeredAt }) =>
+        path.endsWith(`/${id}/reenvio`) &&
+        (status === 202 || status >= 500) &&
+        sentAt <= at &&
+        at <= answeredAt + second,
+    );
+  }
+
+  /** Judges why a delivery has come to a state, by what its webhook was just before. */
+  function judgeState(after: Delivery, at: number): void {
+    const { id, accountId, webhookId, state, attempts, charged, goneFrom } = after;
+    const latest = attempts.at(-1);
+    const webhooks = evidence().webhooksWithin(accountId, at - longestDecision, at);
+    const own = webhooks.filter(webhook => webhook?.webhookId === webhookId);
+    if (state === 'delivered' && latest?.result !== 'delivered') violate('delivered without a success', id);
+    if (state === 'failed' && !isTest(after) && charged !== stage.values.RETRY_SCHEDULE.length + 1) {
+      violate('failed before its schedule was over', id);
+    }
+    if (state === 'cancelled') {
+      const isOver =
+        own.length < webhooks.length || (isTest(after) && own.some(one => one?.suspensionReason === 'operator'));
+      if (!isOver) violate('cancelled beside its registration', id);
+    }
+    if (state === 'held') {
+      const isGone = goneFrom !== undefined && latest?.status === 410;
+      if (!isGone && !own.some(one => one?.status === 'suspended')) violate('held beside an active webhook', id);
+    }
+  }
+}
+
+/** From reading the webhook to storing the end of its delivery. */
+const longestDecision = 12 * second;
+
+const clockError = 250;
+
+function keyOf({ number, startedAt, result }: AttemptRecord): string {
+  return `${number} ${startedAt} ${result}`;
+}
+
+function isFailure({ result }: AttemptRecord): boolean {
+  return result !== 'delivered' && result !== 'slow' && result !== 'internal';
+}

@@ -1,0 +1,40 @@
+import { type Delivery, isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
+import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
+import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
+import { type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
+import { eventName } from '../arrival.ts';
+import type { World } from '../make-world.ts';
+import { type Change, itemsWithin } from '../watched-tables.ts';
+
+/** A delivery as it was from a moment on; nothing where it was deleted. */
+export interface DeliveryChange {
+  readonly at: number;
+  readonly delivery: Delivery | undefined;
+}
+
+/** What a judge knows when all is over. */
+export type Evidence = ReturnType<typeof gatherEvidence>;
+
+/** Gathers what the tables were at each time. */
+export function gatherEvidence({ watched }: World) {
+  const deliveries = new Map<string, readonly DeliveryChange[]>();
+  for (const [key, changes] of watched.changesOf('Deliveries')) {
+    const [id = '', part] = key.split(' ');
+    if (part === headPart && isDeliveryId(id)) deliveries.set(id, changes.map(readChange));
+  }
+  return { deliveries, webhookChanges, webhooksWithin };
+
+  /** Returns the changes of an account's webhook. */
+  function webhookChanges(account: string): readonly Change[] {
+    return watched.changesOf('Webhooks').get(`${account} ${eventName}`) ?? [];
+  }
+
+  /** Returns what an account had for a webhook at any time of a span. */
+  function webhooksWithin(account: string, from: number, until: number): readonly (Webhook | undefined)[] {
+    return itemsWithin(webhookChanges(account), from, until).map(webhookIn);
+  }
+}
+
+function readChange({ at, item }: Change): DeliveryChange {
+  return { at, delivery: item && deliveryFromItem(item) };
+}

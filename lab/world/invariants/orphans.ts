@@ -1,0 +1,55 @@
+import { limitIdsOf } from '../../../lambdas/delivery/api/request-limits.ts';
+import { isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
+import { withoutWebhookId } from '../../../lambdas/delivery/intake/without-webhook.ts';
+import { slownessId } from '../../../lambdas/delivery/isolation/slow-since.ts';
+import { refusalsPrefix } from '../../../lambdas/delivery/refusals/refusal-counts.ts';
+import { replaysId } from '../../../lambdas/delivery/replay/replay-store.ts';
+import { answersPrefix } from '../../../lambdas/delivery/store/answer-item.ts';
+import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
+import { webhookIn } from '../../../lambdas/webhooks/webhook.ts';
+import { eventName } from '../arrival.ts';
+import type { World } from '../make-world.ts';
+import type { Judgement, Violate } from './violation.ts';
+
+/** Judges what is left in the tables: every item belongs to something. */
+export function judgeOrphans({ tables, accounts, people, faultClass }: World, violate: Violate): Judgement {
+  return { judgeEnd };
+
+  function judgeEnd(): void {
+    const items = tables.items('Deliveries');
+    const heads = new Set(items.filter(({ part }) => part === headPart).map(({ id }) => String(id)));
+    const own = new Set(accounts.flatMap(({ id }) => idsOf(id)));
+    for (const { id, part, state, dueShard, webhookId, accountId } of items) {
+      const key = `${id} ${part}`;
+      const isAnswer = String(part).startsWith(answersPrefix);
+      if (isDeliveryId(String(id))) {
+        // What was POSTed and could not be stored leaves its answer; so does what was under way when its account was deleted.
+        if (isAnswer && !heads.has(String(id)) && faultClass === 'calm' && !wasAnyDeleted())
+          violate(`an answer without a delivery: ${key}`);
+        if (!isAnswer && (part !== headPart || webhookId === undefined))
+          violate(`an item that belongs to nothing: ${key}`);
+        if (dueShard !== undefined && state !== 'pending' && state !== 'held')
+          violate(`ended, and in the index: ${key}`);
+        if (!isAnswer && !accounts.some(account => account.id === accountId)) violate(`of an unknown account: ${key}`);
+      } else if (!own.has(String(id)) && !String(id).startsWith(`${refusalsPrefix}#`)) {
+        violate(`an item that belongs to nothing: ${key}`);
+      }
+    }
+    for (const item of tables.items('Webhooks')) {
+      const isHold = item.status === 'suspended' && item.suspensionReason === 'operator';
+      const key = `${item.accountId} ${item.eventName}`;
+      if (!webhookIn(item) && !isHold) violate(`neither a webhook nor a suspension: ${key}`);
+      if (item.announcements !== undefined || item.announcementShard !== undefined) violate(`not announced: ${key}`);
+    }
+  }
+
+  function wasAnyDeleted(): boolean {
+    return accounts.some(({ id }) => people.wasDeleted(id, 0));
+  }
+}
+
+/** Returns the ids of what stands beside an account's deliveries. */
+function idsOf(accountId: string): readonly string[] {
+  const owner = { accountId, eventName } as const;
+  return [withoutWebhookId(accountId), slownessId(owner), replaysId(owner), ...limitIdsOf(accountId, [eventName])];
+}

@@ -1,0 +1,97 @@
+import { isTest } from '../../../lambdas/delivery/delivery.ts';
+import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
+import { signatureHeader } from '../../../lambdas/delivery/worker/signature.ts';
+import { isSigning } from '../../../lambdas/webhooks/signing-secret.ts';
+import { type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
+import { sentAt } from '../arrival.ts';
+import type { World } from '../make-world.ts';
+import type { Post } from '../receivers.ts';
+import { second } from '../times.ts';
+import type { Evidence } from './evidence.ts';
+import type { Judgement, Violate } from './violation.ts';
+
+/** Judges each POST by what its process had read: that it may be sent, to whom, when, and what it holds. */
+export function judgePosts(
+  { receivers, publications, people, answered }: World,
+  began: number,
+  evidence: () => Evidence,
+  violate: Violate,
+): Judgement {
+  return { judgeEnd };
+
+  function judgeEnd(): void {
+    const { deliveries } = evidence();
+    const accounts = new Map(publications.map(({ deliveryId, account }) => [deliveryId, account]));
+    for (const post of receivers.all()) {
+      const { deliveryId, read } = post;
+      const stored = deliveries.get(deliveryId)?.find(({ delivery }) => delivery)?.delivery;
+      const account = stored?.accountId ?? accounts.get(deliveryId);
+      const webhook = webhookIn(read?.webhooks.find(({ accountId }) => accountId === account));
+      if (!read || post.at - read.at > longestPreparation) violate('POSTed by what was read long before', deliveryId);
+      else if (!read.isConsistent) violate('POSTed by a reading that may be old', deliveryId);
+      else if (!webhook) violate('POSTed without a webhook', deliveryId);
+      else judgePost(post, webhook);
+    }
+  }
+
+  function judgePost(post: Post, webhook: Webhook): void {
+    const { deliveryId: id, host, path, read, at } = post;
+    const head = read?.head && deliveryFromItem(read.head);
+    if (`https://${host}${path}` !== webhook.url) violate('POSTed to another URL than that of its webhook', id);
+    if (webhook.suspensionReason === 'operator') violate('POSTed while an operator suspends', id);
+    else if (webhook.status === 'suspended' && !isTest({ id })) violate('POSTed while the webhook is suspended', id);
+    if (head) {
+      if (post.body !== head.body) violate('sent with another body than it is stored with', id);
+      if (head.webhookId !== webhook.webhookId) violate('POSTed to a later registration', id);
+      if (head.state !== 'pending' || !head.wait) violate('POSTed though it had ended', id);
+      else if (at < head.wait.nextAttemptAt - clockError) violate('POSTed before its time', id);
+      if (head.replayId && head.wait && head.charged === 0) judgeReplayed(post, head.replayId, head.wait.nextAttemptAt);
+    } else {
+      const sent = publications.filter(({ deliveryId }) => deliveryId === id);
+      const isOwn = sent.some(one => began + sentAt(one) > webhook.createdAt - acceptedEarlier);
+      if (!isOwn) violate('POSTed to a later registration', id);
+      if (!sent.some(one => demandOf(one.body) === demandOf(post.body)))
+        violate('sent with a body that nobody sent', id);
+    }
+    judgeContent(post, webhook);
+  }
+
+  /** What a replay has not sent is withdrawn with it: whoever reads that it was cancelled sends nothing of it. */
+  function judgeReplayed({ deliveryId, read }: Post, replayId: string, slot: number): void {
+    const cancelled = answered().find(
+      ({ method, path, status }) => method === 'DELETE' && status === 204 && path.endsWith(replayId),
+    );
+    const since = (cancelled?.answeredAt ?? Number.POSITIVE_INFINITY) + clockError;
+    if (slot > since && read && read.at > since) violate('POSTed by a replay that was cancelled', deliveryId);
+  }
+
+  function judgeContent({ deliveryId: id, headers, body, at }: Post, webhook: Webhook): void {
+    const timestamp = Number(headers['webhook-timestamp']);
+    const age = at - timestamp * second;
+    if (!(age > -clockError && age < longestPreparation + second))
+      violate('its timestamp is not that of its attempt', id);
+    const signing = webhook.secrets
+      .filter(secret => isSigning(secret, at))
+      .map(({ sealed }) => people.open(sealed) ?? '');
+    const signature = signatureHeader({ id, timestamp, body }, signing);
+    if (signing.length === 0 || headers['webhook-signature'] !== signature) violate('signed by other secrets', id);
+    const { sealedAuthorization } = webhook;
+    const authorization = sealedAuthorization === undefined ? undefined : people.open(sealedAuthorization);
+    if (headers.Authorization !== authorization) violate('sent with another Authorization', id);
+    if (headers['Content-Type'] !== 'application/json') violate('sent without the type of its content', id);
+  }
+}
+
+/** Milliseconds from reading to the POST: within them keys are opened, which KMS and the tables may delay. */
+const longestPreparation = 8 * second;
+
+/** Clocks of processes are wrong by 100 ms. */
+const clockError = 250;
+
+/** An event may have been accepted so long before its webhook was registered, in milliseconds: clocks differ. */
+const acceptedEarlier = 500 + clockError;
+
+function demandOf(body: string): unknown {
+  const { id_demanda }: { readonly id_demanda?: unknown } = JSON.parse(body);
+  return id_demanda;
+}

@@ -1,0 +1,91 @@
+import { noticesPerMinute } from '../../../lambdas/delivery/limits.ts';
+import type { World } from '../make-world.ts';
+import { refusedTopic } from '../stage.ts';
+import { minute } from '../times.ts';
+import type { Judgement, Violate } from './violation.ts';
+
+/** Judges what publishers are told of their refused events: in all as many as there were, at most, and ten of a minute one by one. */
+export function judgeRefusals({ cloud, faultClass }: World, violate: Violate): Judgement {
+  return { judgeEnd };
+
+  function judgeEnd(): void {
+    const refused = readRefused();
+    const notices = readNotices();
+    for (const reason of new Set(refused.map(one => one.reason))) {
+      const came = refused.filter(one => one.reason === reason);
+      judgeReason(
+        reason,
+        came,
+        notices.filter(one => one.reason === reason),
+      );
+    }
+    const known = new Set(refused.map(({ messageId }) => messageId));
+    for (const { messageId } of notices) {
+      if (messageId !== undefined && !known.has(messageId)) violate(`told of ${messageId}, which was not refused`);
+    }
+  }
+
+  function judgeReason(reason: string, came: readonly Refused[], notices: readonly Notice[]): void {
+    const single = notices.filter(({ messageId }) => messageId !== undefined);
+    const sums = new Map(notices.filter(isSum).map(one => [`${one.since} ${one.suppressed}`, one.suppressed ?? 0]));
+    const told = new Set(single.map(({ messageId }) => messageId)).size;
+    const all = told + [...sums.values()].reduce((sum, count) => sum + count, 0);
+    if (all > came.length) violate(`${reason}: told of ${all}, and ${came.length} came`);
+    if (faultClass !== 'calm') return;
+    if (all < came.length) violate(`${reason}: told of ${all} in calm, and ${came.length} came`);
+    if (told < single.length) violate(`${reason}: told twice in calm`);
+    for (const [began, count] of perMinute(came)) {
+      const ofMinute = new Set(came.filter(one => minuteOf(one) === began).map(({ messageId }) => messageId));
+      const toldOfMinute = single.filter(({ messageId = '' }) => ofMinute.has(messageId)).length;
+      const due = Math.min(noticesPerMinute, count);
+      if (toldOfMinute !== due) violate(`${reason}: ${toldOfMinute} of ${count} were told one by one in a minute`);
+    }
+  }
+
+  /** A message that comes twice is refused twice. */
+  function readRefused(): readonly Refused[] {
+    return cloud.logs({ text: refusedLine }).map(({ text }) => {
+      const {
+        messageId,
+        reason = 'id_reused',
+        timestamp,
+      }: Omit<Refused, 'reason'> & Partial<Refused> = JSON.parse(text);
+      return { messageId, reason, timestamp };
+    });
+  }
+
+  function readNotices(): readonly Notice[] {
+    const published = cloud.published.filter(({ topicArn }) => topicArn === refusedTopic);
+    return published.map(({ message: { Message = '' } }): Notice => JSON.parse(Message));
+  }
+}
+
+interface Refused {
+  readonly messageId: string;
+  readonly reason: string;
+  readonly timestamp: string;
+}
+
+/** Of one event, or of several that were kept back. */
+interface Notice {
+  readonly reason: string;
+  readonly messageId?: string;
+  readonly suppressed?: number;
+  readonly since?: string;
+}
+
+const refusedLine = /"message":"event\.(?:refused|conflicting_copy)"/;
+
+function isSum({ suppressed }: Notice): boolean {
+  return suppressed !== undefined;
+}
+
+function perMinute(refused: readonly Refused[]): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const one of refused) counts.set(minuteOf(one), (counts.get(minuteOf(one)) ?? 0) + 1);
+  return counts;
+}
+
+function minuteOf({ timestamp }: Refused): number {
+  return Math.floor(Date.parse(timestamp) / minute);
+}

@@ -1,0 +1,110 @@
+import { type Delivery, isTest } from '../../../lambdas/delivery/delivery.ts';
+import { replaysPrefix } from '../../../lambdas/delivery/replay/replay-store.ts';
+import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
+import type { World } from '../make-world.ts';
+import { second } from '../times.ts';
+import type { Evidence } from './evidence.ts';
+import type { Judgement, Violate } from './violation.ts';
+
+/** Judges replays: each ends, sends what it was asked to send and nothing else, counts that right, and stops where it is cancelled. */
+export function judgeReplays({ watched, answered }: World, evidence: () => Evidence, violate: Violate): Judgement {
+  return { judgeEnd };
+
+  function judgeEnd(): void {
+    const replays = readReplays();
+    for (const { method, path, status, answer } of answered()) {
+      const isStart = method === 'POST' && status === 202 && path.endsWith('/reenvios');
+      if (isStart && !replays.has(String(answer.id))) violate(`replay ${answer.id} was accepted, and not stored`);
+    }
+    const sentBy = new Map<string, Sent[]>();
+    const slots = new Map<string, number>();
+    for (const sent of readSent()) {
+      const { id, replayId = '', accountId, wait } = sent.after;
+      const replay = replays.get(replayId);
+      sentBy.set(replayId, [...(sentBy.get(replayId) ?? []), sent]);
+      if (!replay || !isWanted(replay, sent.before)) violate('sent by a replay that is not for it', id);
+      const slot = `${accountId} ${wait?.nextAttemptAt}`;
+      slots.set(slot, (slots.get(slot) ?? 0) + 1);
+    }
+    for (const [slot, count] of slots) if (count > 1) violate(`${count} deliveries of replays have the slot ${slot}`);
+    for (const [id, replay] of replays) judgeReplay(id, replay, sentBy.get(id) ?? []);
+  }
+
+  function judgeReplay(id: string, { first, last, beganAt, endedAt }: Replay, sent: readonly Sent[]): void {
+    if (last.state === 'running') violate(`replay ${id} never ends`);
+    const late = sent.filter(({ at }) => at > endedAt + longestWrite);
+    if (late.length > 0) violate(`replay ${id} sends ${late.length} when it is over`);
+    if (last.state !== 'completed') return;
+    if (Number(last.sent) !== sent.length)
+      violate(`replay ${id} says it sent ${last.sent}, and it sent ${sent.length}`);
+    if (Number(last.total) < sent.length) violate(`replay ${id} counted ${last.total}, and it sent ${sent.length}`);
+    const sentIds = new Set(sent.map(({ after }) => after.id));
+    for (const [deliveryId, changes] of evidence().deliveries) {
+      const before = changes.findLast(({ at }) => at < beganAt - indexLag);
+      const isUntouched = !changes.some(({ at }) => at >= beganAt - indexLag && at <= endedAt);
+      if (!before?.delivery || !isUntouched || sentIds.has(deliveryId)) continue;
+      if (isWanted({ first }, before.delivery)) violate(`replay ${id} left it out`, deliveryId);
+    }
+  }
+
+  /** Returns what became of each replay: all of a webhook stand in one item, one after the other. */
+  function readReplays(): ReadonlyMap<string, Replay> {
+    const replays = new Map<string, Replay>();
+    for (const [key, changes] of watched.changesOf('Deliveries')) {
+      if (!key.startsWith(`${replaysPrefix}#`) || !key.endsWith(' head')) continue;
+      let running: string | undefined;
+      for (const { at, item } of changes) {
+        const id = item && String(item.replayId);
+        const before = running === undefined ? undefined : replays.get(running);
+        // What replaces one that runs, or deletes it, ends it.
+        if (running !== undefined && before && running !== id && before.last.state === 'running') {
+          replays.set(running, { ...before, last: { ...before.last, state: 'cancelled' }, endedAt: at });
+        }
+        running = id;
+        if (!item || id === undefined) continue;
+        const known = replays.get(id);
+        const endedAt = known && known.last.state !== 'running' && item.state === known.last.state ? known.endedAt : at;
+        replays.set(id, { first: known?.first ?? item, last: item, beganAt: known?.beganAt ?? at, endedAt });
+      }
+    }
+    return replays;
+  }
+
+  function readSent(): readonly Sent[] {
+    return [...evidence().deliveries.values()].flatMap(changes =>
+      changes.flatMap(({ at, delivery: after }, index) => {
+        const before = changes[index - 1]?.delivery;
+        const isSent = after?.replayId !== undefined && after.replayId !== before?.replayId;
+        return isSent && before ? [{ at, before, after }] : [];
+      }),
+    );
+  }
+}
+
+interface Replay {
+  /** As it began, and as it was last. */
+  readonly first: Item;
+  readonly last: Item;
+  readonly beganAt: number;
+  readonly endedAt: number;
+}
+
+/** A delivery that a replay began anew. */
+interface Sent {
+  readonly at: number;
+  readonly before: Delivery;
+  readonly after: Delivery;
+}
+
+/** What was decided before the end of a replay may be written so much later. */
+const longestWrite = 8 * second;
+
+const indexLag = second;
+
+/** Returns whether a replay is for a delivery as it was then. */
+function isWanted({ first }: Pick<Replay, 'first'>, delivery: Delivery): boolean {
+  const { accountId, webhookId, wanted, from, to, startedAt } = first;
+  const isOwn = delivery.accountId === accountId && delivery.webhookId === webhookId && !isTest(delivery);
+  const isInRange = delivery.createdAt >= Number(from) && delivery.createdAt < Number(to);
+  return isOwn && isInRange && delivery.state === wanted && Number(delivery.settledAt) < Number(startedAt);
+}

@@ -1,0 +1,163 @@
+import { matchPath } from '../../../lambdas/api/route.ts';
+import { deliveryRoutes } from '../../../lambdas/delivery/api/routes.ts';
+import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
+import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
+import type { World } from '../make-world.ts';
+import { type Answered, isKnown } from '../requests.ts';
+import { requestLimits } from '../stage.ts';
+import { minute } from '../times.ts';
+import type { Evidence } from './evidence.ts';
+import type { Judgement, Violate } from './violation.ts';
+
+/** Judges each answer of the API by what the tables were while it was made: what was acknowledged is so, and a refusal has its reason. */
+export function judgeRequests(
+  { answered, people, faultClass }: World,
+  evidence: () => Evidence,
+  violate: Violate,
+): Judgement {
+  return { judgeEnd };
+
+  function judgeEnd(): void {
+    for (const failure of people.failures()) violate(`people failed: ${failure}`);
+    for (const one of answered().filter(isKnown)) {
+      const broken = judge(one);
+      if (broken !== undefined)
+        violate(`${one.method} ${one.path} of ${one.account}: ${one.status} ${codeOf(one)}, ${broken}`);
+    }
+    judgeLimit(deliveryRoutes.Test.path, requestLimits.TEST_LIMIT);
+    judgeLimit(deliveryRoutes.Resend.path, requestLimits.RESEND_LIMIT);
+  }
+
+  /** Returns what is wrong with an answer. */
+  function judge(one: Answered): string | undefined {
+    const { status, account } = one;
+    if (status === 401) return people.wasDeleted(account, 0) ? undefined : 'though it has a token';
+    if (status === 404 && codeOf(one) === 'webhook_not_found') return wasThereAllAlong(one);
+    if (status === 409 && codeOf(one) === 'suspended_by_operator') {
+      return during(one).some(webhook => webhook?.suspensionReason === 'operator') ? undefined : 'though none had';
+    }
+    if (status === 409 && codeOf(one) === 'webhook_suspended') {
+      return during(one).some(webhook => webhook?.status === 'suspended') ? undefined : 'though it was active';
+    }
+    if (status >= 400) return codeOf(one) === 'webhook_exists' ? judgeExisting(one) : judgeOtherRefusal(one);
+    if (isOf(one, webhookRoutes.Webhooks.path) && one.method === 'POST') return judgeRegistered(one);
+    if (isOf(one, webhookRoutes.Webhook.path)) return judgeWebhook(one);
+    if (isOf(one, webhookRoutes.Secret.path)) return judgeRotated(one);
+    if (isOf(one, webhookRoutes.Reactivation.path)) {
+      return during(one).some(webhook => webhook?.status === 'active') ? undefined : 'and it was active at no time';
+    }
+    if (isOf(one, deliveryRoutes.Test.path)) return judgeTest(one);
+    if (isOf(one, deliveryRoutes.Resend.path)) return judgeResent(one);
+    return undefined;
+  }
+
+  /** Only what another request has removed may be gone: a repeated call must know its own. */
+  function wasThereAllAlong(one: Answered): string | undefined {
+    const found = during(one);
+    const isRemovedByItself =
+      one.method === 'DELETE' && isOf(one, webhookRoutes.Webhook.path) && found[0] !== undefined;
+    if (isRemovedByItself && !people.wasDeleted(one.account, one.sentAt))
+      return 'though it was there when it was asked for';
+    return found.some(webhook => webhook === undefined) ? undefined : 'though it was there';
+  }
+
+  function judgeExisting(one: Answered): string | undefined {
+    const others = during(one).filter(webhook => webhook && webhook.url !== one.body?.url);
+    return others.length > 0 ? undefined : 'though there was none, or its own';
+  }
+
+  /** What there is of a delivery or a replay to refuse is looked at by itself. */
+  function judgeOtherRefusal(one: Answered): string | undefined {
+    const code = codeOf(one);
+    const [, id = ''] = /\/entregas\/([^/]+)/.exec(one.path) ?? [];
+    const delivery = evidence().deliveries.get(id);
+    if (code === 'delivery_not_found') {
+      const isThere = delivery?.findLast(({ at }) => at <= one.sentAt)?.delivery;
+      return isThere?.accountId === one.account ? 'though it is there' : undefined;
+    }
+    if (code === 'webhook_replaced') {
+      const own = delivery?.find(change => change.delivery)?.delivery?.webhookId;
+      return during(one).some(webhook => webhook?.webhookId !== own) ? undefined : 'though it is of the present one';
+    }
+    const known = ['rate_limited', 'replay_in_progress', 'replay_not_found', 'too_many_secrets', 'test_delivery'];
+    return known.includes(code) ? undefined : 'for which there is no reason';
+  }
+
+  function judgeRegistered(one: Answered): string | undefined {
+    const stored = during(one).find(webhook => webhook?.url === one.body?.url);
+    if (!stored) return 'and nothing of it was stored';
+    const [secret] = stored.secrets;
+    if (people.open(secret?.sealed) !== one.answer.segredo) return 'and another secret was stored';
+    return credentialOf(stored) === one.body?.autorizacao ? undefined : 'and another credential was stored';
+  }
+
+  function judgeWebhook(one: Answered): string | undefined {
+    const found = during(one);
+    if (one.method === 'DELETE') return found.some(webhook => !webhook) ? undefined : 'and it stays';
+    const told = one.method === 'PUT' ? one.body?.url : one.answer.url;
+    const stored = found.filter(webhook => webhook?.url === told);
+    if (stored.length === 0) return 'and it was so at no time';
+    if (one.method !== 'PUT') return undefined;
+    const isStored = stored.some(webhook => webhook && credentialOf(webhook) === one.body?.autorizacao);
+    return isStored ? undefined : 'and another credential was stored';
+  }
+
+  function judgeRotated(one: Answered): string | undefined {
+    const found = during(one).map(webhook => webhook?.secrets ?? []);
+    const rotated = found.find(([secret]) => people.open(secret?.sealed) === one.answer.segredo);
+    if (!rotated) return 'and it was the secret at no time';
+    if (one.body?.imediato === true) return rotated.length === 1 ? undefined : 'and earlier ones stay';
+    return rotated.length > 1 ? undefined : 'and the earlier one is gone';
+  }
+
+  /** A test that was accepted is stored, and made. */
+  function judgeTest({ account, sentAt, answeredAt, answer }: Answered): string | undefined {
+    const changes = evidence().deliveries.get(String(answer.id)) ?? [];
+    if (!changes.some(({ at, delivery }) => delivery && at <= answeredAt)) return 'and it is not stored';
+    const ended = changes.at(-1)?.delivery?.state;
+    return ended === undefined && !people.wasDeleted(account, sentAt) ? 'and it is gone' : undefined;
+  }
+
+  /** It is under way, or is attempted, or ends without an attempt, after it was asked for. */
+  function judgeResent({ account, sentAt, answer }: Answered): string | undefined {
+    const changes = evidence().deliveries.get(String(answer.id)) ?? [];
+    const isDone = changes.some(({ at, delivery }, index) => {
+      const before = changes[index - 1]?.delivery;
+      if (at < sentAt || !delivery || !before) return false;
+      return delivery.attempt > before.attempt || (before.state === 'pending' && delivery.state !== 'pending');
+    });
+    return isDone || people.wasDeleted(account, sentAt) ? undefined : 'and nothing came of it';
+  }
+
+  /** Of a minute no more are taken than the limit says, and nobody is refused in calm who stays below it: a write that is repeated counts twice. */
+  function judgeLimit(path: string, limit: number): void {
+    const asked = answered().filter(one => isOf(one, path) && one.method === 'POST');
+    for (const one of asked) {
+      const lately = asked.filter(
+        ({ account, answeredAt }) =>
+          account === one.account && answeredAt > one.sentAt - minute && answeredAt <= one.answeredAt,
+      );
+      const counted = lately.filter(({ status }) => status === 202 || status >= 500);
+      if (one.status === 429 && counted.length < limit && faultClass === 'calm')
+        violate(`${path} of ${one.account}: refused below the limit`);
+      const taken = lately.filter(({ status }) => status === 202).length;
+      if (taken > 2 * limit) violate(`${path} of ${one.account}: more are taken than the limit says`);
+    }
+  }
+
+  function during({ account, sentAt, answeredAt }: Answered): readonly (Webhook | undefined)[] {
+    return evidence().webhooksWithin(account, sentAt, answeredAt);
+  }
+
+  function credentialOf({ sealedAuthorization }: Webhook): string | undefined {
+    return sealedAuthorization === undefined ? undefined : people.open(sealedAuthorization);
+  }
+}
+
+function isOf({ path }: Answered, pattern: string): boolean {
+  return matchPath(pattern, path.split('?', 1)[0] ?? '') !== undefined;
+}
+
+function codeOf({ answer }: Answered): string {
+  return String(answer.code ?? '');
+}

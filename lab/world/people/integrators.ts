@@ -1,0 +1,161 @@
+import { makeRandom, pick, type Random } from '../../../tools/support/random.ts';
+import { type Account, eventName } from '../arrival.ts';
+import { faultTime } from '../fault-classes.ts';
+import { receiverKinds } from '../receivers.ts';
+import { type Answered, isKnown, type Request } from '../requests.ts';
+import { minute, second } from '../times.ts';
+
+/** What integrators have of the world. */
+export interface IntegratorsWorld {
+  readonly began: number;
+  readonly now: () => number;
+  readonly pause: (milliseconds: number) => Promise<void>;
+  readonly request: Request;
+  readonly addReceiver: (host: string, kind: string) => void;
+  /** The ids of an account's events so far. */
+  readonly eventsOf: (account: string) => readonly string[];
+}
+
+/**
+ * Has the integrator of an account work: changes of the webhook, tests, resends and replays while faults rage, and replays when they
+ * are over. Each waits for the answer to one request before the next, and repeats what was not answered.
+ */
+export async function integrate(account: Account, seed: number, world: IntegratorsWorld): Promise<void> {
+  const { began, now, pause } = world;
+  const random = makeRandom(seed);
+  const acts = makeActs(account, random, world);
+  while (now() < began + faultTime + minute) {
+    await pause((2 + 18 * random()) * second);
+    await pick(acts.inTurmoil, random)();
+  }
+  await acts.register();
+  await acts.reactivate();
+  for (const moment of [7 * minute, 8 * minute, 25 * minute]) {
+    await pause(began + moment - now());
+    await acts.replay();
+    await acts.resend();
+  }
+}
+
+/** Has an integrator look at all deliveries of an account, the latest few of them one by one. */
+export async function readHistory(
+  { id: account }: Account,
+  { request }: Pick<IntegratorsWorld, 'request'>,
+): Promise<void> {
+  const list = `${webhook}/entregas?limite=${longestPage}`;
+  let cursor: unknown;
+  let isFirst = true;
+  do {
+    const page = await request('GET', cursor ? `${list}&cursor=${cursor}` : list, { account });
+    for (const id of isFirst ? idsIn(page.answer).slice(0, lookedAt) : []) {
+      await request('GET', `${webhook}/entregas/${id}`, { account });
+    }
+    isFirst = false;
+    cursor = page.answer.proximo_cursor;
+  } while (cursor);
+}
+
+/** Makes what an integrator does, act by act. */
+function makeActs(
+  account: Account,
+  random: Random,
+  { began, now, pause, request, addReceiver, eventsOf }: IntegratorsWorld,
+) {
+  const replays: string[] = [];
+  let urls = 0;
+  let url = `https://${account.host}/hooks`;
+  const inTurmoil = [
+    ...[replace, replace, replace, remove, register, register, rotate, rotate, test, test],
+    ...[resend, resend, resend, replay, replay, cancelReplay, reactivate, look],
+  ];
+  return { inTurmoil, register, reactivate, replay, resend, cancelReplay };
+
+  async function register(): Promise<void> {
+    url = newUrl();
+    await ask('POST', webhooks, { evento: eventName, url, ...credential() });
+  }
+
+  async function replace(): Promise<void> {
+    if (random() < 0.6) url = newUrl();
+    await ask('PUT', webhook, { url, ...credential() });
+  }
+
+  async function remove(): Promise<void> {
+    await ask('DELETE', webhook);
+  }
+
+  async function rotate(): Promise<void> {
+    await ask('POST', `${webhook}/segredo`, { imediato: random() < 0.3 });
+  }
+
+  async function test(): Promise<void> {
+    for (let times = random() < 0.2 ? 3 : 1; times > 0; times -= 1) await ask('POST', `${webhook}/teste`);
+  }
+
+  async function resend(): Promise<void> {
+    const id = pick([unknownDelivery, ...eventsOf(account.id)], random);
+    for (let times = random() < 0.1 ? 7 : 1; times > 0; times -= 1)
+      await ask('POST', `${webhook}/entregas/${id}/reenvio`);
+  }
+
+  async function replay(): Promise<void> {
+    const [desde, ate] = [began - minute, now() + minute].map(moment => new Date(moment).toISOString());
+    const estado = pick(['falhou', 'retida'], random);
+    const { status, answer } = await ask('POST', `${webhook}/reenvios`, { desde, ate, estado });
+    if (status === 202) replays.push(String(answer.id));
+    if (random() < 0.3) await cancelReplay();
+  }
+
+  async function cancelReplay(): Promise<void> {
+    const id = replays.at(-1) ?? unknownReplay;
+    await ask('GET', `${webhook}/reenvios/${id}`);
+    await ask('DELETE', `${webhook}/reenvios/${id}`);
+  }
+
+  async function reactivate(): Promise<void> {
+    await ask('POST', `${webhook}/reativacao`);
+  }
+
+  async function look(): Promise<void> {
+    await ask('GET', webhook);
+    await ask('GET', webhooks);
+  }
+
+  /** Makes a request until it is answered, four times at most. */
+  async function ask(method: string, path: string, body?: Answered['body']): Promise<Answered> {
+    for (let tries = 1; ; tries += 1) {
+      const answered = await request(method, path, { account: account.id, ...(body && { body }) });
+      if (isKnown(answered) || tries === mostTries) return answered;
+      await pause(tries * second);
+    }
+  }
+
+  /** Each URL has a host of its own, so that a POST tells which it was meant for. */
+  function newUrl(): string {
+    urls += 1;
+    const host = `${account.id}-${urls}.example.com`;
+    addReceiver(host, random() < 0.5 ? (account.kind ?? 'quick') : pick(Object.keys(receiverKinds), random));
+    return `https://${host}/${urls}`;
+  }
+
+  function credential() {
+    return random() < 0.5 ? {} : { autorizacao: `Bearer ${account.id}-${urls}` };
+  }
+}
+
+const webhooks = '/v1/webhooks';
+const webhook = `${webhooks}/${eventName}`;
+
+const unknownDelivery = `evt_${'a'.repeat(27)}`;
+const unknownReplay = `reenvio_${'a'.repeat(22)}`;
+
+const mostTries = 4;
+
+const longestPage = 100;
+
+/** Deliveries of an account that are looked at one by one. */
+const lookedAt = 8;
+
+function idsIn({ entregas }: Answered['answer']): readonly string[] {
+  return Array.isArray(entregas) ? entregas.map(({ id }: { readonly id: unknown }) => String(id)) : [];
+}

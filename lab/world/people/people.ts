@@ -1,0 +1,124 @@
+import type { Outcome, VirtualCloud } from '@emissor/virtual-cloud';
+import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
+import { authorizationBinding, secretBinding } from '../../../lambdas/webhooks/webhook.ts';
+import { type Account, eventName, type Publication } from '../arrival.ts';
+import { type OperatorWork, operatorName, type Sealed } from '../functions/operator.ts';
+import type { Receivers } from '../receivers.ts';
+import type { Request } from '../requests.ts';
+import { minute } from '../times.ts';
+import type { WatchedTables } from '../watched-tables.ts';
+import { integrate, readHistory } from './integrators.ts';
+import { planOperators } from './operators.ts';
+
+/** What an operator did. */
+export interface Operated {
+  readonly asked: OperatorWork;
+  readonly sentAt: number;
+  /** Infinity while it is under way. */
+  readonly answeredAt: number;
+  readonly outcome: Outcome | undefined;
+}
+
+/** Makes the people of a world, and keeps what operators did and what seals hid. */
+export function makePeople({
+  seed,
+  cloud,
+  accounts,
+  publications,
+  receivers,
+  watched,
+  request,
+}: {
+  readonly seed: number;
+  readonly cloud: VirtualCloud;
+  readonly accounts: readonly Account[];
+  readonly publications: readonly Publication[];
+  readonly receivers: Pick<Receivers, 'add'>;
+  readonly watched: WatchedTables;
+  readonly request: Request;
+}) {
+  const restless = accounts.filter(({ isRestless }) => isRestless);
+  const operated: Operated[] = [];
+  const opened = new Map<string, string>();
+  const failures: unknown[] = [];
+  return {
+    begin,
+    operated: (): readonly Operated[] => operated,
+    /** Returns the text that was sealed. */
+    open: (sealed: unknown) => opened.get(String(sealed)),
+    wasDeleted,
+    failures: (): readonly unknown[] => failures,
+  };
+
+  /** Returns whether an account was deleted after a moment, or is being deleted. */
+  function wasDeleted(account: string, after: number): boolean {
+    return operated.some(
+      ({ asked, answeredAt }) => asked.work === 'deleteAccount' && asked.account === account && after < answeredAt,
+    );
+  }
+
+  /** Plans what people do, from this moment on. When all should have come to rest, they look at what is there. */
+  function begin(began: number): void {
+    const pause = (milliseconds: number) =>
+      new Promise<void>(resolve => void cloud.at(cloud.now() + milliseconds, resolve));
+    const world = { began, now: cloud.now, pause, request, addReceiver: receivers.add, eventsOf };
+    for (const [index, account] of restless.entries()) {
+      run(() => integrate(account, seed * 1_009 + index, world));
+    }
+    for (const { at, asked } of planOperators(seed, restless)) cloud.at(began + at, () => run(() => operate(asked)));
+    cloud.at(began + lastLook, () =>
+      run(async () => {
+        await openSeals();
+        for (const account of restless) await readHistory(account, { request });
+      }),
+    );
+
+    function eventsOf(account: string): readonly string[] {
+      const sent = publications.filter(({ account: id, at }) => id === account && began + at < cloud.now());
+      return sent.map(({ deliveryId }) => deliveryId);
+    }
+  }
+
+  function run(act: () => Promise<void>): void {
+    act().catch(error => failures.push(error));
+  }
+
+  async function operate(asked: OperatorWork): Promise<void> {
+    const work = { asked, sentAt: cloud.now(), answeredAt: Number.POSITIVE_INFINITY, outcome: undefined };
+    const place = operated.push(work) - 1;
+    const outcome = await new Promise<Outcome>(resolve => cloud.function(operatorName).invoke(asked, resolve));
+    operated[place] = { ...work, answeredAt: cloud.now(), outcome };
+  }
+
+  async function openSeals(): Promise<void> {
+    const sealed = sealedTexts();
+    const asked: OperatorWork = { work: 'open', sealed };
+    const outcome = await new Promise<Outcome>(resolve => cloud.function(operatorName).invoke(asked, resolve));
+    const texts: unknown = outcome.status === 'answered' ? outcome.result : [];
+    const found: readonly unknown[] = Array.isArray(texts) ? texts : [];
+    for (const [at, { text }] of sealed.entries()) opened.set(text, String(found[at]));
+  }
+
+  /** Returns all that any webhook ever held sealed. */
+  function sealedTexts(): readonly Sealed[] {
+    const found = new Map<string, Sealed>();
+    for (const { item } of [...watched.changesOf('Webhooks').values()].flat()) {
+      for (const one of item ? sealedIn(item) : []) found.set(one.text, one);
+    }
+    return [...found.values()];
+  }
+}
+
+/** The moment when people look at what is there, in milliseconds after the beginning. Later nothing happens any more. */
+export const lastLook = 73 * minute;
+
+function sealedIn({ accountId, secrets, sealedAuthorization }: Item): readonly Sealed[] {
+  const account = String(accountId);
+  const list: readonly { readonly sealed: string }[] = Array.isArray(secrets) ? secrets : [];
+  return [
+    ...list.map(({ sealed }) => ({ text: sealed, binding: secretBinding(account, eventName) })),
+    ...(sealedAuthorization === undefined
+      ? []
+      : [{ text: String(sealedAuthorization), binding: authorizationBinding(account, eventName) }]),
+  ];
+}

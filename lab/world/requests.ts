@@ -1,0 +1,95 @@
+import type { Outcome, VirtualCloud } from '@emissor/virtual-cloud';
+import { matchPath } from '../../lambdas/api/route.ts';
+import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
+import type { HttpRequest } from '../../lambdas/platform/http.ts';
+
+/** A request to {base_url}, and what was answered. */
+export interface Answered {
+  readonly account: string;
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+  readonly sentAt: number;
+  readonly answeredAt: number;
+  /** 502 where the function died: what it has done nobody knows. */
+  readonly status: number;
+  readonly answer: Readonly<Record<string, unknown>>;
+}
+
+/** Sends a request. The promise resolves in virtual time, and never rejects. */
+export type Request = (
+  method: string,
+  path: string,
+  sent: { readonly account: string; readonly body?: Answered['body'] },
+) => Promise<Answered>;
+
+/** Makes the way to the functions behind {base_url}, and keeps what was asked and answered. */
+export function makeRequests(cloud: () => VirtualCloud) {
+  const answered: Answered[] = [];
+  let sent = 0;
+  return { request, answered: (): readonly Answered[] => answered };
+
+  function request(...[method, path, { account, body }]: Parameters<Request>): ReturnType<Request> {
+    const [rawPath = '', rawQueryString = ''] = path.split('?');
+    const sentAt = cloud().now();
+    sent += 1;
+    const event = eventOf({ method, rawPath, rawQueryString, account, body, requestId: `request-${sent}` });
+    return new Promise(resolve => {
+      cloud()
+        .function(functionOf(rawPath))
+        .invoke(event, outcome => {
+          const one = { account, method, path, body, sentAt, answeredAt: cloud().now(), ...read(outcome) };
+          answered.push(one);
+          resolve(one);
+        });
+    });
+  }
+}
+
+/** Returns whether what a request asked for was done, or refused; where it was not, nobody knows what was done of it. */
+export function isKnown({ status }: Pick<Answered, 'status'>): boolean {
+  return status < 500;
+}
+
+function functionOf(path: string): string {
+  const isOfDeliveries = Object.values(deliveryRoutes).some(route => matchPath(route.path, path) !== undefined);
+  return isOfDeliveries ? 'deliveries-api' : 'webhooks-api';
+}
+
+function read(outcome: Outcome): Pick<Answered, 'status' | 'answer'> {
+  const { result } = outcome.status === 'answered' ? outcome : { result: undefined };
+  const { statusCode = 502, body = '' } = { ...(typeof result === 'object' ? result : {}) };
+  const answer: unknown = body === '' ? {} : JSON.parse(String(body));
+  return { status: Number(statusCode), answer: { ...(typeof answer === 'object' ? answer : {}) } };
+}
+
+function eventOf({ method, rawPath, rawQueryString, account, body, requestId }: Described): HttpRequest {
+  return {
+    version: '2.0',
+    routeKey: '$default',
+    rawPath,
+    rawQueryString,
+    headers: { authorization: account, ...(body && { 'content-type': 'application/json' }) },
+    requestContext: {
+      accountId: '111122223333',
+      apiId: 'world',
+      domainName: 'base.example.com',
+      domainPrefix: 'base',
+      http: { method, path: rawPath, protocol: 'HTTP/1.1', sourceIp: '203.0.113.7', userAgent: 'world' },
+      requestId,
+      routeKey: '$default',
+      stage: '$default',
+      time: '',
+      timeEpoch: 0,
+    },
+    isBase64Encoded: false,
+    ...(body && { body: JSON.stringify(body) }),
+  };
+}
+
+interface Described extends Pick<Answered, 'method' | 'account' | 'body'> {
+  readonly rawPath: string;
+  readonly rawQueryString: string;
+  readonly requestId: string;
+}
