@@ -1,19 +1,17 @@
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
-import { isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
 import { slownessId } from '../../../lambdas/delivery/isolation/slow-since.ts';
-import { deliveryFromItem, keysUntil } from '../../../lambdas/delivery/store/delivery-item.ts';
-import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
-import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
+import { keysUntil } from '../../../lambdas/delivery/store/delivery-item.ts';
 import { type Publication, sentAt } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
 import { deadLetters, queueOf } from '../stage.ts';
 import { minute, second } from '../times.ts';
+import { storedDeliveries, storedItems } from './stored.ts';
 import type { Violate } from './violation.ts';
 
 /** Judges what becomes of each event, and of each delivery: all along, and at the end. */
 export function judgeDeliveries(world: World, began: number, violate: Violate) {
-  const { cloud, tables, receivers, publications, people, faultClass } = world;
+  const { cloud, tables, watched, receivers, publications, people, faultClass } = world;
   const latest = faultClass === 'calm' ? latestInCalm : latestWithFaults;
   const mayDie = faultClass === 'deaths' || faultClass === 'all';
   const told = new Set<string>();
@@ -28,9 +26,12 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
 
   /** Looks at what is under way. */
   function look(): void {
-    const items = tables.items('Deliveries');
-    const deliveries = deliveriesIn(items);
-    const tasks = new Set(items.filter(({ dueAt }) => dueAt !== undefined).map(({ id }) => String(id)));
+    const deliveries = storedDeliveries(watched);
+    const tasks = new Set(
+      storedItems(watched)
+        .filter(({ dueAt }) => dueAt !== undefined)
+        .map(({ id }) => String(id)),
+    );
     const outcomes = readOutcomes();
     for (const { at, deliveryId } of publications.filter(isKept)) {
       const delivery = deliveries.get(deliveryId);
@@ -54,7 +55,7 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
 
   /** Judges what is left when all should have come to rest. */
   function judgeEnd(): void {
-    const deliveries = deliveriesIn(tables.items('Deliveries'));
+    const deliveries = storedDeliveries(watched);
     const outcomes = readOutcomes();
     for (const { deliveryId } of publications.filter(isKept)) {
       const delivery = deliveries.get(deliveryId);
@@ -112,11 +113,6 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     readUntil = until;
     return told;
   }
-}
-
-function deliveriesIn(items: readonly Item[]): ReadonlyMap<string, Delivery> {
-  const heads = items.filter(({ id, part }) => part === headPart && isDeliveryId(String(id)));
-  return new Map(heads.map(head => [String(head.id), deliveryFromItem(head)]));
 }
 
 /** Nobody is told of a wait in calm. With faults, a batch of a process that died comes back after 4.5 minutes, and may meet another fault. */

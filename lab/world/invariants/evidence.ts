@@ -1,10 +1,10 @@
 import { type Delivery, isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
-import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
 import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import { eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import { type Change, itemsWithin } from '../watched-tables.ts';
+import { readDelivery } from './stored.ts';
 
 /** A delivery as it was from a moment on; nothing where it was deleted. */
 export interface DeliveryChange {
@@ -36,5 +36,5 @@ export function gatherEvidence({ watched }: World) {
 }
 
 function readChange({ at, item }: Change): DeliveryChange {
-  return { at, delivery: item && deliveryFromItem(item) };
+  return { at, delivery: item && readDelivery(item) };
 }

@@ -1,13 +1,11 @@
-import { type Delivery, isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
 import { judgedLateness } from '../../../lambdas/delivery/lateness.ts';
-import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
-import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import type { World } from '../make-world.ts';
 import { minute } from '../times.ts';
+import { storedDeliveries } from './stored.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges whether the metrics say what happened: the alarms of operators see nothing else. */
-export function judgeMetrics({ cloud, tables, metrics, accounts, faultClass }: World, violate: Violate): Judgement {
+export function judgeMetrics({ cloud, watched, metrics, accounts, faultClass }: World, violate: Violate): Judgement {
   return { look, judgeEnd };
 
   /** What is late for long is seen by each sweep that succeeds. Where none does, the alarm of the sweeper rings. */
@@ -16,7 +14,7 @@ export function judgeMetrics({ cloud, tables, metrics, accounts, faultClass }: W
     const sweeps = metrics.all().filter(({ metric, at }) => metric === 'OldestDue' && at > now - longestSweep);
     if (sweeps.length === 0) return;
     const said = Math.max(...sweeps.map(({ value }) => value));
-    for (const { id, state, wait } of readDeliveries()) {
+    for (const { id, state, wait } of storedDeliveries(watched).values()) {
       if (state !== 'pending' || !wait || wait.slowLane === 'waiting') continue;
       const lateness = judgedLateness(wait, now);
       if (lateness > untoldLateness && said < lateness - longestSweep)
@@ -48,14 +46,9 @@ export function judgeMetrics({ cloud, tables, metrics, accounts, faultClass }: W
   function judgeLines({ id, isRestless }: World['accounts'][number], lines: readonly string[]): void {
     if (isRestless) return;
     const told = lines.filter(text => text.includes(`"account":"${id}"`)).length;
-    const own = readDeliveries().filter(({ accountId }) => accountId === id);
+    const own = [...storedDeliveries(watched).values()].filter(({ accountId }) => accountId === id);
     const recorded = own.reduce((sum, { attempts }) => sum + attempts.length, 0);
     if (told !== recorded) violate(`${told} attempts of ${id} were told, and ${recorded} recorded`);
-  }
-
-  function readDeliveries(): readonly Delivery[] {
-    const heads = tables.items('Deliveries').filter(({ id, part }) => part === headPart && isDeliveryId(String(id)));
-    return heads.map(deliveryFromItem);
   }
 }
 
