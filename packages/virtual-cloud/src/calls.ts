@@ -1,5 +1,5 @@
 import type { Costs } from './costs.ts';
-import type { Faults } from './faults.ts';
+import type { Fate, Faults } from './faults.ts';
 import type { Process } from './processes.ts';
 import type { Note } from './record.ts';
 import { isThrottling, ServiceError, throttled } from './service-error.ts';
@@ -43,7 +43,10 @@ export interface ServedCall {
 }
 
 /** Makes a call. `effect` happens in the service, half way; it returns the answer, or throws the error that is the answer. */
-export type MakeCall = <Answer extends object>(call: Call, effect: () => Answer) => Promise<Called<Answer>>;
+export type MakeCall = <Answer extends object>(call: Call, effect: Effect<Answer>) => Promise<Called<Answer>>;
+
+/** What happens in a service. Where it takes a part of a batch only, `refuse` returns the error of an entry, or none. */
+type Effect<Answer> = (refuse?: () => ServiceError | undefined) => Answer;
 
 /** An answer as the SDK gives it. */
 export type Called<Answer> = Answer & { readonly $metadata: CallMetadata };
@@ -54,42 +57,29 @@ interface CallMetadata {
 }
 
 /** Makes what makes the calls of processes: as the SDK of a function, with three tries of at most a second each. */
-export function makeCalls({
-  time,
-  costs,
-  faults,
-  note,
-  onCall = () => undefined,
-}: {
-  readonly time: VirtualTime;
-  readonly costs: Costs;
-  readonly faults: Faults;
-  readonly note: Note;
-  /** Learns of each try that gets to its service. */
-  readonly onCall?: ((call: ServedCall) => void) | undefined;
-}): (process: Process) => MakeCall {
+export function makeCalls({ time, costs, faults, note, onCall }: CallWorld): (process: Process) => MakeCall {
   let tried = 0;
 
   return function callsOf(process) {
     const tokensOf = new Map<string, number>();
 
-    return function makeCall<Answer extends object>(call: Call, effect: () => Answer): Promise<Called<Answer>> {
+    return function makeCall<Answer extends object>(call: Call, effect: Effect<Answer>): Promise<Called<Answer>> {
       const { service, operation, resource = '', entries = 1, tries = 3, limit = 1_000, signal } = call;
       const name = `${service}:${operation}`;
+      const about = { functionName: process.functionName, processId: process.id, service, operation, resource };
       const takes = call.takes ?? costs.latency[name] ?? costs.latency[service] ?? 0;
       const work = call.work ?? costs.call + costs.entry * (entries - 1);
       let totalRetryDelay = 0;
       let givenBack = 1;
       return new Promise((resolve, reject) => {
-        if (signal?.aborted) return reject(abortError());
-        signal?.addEventListener('abort', () => reject(abortError()), { once: true });
+        if (signal?.aborted) return reject(namedError('AbortError', 'Request aborted'));
+        signal?.addEventListener('abort', () => reject(namedError('AbortError', 'Request aborted')), { once: true });
         attempt(1);
 
         function attempt(attempts: number): void {
-          if (process.isDead()) return;
+          if (process.isDead() || signal?.aborted) return;
           tried += 1;
-          const about = { number: tried, processId: process.id, functionName: process.functionName };
-          const fate = faults.fateOf({ ...about, service, operation, resource });
+          const fate = faults.fateOf({ ...about, number: tried });
           if (fate === 'dies_before') {
             process.kill(`before ${name}`);
             return;
@@ -100,33 +90,31 @@ export function makeCalls({
           time.at(leavesAt + Math.min(latency / 2, limit), () => {
             if (process.diedAt() <= leavesAt) return;
             const outcome = outcomeOf(fate);
-            note('call', `${process.id} ${name} ${resource} ${attempts} ${fate} ${outcome.told}`, () => [
+            const told = outcome.error instanceof Error ? outcome.error.name : '';
+            note('call', `${process.id} ${name} ${resource} ${attempts} ${fate} ${told}`, () => [
               call.input,
               outcome.answer,
             ]);
-            if (fate !== 'request_lost') {
-              const { functionName, id: processId } = process;
-              const served = { functionName, processId, invocationId, service, operation, resource, entries };
-              onCall({ ...served, ...(outcome.told !== '' && { error: outcome.told }) });
-            }
+            if (fate !== 'request_lost') onCall?.({ ...about, invocationId, entries, ...(told && { error: told }) });
             if (fate === 'dies_after') {
               process.kill(`after ${name}`);
               return;
             }
             const isLost = fate === 'request_lost' || fate === 'answer_lost' || latency > limit;
-            const ending: Outcome<Answer> = isLost ? { told: 'TimeoutError', error: timeoutError(name) } : outcome;
-            time.at(isLost ? leavesAt + limit : leavesAt + latency, () => process.deliver(() => end(ending, attempts)));
+            const ending = isLost ? { error: namedError('TimeoutError', `${name}: no answer in time`) } : outcome;
+            time.at(leavesAt + (isLost ? limit : latency), () => process.deliver(() => end(ending, attempts)));
           });
         }
 
-        function outcomeOf(fate: string): Outcome<Answer> {
+        function outcomeOf(fate: Fate): Outcome<Answer> {
+          const refuse = refusals[fate];
           try {
-            if (fate === 'request_lost') return { told: '' };
-            if (fate === 'throttled') throw throttled(service);
-            if (fate === 'failed') throw new ServiceError('InternalServerError', 'The service has failed.', 'server');
-            return { told: '', answer: effect() };
+            if (fate === 'request_lost') return {};
+            if (!refuse) return { answer: effect() };
+            if (service !== 'dynamodb' || entries === 1) throw refuse(service);
+            return { answer: effect(() => (faults.isAboutEntry() ? refuse(service) : undefined)) };
           } catch (error) {
-            return { told: error instanceof Error ? error.name : 'error', error };
+            return { error };
           }
         }
 
@@ -138,32 +126,40 @@ export function makeCalls({
             resolve({ ...answer, $metadata });
             return;
           }
-          const isThrottled = isThrottling(error);
-          const cost = isThrottled ? retryCosts.throttled : retryCosts.transient;
+          const { cost, pause } = isThrottling(error) ? repetitions.throttled : repetitions.transient;
           if (!isRepeated(error) || attempts >= tries || tokens < cost) {
             reject(error instanceof Error ? Object.assign(error, { $metadata }) : error);
             return;
           }
           tokensOf.set(service, tokens - cost);
           givenBack = cost;
-          const longest = (isThrottled ? retryDelays.throttled : retryDelays.transient) * 2 ** (attempts - 1);
-          const delay = Math.floor(process.random.number() * longest);
+          const delay = Math.floor(process.random.number() * pause * 2 ** (attempts - 1));
           totalRetryDelay += delay;
-          process.time.after(delay, () => {
-            if (!signal?.aborted) attempt(attempts + 1);
-          });
+          process.time.after(delay, () => attempt(attempts + 1));
         }
       });
     };
   };
 }
 
+interface CallWorld {
+  readonly time: Pick<VirtualTime, 'at'>;
+  readonly costs: Costs;
+  readonly faults: Faults;
+  readonly note: Note;
+  /** Learns of each try that gets to its service. */
+  readonly onCall?: ((call: ServedCall) => void) | undefined;
+}
+
 interface Outcome<Answer> {
-  /** The name of the error, if any. */
-  readonly told: string;
   readonly answer?: Answer;
   readonly error?: unknown;
 }
+
+const refusals: Partial<Record<Fate, (service: string) => ServiceError>> = {
+  throttled,
+  failed: () => new ServiceError('InternalServerError', 'The service has failed.', 'server'),
+};
 
 /** The SDK repeats what is throttled, what got no answer, and what the service could not do. */
 function isRepeated(error: unknown): boolean {
@@ -171,17 +167,12 @@ function isRepeated(error: unknown): boolean {
   return error instanceof Error && (error.name === 'TimeoutError' || ('$fault' in error && error.$fault === 'server'));
 }
 
-function timeoutError(name: string): Error {
-  return Object.assign(new Error(`${name}: no answer in time`), { name: 'TimeoutError' });
-}
-
-function abortError(): Error {
-  return Object.assign(new Error('Request aborted'), { name: 'AbortError' });
+function namedError(name: string, message: string): Error {
+  return Object.assign(new Error(message), { name });
 }
 
 /** Each client of the SDK may repeat until these are used up; a success gives back what it cost. */
 const mostTokens = 500;
-const retryCosts = { throttled: 5, transient: 14 } as const;
 
-/** Milliseconds at most before the first repetition; twice that before the second. */
-const retryDelays = { throttled: 1_000, transient: 50 } as const;
+/** What a repetition costs, and the milliseconds at most before the first; it is twice that before the second. */
+const repetitions = { throttled: { cost: 5, pause: 1_000 }, transient: { cost: 14, pause: 50 } };

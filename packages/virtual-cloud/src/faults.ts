@@ -3,8 +3,9 @@ import type { SeededRandom } from './seeded-random.ts';
 /** What befalls one try of a call. */
 export type Fate =
   | 'fine'
+  /** The service takes no more for now. Of a batch of DynamoDB it takes a part. */
   | 'throttled'
-  /** The service answers with an error of its own (500). It did nothing. */
+  /** The service answers with an error of its own (500). It did nothing, or a part of a batch of DynamoDB. */
   | 'failed'
   /** The service never hears of it. */
   | 'request_lost'
@@ -60,43 +61,36 @@ interface Spells {
 }
 
 /** Decides what goes wrong. */
-export interface Faults {
-  readonly fateOf: (call: CallTry) => Fate;
-  /** Returns the milliseconds that a slow call takes longer. */
-  readonly slowness: () => number;
-  readonly isSendRefused: () => boolean;
-  readonly comesAgain: () => boolean;
-  /** Nothing goes wrong from now on. */
-  readonly end: () => void;
-}
+export type Faults = ReturnType<typeof makeFaults>;
 
 /** Makes faults by a plan. */
-export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: string) => SeededRandom): Faults {
+export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: string) => SeededRandom) {
   const random = randomOf('faults');
-  const began = now();
-  const spells = (plan.spells ?? []).map((spell, index) => ({ ...spell, begin: beginsOf(spell, index) }));
+  const spells = (plan.spells ?? []).map((spell, index) => {
+    const { number } = randomOf(`spells ${index}`);
+    return { ...spell, begin: Array.from({ length: spell.count }, () => now() + number() * spell.within) };
+  });
   let isOver = false;
   return {
     fateOf,
+    /** Returns the milliseconds that a slow call takes longer. */
     slowness: () => random.number() * (plan.slowness ?? 1_250),
+    /** Returns whether a refusal of a batch is about one entry of it: half of them, by chance. */
+    isAboutEntry: () => random.happens(0.5),
     isSendRefused: () => !isOver && random.happens(plan.refusedSends),
     comesAgain: () => !isOver && random.happens(plan.copies),
+    /** Nothing goes wrong from now on. */
     end: () => {
       isOver = true;
     },
   };
 
-  function beginsOf({ count, within }: Spells, index: number): number[] {
-    const { number } = randomOf(`spells ${index}`);
-    return Array.from({ length: count }, () => began + number() * within);
-  }
-
   function fateOf(call: CallTry): Fate {
     if (isOver) return 'fine';
     const decided = plan.fateOf?.(call);
     if (decided) return decided;
-    for (const { service, resource, begin, length, shares } of spells) {
-      if (service !== call.service || (resource !== undefined && resource !== call.resource)) continue;
+    for (const { service, resource = call.resource, begin, length, shares } of spells) {
+      if (service !== call.service || resource !== call.resource) continue;
       if (!begin.some(moment => moment <= now() && now() < moment + length)) continue;
       const fate = draw(shares);
       if (fate !== 'fine') return fate;
@@ -107,11 +101,12 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
   /** One draw decides between all fates, so that their shares add up. */
   function draw(shares: Shares): Fate {
     let left = random.number();
-    for (const fate of fates) {
-      left -= shares[fate] ?? 0;
-      if (left < 0) return fate;
-    }
-    return 'fine';
+    return (
+      fates.find(fate => {
+        left -= shares[fate] ?? 0;
+        return left < 0;
+      }) ?? 'fine'
+    );
   }
 }
 

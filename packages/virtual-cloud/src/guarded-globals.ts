@@ -23,29 +23,33 @@ export function guardGlobals<Process extends Running>({
   readonly isOwn: (file: string) => boolean;
   readonly writeLog: (process: Process, text: string) => void;
 }): () => void {
-  const { Date: RealDate, performance, process } = globalThis;
-  const { now: realNow } = performance;
-  const { random: realRandom } = Math;
+  const { performance, process } = globalThis;
+  const now = guarded('Date.now', Date.now, ({ time }) => time.now());
   const realWrite = process.stdout.write.bind(process.stdout);
-  const now = guarded('Date.now', ({ time }) => time.now(), RealDate.now);
   const undo = [
     replace(globalThis, 'Date', virtualDate(now)),
     replace(
       performance,
       'now',
-      guarded('performance.now', ({ time }) => time.elapsed(), realNow.bind(performance)),
+      guarded('performance.now', performance.now, ({ time }) => time.elapsed(), performance),
     ),
     replace(
       Math,
       'random',
-      guarded('Math.random', ({ random }) => random.number(), realRandom),
+      guarded('Math.random', Math.random, ({ random }) => random.number()),
     ),
-    replace(globalThis, 'setTimeout', guardedTimer('setTimeout', globalThis.setTimeout)),
-    replace(globalThis, 'setInterval', guardedTimer('setInterval', globalThis.setInterval)),
-    replace(globalThis, 'setImmediate', guardedTimer('setImmediate', globalThis.setImmediate)),
-    replace(globalThis, 'clearTimeout', clearing(globalThis.clearTimeout)),
-    replace(globalThis, 'clearInterval', clearing(globalThis.clearInterval)),
-    replace(globalThis, 'clearImmediate', clearing(globalThis.clearImmediate)),
+    replace(globalThis, 'setTimeout', guarded('setTimeout', setTimeout, startTimer)),
+    replace(globalThis, 'setInterval', guarded('setInterval', setInterval, startInterval)),
+    replace(
+      globalThis,
+      'setImmediate',
+      guarded('setImmediate', setImmediate, (running, [callback, ...given]) =>
+        startTimer(running, [callback, 0, ...given]),
+      ),
+    ),
+    replace(globalThis, 'clearTimeout', clearing(clearTimeout)),
+    replace(globalThis, 'clearInterval', clearing(clearInterval)),
+    replace(globalThis, 'clearImmediate', clearing(clearImmediate)),
     replace(process.stdout, 'write', write),
   ];
   return function restore() {
@@ -60,27 +64,19 @@ export function guardGlobals<Process extends Running>({
   }
 
   /** A function of the machine, and what stands in for it in a virtual process. */
-  function guarded<Result>(name: string, ofProcess: (running: Process) => Result, real: () => Result): () => Result {
-    return () => {
+  function guarded<Result>(
+    name: string,
+    real: (...given: never[]) => unknown,
+    virtual: (running: Process, given: unknown[]) => Result,
+    owner?: object,
+  ) {
+    return (...given: unknown[]): Result => {
       const running = current();
-      if (!running) return real();
-      refuseOwn(name);
-      return ofProcess(running);
+      if (!running) return Reflect.apply(real, owner, given);
+      const file = callingFile();
+      if (file === undefined || !isOwn(file)) return virtual(running, given);
+      throw new Error(`${file} asks the machine for ${name} in virtual time.`);
     };
-  }
-
-  function guardedTimer(name: keyof typeof setters, real: (...given: never) => unknown) {
-    return (callback: Callback, ...rest: unknown[]): unknown => {
-      const running = current();
-      if (!running) return Reflect.apply(real, undefined, [callback, ...rest]);
-      refuseOwn(name);
-      return setters[name](running.time, callback, rest);
-    };
-  }
-
-  function refuseOwn(name: string): void {
-    const file = callingFile();
-    if (file !== undefined && isOwn(file)) throw new Error(`${file} asks the machine for ${name} in virtual time.`);
   }
 }
 
@@ -93,24 +89,23 @@ function virtualDate(now: () => number): DateConstructor {
   });
 }
 
-const setters = {
-  setTimeout: (time: ProcessTime, callback: Callback, [delay, ...given]: unknown[]) =>
-    new VirtualTimer(time.after(Number(delay ?? 0) || 0, () => callback(...given))),
-  setImmediate: (time: ProcessTime, callback: Callback, given: unknown[]) =>
-    new VirtualTimer(time.after(0, () => callback(...given))),
-  setInterval: (time: ProcessTime, callback: Callback, [delay, ...given]: unknown[]) => {
-    const milliseconds = Number(delay ?? 0) || 0;
-    let cancel = time.after(milliseconds, tick);
-    return new VirtualTimer(() => cancel());
+function startTimer({ time }: Running, [callback, delay, ...given]: unknown[]): VirtualTimer {
+  return new VirtualTimer(time.after(Number(delay) || 0, () => call(callback, given)));
+}
 
-    function tick(): void {
-      cancel = time.after(milliseconds, tick);
-      callback(...given);
-    }
-  },
-};
+function startInterval({ time }: Running, [callback, delay, ...given]: unknown[]): VirtualTimer {
+  let cancel = time.after(Number(delay) || 0, tick);
+  return new VirtualTimer(() => cancel());
 
-type Callback = (...given: unknown[]) => void;
+  function tick(): void {
+    cancel = time.after(Number(delay) || 0, tick);
+    call(callback, given);
+  }
+}
+
+function call(callback: unknown, given: unknown[]): void {
+  if (typeof callback === 'function') callback(...given);
+}
 
 /** What a virtual process has in place of Node's timers. */
 class VirtualTimer {
@@ -130,7 +125,7 @@ class VirtualTimer {
   }
 }
 
-function clearing(real: (...given: never) => unknown) {
+function clearing(real: (...given: never[]) => unknown) {
   return function clear(timer: unknown): void {
     if (timer instanceof VirtualTimer) timer.cancel();
     else Reflect.apply(real, undefined, [timer]);
@@ -143,26 +138,21 @@ function callingFile(): string | undefined {
   const holder: { stack?: unknown } = {};
   try {
     Error.stackTraceLimit = 8;
-    Error.prepareStackTrace = (_, frames) =>
-      frames
-        .map(frame => frame.getFileName()?.replace(/^file:\/\//, ''))
-        .find(file => file !== undefined && file !== import.meta.filename);
+    Error.prepareStackTrace = (_, frames) => {
+      const files = frames.map(frame => frame.getFileName()?.replace(/^file:\/\//, ''));
+      return files.find(file => file !== undefined && file !== import.meta.filename);
+    };
     Error.captureStackTrace(holder);
     return typeof holder.stack === 'string' ? holder.stack : undefined;
   } finally {
-    Error.prepareStackTrace = prepareStackTrace;
-    Error.stackTraceLimit = stackTraceLimit;
+    Object.assign(Error, { prepareStackTrace, stackTraceLimit });
   }
 }
 
 function replace(owner: object, name: string, value: unknown): () => void {
   const before = Object.getOwnPropertyDescriptor(owner, name);
-  Object.defineProperty(owner, name, {
-    value,
-    writable: true,
-    configurable: true,
-    enumerable: before?.enumerable ?? false,
-  });
+  const enumerable = before?.enumerable ?? false;
+  Object.defineProperty(owner, name, { value, writable: true, configurable: true, enumerable });
   return function undo() {
     if (before) Object.defineProperty(owner, name, before);
     else Reflect.deleteProperty(owner, name);

@@ -19,20 +19,15 @@ export function makeKms(random: SeededRandom) {
   function execute(command: unknown): object {
     if (command instanceof DecryptCommand) return decrypt(command.input);
     if (command instanceof GenerateDataKeyWithoutPlaintextCommand) {
-      const { KeyId = '', EncryptionContext, NumberOfBytes, KeySpec } = command.input;
-      const plaintext = random.bytes(NumberOfBytes ?? (KeySpec === 'AES_128' ? 16 : 32));
-      return { KeyId, CiphertextBlob: wrap(KeyId, plaintext, EncryptionContext) };
+      const { KeyId, NumberOfBytes = 32 } = command.input;
+      return { KeyId, CiphertextBlob: wrap(random.bytes(NumberOfBytes), command.input) };
     }
     if (command instanceof GenerateDataKeyPairWithoutPlaintextCommand) {
-      const { KeyId = '', EncryptionContext, KeyPairSpec } = command.input;
+      const { KeyId, KeyPairSpec } = command.input;
       const privateKey = KeyPairSpec === 'ECC_NIST_P256' ? ellipticKey(random) : rsaKey(KeyPairSpec);
+      const PublicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
       const plaintext = privateKey.export({ type: 'pkcs8', format: 'der' });
-      return {
-        KeyId,
-        KeyPairSpec,
-        PublicKey: createPublicKey(privateKey).export({ type: 'spki', format: 'der' }),
-        PrivateKeyCiphertextBlob: wrap(KeyId, plaintext, EncryptionContext),
-      };
+      return { KeyId, KeyPairSpec, PublicKey, PrivateKeyCiphertextBlob: wrap(plaintext, command.input) };
     }
     throw new TypeError('This virtual KMS does not know that command.');
   }
@@ -46,12 +41,14 @@ export function makeKms(random: SeededRandom) {
     return { KeyId: found.keyId, Plaintext: Buffer.from(found.plaintext) };
   }
 
-  function wrap(keyId: string, plaintext: Buffer, context: Record<string, string> | undefined): Buffer {
+  function wrap(plaintext: Buffer, { KeyId: keyId = '', EncryptionContext }: WrapInput): Buffer {
     const blob = random.bytes(64);
-    wrapped.set(blob.toString('base64'), { keyId, plaintext, context: contextOf(context) });
+    wrapped.set(blob.toString('base64'), { keyId, plaintext, context: contextOf(EncryptionContext) });
     return blob;
   }
 }
+
+type WrapInput = GenerateDataKeyWithoutPlaintextCommand['input'] | GenerateDataKeyPairWithoutPlaintextCommand['input'];
 
 interface Wrapped {
   readonly keyId: string;

@@ -7,27 +7,7 @@ import type { VirtualTime } from './time.ts';
  * A process of a function: a single thread. What arrives is handled in the order of arrival, once the thread is free. It is frozen
  * between invocations, and then nothing reaches it until it is thawed. Once it is dead nothing reaches it any more.
  */
-export interface Process {
-  readonly id: string;
-  readonly functionName: string;
-  /** Returns the id of the latest invocation; it is empty while the process starts. */
-  readonly invocationId: () => string;
-  readonly time: ProcessTime;
-  readonly random: Pick<SeededRandom, 'number' | 'bytes'>;
-  readonly isDead: () => boolean;
-  /** The moment of its death; never, so far: infinity. */
-  readonly diedAt: () => number;
-  /** Hands over what arrives: an answer, a timer. */
-  readonly deliver: (act: () => void) => void;
-  /** The thread works for this long on a whole core. Returns the moment when it is done with all that it was given. */
-  readonly work: (milliseconds: number) => number;
-  readonly freeze: () => void;
-  /** Begins an invocation. */
-  readonly thaw: (invocationId: string) => void;
-  readonly kill: (reason: string) => void;
-  /** Calls back when it dies; the latest callback counts. */
-  readonly onDeath: (callback: () => void) => void;
-}
+export type Process = ReturnType<ReturnType<typeof makeProcesses>['start']>;
 
 /** The time of a process, as it leads out of it. */
 export interface ProcessTime {
@@ -43,19 +23,12 @@ export interface ProcessTime {
   readonly turn: () => Promise<void>;
 }
 
-/** Makes processes, and knows whose code runs: between two events there is none. */
-export function makeProcesses({
-  costs,
-  note,
-  skew,
-  randomOf,
-}: {
-  readonly costs: Pick<Costs, 'coreShare' | 'timer'>;
-  readonly note: Note;
-  /** Clocks are wrong by up to this many milliseconds, in both directions. */
-  readonly skew: number;
-  readonly randomOf: (name: string) => SeededRandom;
-}) {
+/**
+ * Makes processes, and knows whose code runs: between two events there is none.
+ *
+ * @param skew - the milliseconds by which their clocks are wrong at most, in both directions
+ */
+export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, skew = 0) {
   let running: Process | undefined;
   return {
     /** Returns the process whose code runs, if any. */
@@ -67,9 +40,9 @@ export function makeProcesses({
     start,
   };
 
-  function start(time: VirtualTime, functionName: string, number: number): Process {
+  function start(functionName: string, number: number) {
     const id = `${functionName}#${number}`;
-    const random = randomOf(`process ${id}`);
+    const random: Pick<SeededRandom, 'number' | 'bytes'> = randomOf(`process ${id}`);
     const clockError = Math.round((randomOf(`clock ${id}`).number() * 2 - 1) * skew);
     const began = time.now();
     const inbox: (() => void)[] = [];
@@ -79,41 +52,49 @@ export function makeProcesses({
     let isWakePlanned = false;
     let invocation = '';
     let tellDeath = () => {};
-    const process: Process = {
+    const own: ProcessTime = {
+      now: () => Math.floor(time.now() + clockError),
+      elapsed: () => time.now() - began,
+      after,
+      pause,
+      turn: () => new Promise(deliver),
+    };
+    const process = {
       id,
       functionName,
-      invocationId: () => invocation,
       random,
-      time: {
-        now: () => Math.floor(time.now() + clockError),
-        elapsed: () => time.now() - began,
-        after,
-        pause,
-        turn: () => new Promise(deliver),
-      },
+      time: own,
+      /** Returns the id of the latest invocation; it is empty while the process starts. */
+      invocationId: () => invocation,
       isDead: () => state === 'dead',
+      /** Returns the moment of its death; infinity where it lives. */
       diedAt: () => diedAt,
       deliver,
       work,
       freeze: () => {
         if (state === 'awake') state = 'frozen';
       },
-      thaw: invocationId => {
-        invocation = invocationId;
-        if (state === 'frozen') state = 'awake';
-        planWake();
-      },
+      thaw,
       kill,
-      onDeath: callback => {
+      /** Calls back when it dies; the latest callback counts. */
+      onDeath: (callback: () => void) => {
         tellDeath = callback;
       },
     };
     note('process', `${id} starts`);
     return process;
 
+    /** Hands over what arrives: an answer, a timer. */
     function deliver(act: () => void): void {
       if (state === 'dead') return;
       inbox.push(act);
+      planWake();
+    }
+
+    /** Begins an invocation. */
+    function thaw(invocationId: string): void {
+      invocation = invocationId;
+      if (state === 'frozen') state = 'awake';
       planWake();
     }
 
@@ -132,6 +113,7 @@ export function makeProcesses({
       planWake(); // for the next one, or for this one where the thread was given more work meanwhile
     }
 
+    /** The thread works for this long on a whole core. Returns the moment when it is done with all that it was given. */
     function work(milliseconds: number): number {
       freeAt = Math.max(freeAt, time.now()) + milliseconds / costs.coreShare;
       return freeAt;
@@ -149,13 +131,12 @@ export function makeProcesses({
     /** As Node's own timers do, it takes whole milliseconds, and one at least. */
     function after(milliseconds: number, callback: () => void): () => void {
       let isCancelled = false;
-      const cancel = time.after(Math.max(1, Math.trunc(milliseconds)), () =>
-        deliver(() => {
-          if (isCancelled) return;
-          work(costs.timer);
-          callback();
-        }),
-      );
+      const fire = () => {
+        if (isCancelled) return;
+        work(costs.timer);
+        callback();
+      };
+      const cancel = time.after(Math.max(1, Math.trunc(milliseconds)), () => deliver(fire));
       return function cancelTimer() {
         isCancelled = true;
         cancel();
@@ -178,4 +159,11 @@ export function makeProcesses({
       });
     }
   }
+}
+
+interface ProcessWorld {
+  readonly time: Pick<VirtualTime, 'now' | 'at' | 'after'>;
+  readonly costs: Pick<Costs, 'coreShare' | 'timer'>;
+  readonly note: Note;
+  readonly randomOf: (name: string) => SeededRandom;
 }

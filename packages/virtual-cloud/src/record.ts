@@ -12,36 +12,72 @@ export interface Happening {
 /** Notes what happens. */
 export type Note = (kind: Happening['kind'], text: string, detail?: () => unknown) => void;
 
-/**
- * Makes the record of all that happens.
- *
- * @param leavesOut - what the digest is not to hold: what holds chance of the real world
- * @param keepsTrace - `false` keeps the digest only
- */
-export function makeRecord({
-  now,
-  leavesOut = () => false,
-  keepsTrace = true,
-}: {
-  readonly now: () => number;
+/** What of a record is wanted. */
+export interface RecordOptions {
+  /** What the digest is not to hold: what holds chance of the real world. */
   readonly leavesOut?: (happening: Happening) => boolean;
+  /** `false` keeps the digest and the log only. */
   readonly keepsTrace?: boolean;
-}) {
+}
+
+/** Which lines of the log are wanted: those that all of this is true of. */
+export interface LogFilter {
+  readonly functionName?: string;
+  /** The line contains it, or matches. */
+  readonly text?: string | RegExp;
+  readonly from?: number;
+  /** Not included. */
+  readonly until?: number;
+}
+
+/** Makes the record of all that happens, and of what functions write to their logs. */
+export function makeRecord(now: () => number, { leavesOut = () => false, keepsTrace = true }: RecordOptions) {
   const hash = createHash('sha256');
   const happenings: Happening[] = [];
+  const lines: LogLine[] = [];
+  return { note, digest, trace, writeLog, logs };
 
-  const note: Note = (kind, text, detail) => {
+  function note(kind: Happening['kind'], text: string, detail?: () => unknown): void {
     const happening = { at: now(), kind, text, detail: detail ? JSON.stringify(detail()) : '' };
     if (keepsTrace) happenings.push(happening);
-    if (leavesOut(happening)) return;
-    hash.update(`${happening.at} ${kind} ${text} ${happening.detail}\n`);
-  };
+    if (!leavesOut(happening)) hash.update(`${happening.at} ${kind} ${text} ${happening.detail}\n`);
+  }
 
-  return {
-    note,
-    /** Returns a hash of all that has happened so far. */
-    digest: () => hash.copy().digest('hex').slice(0, 16),
-    /** Returns what has happened, in order. */
-    trace: (isWanted: (happening: Happening) => boolean = () => true) => happenings.filter(isWanted),
-  };
+  /** Returns a hash of all that has happened so far. */
+  function digest(): string {
+    return hash.copy().digest('hex').slice(0, 16);
+  }
+
+  /** Returns what has happened, in order. */
+  function trace(isWanted: (happening: Happening) => boolean = () => true): Happening[] {
+    return happenings.filter(isWanted);
+  }
+
+  /** Writes what a process says, line by line. */
+  function writeLog({ id, functionName }: { readonly id: string; readonly functionName: string }, said: string): void {
+    for (const text of said.split('\n')) {
+      if (text === '') continue;
+      note('line', `${id} ${text}`);
+      lines.push({ at: now(), functionName, processId: id, text });
+    }
+  }
+
+  /** Returns the lines that are wanted, in the order they were written. */
+  function logs({ functionName, text, from = 0, until = Number.POSITIVE_INFINITY }: LogFilter = {}): LogLine[] {
+    return lines.filter(
+      line =>
+        (functionName === undefined || line.functionName === functionName) &&
+        line.at >= from &&
+        line.at < until &&
+        (text === undefined || (typeof text === 'string' ? line.text.includes(text) : text.test(line.text))),
+    );
+  }
+}
+
+/** A line of a function's log. */
+interface LogLine {
+  readonly at: number;
+  readonly functionName: string;
+  readonly processId: string;
+  readonly text: string;
 }

@@ -11,16 +11,16 @@ export class ServiceError extends Error {
 
 /** Returns the error of a service that takes no more calls for now, by the name that it gives it. */
 export function throttled(service: string): ServiceError {
-  return new ServiceError(throttlingNames[service] ?? 'ThrottlingException', 'Rate exceeded');
+  return new ServiceError(throttlingNames.get(service) ?? 'ThrottlingException', 'Rate exceeded');
 }
 
 /** Returns whether the SDK counts an error as throttling. */
 export function isThrottling(error: unknown): boolean {
-  return error instanceof Error && [...Object.values(throttlingNames), 'ThrottlingException'].includes(error.name);
+  return error instanceof Error && ['ThrottlingException', ...throttlingNames.values()].includes(error.name);
 }
 
-const throttlingNames: Readonly<Record<string, string>> = {
-  dynamodb: 'ProvisionedThroughputExceededException',
-  sqs: 'RequestThrottled',
-  sns: 'ThrottledException',
-};
+const throttlingNames = new Map([
+  ['dynamodb', 'ProvisionedThroughputExceededException'],
+  ['sqs', 'RequestThrottled'],
+  ['sns', 'ThrottledException'],
+]);

@@ -1,14 +1,15 @@
-import { type Call, type Called, makeCalls, type ServedCall } from './calls.ts';
+import { type Call, type Called, type MakeCall, makeCalls, type ServedCall } from './calls.ts';
 import { type Costs, defaultCosts } from './costs.ts';
+import { executePartially } from './dynamodb/partial.ts';
 import { type FaultPlan, makeFaults } from './faults.ts';
 import { makeKms } from './kms.ts';
 import type { FunctionDefinition, Outcome } from './lambda/definition.ts';
 import { connectEventSource } from './lambda/event-source.ts';
 import { makeFunction, type VirtualFunction } from './lambda/function.ts';
-import { makeLogs } from './logs.ts';
 import { makeProcesses, type Process, type ProcessTime } from './processes.ts';
-import { type Happening, makeRecord } from './record.ts';
+import { makeRecord, type RecordOptions } from './record.ts';
 import { makeSeededRandom, type SeededRandom } from './seeded-random.ts';
+import type { ServiceError } from './service-error.ts';
 import { makeTopics } from './sns.ts';
 import type { QueueDefinition, Sent } from './sqs/queue.ts';
 import { makeQueues } from './sqs/queues.ts';
@@ -22,7 +23,7 @@ export type { Happening } from './record.ts';
 export { ServiceError } from './service-error.ts';
 
 /** What a virtual cloud is made of. */
-export interface VirtualCloudDefinition {
+export interface VirtualCloudDefinition extends RecordOptions {
   readonly seed: number;
   /** The moment of its beginning, in milliseconds since the epoch. */
   readonly start?: number;
@@ -32,9 +33,6 @@ export interface VirtualCloudDefinition {
   readonly functions: readonly FunctionDefinition<ProcessOutside>[];
   readonly faults?: FaultPlan;
   readonly costs?: Partial<Costs>;
-  /** What the digest is not to hold. */
-  readonly leavesOut?: (happening: Happening) => boolean;
-  readonly keepsTrace?: boolean;
   /** Learns of each try of a call that gets to its service. */
   readonly onCall?: (call: ServedCall) => void;
 }
@@ -68,45 +66,41 @@ export type VirtualCloud = ReturnType<typeof makeVirtualCloud>;
 
 /** Makes a virtual cloud. The same definition does the same each time. */
 export function makeVirtualCloud(definition: VirtualCloudDefinition) {
-  const { seed, start = Date.UTC(2026, 0, 1), faults: plan = {}, queues: queueDefinitions = [] } = definition;
+  const { seed, start = Date.UTC(2026, 0, 1), faults: plan = {}, onCall } = definition;
   const costs = { ...defaultCosts, ...definition.costs };
   const randomOf = (name: string) => makeSeededRandom(seed, name);
-
   const time = makeTime(start, () => processes.leave());
   const { now } = time;
-  const { note, digest, trace } = makeRecord({ ...definition, now });
-  const processes = makeProcesses({ costs, note, skew: plan.skew ?? 0, randomOf });
+  const record = makeRecord(now, definition);
+  const { note } = record;
   const faults = makeFaults(plan, now, randomOf);
-  const callsOf = makeCalls({ time, costs, faults, note, onCall: definition.onCall });
-  const logs = makeLogs(now, note);
-  const queues = makeQueues({ definitions: queueDefinitions, time, faults, note });
+  const processes = makeProcesses({ time, costs, note, randomOf }, plan.skew);
+  const callsOf = makeCalls({ time, costs, faults, note, onCall });
+  const queues = makeQueues(definition.queues ?? [], { time, faults, note });
   const tables = definition.tables?.({ now, random: randomOf('tables') });
   const kms = makeKms(randomOf('kms'));
   const topics = makeTopics(now);
-  const functions = new Map<string, VirtualFunction>();
-  for (const each of definition.functions) functions.set(each.name, deploy(each));
+  const functions = new Map(definition.functions.map(each => [each.name, deploy(each)]));
 
   return {
     now,
     /** Does something at a moment: what people and other services do. */
     at: time.at,
-    events: time.events,
     /** Runs until this moment. */
     run: time.runUntil,
-    runUntilIdle: time.runUntilIdle,
     invoke,
     /** Sends a message to a queue, as somebody outside. */
     send: (queue: string, message: Sent, sender = 'outside') => queues.find(queue).send(message, sender),
     queue: queues.find,
     function: functionOf,
     published: topics.published,
-    logs: logs.find,
-    writeLog: logs.write,
+    logs: record.logs,
+    writeLog: record.writeLog,
     currentProcess: processes.current,
     /** Nothing goes wrong from now on. */
     endFaults: faults.end,
-    digest,
-    trace,
+    digest: record.digest,
+    trace: record.trace,
   };
 
   /** Invokes a function, and runs until it has answered. */
@@ -126,62 +120,54 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
   }
 
   function deploy(each: FunctionDefinition<ProcessOutside>): VirtualFunction {
-    const startProcess = (name: string, number: number) => processes.start(time, name, number);
     const ids = randomOf(`invocations of ${each.name}`);
-    const target = makeFunction({ definition: each, time, costs, note, ids, startProcess, outsideOf });
+    const target = makeFunction(each, { time, costs, note, ids, startProcess: processes.start, outsideOf });
     for (const source of each.sources ?? []) {
-      const queue = queues.find(source.queue);
-      connectEventSource({ definition: source, queue, target, time, workOfMessage: costs.message });
+      connectEventSource(source, { queue: queues.find(source.queue), target, time, workOfMessage: costs.message });
     }
-    if (each.schedule) runEvery(each.schedule, target);
+    const { every = 0, first = every } = each.schedule ?? {};
+    if (each.schedule) time.after(first, tick);
     return target;
-  }
-
-  function runEvery(
-    { every, first = every }: { readonly every: number; readonly first?: number },
-    target: VirtualFunction,
-  ) {
-    time.after(first, tick, 'background');
 
     function tick(): void {
       target.invoke({ source: 'aws.events', time: new Date(now()).toISOString() }, () => {});
-      time.after(every, tick, 'background');
+      time.after(every, tick);
     }
   }
 
   function outsideOf(process: Process): ProcessOutside {
     const call = callsOf(process);
-    const client = (service: string, execute: (command: unknown) => object): Client => ({
-      send: makeSend(call, service, execute),
-    });
     return {
       process,
       time: process.time,
       random: process.random,
-      dynamodb: client('dynamodb', command => {
-        if (!tables) throw new TypeError('This virtual cloud has no tables.');
-        return tables.execute(command);
-      }),
-      sqs: client('sqs', command => queues.execute(command, `AROAVIRTUAL:${process.functionName}`)),
-      kms: client('kms', kms.execute),
-      sns: client('sns', topics.execute),
+      dynamodb: { send: makeSend(call, 'dynamodb', executeInTables) },
+      sqs: { send: makeSend(call, 'sqs', command => queues.execute(command, `AROAVIRTUAL:${process.functionName}`)) },
+      kms: { send: makeSend(call, 'kms', kms.execute) },
+      sns: { send: makeSend(call, 'sns', topics.execute) },
       call,
-      log: text => logs.write(process, text),
+      log: text => record.writeLog(process, text),
     };
+  }
+
+  function executeInTables(command: unknown, refuse?: () => ServiceError | undefined): object {
+    if (!tables) throw new TypeError('This virtual cloud has no tables.');
+    const execute = (each: unknown) => tables.execute(each);
+    return refuse ? executePartially(command, refuse, execute) : execute(command);
   }
 }
 
 /** Makes what sends the commands of a service. */
 function makeSend(
-  call: ReturnType<ReturnType<typeof makeCalls>>,
+  call: MakeCall,
   service: string,
-  execute: (command: unknown) => object,
+  execute: (command: unknown, refuse?: () => ServiceError | undefined) => object,
 ) {
   function send(command: unknown, options?: object): Promise<never>;
   function send(command: unknown, options?: object): Promise<unknown> {
     const { abortSignal } = fieldsOf(options);
     const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined;
-    return call({ service, ...describe(command), signal }, () => execute(command));
+    return call({ service, ...describe(command), signal }, refuse => execute(command, refuse));
   }
   return send;
 }

@@ -1,3 +1,4 @@
+import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import type { Fate } from '../src/faults.ts';
@@ -91,15 +92,15 @@ it('tells of each try that gets to its service: whose it is, for how many, and h
     seed: 1,
     onCall: call => told.push(call),
     faults: { fateOf: ({ number }) => fates[number - 1] },
-    tables: () => ({ execute: () => ({}) }),
+    queues: [{ name: 'q' }],
     functions: [
       {
         name: 'f',
         timeout: 30_000,
-        start: ({ dynamodb }) => {
-          const RequestItems = { Things: { Keys: [{ id: 'a' }, { id: 'b' }] } };
+        start: ({ sqs }) => {
+          const Entries = ['a', 'b'].map(Id => ({ Id, MessageBody: Id }));
           return async (_, { awsRequestId }) => {
-            await dynamodb.send(new BatchGetCommand({ RequestItems }));
+            await sqs.send(new SendMessageBatchCommand({ QueueUrl: 'q', Entries }));
             return awsRequestId;
           };
         },
@@ -108,9 +109,31 @@ it('tells of each try that gets to its service: whose it is, for how many, and h
   });
   const outcome = await cloud.invoke('f', {});
   const invocationId = outcome.status === 'answered' && outcome.result;
-  const about = { functionName: 'f', processId: 'f#1', service: 'dynamodb', operation: 'BatchGet', resource: 'Things' };
+  const about = { functionName: 'f', processId: 'f#1', service: 'sqs', operation: 'SendMessageBatch', resource: 'q' };
   expect(told).toEqual([
-    { ...about, invocationId, entries: 2, error: 'ProvisionedThroughputExceededException' },
+    { ...about, invocationId, entries: 2, error: 'RequestThrottled' },
     { ...about, invocationId, entries: 2 },
   ]);
+});
+
+it('a batch that DynamoDB refuses for now is done in part', async () => {
+  const cloud = makeVirtualCloud({
+    seed: 1,
+    faults: { shares: { throttled: 1 } },
+    tables: () => ({ execute: () => ({ Responses: {} }) }),
+    functions: [
+      {
+        name: 'f',
+        timeout: 30_000,
+        start:
+          ({ dynamodb }) =>
+          () =>
+            dynamodb.send(batch),
+      },
+    ],
+  });
+  const Keys = ['a', 'b', 'c', 'd', 'e', 'f'].map(id => ({ id }));
+  const batch = new BatchGetCommand({ RequestItems: { Things: { Keys } } });
+  const left = { Keys: expect.arrayContaining([{ id: expect.any(String) }]) };
+  expect(await cloud.invoke('f', {})).toMatchObject({ result: { UnprocessedKeys: { Things: left } } });
 });

@@ -6,8 +6,8 @@ import { makeTime } from '../src/time.ts';
 function start(skew = 0) {
   const time = makeTime(0, () => processes.leave());
   const randomOf = (name: string) => makeSeededRandom(1, name);
-  const processes = makeProcesses({ costs: { coreShare: 0.5, timer: 0 }, note: () => {}, skew, randomOf });
-  const process = processes.start(time, 'f', 1);
+  const processes = makeProcesses({ time, costs: { coreShare: 0.5, timer: 0 }, note: () => {}, randomOf }, skew);
+  const process = processes.start('f', 1);
   const said: string[] = [];
   const say = (word: string) => () => void said.push(`${time.now()} ${word}`);
   return { time, process, processes, said, say };
@@ -64,8 +64,8 @@ describe('a process', () => {
   });
 
   it('has a clock that is wrong by the skew at most, and chance of its own', () => {
-    const { process, processes, time } = start(100);
-    const other = processes.start(time, 'f', 2);
+    const { process, processes } = start(100);
+    const other = processes.start('f', 2);
     expect(Math.abs(process.time.now())).toBeLessThanOrEqual(100);
     expect(process.time.now()).not.toBe(other.time.now());
     expect(process.random.bytes(8)).not.toEqual(other.random.bytes(8));

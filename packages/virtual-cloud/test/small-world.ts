@@ -55,8 +55,11 @@ interface Clients {
 
 type Outside = Parameters<Parameters<typeof makeVirtualCloud>[0]['functions'][number]['start']>[0];
 
+/** In milliseconds. All messages have come to rest by then. */
+export const hour = 3_600_000;
+
 if (import.meta.main) {
   const cloud = makeSmallWorld(Number(process.argv[2]), { shares: { slow: 0.1, answer_lost: 0.1 } });
-  await cloud.runUntilIdle(Number.MAX_SAFE_INTEGER);
+  await cloud.run(cloud.now() + hour);
   console.log(cloud.digest());
 }

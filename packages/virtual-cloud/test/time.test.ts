@@ -65,17 +65,6 @@ it('does not wait for work that is done at once, of which Node tells no end', { 
   expect(jobs).toHaveLength(1);
 });
 
-it('is idle while only the background is due', async () => {
-  const time = makeTime(0);
-  const tick = () => void time.after(60, tick, 'background');
-  tick();
-  time.at(100, () => time.after(50, () => {}));
-  await time.runUntilIdle(1_000);
-  expect(time.now()).toBe(150);
-  time.at(2_000, () => {});
-  await expect(time.runUntilIdle(1_000)).rejects.toThrow('1 events are still planned');
-});
-
 it('rejects where an event throws, and goes on from there', async () => {
   const time = makeTime(0);
   time.at(1, () => {

@@ -1,3 +1,4 @@
+import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSMessageAttribute, SQSRecord } from 'aws-lambda';
 import type { Queue, Received } from '../sqs/queue.ts';
 import type { VirtualTime } from '../time.ts';
@@ -14,21 +15,11 @@ export function provisionedScaling(leastPollers: number, mostPollers: number): S
   return { first: 10 * leastPollers, perMinute: 1_000, most: 10 * mostPollers };
 }
 
-/** Connects a queue to a function. It never scales back. */
-export function connectEventSource({
-  definition,
-  queue,
-  target,
-  time,
-  workOfMessage,
-}: {
-  readonly definition: EventSourceDefinition;
-  readonly queue: Queue;
-  readonly target: VirtualFunction;
-  readonly time: VirtualTime;
-  /** Milliseconds of processor time. */
-  readonly workOfMessage: number;
-}): void {
+/** Connects a queue to a function. It never scales back. `workOfMessage` is in milliseconds of processor time. */
+export function connectEventSource(
+  definition: EventSourceDefinition,
+  { queue, target, time, workOfMessage }: Connected,
+) {
   const { scaling, batchSize = 10, reportsItemFailures = true } = definition;
   let places = scaling.first;
   let busy = 0;
@@ -53,7 +44,7 @@ export function connectEventSource({
       const batch = queue.receive(batchSize);
       if (batch.length === 0) return;
       busy += 1;
-      const event = eventOf(batch, queue.name);
+      const event: SQSEvent = { Records: batch.map(message => recordOf(message, queue.name)) };
       target.invoke(event, outcome => end(batch, outcome), batch.length * workOfMessage);
     }
     planGrowth();
@@ -77,6 +68,13 @@ export function connectEventSource({
   }
 }
 
+interface Connected {
+  readonly queue: Queue;
+  readonly target: VirtualFunction;
+  readonly time: Pick<VirtualTime, 'now' | 'at' | 'after'>;
+  readonly workOfMessage: number;
+}
+
 /** As Lambda decides it: an answer that is malformed, or names a message that is not of the batch, fails the whole batch. */
 function succeeded(batch: readonly Received[], outcome: Outcome, reportsItemFailures: boolean): readonly Received[] {
   if (outcome.status !== 'answered') return [];
@@ -95,39 +93,26 @@ function identifierOf(failure: unknown): unknown {
   return typeof failure === 'object' && failure && 'itemIdentifier' in failure ? failure.itemIdentifier : undefined;
 }
 
-function eventOf(batch: readonly Received[], queueName: string): SQSEvent {
-  return { Records: batch.map(message => recordOf(message, queueName)) };
-}
-
 function recordOf({ id, receipt, body, systemAttributes, attributes }: Received, queueName: string): SQSRecord {
-  const {
-    SenderId = '',
-    SentTimestamp = '',
-    ApproximateReceiveCount = '',
-    ApproximateFirstReceiveTimestamp = '',
-  } = systemAttributes;
   return {
     messageId: id,
     receiptHandle: receipt,
     body,
-    attributes: {
-      ...systemAttributes,
-      SenderId,
-      SentTimestamp,
-      ApproximateReceiveCount,
-      ApproximateFirstReceiveTimestamp,
-    },
+    attributes: systemAttributes,
     messageAttributes: Object.fromEntries(
-      Object.entries(attributes).map(([name, { DataType = 'String', StringValue, BinaryValue }]) => {
-        const value: SQSMessageAttribute = { dataType: DataType };
-        if (StringValue !== undefined) value.stringValue = StringValue;
-        if (BinaryValue !== undefined) value.binaryValue = Buffer.from(BinaryValue).toString('base64');
-        return [name, value];
-      }),
+      Object.entries(attributes).map(([name, value]) => [name, attributeOf(value)]),
     ),
     md5OfBody: '',
     eventSource: 'aws:sqs',
     eventSourceARN: `arn:aws:sqs:virtual:000000000000:${queueName}`,
     awsRegion: 'virtual',
+  };
+}
+
+function attributeOf({ DataType = 'String', StringValue, BinaryValue }: MessageAttributeValue): SQSMessageAttribute {
+  return {
+    dataType: DataType,
+    ...(StringValue !== undefined && { stringValue: StringValue }),
+    ...(BinaryValue !== undefined && { binaryValue: Buffer.from(BinaryValue).toString('base64') }),
   };
 }

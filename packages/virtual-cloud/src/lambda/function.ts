@@ -5,28 +5,14 @@ import type { SeededRandom } from '../seeded-random.ts';
 import type { VirtualTime } from '../time.ts';
 import type { FunctionDefinition, Handler, InvocationContext, Outcome } from './definition.ts';
 
+/** A function, as others see it. */
 export type VirtualFunction = ReturnType<typeof makeFunction>;
 
 /** Makes a function: it starts processes as they are needed, and keeps them. */
-export function makeFunction<Outside>({
-  definition,
-  time,
-  costs,
-  note,
-  ids,
-  startProcess,
-  outsideOf,
-}: {
-  readonly definition: FunctionDefinition<Outside>;
-  readonly time: VirtualTime;
-  readonly costs: Pick<Costs, 'coldStart' | 'invoke'>;
-  readonly note: Note;
-  readonly ids: Pick<SeededRandom, 'bytes'>;
-  readonly startProcess: (functionName: string, number: number) => Process;
-  readonly outsideOf: (process: Process) => Outside;
-}) {
+export function makeFunction<Outside>(definition: FunctionDefinition<Outside>, world: FunctionWorld<Outside>) {
   const { name, timeout, concurrency = Number.POSITIVE_INFINITY, version = '1' } = definition;
-  /** The one that was used last comes first. */
+  const { time, costs, note, ids, startProcess, outsideOf } = world;
+  /** The one that was used last is taken first. */
   const idle: Running[] = [];
   let alive = 0;
   let started = 0;
@@ -46,57 +32,50 @@ export function makeFunction<Outside>({
       started += 1;
       alive += 1;
       const process = startProcess(name, started);
-      process.onDeath(() => {
-        alive -= 1;
-        end({ status: 'died' });
-      });
+      onDeath(process, end, { status: 'died' });
       time.after(definition.coldStart ?? costs.coldStart, () =>
-        load(process, running => run(running, event, end, work), end),
+        process.deliver(() => load(process, handler => run({ process, handler }, event, end, work), end)),
       );
     });
   }
 
-  function load(process: Process, use: (running: Running) => void, end: (outcome: Outcome) => void): void {
-    process.deliver(() => {
-      begin(() => definition.start(outsideOf(process))).then(
-        handler => use({ process, handler }),
-        error => {
-          process.onDeath(() => {
-            alive -= 1;
-          });
-          process.kill('its handler could not be made');
-          end({ status: 'failed', error });
-        },
-      );
+  function onDeath(process: Process, end: (outcome: Outcome) => void, outcome: Outcome): void {
+    process.onDeath(() => {
+      alive -= 1;
+      end(outcome);
+    });
+  }
+
+  function load(process: Process, use: (handler: Handler) => void, end: (outcome: Outcome) => void): void {
+    begin(() => definition.start(outsideOf(process))).then(use, error => {
+      onDeath(process, end, { status: 'failed', error });
+      process.kill('its handler could not be made');
     });
   }
 
   function run(running: Running, event: unknown, end: (outcome: Outcome) => void, work: number): void {
     const { process, handler } = running;
     invocations += 1;
-    const awsRequestId = ids
-      .bytes(16)
-      .toString('hex')
-      .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
     const label = `${process.id} ${invocations}`;
+    const id = ids.bytes(16).toString('hex');
+    const awsRequestId = id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
     const deadline = time.now() + timeout;
-    const context: InvocationContext = {
-      awsRequestId,
-      functionName: name,
-      functionVersion: version,
-      getRemainingTimeInMillis: () => deadline - time.now(),
-    };
+    const getRemainingTimeInMillis = () => deadline - time.now();
+    const context = { awsRequestId, functionName: name, functionVersion: version, getRemainingTimeInMillis };
     const cancelTimeout = time.at(deadline, () => process.kill('of its time-out'));
-    process.onDeath(() => {
-      alive -= 1;
-      cancelTimeout();
-      end({ status: 'died' });
-    });
+    onDeath(
+      process,
+      outcome => {
+        cancelTimeout();
+        end(outcome);
+      },
+      { status: 'died' },
+    );
     process.thaw(awsRequestId);
     process.work(work);
     process.deliver(() => {
       note('invocation', `${label} begins`, () => event);
-      begin(() => handler(event, context)).then(
+      begin(() => handler(event, context satisfies InvocationContext)).then(
         result => settle({ status: 'answered', result }),
         error => settle({ status: 'failed', error }),
       );
@@ -114,6 +93,15 @@ export function makeFunction<Outside>({
       });
     }
   }
+}
+
+interface FunctionWorld<Outside> {
+  readonly time: Pick<VirtualTime, 'now' | 'at' | 'after'>;
+  readonly costs: Pick<Costs, 'coldStart' | 'invoke'>;
+  readonly note: Note;
+  readonly ids: Pick<SeededRandom, 'bytes'>;
+  readonly startProcess: (functionName: string, number: number) => Process;
+  readonly outsideOf: (process: Process) => Outside;
 }
 
 interface Running {

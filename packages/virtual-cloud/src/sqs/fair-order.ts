@@ -1,4 +1,4 @@
-import { type Heap, makeHeap } from '../heap.ts';
+import { insertSorted } from '../sorted.ts';
 
 /** A message as its order sees it. */
 export interface Ordered {
@@ -10,29 +10,31 @@ export interface Ordered {
 }
 
 /**
- * Makes the order in which a queue hands over what waits: what came back first, then the oldest. In a fair queue quiet groups go
- * first, then noisy ones, beginning with the one that has the fewest messages in flight. A group is noisy by its share of the
- * messages in flight, or of the processing time of the last minute or so; see *How Amazon SQS fair queues work* in the guide.
+ * Makes the order in which a queue hands over what waits: what came back first, then the oldest. Quiet groups go first, then noisy
+ * ones, beginning with the one that has the fewest messages in flight. A group is noisy by its share of the messages in flight, or
+ * of the processing time of the last minute or so; see *How Amazon SQS fair queues work* in the guide.
  */
-export function makeFairOrder<Message extends Ordered>(now: () => number, isFair: boolean) {
+export function makeFairOrder<Message extends Ordered>(now: () => number) {
   const groups = new Map<string, Group<Message>>();
   const whole = makeLoad(now);
   let size = 0;
-  return { size: () => size, inFlight: whole.inFlight, push, next, left };
+  return { size: () => size, push, next, left };
 
   function push(message: Message): void {
-    groupOf(message).waiting.push(message);
+    insertSorted(groupOf(message).waiting, message, isBefore);
     size += 1;
   }
 
   /** Takes the next message out: it is in flight until it has `left`. */
   function next(): Message | undefined {
-    let best: Rank<Message> | undefined;
+    let best: { readonly group: Group<Message>; readonly first: Message; readonly place: number } | undefined;
     for (const group of groups.values()) {
-      const first = group.waiting.first();
+      const [first] = group.waiting;
       if (!first) continue;
-      const rank = { group, first, place: isNoisy(group) ? group.load.inFlight() : -1 };
-      if (!best || rank.place < best.place || (rank.place === best.place && isBefore(first, best.first))) best = rank;
+      const place = isNoisy(group) ? group.load.inFlight() : -1; // quiet groups share the first one
+      if (!best || place < best.place || (place === best.place && isBefore(first, best.first))) {
+        best = { group, first, place };
+      }
     }
     if (!best) return undefined;
     size -= 1;
@@ -53,29 +55,21 @@ export function makeFairOrder<Message extends Ordered>(now: () => number, isFair
     return hasMany || (whole.recent() > negligible && load.recent() > noisyShare * whole.recent());
   }
 
-  function groupOf(message: Message): Group<Message> {
-    const name = isFair ? message.group : '';
-    const found = groups.get(name) ?? { waiting: makeHeap<Message>(isBefore), load: makeLoad(now) };
+  function groupOf({ group: name }: Message): Group<Message> {
+    const found = groups.get(name) ?? { waiting: [], load: makeLoad(now) };
     groups.set(name, found);
     return found;
   }
 }
 
 interface Group<Message> {
-  readonly waiting: Heap<Message>;
+  readonly waiting: Message[];
   readonly load: ReturnType<typeof makeLoad>;
 }
 
-interface Rank<Message> {
-  readonly group: Group<Message>;
-  readonly first: Message;
-  /** Quiet groups share the first one. */
-  readonly place: number;
-}
-
 function isBefore(one: Ordered, other: Ordered): boolean {
-  const [isReturned, isOtherReturned] = [one.receives > 0, other.receives > 0];
-  return isReturned === isOtherReturned ? one.order < other.order : isReturned;
+  const isReturned = one.receives > 0;
+  return isReturned === other.receives > 0 ? one.order < other.order : isReturned;
 }
 
 /** Makes a count of messages in flight, and of the time that they recently were: older time counts less and less. */

@@ -1,4 +1,5 @@
 import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
+import type { SQSRecordAttributes } from 'aws-lambda';
 import type { Faults } from '../faults.ts';
 import type { Note } from '../record.ts';
 import type { VirtualTime } from '../time.ts';
@@ -10,10 +11,6 @@ export interface QueueDefinition {
   /** 30 by default. */
   readonly visibilityTimeout?: number;
   readonly deadLetters?: { readonly queue: string; readonly maxReceiveCount: number };
-  /** Whether groups of messages are kept from each other's backlog; they are by default. */
-  readonly isFair?: boolean;
-  /** Milliseconds by which the counts of messages are late. */
-  readonly countLag?: number;
 }
 
 /** What is sent. */
@@ -21,7 +18,7 @@ export interface Sent {
   readonly body: string;
   readonly group?: string | undefined;
   readonly delaySeconds?: number | undefined;
-  readonly attributes?: Readonly<Record<string, MessageAttributeValue>> | undefined;
+  readonly attributes?: MessageAttributes | undefined;
 }
 
 /** A message that was received. */
@@ -29,34 +26,22 @@ export interface Received {
   readonly id: string;
   readonly receipt: string;
   readonly body: string;
-  readonly systemAttributes: Readonly<Record<string, string>>;
-  readonly attributes: Readonly<Record<string, MessageAttributeValue>>;
+  readonly systemAttributes: SQSRecordAttributes;
+  readonly attributes: MessageAttributes;
 }
 
+type MessageAttributes = Readonly<Record<string, MessageAttributeValue>>;
+
+/** A queue, as others see it. */
 export type Queue = ReturnType<typeof makeQueue>;
 
 /** Makes a queue. */
-export function makeQueue({
-  definition,
-  time,
-  faults,
-  note,
-  nextId,
-  deadLetterQueue,
-}: {
-  readonly definition: QueueDefinition;
-  readonly time: VirtualTime;
-  readonly faults: Pick<Faults, 'comesAgain'>;
-  readonly note: Note;
-  readonly nextId: () => string;
-  readonly deadLetterQueue: () => { readonly take: (message: Message) => void } | undefined;
-}) {
-  const { name, visibilityTimeout = 30, countLag = 0 } = definition;
-  const waiting = makeFairOrder<Message>(time.now, definition.isFair ?? true);
+export function makeQueue(definition: QueueDefinition, { time, faults, note, nextId, deadLetterQueue }: QueueWorld) {
+  const { name, visibilityTimeout = 30, deadLetters } = definition;
+  const { maxReceiveCount = Number.POSITIVE_INFINITY } = deadLetters ?? {};
+  const waiting = makeFairOrder<Message>(time.now);
   const messages = new Set<Message>();
   const inFlight = new Map<string, Message>();
-  /** The counts of the last while, the oldest first. */
-  const counts: { readonly at: number; readonly count: number }[] = [{ at: time.now(), count: 0 }];
   let sent = 0;
   let tellVisible = () => {};
   return {
@@ -64,6 +49,7 @@ export function makeQueue({
     visibilityTimeout,
     visible: waiting.size,
     inFlight: () => inFlight.size,
+    delayed: () => messages.size - waiting.size() - inFlight.size,
     /** Returns the bodies of all messages, in the order they were sent. */
     bodies: () => [...messages].map(({ body }) => body),
     /** Calls back whenever a message can be received. */
@@ -75,25 +61,23 @@ export function makeQueue({
     receive,
     remove,
     hide,
-    approximateCounts,
   };
 
   /** Takes a message, and returns its id. `sender` is the id of a principal. */
   function send({ body, group = '', delaySeconds = 0, attributes = {} }: Sent, sender: string): string {
     const id = nextId();
     note('message', `${name} ${id}`, () => [body, group, delaySeconds, attributes]);
-    const message = newMessage({ id, body, group, attributes, sender, sentAt: Math.floor(time.now()) }, sent++);
-    messages.add(message);
-    if (delaySeconds === 0) show(message);
-    else time.after(delaySeconds * 1_000, () => messages.has(message) && show(message));
+    take({ id, body, group, attributes, sender, sentAt: Math.floor(time.now()) }, delaySeconds);
     return id;
   }
 
-  /** Takes over a message of another queue, with its id. */
-  function take(message: Message): void {
-    const taken = newMessage(message, sent++);
-    messages.add(taken);
-    show(taken);
+  /** Takes over a message, with its id. */
+  function take({ id, body, group, attributes, sender, sentAt }: SentMessage, delaySeconds = 0): void {
+    const begun = { order: sent++, receives: 0, firstReceivedAt: 0, cancelReturn: () => {} };
+    const message: Message = { id, body, group, attributes, sender, sentAt, ...begun };
+    messages.add(message);
+    if (delaySeconds === 0) show(message);
+    else time.after(delaySeconds * 1_000, () => show(message));
   }
 
   /** Receives messages. They stay in flight for so many seconds, or until they are removed. */
@@ -102,7 +86,6 @@ export function makeQueue({
     while (received.length < most && inFlight.size < mostInFlight) {
       const message = waiting.next();
       if (!message) break;
-      const { maxReceiveCount = Number.POSITIVE_INFINITY } = definition.deadLetters ?? {};
       if (message.receives >= maxReceiveCount) {
         waiting.left(message);
         messages.delete(message);
@@ -111,13 +94,12 @@ export function makeQueue({
         continue;
       }
       message.receives += 1;
-      message.firstReceivedAt ??= Math.floor(time.now());
+      if (message.receives === 1) message.firstReceivedAt = Math.floor(time.now());
       const receipt = `${message.id}/${message.receives}`;
       inFlight.set(receipt, message);
       hideFor(message, receipt, seconds);
       received.push(receivedOf(message, receipt));
     }
-    countNow();
     return received;
   }
 
@@ -125,22 +107,21 @@ export function makeQueue({
   function remove(receipt: string): void {
     const message = inFlight.get(receipt);
     if (!message) return;
-    if (faults.comesAgain()) {
-      note('message', `${name} ${message.id} comes again`);
-      comeBack(message, receipt);
-    } else {
-      end(message, receipt);
+    end(message, receipt);
+    if (!faults.comesAgain()) {
       messages.delete(message);
+      return;
     }
+    note('message', `${name} ${message.id} comes again`);
+    show(message);
   }
 
   /** Lets a message in flight come back after so many seconds from now. Returns whether the receipt is that of one. */
   function hide(receipt: string, seconds: number): boolean {
     const message = inFlight.get(receipt);
-    if (!message) return false;
-    if (seconds === 0) comeBack(message, receipt);
-    else hideFor(message, receipt, seconds);
-    return true;
+    if (message && seconds > 0) hideFor(message, receipt, seconds);
+    else if (message) comeBack(message, receipt);
+    return message !== undefined;
   }
 
   function hideFor(message: Message, receipt: string, seconds: number): void {
@@ -161,27 +142,23 @@ export function makeQueue({
 
   function show(message: Message): void {
     waiting.push(message);
-    countNow();
     tellVisible();
   }
+}
 
-  function countNow(): void {
-    if (countLag > 0) counts.push({ at: time.now(), count: waiting.size() });
-  }
-
-  /** Returns the counts of messages, those that are visible as they were a while ago. */
-  function approximateCounts() {
-    while (counts[1] && counts[1].at <= time.now() - countLag) counts.shift();
-    const visible = countLag > 0 ? (counts[0]?.count ?? 0) : waiting.size();
-    return { visible, inFlight: inFlight.size, delayed: messages.size - waiting.size() - inFlight.size };
-  }
+interface QueueWorld {
+  readonly time: Pick<VirtualTime, 'now' | 'after'>;
+  readonly faults: Pick<Faults, 'comesAgain'>;
+  readonly note: Note;
+  readonly nextId: () => string;
+  readonly deadLetterQueue: () => { readonly take: (message: SentMessage) => void } | undefined;
 }
 
 interface SentMessage {
   readonly id: string;
   readonly body: string;
   readonly group: string;
-  readonly attributes: Readonly<Record<string, MessageAttributeValue>>;
+  readonly attributes: MessageAttributes;
   readonly sender: string;
   readonly sentAt: number;
 }
@@ -190,13 +167,8 @@ interface SentMessage {
 interface Message extends SentMessage {
   readonly order: number;
   receives: number;
-  firstReceivedAt: number | undefined;
+  firstReceivedAt: number;
   cancelReturn: () => void;
-}
-
-function newMessage({ id, body, group, attributes, sender, sentAt }: SentMessage, order: number): Message {
-  const begun = { order, receives: 0, firstReceivedAt: undefined, cancelReturn: () => {} };
-  return { id, body, group, attributes, sender, sentAt, ...begun };
 }
 
 function receivedOf(message: Message, receipt: string): Received {

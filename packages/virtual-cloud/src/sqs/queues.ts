@@ -16,20 +16,12 @@ import type { VirtualTime } from '../time.ts';
 import { makeQueue, type Queue, type QueueDefinition } from './queue.ts';
 
 /** Makes SQS. */
-export function makeQueues({
-  definitions,
-  ...world
-}: {
-  readonly definitions: readonly QueueDefinition[];
-  readonly time: VirtualTime;
-  readonly faults: Pick<Faults, 'comesAgain' | 'isSendRefused'>;
-  readonly note: Note;
-}) {
+export function makeQueues(definitions: readonly QueueDefinition[], world: QueuesWorld) {
   let messages = 0;
   const queues = new Map<string, Queue>();
   for (const definition of definitions) {
     const deadLetterQueue = () => definition.deadLetters && find(definition.deadLetters.queue);
-    queues.set(definition.name, makeQueue({ ...world, definition, nextId, deadLetterQueue }));
+    queues.set(definition.name, makeQueue(definition, { ...world, nextId, deadLetterQueue }));
   }
   return { find, execute };
 
@@ -47,93 +39,87 @@ export function makeQueues({
 
   /** Executes a command of the SDK. @throws {ServiceError} as SQS refuses it. */
   function execute(command: unknown, sender: string): object {
-    if (command instanceof SendMessageCommand) return send(find(command.input.QueueUrl), command.input, sender);
+    const queueOf = ({ input }: { readonly input: { readonly QueueUrl?: string | undefined } }) => find(input.QueueUrl);
+    if (command instanceof SendMessageCommand) return send(queueOf(command), command.input, sender);
+    if (command instanceof ReceiveMessageCommand) return receive(queueOf(command), command.input);
+    if (command instanceof DeleteMessageCommand) return remove(queueOf(command), command.input);
+    if (command instanceof ChangeMessageVisibilityCommand) return hide(queueOf(command), command.input);
     if (command instanceof SendMessageBatchCommand) {
-      const queue = find(command.input.QueueUrl);
-      return inBatch(command.input.Entries, entry => send(queue, entry, sender));
-    }
-    if (command instanceof ReceiveMessageCommand) return receive(command.input);
-    if (command instanceof DeleteMessageCommand) {
-      find(command.input.QueueUrl).remove(command.input.ReceiptHandle ?? '');
-      return {};
+      return inBatch(command.input.Entries, entry => send(queueOf(command), entry, sender));
     }
     if (command instanceof DeleteMessageBatchCommand) {
-      const queue = find(command.input.QueueUrl);
-      return inBatch(command.input.Entries, ({ ReceiptHandle = '' }) => {
-        queue.remove(ReceiptHandle);
-        return {};
-      });
+      return inBatch(command.input.Entries, entry => remove(queueOf(command), entry));
     }
-    if (command instanceof ChangeMessageVisibilityCommand) return hide(find(command.input.QueueUrl), command.input);
     if (command instanceof ChangeMessageVisibilityBatchCommand) {
-      const queue = find(command.input.QueueUrl);
-      return inBatch(command.input.Entries, entry => hide(queue, entry));
+      return inBatch(command.input.Entries, entry => hide(queueOf(command), entry));
     }
-    if (command instanceof GetQueueAttributesCommand) return { Attributes: attributesOf(find(command.input.QueueUrl)) };
+    if (command instanceof GetQueueAttributesCommand) return { Attributes: attributesOf(queueOf(command)) };
     throw new TypeError('This virtual SQS does not know that command.');
   }
 
   function send(queue: Queue, sent: Omit<SendMessageCommandInput, 'QueueUrl'>, sender: string): object {
-    const {
-      MessageBody: body = '',
-      MessageGroupId: group,
-      DelaySeconds: delaySeconds,
-      MessageAttributes: attributes,
-    } = sent;
-    requireWithin('DelaySeconds', delaySeconds ?? 0, 0, 900);
+    const { MessageBody: body = '', MessageGroupId: group, DelaySeconds = 0, MessageAttributes: attributes } = sent;
+    requireWithin('DelaySeconds', DelaySeconds, 0, 900);
     if (body === '') throw new ServiceError('MissingParameter', 'The request must contain the parameter MessageBody.');
     if (world.faults.isSendRefused()) throw new ServiceError('InternalError', 'The message was not taken.', 'server');
-    return { MessageId: queue.send({ body, group, delaySeconds, attributes }, sender) };
-  }
-
-  function receive(input: ReceiveMessageCommand['input']): object {
-    const { QueueUrl, MaxNumberOfMessages = 1, VisibilityTimeout, WaitTimeSeconds = 0 } = input;
-    requireWithin('MaxNumberOfMessages', MaxNumberOfMessages, 1, 10);
-    if (WaitTimeSeconds > 0) throw new TypeError('This virtual SQS does not know long polls.');
-    const received = find(QueueUrl).receive(MaxNumberOfMessages, VisibilityTimeout);
-    if (received.length === 0) return {};
-    return {
-      Messages: received.map(({ id, receipt, body, systemAttributes, attributes }) => ({
-        MessageId: id,
-        ReceiptHandle: receipt,
-        Body: body,
-        Attributes: systemAttributes,
-        MessageAttributes: attributes,
-      })),
-    };
+    return { MessageId: queue.send({ body, group, delaySeconds: DelaySeconds, attributes }, sender) };
   }
 }
 
-function hide(queue: Queue, { ReceiptHandle = '', VisibilityTimeout = 0 }: Hidden): object {
+interface QueuesWorld {
+  readonly time: Pick<VirtualTime, 'now' | 'after'>;
+  readonly faults: Pick<Faults, 'comesAgain' | 'isSendRefused'>;
+  readonly note: Note;
+}
+
+/** What a command says of a message that was received. */
+interface Handled {
+  readonly ReceiptHandle?: string | undefined;
+  readonly VisibilityTimeout?: number | undefined;
+}
+
+function receive(queue: Queue, input: ReceiveMessageCommand['input']): object {
+  const { MaxNumberOfMessages = 1, VisibilityTimeout, WaitTimeSeconds = 0 } = input;
+  requireWithin('MaxNumberOfMessages', MaxNumberOfMessages, 1, 10);
+  if (WaitTimeSeconds > 0) throw new TypeError('This virtual SQS does not know long polls.');
+  const messages = queue.receive(MaxNumberOfMessages, VisibilityTimeout).map(received => ({
+    MessageId: received.id,
+    ReceiptHandle: received.receipt,
+    Body: received.body,
+    Attributes: received.systemAttributes,
+    MessageAttributes: received.attributes,
+  }));
+  return messages.length > 0 ? { Messages: messages } : {};
+}
+
+function remove(queue: Queue, { ReceiptHandle = '' }: Handled): object {
+  queue.remove(ReceiptHandle);
+  return {};
+}
+
+function hide(queue: Queue, { ReceiptHandle = '', VisibilityTimeout = 0 }: Handled): object {
   requireWithin('VisibilityTimeout', VisibilityTimeout, 0, 43_200);
   if (queue.hide(ReceiptHandle, VisibilityTimeout)) return {};
   throw new ServiceError('MessageNotInflight', 'The message is not in flight.');
 }
 
-interface Hidden {
-  readonly ReceiptHandle?: string | undefined;
-  readonly VisibilityTimeout?: number | undefined;
-}
-
 function attributesOf(queue: Queue): Record<string, string> {
-  const { visible, inFlight, delayed } = queue.approximateCounts();
   return {
-    ApproximateNumberOfMessages: String(visible),
-    ApproximateNumberOfMessagesNotVisible: String(inFlight),
-    ApproximateNumberOfMessagesDelayed: String(delayed),
+    ApproximateNumberOfMessages: String(queue.visible()),
+    ApproximateNumberOfMessagesNotVisible: String(queue.inFlight()),
+    ApproximateNumberOfMessagesDelayed: String(queue.delayed()),
     VisibilityTimeout: String(queue.visibilityTimeout),
   };
 }
 
 /** Each entry succeeds or fails by itself. */
 function inBatch<Entry extends { readonly Id: string | undefined }>(
-  entries: readonly Entry[] | undefined,
+  entries: readonly Entry[] = [],
   execute: (entry: Entry) => object,
 ): object {
-  if (!entries || entries.length === 0) throw new ServiceError('EmptyBatchRequest', 'There are no entries.');
-  if (entries.length > 10) throw new ServiceError('TooManyEntriesInBatchRequest', 'There are more than 10 entries.');
-  if (new Set(entries.map(({ Id }) => Id)).size < entries.length) {
-    throw new ServiceError('BatchEntryIdsNotDistinct', 'Two entries have the same Id.');
+  const isDistinct = new Set(entries.map(({ Id }) => Id)).size === entries.length;
+  if (!isDistinct || entries.length === 0 || entries.length > 10) {
+    throw new ServiceError('BatchRequestError', 'A batch has 1 to 10 entries, whose Ids differ.');
   }
   const successful: object[] = [];
   const failed: object[] = [];

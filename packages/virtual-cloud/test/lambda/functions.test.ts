@@ -106,7 +106,7 @@ describe('an event source', () => {
       },
     });
     for (const body of ['a', 'b', 'c']) cloud.send('q', { body });
-    await cloud.runUntilIdle(1e9);
+    await cloud.run(180_000);
     expect(received).toEqual([['a', 'b', 'c'], ['b']]);
     expect(cloud.queue('q').bodies()).toEqual([]);
   });
@@ -155,13 +155,12 @@ describe('an event source', () => {
       { fateOf: ({ number }) => (number === 1 ? 'dies_after' : undefined) },
     );
     cloud.send('q', { body: 'a' });
-    await cloud.runUntilIdle(1e9);
+    await cloud.run(180_000);
     expect(cloud.trace(({ kind }) => kind === 'process').map(({ text }) => text)).toEqual([
       'f#1 starts',
       'f#1 dies: after other:Do',
       'f#2 starts',
     ]);
-    expect(cloud.now()).toBeGreaterThan(60_000);
     expect(cloud.queue('q').bodies()).toEqual([]);
   });
 });

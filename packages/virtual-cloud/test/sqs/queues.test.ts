@@ -7,7 +7,6 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { QueueDefinition } from '../../src/sqs/queue.ts';
 import { makeQueues } from '../../src/sqs/queues.ts';
@@ -21,7 +20,7 @@ function open(
 ) {
   const time = makeTime(0);
   const definitions = [{ name: 'q', ...definition }, { name: 'dead' }];
-  const queues = makeQueues({ definitions, time, faults, note: () => {} });
+  const queues = makeQueues(definitions, { time, faults, note: () => {} });
   const execute = (command: unknown) => queues.execute(command, 'me');
   const queue = queues.find('q');
   return {
@@ -87,16 +86,17 @@ describe('a queue', () => {
     expect(bodies()).toEqual([]);
   });
 
-  it('tells counts as they were a while ago', async () => {
-    const { time, send, execute, bodies } = open({ countLag: 500 });
-    const count = () => execute(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }));
-    send('a');
-    expect(count()).toMatchObject({ Attributes: { ApproximateNumberOfMessages: '0' } });
-    await time.runUntil(500);
-    expect(count()).toMatchObject({ Attributes: { ApproximateNumberOfMessages: '1' } });
-    bodies();
-    expect(count()).toMatchObject({
-      Attributes: { ApproximateNumberOfMessages: '1', ApproximateNumberOfMessagesNotVisible: '1' },
+  it('counts messages', () => {
+    const { send, execute, bodies } = open();
+    for (const body of ['a', 'b', 'c']) send(body);
+    execute(new SendMessageCommand({ QueueUrl, MessageBody: 'later', DelaySeconds: 5 }));
+    bodies(2);
+    expect(execute(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }))).toMatchObject({
+      Attributes: {
+        ApproximateNumberOfMessages: '1',
+        ApproximateNumberOfMessagesNotVisible: '2',
+        ApproximateNumberOfMessagesDelayed: '1',
+      },
     });
   });
 
@@ -127,44 +127,10 @@ describe('a queue', () => {
 
   it.each([
     [new SendMessageCommand({ QueueUrl: 'nowhere', MessageBody: 'a' }), 'QueueDoesNotExist'],
-    [new SendMessageBatchCommand({ QueueUrl, Entries: [] }), 'EmptyBatchRequest'],
+    [new SendMessageBatchCommand({ QueueUrl, Entries: [] }), 'BatchRequestError'],
     [new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 11 }), 'InvalidParameterValue'],
   ])('refuses %#', (command, name) => {
     expect(() => open().execute(command)).toThrow(expect.objectContaining({ name }));
-  });
-
-  it('loses and doubles nothing, whatever is done', async () => {
-    const step = fc.oneof(
-      fc.record({ do: fc.constant('send' as const), group: fc.constantFrom('a', 'b') }),
-      fc.record({
-        do: fc.constantFrom('receive' as const, 'remove' as const, 'hide' as const, 'wait' as const),
-        number: fc.nat(40),
-      }),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async steps => {
-        const { time, queue, send } = open();
-        const held: string[] = [];
-        let sent = 0;
-        let removed = 0;
-        for (const each of steps) {
-          if (each.do === 'send') {
-            sent += 1;
-            send(String(sent), each.group);
-          } else if (each.do === 'receive')
-            held.push(...queue.receive((each.number % 10) + 1).map(({ receipt }) => receipt));
-          else if (each.do === 'wait') await time.runUntil(time.now() + each.number * 1_000);
-          else if (each.do === 'hide') queue.hide(held[each.number] ?? '', each.number);
-          else {
-            const before = queue.inFlight();
-            queue.remove(held[each.number] ?? '');
-            removed += before - queue.inFlight();
-          }
-          expect(queue.visible() + queue.inFlight()).toBe(sent - removed);
-        }
-      }),
-      { numRuns: 60 },
-    );
   });
 });
 
@@ -177,15 +143,12 @@ describe('fair order', () => {
     expect(bodies()).toEqual(['a', 'b', 'c']);
   });
 
-  it.each([
-    [true, 'quiet'],
-    [false, 'noisy'],
-  ])('fair %s: the next message after thirty in flight of a noisy group is a %s one', (isFair, expected) => {
-    const { send, bodies } = open({ isFair });
+  it('a quiet group goes before one with thirty messages in flight', () => {
+    const { send, bodies } = open();
     for (let number = 0; number < 60; number += 1) send('noisy', 'noisy');
     send('quiet', 'quiet');
     for (let batch = 0; batch < 3; batch += 1) expect(new Set(bodies())).toEqual(new Set(['noisy']));
-    expect(bodies(1)).toEqual([expected]);
+    expect(bodies(1)).toEqual(['quiet']);
   });
 
   it('a group whose messages take most of the time is noisy, too, until it was quiet for a while', async () => {
