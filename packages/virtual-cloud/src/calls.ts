@@ -1,4 +1,5 @@
 import type { Costs } from './costs.ts';
+import type { Refuse } from './dynamodb/batches.ts';
 import type { Fate, Faults } from './faults.ts';
 import type { Process } from './processes.ts';
 import type { Note } from './record.ts';
@@ -46,7 +47,7 @@ export interface ServedCall {
 export type MakeCall = <Answer extends object>(call: Call, effect: Effect<Answer>) => Promise<Called<Answer>>;
 
 /** What happens in a service. Where it takes a part of a batch only, `refuse` returns the error of an entry, or none. */
-type Effect<Answer> = (refuse?: () => ServiceError | undefined) => Answer;
+type Effect<Answer> = (refuse?: Refuse) => Answer;
 
 /** An answer as the SDK gives it. */
 export type Called<Answer> = Answer & { readonly $metadata: CallMetadata };

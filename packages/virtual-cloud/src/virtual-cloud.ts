@@ -1,6 +1,6 @@
 import { type Call, type Called, type MakeCall, makeCalls, type ServedCall } from './calls.ts';
 import { type Costs, defaultCosts } from './costs.ts';
-import { executePartially } from './dynamodb/partial.ts';
+import type { Refuse } from './dynamodb/batches.ts';
 import { type FaultPlan, makeFaults } from './faults.ts';
 import { makeKms } from './kms.ts';
 import type { FunctionDefinition, Outcome } from './lambda/definition.ts';
@@ -9,7 +9,6 @@ import { makeFunction, type VirtualFunction } from './lambda/function.ts';
 import { makeProcesses, type Process, type ProcessTime } from './processes.ts';
 import { makeRecord, type RecordOptions } from './record.ts';
 import { makeSeededRandom, type SeededRandom } from './seeded-random.ts';
-import type { ServiceError } from './service-error.ts';
 import { makeTopics } from './sns.ts';
 import type { QueueDefinition, Sent } from './sqs/queue.ts';
 import { makeQueues } from './sqs/queues.ts';
@@ -39,7 +38,7 @@ export interface VirtualCloudDefinition extends RecordOptions {
 
 /** A method, so that it may ask for commands of its own type. */
 interface Tables {
-  execute(command: unknown): object;
+  execute(command: unknown, refuse?: Refuse): object;
 }
 
 /** All that leads out of a process. */
@@ -150,19 +149,14 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     };
   }
 
-  function executeInTables(command: unknown, refuse?: () => ServiceError | undefined): object {
+  function executeInTables(command: unknown, refuse?: Refuse): object {
     if (!tables) throw new TypeError('This virtual cloud has no tables.');
-    const execute = (each: unknown) => tables.execute(each);
-    return refuse ? executePartially(command, refuse, execute) : execute(command);
+    return tables.execute(command, refuse);
   }
 }
 
 /** Makes what sends the commands of a service. */
-function makeSend(
-  call: MakeCall,
-  service: string,
-  execute: (command: unknown, refuse?: () => ServiceError | undefined) => object,
-) {
+function makeSend(call: MakeCall, service: string, execute: (command: unknown, refuse?: Refuse) => object) {
   function send(command: unknown, options?: object): Promise<never>;
   function send(command: unknown, options?: object): Promise<unknown> {
     const { abortSignal } = fieldsOf(options);

@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import { makeTables, type TablesCommand } from '../../src/dynamodb/tables.ts';
+import { ServiceError } from '../../src/service-error.ts';
 
 // That DynamoDB Local answers alike is tested by `lab/test/world/replay-dynamodb-local.test.ts`.
 
@@ -38,66 +39,6 @@ test('items are kept as the document client would give them back, and nobody els
   expect(items(TableName)).toEqual([kept]);
 });
 
-test.each<readonly [string, Record<string, unknown>, Record<string, unknown>]>([
-  ['SET parts[1] = :v, sum = sum + :n', { ':v': 'x', ':n': 0.2 }, { parts: [0, 'x', 2], sum: 0.3 }],
-  ['SET parts[9] = :v, parts[8] = :n', { ':v': 'x', ':n': 1 }, { parts: [0, 1, 2, 1, 'x'], sum: 0.1 }],
-  ['SET parts[7] = parts[0] REMOVE parts[0], #sum', {}, { parts: [1, 2, 0] }],
-  [
-    'SET parts = list_append(:v, parts), sum = if_not_exists(box, :n) - sum',
-    { ':v': ['x'], ':n': 1 },
-    { parts: ['x', 0, 1, 2], sum: 0.9 },
-  ],
-])('an update: %s', (UpdateExpression, ExpressionAttributeValues, after) => {
-  const { execute } = make();
-  execute(new PutCommand({ TableName, Item: { ...Key, parts: [0, 1, 2], sum: 0.1 } }));
-  const options = { ExpressionAttributeNames: { '#sum': 'sum' }, ReturnValues: 'ALL_NEW' as const };
-  const { Attributes } = execute(
-    new UpdateCommand({ TableName, Key, UpdateExpression, ExpressionAttributeValues, ...options }),
-  );
-  expect(Attributes).toEqual({ ...Key, ...after });
-});
-
-test.each([
-  ['attribute_exists(id) AND attribute_not_exists(box)', true],
-  ['amount < :v OR box = :v', false],
-  ['NOT amount <> :five', true],
-  ['(amount > :v or box = :v) and title < :t', false],
-  ['amount BETWEEN :v AND :five AND begins_with(title, :t)', true],
-  ['parts[0].inner = :v', true],
-  ['title > :v', false],
-])('a condition: %s is %s', (ConditionExpression, isTrue) => {
-  const { execute } = make();
-  execute(new PutCommand({ TableName, Item: { ...Key, amount: 5, title: 'thing', parts: [{ inner: 1 }] } }));
-  const ExpressionAttributeValues = { ':v': 1, ':five': 5, ':t': 'th' };
-  const remove = new DeleteCommand({ TableName, Key, ConditionExpression, ExpressionAttributeValues });
-  if (isTrue) execute(remove);
-  else expect(() => execute(remove)).toThrow(expect.objectContaining({ name: 'ConditionalCheckFailedException' }));
-});
-
-test.each<readonly [string, TablesCommand<object>, RegExp]>([
-  ['an empty key', new PutCommand({ TableName, Item: { id: '', place: 1 } }), /key id has 0 bytes/],
-  ['an item without its key', new PutCommand({ TableName, Item: { id: 'a' } }), /Missing the key place/],
-  ['a key of another type', new GetCommand({ TableName, Key: { id: 'a', place: '1' } }), /place is of the type S/],
-  ['a key of an index of another type', new PutCommand({ TableName, Item: { ...Key, rank: 'x' } }), /key rank is/],
-  ['an item over 400 KB', new PutCommand({ TableName, Item: { ...Key, body: 'x'.repeat(409_600) } }), /exceeded/],
-  ['an update of the key', update('SET place = :v'), /part of the key/],
-  ['paths that overlap', update('SET box = :v, box.a = :v'), /overlap/],
-  ['a sum with nothing', update('SET amount = amount + :v'), /does not exist/],
-  ['a place that is not there', update('SET box.a = :v'), /document path/],
-  ['an order of what has none', query({ ExpressionAttributeValues: { ':o': 'x', ':r': null } }), /operand type: NULL/],
-  ['a consistent read of an index', query({ ConsistentRead: true }), /Consistent reads are not supported/],
-  ['an index that is not there', query({ IndexName: 'other' }), /does not have the specified index/],
-  ['a start without all keys', query({ ExclusiveStartKey: Key }), /starting key is invalid/],
-  [
-    'a batch that names a key twice',
-    new BatchGetCommand({ RequestItems: { [TableName]: { Keys: [Key, Key] } } }),
-    /once/,
-  ],
-])('%s is refused', (_, command, message) => {
-  const refusal = { name: 'ValidationException', $fault: 'client', message: expect.stringMatching(message) };
-  expect(() => make().execute(command)).toThrow(expect.objectContaining(refusal));
-});
-
 test.each<readonly [string, TablesCommand<object>]>([
   ['the command TransactWriteCommand', new TransactWriteCommand({ TransactItems: [] })],
   ['the option ReturnConsumedCapacity', new GetCommand({ TableName, Key, ReturnConsumedCapacity: 'TOTAL' })],
@@ -110,27 +51,34 @@ test.each<readonly [string, TablesCommand<object>]>([
   expect(() => make().execute(command)).toThrow(`The virtual DynamoDB does not know ${what}`);
 });
 
-test('statements have their own outcomes', () => {
+test('statements have their own outcomes, some of them refused for now', () => {
   const { execute, items } = make();
   execute(new PutCommand({ TableName, Item: { ...Key, old: true } }));
   const Statement = `INSERT INTO "${TableName}" VALUE {'id':?,'place':?}`;
-  const Statements = [1, 2, 'x'].map(place => ({ Statement, Parameters: ['a', place] }));
-  const { Responses } = execute(new BatchExecuteStatementCommand({ Statements }));
-  expect(Responses?.map(({ Error: error }) => error?.Code)).toEqual(['DuplicateItem', undefined, 'ValidationError']);
+  const Statements = [1, 2, 3, 'x'].map(place => ({ Statement, Parameters: ['a', place] }));
+  const { Responses } = execute(new BatchExecuteStatementCommand({ Statements }), refusing(2));
+  const codes = ['DuplicateItem', 'ProvisionedThroughputExceeded', undefined, 'ValidationError'];
+  expect(Responses?.map(({ Error: error }) => error?.Code)).toEqual(codes);
   expect(items(TableName)).toEqual([
     { ...Key, old: true },
-    { ...Key, place: 2 },
+    { ...Key, place: 3 },
   ]);
 });
 
-test('a batch writes all or, where DynamoDB would refuse one, nothing', () => {
+test('a batch leaves unprocessed what is refused for now', () => {
   const { execute, items } = make();
-  const put = (place: unknown) => ({ PutRequest: { Item: { id: 'a', place } } });
-  const write = (...writes: object[]) => execute(new BatchWriteCommand({ RequestItems: { [TableName]: writes } }));
-  expect(() => write(put(3), put('x'))).toThrow(expect.objectContaining({ name: 'ValidationException' }));
-  expect(write(put(1), put(2))).toEqual({ UnprocessedItems: {} });
-  write({ DeleteRequest: { Key } });
-  expect(items(TableName)).toEqual([{ id: 'a', place: 2 }]);
+  const puts = [1, 2, 3].map(place => ({ PutRequest: { Item: { id: 'a', place } } }));
+  const write = new BatchWriteCommand({ RequestItems: { [TableName]: puts } });
+  expect(execute(write, refusing(2))).toEqual({ UnprocessedItems: { [TableName]: [puts[1]] } });
+  const [, ...others] = items(TableName);
+  const Keys = [Key, ...others];
+  const read = new BatchGetCommand({ RequestItems: { [TableName]: { Keys, ConsistentRead: true } } });
+  expect(execute(read, refusing(1))).toEqual({
+    Responses: { [TableName]: others },
+    UnprocessedKeys: { [TableName]: { Keys: [Key], ConsistentRead: true } },
+  });
+  const all = new BatchGetCommand({ RequestItems: { [TableName]: { Keys: [Key] } } });
+  expect(() => execute(all, refusing(1))).toThrow(expect.objectContaining({ name: throttlingName }));
 });
 
 test.each([true, false])('pages of an index whose keys are equal leave nothing out (forward: %s)', ScanIndexForward => {
@@ -206,6 +154,15 @@ function make(now = () => 0, indexLag = () => 0) {
   };
   const translate = { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers: Number } };
   return makeTables({ definitions: [definition], now, indexLag, translate });
+}
+
+const throttlingName = 'ProvisionedThroughputExceededException';
+
+/** Refuses one entry of a batch. */
+function refusing(number: number) {
+  const refusal = new ServiceError(throttlingName, 'no');
+  let asked = 0;
+  return () => (++asked === number ? refusal : undefined);
 }
 
 function update(UpdateExpression: string): UpdateCommand {
