@@ -9,85 +9,51 @@ import {
   standardScaling,
 } from '../../src/virtual-cloud.ts';
 
-function makeCloud(definition: Partial<FunctionDefinition<ProcessOutside>>, faults: FaultPlan = {}) {
-  const each = { name: 'f', timeout: 10_000, start: () => () => undefined, ...definition };
-  return makeVirtualCloud({
-    seed: 1,
-    start: 0,
-    queues: [{ name: 'q', visibilityTimeout: 60 }],
-    functions: [each],
-    faults,
-  });
+type Definition = Partial<FunctionDefinition<ProcessOutside>>;
+
+function makeCloud(definition: Definition, faults: FaultPlan = {}) {
+  const functions = [{ name: 'f', timeout: 10_000, start: () => () => undefined, ...definition }];
+  return makeVirtualCloud({ seed: 1, start: 0, queues: [{ name: 'q', visibilityTimeout: 60 }], functions, faults });
 }
 
+const sources = [{ queue: 'q', scaling: standardScaling(5) }];
+
 describe('an invocation', () => {
-  it.each<[string, Partial<FunctionDefinition<ProcessOutside>>, object]>([
+  it.each<[string, Definition, object]>([
     ['an answer', { start: () => async () => ({ a: 1 }) }, { status: 'answered', result: { a: 1 } }],
-    [
-      'an error',
-      {
-        start: () => () => {
-          throw new TypeError('bad');
-        },
-      },
-      { status: 'failed', error: new TypeError('bad') },
-    ],
+    ['an error', { start: () => () => Promise.reject(new TypeError('bad')) }, { error: new TypeError('bad') }],
     ['a time-out', { start: () => () => new Promise(() => {}) }, { status: 'died' }],
-    [
-      'a process that does not start',
-      {
-        start: async () => {
-          throw new Error('no key');
-        },
-      },
-      { status: 'failed' },
-    ],
+    ['a process that does not start', { start: () => Promise.reject(new Error('no key')) }, { status: 'failed' }],
     ['no place', { concurrency: 0 }, { status: 'throttled' }],
   ])('ends with %s', async (_, definition, outcome) => {
     expect(await makeCloud(definition).invoke('f', {})).toMatchObject(outcome);
   });
 
   it('has a context: its function, its id, and the time that remains', async () => {
-    const cloud = makeCloud({
-      start:
-        ({ time }) =>
-        async (_, context) => {
-          await time.pause(1_000);
-          return { ...context, remaining: context.getRemainingTimeInMillis() };
-        },
-    });
+    const start: Definition['start'] = outside => async (_, context) => {
+      await outside.time.pause(1_000);
+      return { ...context, remaining: context.getRemainingTimeInMillis() };
+    };
     const about = { functionName: 'f', functionVersion: '1', awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/) };
-    expect(await cloud.invoke('f', {})).toMatchObject({ result: { ...about, remaining: 9_000 } });
+    expect(await makeCloud({ start }).invoke('f', {})).toMatchObject({ result: { ...about, remaining: 9_000 } });
   });
 
   it('leaves what it did not wait for until the next one thaws the process', async () => {
-    const cloud = makeCloud({
-      start:
-        ({ time, log }) =>
-        async () => {
-          time.after(500, () => log('timer'));
-        },
-    });
+    const start: Definition['start'] = outside => () => void outside.time.after(500, () => outside.log('timer'));
+    const cloud = makeCloud({ start });
     await cloud.invoke('f', {});
     await cloud.run(60_000);
     expect(cloud.logs()).toEqual([]);
     await cloud.invoke('f', {});
     await cloud.run(120_000);
-    expect(cloud.logs({ text: 'timer', from: 60_000 })).toMatchObject([
-      { at: 60_020, functionName: 'f', processId: 'f#1' },
-    ]);
+    const logs = cloud.logs({ text: 'timer', from: 60_000 });
+    expect(logs).toMatchObject([{ at: 60_020, functionName: 'f', processId: 'f#1' }]);
   });
 
   it('comes by a schedule', async () => {
     const begun: number[] = [];
-    const cloud = makeCloud({
-      schedule: { every: 60_000 },
-      start:
-        ({ time }) =>
-        () =>
-          begun.push(time.now()),
-    });
-    await cloud.run(200_000);
+    const start: Definition['start'] = outside => () => begun.push(outside.time.now());
+    await makeCloud({ schedule: { every: 60_000 }, start }).run(200_000);
     expect(begun).toEqual([60_420, 120_020, 180_020]);
   });
 });
@@ -95,16 +61,13 @@ describe('an invocation', () => {
 describe('an event source', () => {
   it('deletes what succeeded; what failed comes back', async () => {
     const received: string[][] = [];
-    const cloud = makeCloud({
-      sources: [{ queue: 'q', scaling: standardScaling(5) }],
-      start: () => (event: SQSEvent) => {
-        received.push(event.Records.map(({ body }) => body));
-        const failed = event.Records.filter(
-          ({ body, attributes }) => body === 'b' && attributes.ApproximateReceiveCount === '1',
-        );
-        return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
-      },
-    });
+    const start = () => (event: SQSEvent) => {
+      received.push(event.Records.map(({ body }) => body));
+      const isFirst = received.length === 1;
+      const failed = event.Records.filter(({ body }) => body === 'b' && isFirst);
+      return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+    };
+    const cloud = makeCloud({ sources, start });
     for (const body of ['a', 'b', 'c']) cloud.send('q', { body });
     await cloud.run(180_000);
     expect(received).toEqual([['a', 'b', 'c'], ['b']]);
@@ -118,7 +81,7 @@ describe('an event source', () => {
     ['a message of another batch', { batchItemFailures: [{ itemIdentifier: 'other' }] }, 1],
     ['a text', 'done', 1],
   ])('an answer of %s', async (_, result, kept) => {
-    const cloud = makeCloud({ sources: [{ queue: 'q', scaling: standardScaling(5) }], start: () => () => result });
+    const cloud = makeCloud({ sources, start: () => () => result });
     cloud.send('q', { body: 'a' });
     await cloud.run(30_000);
     expect(cloud.queue('q').bodies()).toHaveLength(kept);
@@ -129,11 +92,8 @@ describe('an event source', () => {
     [standardScaling(2), [2, 2, 2]],
     [provisionedScaling(1, 30), [10, 176, 300]],
   ])('grows while messages wait: %j', async (scaling, places) => {
-    const cloud = makeCloud({
-      timeout: 3_600_000,
-      sources: [{ queue: 'q', batchSize: 1, scaling }],
-      start: () => () => new Promise(() => {}),
-    });
+    const start = () => () => new Promise(() => {});
+    const cloud = makeCloud({ timeout: 3_600_000, sources: [{ queue: 'q', batchSize: 1, scaling }], start });
     for (let number = 0; number < 400; number += 1) cloud.send('q', { body: 'hangs' });
     const busy: number[] = [];
     for (const moment of [50, 10_000, 50_000]) {
@@ -144,23 +104,13 @@ describe('an event source', () => {
   });
 
   it('a process that dies gives its batch back when the visibility is over, and another one takes it', async () => {
-    const cloud = makeCloud(
-      {
-        sources: [{ queue: 'q', scaling: standardScaling(5) }],
-        start:
-          ({ call }) =>
-          async () =>
-            void (await call({ service: 'other', operation: 'Do' }, () => ({}))),
-      },
-      { fateOf: ({ number }) => (number === 1 ? 'dies_after' : undefined) },
-    );
+    const start: Definition['start'] = outside => async () =>
+      void (await outside.call({ service: 'other', operation: 'Do' }, () => ({})));
+    const cloud = makeCloud({ sources, start }, { fateOf: ({ number }) => (number === 1 ? 'dies_after' : undefined) });
     cloud.send('q', { body: 'a' });
     await cloud.run(180_000);
-    expect(cloud.trace(({ kind }) => kind === 'process').map(({ text }) => text)).toEqual([
-      'f#1 starts',
-      'f#1 dies: after other:Do',
-      'f#2 starts',
-    ]);
+    const told = cloud.trace(({ kind }) => kind === 'process').map(({ text }) => text);
+    expect(told).toEqual(['f#1 starts', 'f#1 dies: after other:Do', 'f#2 starts']);
     expect(cloud.queue('q').bodies()).toEqual([]);
   });
 });
