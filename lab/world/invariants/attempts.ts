@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AttemptRecord, type Delivery, isTest } from '../../../lambdas/delivery/delivery.ts';
-import { slotOf } from '../../../lambdas/delivery/replay/replay.ts';
+import { replaysId } from '../../../lambdas/delivery/replay/replay-store.ts';
+import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
+import { eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import { second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges each change of each delivery: its numbers, what it is charged, its waits, and why it ends or begins anew. */
-export function judgeAttempts({ answered, stage }: World, evidence: () => Evidence, violate: Violate): Judgement {
+export function judgeAttempts({ answered, watched }: World, evidence: () => Evidence, violate: Violate): Judgement {
   return { judgeEnd };
 
   function judgeEnd(): void {
@@ -89,14 +91,12 @@ export function judgeAttempts({ answered, stage }: World, evidence: () => Eviden
     }
   }
 
-  /** What waits for its slot in a replay goes back to what it was, where somebody cancels the replay. */
-  function isWithdrawn(before: Delivery, { state, attempt }: Delivery): boolean {
-    const { replayId } = before;
-    if (slotOf(before) === undefined || attempt !== before.attempt || state === 'delivered') return false;
-    return answered().some(
-      ({ method, path, status }) =>
-        method === 'DELETE' && path.endsWith(`/reenvios/${replayId}`) && (status < 300 || status >= 500),
-    );
+  /** What a replay has not sent when it is cancelled goes back to its state. */
+  function isWithdrawn({ state, attempt, replayId, accountId }: Delivery, after: Delivery): boolean {
+    if (state !== 'pending' || replayId === undefined || attempt !== after.attempt) return false;
+    const replays = watched.changesOf('Deliveries').get(`${replaysId({ accountId, eventName })} ${headPart}`) ?? [];
+    const own = replays.map(({ item }) => item).filter(item => item?.replayId === replayId);
+    return after.state === own.at(-1)?.wanted && own.at(-1)?.state !== 'completed';
   }
 
   function wasResent(id: string, at: number): boolean {

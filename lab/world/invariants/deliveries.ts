@@ -80,7 +80,7 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     }
   }
 
-  function judgeDelivery({ id, state, attempt, attempts }: Delivery): void {
+  function judgeDelivery({ id, accountId, state, attempt, attempts }: Delivery): void {
     if (state === 'pending') violate('pending after all', id);
     if (!areNumbersWhole(attempts)) violate('attempt numbers have gaps or repeats', id);
     if (attempt !== (attempts.at(-1)?.number ?? 0) + 1) violate('the next attempt is not the one after the latest', id);
@@ -91,7 +91,8 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
       return !isOneWithin(posts, Date.parse(startedAt), attempts[index + 1]?.startedAt);
     });
     if (unmade.length > 0) violate('recorded, but never POSTed', id);
-    if (faultClass === 'calm' && posts.length > attempts.length) violate('POSTed again in calm', id);
+    const isWhole = faultClass === 'calm' && !people.wasDeleted(accountId, 0);
+    if (isWhole && posts.length > attempts.length) violate('POSTed again in calm', id);
   }
 
   /**

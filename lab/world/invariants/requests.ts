@@ -61,8 +61,12 @@ export function judgeRequests(
     return found.some(webhook => webhook === undefined) ? undefined : 'though it was there';
   }
 
+  /** What nobody was told of may be what a request finds that repeats another. */
   function judgeExisting(one: Answered): string | undefined {
-    const others = during(one).filter(webhook => webhook && webhook.url !== one.body?.url);
+    const isRepeated = answered().some(
+      earlier => !isKnown(earlier) && earlier.answeredAt <= one.sentAt && earlier.body?.url === one.body?.url,
+    );
+    const others = during(one).filter(webhook => webhook && (isRepeated || webhook.url !== one.body?.url));
     return others.length > 0 ? undefined : 'though there was none, or its own';
   }
 

@@ -1,0 +1,238 @@
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { BatchGetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, test } from 'vitest';
+import { composeDeliveriesApi } from '../../../lambdas/base-api/deliveries-api.composition.ts';
+import { composeWebhooksApi } from '../../../lambdas/base-api/webhooks-api.composition.ts';
+import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.composition.ts';
+import { composeDeliver } from '../../../lambdas/delivery/worker/deliver.composition.ts';
+import type { Dynamo, Item } from '../../../lambdas/platform/aws/dynamo.ts';
+import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
+import type { Outside } from '../../../lambdas/platform/outside.ts';
+import { runSeed } from '../../world/run-seed.ts';
+import type { Compositions } from '../../world/stage.ts';
+
+/** Faults of the product that people would meet, and what is found of them. */
+const faults: readonly (readonly [fault: string, broken: Partial<Compositions>, found: RegExp])[] = [
+  ['goes by what webhooks once were', remembering(), /POSTed to another URL|while an operator suspends/],
+  ['reads webhooks carelessly', readingCarelessly(), /a reading that may be old/],
+  ['does not wait', withoutWaits(), /POSTed before its time/],
+  [
+    'has another schedule',
+    { deliver: (stage, ...rest) => composeDeliver({ ...stage, RETRY_SCHEDULE: [1_000] }, ...rest) },
+    /before its schedule was over/,
+  ],
+  [
+    'waits otherwise',
+    { deliver: (stage, ...rest) => composeDeliver({ ...stage, RETRY_SCHEDULE: [9e3, 9e3, 9e3, 9e3] }, ...rest) },
+    /wait is longer/,
+  ],
+  ['signs with another secret', sending({ 'webhook-signature': 'v1,AAAA' }), /signed by other secrets/],
+  ['signs at another time', sending({ 'webhook-timestamp': '1767225600' }), /its timestamp/],
+  ['sends another credential', sending({ Authorization: 'other' }), /another Authorization/],
+  [
+    'keeps no answers',
+    storing(item => (String(item.part).startsWith('answer#') ? { part: 'answer#0#other' } : undefined)),
+    /is not kept/,
+  ],
+  ['leaves numbers out', storing(item => (item.attempt === 3 ? { attempt: 4 } : undefined)), /a number was left out/],
+  ['charges nothing', storing(item => (item.charged === 2 ? { charged: 1 } : undefined)), /charged otherwise/],
+  [
+    'leaves what belongs to nothing',
+    storing(item => (item.attempt === 3 ? { id: `${item.id}!` } : undefined)),
+    /belongs to nothing/,
+  ],
+  [
+    'leaves what has ended in the index',
+    storing(item => (item.state === 'delivered' ? { dueShard: '0', dueAt: '3' } : undefined)),
+    /ended, and in the index/,
+  ],
+  [
+    'holds what it may send',
+    reading((table, item) => (table === 'Webhooks' ? { ...item, status: 'suspended' } : item)),
+    /held beside an active/,
+  ],
+  [
+    'cancels what it may send',
+    reading((table, item) => (table === 'Webhooks' ? { ...item, webhookId: 'other' } : item)),
+    /cancelled beside/,
+  ],
+  [
+    'goes on with cancelled replays',
+    reading((_, item) => (String(item.id).startsWith('replays#') ? undefined : item)),
+    /by a replay that was cancelled/,
+  ],
+  ['counts one more than a replay sent', countingOneMore(), /says it sent/],
+  ['removes nothing', answering('DELETE', /criada$/, 204, {}), /and it stays/],
+  ['registers nothing', answering('POST', /webhooks$/, 201, {}), /nothing of it was stored/],
+  ['finds no webhook', answering('PUT', /criada$/, 404, { code: 'webhook_not_found' }), /though it was there/],
+  ['replaces nothing', answering('PUT', /criada$/, 200, {}), /it was so at no time/],
+  ['tells another secret', answering('POST', /segredo$/, 201, { segredo: 'whsec_' }), /the secret at no time/],
+  [
+    'refuses without a reason',
+    answering('POST', /reativacao$/, 409, { code: 'suspended_by_operator' }),
+    /though none had/,
+  ],
+  ['makes no test', answering('POST', /teste$/, 202, { id: 'teste_' }), /and it is not stored/],
+  ['resends nothing', answering('POST', /reenvio$/, 202, { id: 'evt_' }), /nothing came of it/],
+  ['starts no replay', answering('POST', /reenvios$/, 202, { id: 'reenvio_' }), /was accepted, and not stored/],
+  ['lists nothing', answering('GET', /entregas$/, 200, { entregas: [], proximo_cursor: null }), /not in the list/],
+  ['shows other attempts', answering('GET', /evt_[^/]*$/, 200, { tentativas: [] }), /shown with other attempts/],
+  [
+    'limits resends too early',
+    { deliveriesApi: (stage, ...rest) => composeDeliveriesApi({ ...stage, RESEND_LIMIT: 1 }, ...rest) },
+    /refused below the limit/,
+  ],
+  ['tells operators nothing', sweepingWith(silently), /operators were not told/],
+  ['tells operators twice', sweepingWith(twice), /operators were told twice/],
+  ['tells publishers nothing', consumersWith(() => ({ publish: silently() })), /told of 0 in calm/],
+  ['tells publishers twice', consumersWith(({ publish }) => ({ publish: twice(publish) })), /told twice in calm/],
+];
+
+test.each(faults)('A product that %s is found out.', async (_, broken, found) => {
+  const violations: string[] = [];
+  for (let seed = 1; seed <= mostSeeds && !violations.some(what => found.test(what)); seed += 1) {
+    for (const { what } of (await runSeed(seed, 'calm', broken)).violations) violations.push(what);
+  }
+  expect(violations).toContainEqual(expect.stringMatching(found));
+});
+
+/** Not every seed meets every fault. */
+const mostSeeds = 4;
+
+/** Returns consumers with something else that leads out. */
+function consumersWith(change: (outside: ConsumerOutside) => Partial<ConsumerOutside>): Partial<Compositions> {
+  return {
+    deliver: (environment, outside, telemetry) =>
+      composeDeliver(environment, { ...outside, ...change(outside) }, telemetry),
+  };
+}
+
+type ConsumerOutside = Parameters<typeof composeDeliver>[1];
+
+/** Returns consumers that send other headers. */
+function sending(headers: Readonly<Record<string, string>>): Partial<Compositions> {
+  return consumersWith(({ post }) => ({
+    post: request => post({ ...request, headers: { ...request.headers, ...headers } }),
+  }));
+}
+
+/** Returns consumers that store other items, where a change is returned. */
+function storing(change: (item: Item) => Item | undefined): Partial<Compositions> {
+  return consumersWith(({ dynamo }) => ({
+    dynamo: (command, options) => {
+      if (command instanceof PutCommand) Object.assign(command.input.Item ?? {}, change(command.input.Item ?? {}));
+      return dynamo(command, options);
+    },
+  }));
+}
+
+/** Returns consumers that read other items. */
+function reading(change: (table: string, item: Item) => Item | undefined): Partial<Compositions> {
+  return consumersWith(({ dynamo }) => ({
+    dynamo: async (command, options) => {
+      const output = await dynamo(command, options);
+      if (!(command instanceof BatchGetCommand)) return output;
+      const answered: object = output;
+      const read: Readonly<Record<string, readonly Item[]>> = Reflect.get(answered, 'Responses');
+      const changed = Object.entries(read).map(([table, items]) => {
+        return [table, items.map(item => change(table, item)).filter(item => item !== undefined)] as const;
+      });
+      Reflect.set(output, 'Responses', Object.fromEntries(changed));
+      return output;
+    },
+  }));
+}
+
+/** Returns a sweeper that publishes otherwise. */
+function sweepingWith(publish: (outside: Outside['publish']) => Outside['publish']): Partial<Compositions> {
+  return {
+    sweep: (environment, outside, telemetry) =>
+      composeSweep(environment, { ...outside, publish: publish(outside.publish) }, telemetry),
+  };
+}
+
+function twice(publish: Outside['publish']): Outside['publish'] {
+  return async (topicArn, message) => {
+    await publish(topicArn, message);
+    await publish(topicArn, message);
+  };
+}
+
+function silently(): Outside['publish'] {
+  return async () => undefined;
+}
+
+/** Returns an API that answers some requests without doing anything. */
+function answering(method: string, path: RegExp, status: number, body: object): Partial<Compositions> {
+  const instead = (api: Api) => async (request: HttpRequest) => {
+    const { requestContext, rawPath } = request;
+    const isMeant = requestContext.http.method === method && path.test(rawPath);
+    return isMeant ? { statusCode: status, body: JSON.stringify(body) } : api(request);
+  };
+  return {
+    webhooksApi: (...given) => instead(composeWebhooksApi(...given)),
+    deliveriesApi: (...given) => instead(composeDeliveriesApi(...given)),
+  };
+}
+
+type Api = (request: HttpRequest) => Promise<HttpResponse>;
+
+/** Returns the parts of the service that run replays, which count one more than they sent. */
+function countingOneMore(): Partial<Compositions> {
+  const counting =
+    (dynamo: Dynamo): Dynamo =>
+    (command, options) => {
+      if (command instanceof UpdateCommand && String(command.input.Key?.id).startsWith('replays#')) {
+        const {
+          ExpressionAttributeNames: names = {},
+          ExpressionAttributeValues: values = {},
+          UpdateExpression = '',
+        } = command.input;
+        const [name] = Object.entries(names).find(([, attribute]) => attribute === 'sent') ?? [];
+        const [, value = ''] = new RegExp(`${name} = (:\\w+)`).exec(UpdateExpression) ?? [];
+        if (name && Number(values[value]) > 0) values[value] = Number(values[value]) + 1;
+      }
+      return dynamo(command, options);
+    };
+  return {
+    sweep: (environment, outside, telemetry) =>
+      composeSweep(environment, { ...outside, dynamo: counting(outside.dynamo) }, telemetry),
+    deliveriesApi: (environment, outside, telemetry) =>
+      composeDeliveriesApi(environment, { ...outside, dynamo: counting(outside.dynamo) }, telemetry),
+  };
+}
+
+/** Returns consumers that go by the webhooks that they read first. */
+function remembering(): Partial<Compositions> {
+  const known = new Map<string, Item>();
+  return reading((table, item) => {
+    if (table !== 'Webhooks') return item;
+    const first = known.get(String(item.accountId)) ?? item;
+    known.set(String(item.accountId), first);
+    return first;
+  });
+}
+
+/** Returns consumers whose reads may be old. */
+function readingCarelessly(): Partial<Compositions> {
+  return consumersWith(({ dynamo }) => ({
+    dynamo: (command, options) => {
+      if (command instanceof BatchGetCommand) {
+        for (const asked of Object.values(command.input.RequestItems ?? {})) asked.ConsistentRead = false;
+      }
+      return dynamo(command, options);
+    },
+  }));
+}
+
+/** Returns consumers whose messages come at once. */
+function withoutWaits(): Partial<Compositions> {
+  return consumersWith(({ sqs }) => ({
+    sqs: {
+      send: (command: Parameters<typeof sqs.send>[0]) => {
+        if (command instanceof SendMessageCommand) command.input.DelaySeconds = 0;
+        return sqs.send(command);
+      },
+    },
+  }));
+}
