@@ -38,7 +38,7 @@ const faults: readonly (readonly [fault: string, broken: Partial<Compositions>, 
   ['charges nothing', storing(item => (item.charged === 2 ? { charged: 1 } : undefined)), /charged otherwise/],
   [
     'leaves what belongs to nothing',
-    storing(item => (item.attempt === 3 ? { id: `${item.id}!` } : undefined)),
+    storing(item => (String(item.part).startsWith('answer#') ? { part: 'reply#1' } : undefined)),
     /belongs to nothing/,
   ],
   [
@@ -89,15 +89,9 @@ const faults: readonly (readonly [fault: string, broken: Partial<Compositions>, 
 ];
 
 test.each(faults)('A product that %s is found out.', async (_, broken, found) => {
-  const violations: string[] = [];
-  for (let seed = 1; seed <= mostSeeds && !violations.some(what => found.test(what)); seed += 1) {
-    for (const { what } of (await runSeed(seed, 'calm', broken)).violations) violations.push(what);
-  }
-  expect(violations).toContainEqual(expect.stringMatching(found));
+  const { violations } = await runSeed(1, 'calm', broken);
+  expect(violations.map(({ what }) => what)).toContainEqual(expect.stringMatching(found));
 });
-
-/** Not every seed meets every fault. */
-const mostSeeds = 4;
 
 /** Returns consumers with something else that leads out. */
 function consumersWith(change: (outside: ConsumerOutside) => Partial<ConsumerOutside>): Partial<Compositions> {
