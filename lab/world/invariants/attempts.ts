@@ -9,7 +9,11 @@ import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges each change of each delivery: its numbers, what it is charged, its waits, and why it ends or begins anew. */
-export function judgeAttempts({ answered, watched }: World, evidence: () => Evidence, violate: Violate): Judgement {
+export function judgeAttempts(
+  { answered, watched, stage }: World,
+  evidence: () => Evidence,
+  violate: Violate,
+): Judgement {
   return { judgeEnd };
 
   function judgeEnd(): void {
