@@ -1,5 +1,5 @@
 import type { Costs } from './costs.ts';
-import type { Refuse } from './dynamodb/batches.ts';
+import type { Refuse } from './dynamodb/partial.ts';
 import type { Fate, Faults } from './faults.ts';
 import type { Process } from './processes.ts';
 import type { Note } from './record.ts';

@@ -1,6 +1,6 @@
 import { type Call, type Called, type MakeCall, makeCalls, type ServedCall } from './calls.ts';
 import { type Costs, defaultCosts } from './costs.ts';
-import type { Refuse } from './dynamodb/batches.ts';
+import { executePartially, type Refuse } from './dynamodb/partial.ts';
 import { type FaultPlan, makeFaults } from './faults.ts';
 import { makeKms } from './kms.ts';
 import type { FunctionDefinition, Outcome } from './lambda/definition.ts';
@@ -38,7 +38,7 @@ export interface VirtualCloudDefinition extends RecordOptions {
 
 /** A method, so that it may ask for commands of its own type. */
 interface Tables {
-  execute(command: unknown, refuse?: Refuse): object;
+  execute(command: unknown): object;
 }
 
 /** All that leads out of a process. */
@@ -151,7 +151,8 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
 
   function executeInTables(command: unknown, refuse?: Refuse): object {
     if (!tables) throw new TypeError('This virtual cloud has no tables.');
-    return tables.execute(command, refuse);
+    const execute = (each: unknown) => tables.execute(each);
+    return refuse ? executePartially(command, refuse, execute) : execute(command);
   }
 }
 

@@ -8,64 +8,48 @@ import type { Attributes, NativeItem, Translation } from './attribute-values.ts'
 import { checkOptions, notKnown, validationError } from './refusals.ts';
 import type { Table } from './table.ts';
 
-/** Returns the error of an entry of a batch that is refused for now, or none. */
-export type Refuse = () => ServiceError | undefined;
-
-/**
- * Makes the operations of several items. What is refused of keys and items is left unprocessed.
- *
- * @throws {ServiceError} where all is refused
- */
+/** Makes the operations of several items. */
 export function makeBatches(tableOf: (name: string | undefined) => Table, { attributes, native }: Translation) {
   return { get, write, insert };
 
-  function get(request: BatchGetCommandInput, refuse?: Refuse): object {
+  function get(request: BatchGetCommandInput): object {
     checkOptions(request, ['RequestItems']);
     const found: Record<string, NativeItem[]> = {};
     const wanted = Object.entries(request.RequestItems ?? {}).flatMap(([name, { Keys = [], ...options }]) => {
       checkOptions(options, ['ConsistentRead']);
       found[name] = [];
-      return Keys.map(given => ({ name, given, options, key: attributes(given) }));
+      return Keys.map(key => ({ name, key: attributes(key) }));
     });
     checkBatch(wanted, 100);
-    const unprocessed: NonNullable<BatchGetCommandInput['RequestItems']> = {};
-    const { done, left } = divide(wanted, refuse);
-    for (const { name, key } of done) {
+    for (const { name, key } of wanted) {
       const item = tableOf(name).get(key);
       if (item) found[name]?.push(native(item));
     }
-    for (const { name, given, options } of left) {
-      unprocessed[name] = { ...options, Keys: [...(unprocessed[name]?.Keys ?? []), given] };
-    }
-    return { Responses: found, UnprocessedKeys: unprocessed };
+    return { Responses: found, UnprocessedKeys: {} };
   }
 
-  function write(request: BatchWriteCommandInput, refuse?: Refuse): object {
+  function write(request: BatchWriteCommandInput): object {
     checkOptions(request, ['RequestItems']);
     const wanted = Object.entries(request.RequestItems ?? {}).flatMap(([name, writes]) =>
-      writes.map(given => {
-        const item = given.PutRequest && attributes(given.PutRequest.Item);
-        const key = item ? keyIn(name, item) : attributes(given.DeleteRequest?.Key);
-        return { table: tableOf(name), name, given, item, key };
+      writes.map(({ PutRequest: put, DeleteRequest: removal }) => {
+        const item = put && attributes(put.Item);
+        return { table: tableOf(name), name, item, key: item ? keyIn(name, item) : attributes(removal?.Key) };
       }),
     );
     checkBatch(wanted, 25);
     for (const { table, item, key } of wanted) item ? table.check(item) : table.get(key);
-    const unprocessed: NonNullable<BatchWriteCommandInput['RequestItems']> = {};
-    const { done, left } = divide(wanted, refuse);
-    for (const { table, item, key } of done) item ? table.put(item) : table.remove(key);
-    for (const { name, given } of left) unprocessed[name] = [...(unprocessed[name] ?? []), given];
-    return { UnprocessedItems: unprocessed };
+    for (const { table, item, key } of wanted) item ? table.put(item) : table.remove(key);
+    return { UnprocessedItems: {} };
   }
 
   /** Executes statements of PartiQL, each with an outcome of its own. */
-  function insert(request: BatchExecuteStatementCommandInput, refuse?: Refuse): object {
+  function insert(request: BatchExecuteStatementCommandInput): object {
     checkOptions(request, ['Statements']);
     const inserts = (request.Statements ?? []).map(readInsert);
     checkBatch(inserts, 25);
     return {
       Responses: inserts.map(({ name, item }) => {
-        const error = refuse?.() ?? failureOf(name, item);
+        const error = failureOf(name, item);
         return { TableName: name, ...(error && { Error: { Code: codeOf(error), Message: error.message } }) };
       }),
     };
@@ -112,11 +96,4 @@ function checkBatch(wanted: readonly { readonly name: string; readonly key: Attr
   const texts = wanted.map(({ name, key }) => JSON.stringify([name, ...Object.entries(key).sort()]));
   if (wanted.length > 0 && wanted.length <= most && new Set(texts).size === wanted.length) return;
   throw validationError(`A batch has 1 to ${most} items, each once.`);
-}
-
-function divide<Entry>(entries: readonly Entry[], refuse: Refuse = () => undefined) {
-  const errors = entries.map(refuse);
-  const [done, left] = [entries.filter((_, at) => !errors[at]), entries.filter((_, at) => errors[at])];
-  if (done.length === 0) throw errors[0];
-  return { done, left };
 }

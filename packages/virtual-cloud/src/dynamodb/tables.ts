@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../service-error.ts';
 import { type Attributes, makeTranslation, type NativeItem } from './attribute-values.ts';
-import { makeBatches, type Refuse } from './batches.ts';
+import { makeBatches } from './batches.ts';
 import { holds } from './conditions.ts';
 import { makeQueries } from './queries.ts';
 import type { Path } from './reader.ts';
@@ -29,10 +29,9 @@ export interface Tables {
   /**
    * Executes a command of the document client at once, and returns its answer.
    *
-   * @param refuse - is asked of each entry of a batch
    * @throws {ServiceError} where DynamoDB refuses it; another error where it is not known here.
    */
-  readonly execute: <Output extends object>(command: TablesCommand<Output>, refuse?: Refuse) => Output;
+  readonly execute: <Output extends object>(command: TablesCommand<Output>) => Output;
   /** Returns the items of a table, for looks: no index or lag is in between. */
   readonly items: (table: string) => readonly NativeItem[];
 }
@@ -69,17 +68,17 @@ export function makeTables({
   const batch = makeBatches(tableOf, translation);
   return { execute, items: table => tableOf(table).items().map(native) };
 
-  function execute<Output extends object>(command: TablesCommand<Output>, refuse?: Refuse): Output;
-  function execute(command: object, refuse?: Refuse): object {
+  function execute<Output extends object>(command: TablesCommand<Output>): Output;
+  function execute(command: object): object {
     if (command instanceof GetCommand) return get(command.input);
     if (command instanceof PutCommand) return put(command.input);
     if (command instanceof UpdateCommand) return update(command.input);
     if (command instanceof DeleteCommand) return remove(command.input);
     if (command instanceof QueryCommand) return many.query(command.input);
     if (command instanceof ScanCommand) return many.scan(command.input);
-    if (command instanceof BatchGetCommand) return batch.get(command.input, refuse);
-    if (command instanceof BatchWriteCommand) return batch.write(command.input, refuse);
-    if (command instanceof BatchExecuteStatementCommand) return batch.insert(command.input, refuse);
+    if (command instanceof BatchGetCommand) return batch.get(command.input);
+    if (command instanceof BatchWriteCommand) return batch.write(command.input);
+    if (command instanceof BatchExecuteStatementCommand) return batch.insert(command.input);
     throw notKnown(`the command ${command.constructor.name}`);
   }
 

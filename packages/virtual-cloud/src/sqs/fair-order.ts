@@ -10,11 +10,11 @@ export interface Ordered {
 }
 
 /**
- * Makes the order in which a queue hands over what waits: what came back first, then the oldest. Quiet groups go first, then noisy
+ * Makes the order in which a queue hands over what waits: what came back first, then the oldest. In a fair queue quiet groups go first, then noisy
  * ones, beginning with the one that has the fewest messages in flight. A group is noisy by its share of the messages in flight, or
  * of the processing time of the last minute or so; see *How Amazon SQS fair queues work* in the guide.
  */
-export function makeFairOrder<Message extends Ordered>(now: () => number) {
+export function makeFairOrder<Message extends Ordered>(now: () => number, isFair: boolean) {
   const groups = new Map<string, Group<Message>>();
   const whole = makeLoad(now);
   let size = 0;
@@ -55,7 +55,8 @@ export function makeFairOrder<Message extends Ordered>(now: () => number) {
     return hasMany || (whole.recent() > negligible && load.recent() > noisyShare * whole.recent());
   }
 
-  function groupOf({ group: name }: Message): Group<Message> {
+  function groupOf({ group }: Message): Group<Message> {
+    const name = isFair ? group : '';
     const found = groups.get(name) ?? { waiting: [], load: makeLoad(now) };
     groups.set(name, found);
     return found;

@@ -11,6 +11,10 @@ export interface QueueDefinition {
   /** 30 by default. */
   readonly visibilityTimeout?: number;
   readonly deadLetters?: { readonly queue: string; readonly maxReceiveCount: number };
+  /** Whether groups of messages are kept from each other's backlog; they are by default. */
+  readonly isFair?: boolean;
+  /** Milliseconds by which the count of the messages that wait is late. */
+  readonly countLag?: number;
 }
 
 /** What is sent. */
@@ -37,17 +41,20 @@ export type Queue = ReturnType<typeof makeQueue>;
 
 /** Makes a queue. */
 export function makeQueue(definition: QueueDefinition, { time, faults, note, nextId, deadLetterQueue }: QueueWorld) {
-  const { name, visibilityTimeout = 30, deadLetters } = definition;
+  const { name, visibilityTimeout = 30, deadLetters, isFair = true, countLag = 0 } = definition;
   const { maxReceiveCount = Number.POSITIVE_INFINITY } = deadLetters ?? {};
-  const waiting = makeFairOrder<Message>(time.now);
+  const waiting = makeFairOrder<Message>(time.now, isFair);
   const messages = new Set<Message>();
   const inFlight = new Map<string, Message>();
+  let told = 0;
   let sent = 0;
   let tellVisible = () => {};
   return {
     name,
     visibilityTimeout,
     visible: waiting.size,
+    /** Returns the count of the messages that wait, as it was a while ago. */
+    toldVisible: () => (countLag > 0 ? told : waiting.size()),
     inFlight: () => inFlight.size,
     delayed: () => messages.size - waiting.size() - inFlight.size,
     /** Returns the bodies of all messages, in the order they were sent. */
@@ -100,6 +107,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
       hideFor(message, receipt, seconds);
       received.push(receivedOf(message, receipt));
     }
+    tellCount();
     return received;
   }
 
@@ -142,7 +150,16 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
 
   function show(message: Message): void {
     waiting.push(message);
+    tellCount();
     tellVisible();
+  }
+
+  function tellCount(): void {
+    const count = waiting.size();
+    if (countLag === 0) return;
+    time.after(countLag, () => {
+      told = count;
+    });
   }
 }
 

@@ -105,7 +105,7 @@ function hide(queue: Queue, { ReceiptHandle = '', VisibilityTimeout = 0 }: Handl
 
 function attributesOf(queue: Queue): Record<string, string> {
   return {
-    ApproximateNumberOfMessages: String(queue.visible()),
+    ApproximateNumberOfMessages: String(queue.toldVisible()),
     ApproximateNumberOfMessagesNotVisible: String(queue.inFlight()),
     ApproximateNumberOfMessagesDelayed: String(queue.delayed()),
     VisibilityTimeout: String(queue.visibilityTimeout),

@@ -100,6 +100,14 @@ describe('a queue', () => {
     });
   });
 
+  it('tells the count of what waits as it was a while ago', async () => {
+    const { time, send, queue } = open({ countLag: 500 });
+    send('a');
+    expect(queue.toldVisible()).toBe(0);
+    await time.runUntil(500);
+    expect(queue.toldVisible()).toBe(1);
+  });
+
   it('gives a message again that it was told to delete, where the fault is a copy', () => {
     const { send, receive, execute, bodies } = open({}, { comesAgain: () => true, isSendRefused: () => false });
     send('a');
@@ -143,12 +151,15 @@ describe('fair order', () => {
     expect(bodies()).toEqual(['a', 'b', 'c']);
   });
 
-  it('a quiet group goes before one with thirty messages in flight', () => {
-    const { send, bodies } = open();
+  it.each([
+    [true, 'quiet'],
+    [false, 'noisy'],
+  ])('fair %s: the next message after thirty in flight of a noisy group is a %s one', (isFair, expected) => {
+    const { send, bodies } = open({ isFair });
     for (let number = 0; number < 60; number += 1) send('noisy', 'noisy');
     send('quiet', 'quiet');
     for (let batch = 0; batch < 3; batch += 1) expect(new Set(bodies())).toEqual(new Set(['noisy']));
-    expect(bodies(1)).toEqual(['quiet']);
+    expect(bodies(1)).toEqual([expected]);
   });
 
   it('a group whose messages take most of the time is noisy, too, until it was quiet for a while', async () => {

@@ -1,0 +1,53 @@
+import { BatchExecuteStatementCommand, BatchGetCommand, BatchWriteCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, test } from 'vitest';
+import { executePartially } from '../../src/dynamodb/partial.ts';
+import { ServiceError } from '../../src/service-error.ts';
+
+const refusal = new ServiceError('ProvisionedThroughputExceededException', 'no');
+const [a, b, c] = [{ id: 'a' }, { id: 'b' }, { id: 'c' }];
+const put = { PutRequest: { Item: a } };
+const removal = { DeleteRequest: { Key: b } };
+const [first, second] = [{ Statement: 'INSERT 1' }, { Statement: 'INSERT 2' }];
+
+/** Executes a command whose second entry is refused. */
+function refuseSecond(command: object) {
+  const executed: unknown[] = [];
+  const errors = [undefined, refusal];
+  const execute = (each: unknown) => {
+    executed.push(Object(each).input);
+    return { Responses: [{ TableName: 'T' }] };
+  };
+  return { answer: executePartially(command, () => errors.shift(), execute), executed };
+}
+
+test.each([
+  [
+    'keys',
+    new BatchGetCommand({ RequestItems: { T: { Keys: [a, b], ConsistentRead: true }, U: { Keys: [c] } } }),
+    { RequestItems: { T: { Keys: [a], ConsistentRead: true }, U: { Keys: [c] } } },
+    { UnprocessedKeys: { T: { Keys: [b], ConsistentRead: true } } },
+  ],
+  [
+    'items',
+    new BatchWriteCommand({ RequestItems: { T: [put, removal] } }),
+    { RequestItems: { T: [put] } },
+    { UnprocessedItems: { T: [removal] } },
+  ],
+  [
+    'statements',
+    new BatchExecuteStatementCommand({ Statements: [first, second] }),
+    { Statements: [first] },
+    { Responses: [{ TableName: 'T' }, { Error: { Code: 'ProvisionedThroughputExceeded', Message: 'no' } }] },
+  ],
+])('what is not refused of a batch is done: %s', (_, command, input, answer) => {
+  expect(refuseSecond(command)).toMatchObject({ executed: [input], answer });
+});
+
+test('where all is refused nothing is done, but statements are answered', () => {
+  const refuseAll = (command: unknown) => executePartially(command, () => refusal, Object);
+  expect(() => refuseAll(new BatchGetCommand({ RequestItems: { T: { Keys: [a, b] } } }))).toThrow(refusal);
+  expect(refuseAll(new BatchExecuteStatementCommand({ Statements: [first] }))).toMatchObject({
+    Responses: [{ Error: {} }],
+  });
+  expect(() => refuseAll(new GetCommand({ TableName: 'T', Key: a }))).toThrow('one entry');
+});
