@@ -36,9 +36,10 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
     present = Math.max(present, moment);
   }
 
-  /** Runs until this is so, or nothing is planned. */
-  function runUntilSo(isSo: () => boolean): Promise<void> {
-    return run(() => !isSo());
+  /** Runs until this is so, or nothing is planned. Returns whether it is so. */
+  async function runUntilSo(isSo: () => boolean): Promise<boolean> {
+    await run(() => !isSo());
+    return isSo();
   }
 
   async function run(mayGoOn: (next: number) => boolean): Promise<void> {

@@ -15,9 +15,10 @@ import { makeQueues } from './sqs/queues.ts';
 import { makeTime } from './time.ts';
 
 export type { ServedCall } from './calls.ts';
+export { defaultCosts } from './costs.ts';
 export type { FaultPlan } from './faults.ts';
 export type { FunctionDefinition, InvocationContext, Outcome } from './lambda/definition.ts';
-export { provisionedScaling, standardScaling } from './lambda/event-source.ts';
+export { eventOf, provisionedScaling, standardScaling } from './lambda/event-source.ts';
 export type { Happening } from './record.ts';
 export { ServiceError } from './service-error.ts';
 
@@ -87,6 +88,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     at: time.at,
     /** Runs until this moment. */
     run: time.runUntil,
+    runUntilSo: time.runUntilSo,
     invoke,
     /** Sends a message to a queue, as somebody outside. */
     send: (queue: string, message: Sent, sender = 'outside') => queues.find(queue).send(message, sender),

@@ -44,7 +44,7 @@ export function connectEventSource(
       const batch = queue.receive(batchSize);
       if (batch.length === 0) return;
       busy += 1;
-      const event: SQSEvent = { Records: batch.map(message => recordOf(message, queue.name)) };
+      const event = eventOf(batch, queue.name);
       target.invoke(event, outcome => end(batch, outcome), batch.length * workOfMessage);
     }
     planGrowth();
@@ -66,6 +66,11 @@ export function connectEventSource(
     busy -= 1;
     planLook();
   }
+}
+
+/** Returns the event that a function is given for messages of a queue. */
+export function eventOf(batch: readonly Received[], queueName: string): SQSEvent {
+  return { Records: batch.map(message => recordOf(message, queueName)) };
 }
 
 interface Connected {

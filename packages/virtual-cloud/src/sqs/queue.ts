@@ -59,6 +59,8 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     delayed: () => messages.size - waiting.size() - inFlight.size,
     /** Returns the bodies of all messages, in the order they were sent. */
     bodies: () => [...messages].map(({ body }) => body),
+    /** Returns all messages, in the order they were sent, each with the moment from which it can be received. */
+    all: () => [...messages].map(({ id, body, attributes, visibleAt }) => ({ id, body, attributes, visibleAt })),
     /** Calls back whenever a message can be received. */
     onVisible: (callback: () => void) => {
       tellVisible = callback;
@@ -68,6 +70,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     receive,
     remove,
     hide,
+    purge,
   };
 
   /** Takes a message, and returns its id. `sender` is the id of a principal. */
@@ -80,11 +83,12 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
 
   /** Takes over a message, with its id. */
   function take({ id, body, group, attributes, sender, sentAt }: SentMessage, delaySeconds = 0): void {
-    const begun = { order: sent++, receives: 0, firstReceivedAt: 0, cancelReturn: () => {} };
+    const visibleAt = time.now() + delaySeconds * 1_000;
+    const begun = { order: sent++, receives: 0, visibleAt, firstReceivedAt: 0, cancelReturn: () => {} };
     const message: Message = { id, body, group, attributes, sender, sentAt, ...begun };
     messages.add(message);
     if (delaySeconds === 0) show(message);
-    else time.after(delaySeconds * 1_000, () => show(message));
+    else time.at(visibleAt, () => messages.has(message) && show(message));
   }
 
   /** Receives messages. They stay in flight for so many seconds, or until they are removed. */
@@ -134,7 +138,8 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
 
   function hideFor(message: Message, receipt: string, seconds: number): void {
     message.cancelReturn();
-    message.cancelReturn = time.after(seconds * 1_000, () => comeBack(message, receipt));
+    message.visibleAt = time.now() + seconds * 1_000;
+    message.cancelReturn = time.at(message.visibleAt, () => comeBack(message, receipt));
   }
 
   function comeBack(message: Message, receipt: string): void {
@@ -148,7 +153,15 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
     waiting.left(message);
   }
 
+  /** Loses all messages. */
+  function purge(): void {
+    for (let message = waiting.next(); message; message = waiting.next()) waiting.left(message);
+    for (const [receipt, message] of inFlight) end(message, receipt);
+    messages.clear();
+  }
+
   function show(message: Message): void {
+    message.visibleAt = time.now();
     waiting.push(message);
     tellCount();
     tellVisible();
@@ -164,7 +177,7 @@ export function makeQueue(definition: QueueDefinition, { time, faults, note, nex
 }
 
 interface QueueWorld {
-  readonly time: Pick<VirtualTime, 'now' | 'after'>;
+  readonly time: Pick<VirtualTime, 'now' | 'at' | 'after'>;
   readonly faults: Pick<Faults, 'comesAgain'>;
   readonly note: Note;
   readonly nextId: () => string;
@@ -184,6 +197,7 @@ interface SentMessage {
 interface Message extends SentMessage {
   readonly order: number;
   receives: number;
+  visibleAt: number;
   firstReceivedAt: number;
   cancelReturn: () => void;
 }

@@ -67,7 +67,7 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
 }
 
 interface QueuesWorld {
-  readonly time: Pick<VirtualTime, 'now' | 'after'>;
+  readonly time: Pick<VirtualTime, 'now' | 'at' | 'after'>;
   readonly faults: Pick<Faults, 'comesAgain' | 'isSendRefused'>;
   readonly note: Note;
 }

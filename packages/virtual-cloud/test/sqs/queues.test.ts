@@ -52,6 +52,22 @@ describe('a queue', () => {
     expect([queue.inFlight(), queue.bodies()]).toEqual([0, []]);
   });
 
+  it('tells from when each message can be received, and loses them all where it is purged', async () => {
+    const { time, execute, queue, send, receive, bodies } = open({ visibilityTimeout: 20 });
+    send('in flight');
+    receive();
+    execute(new SendMessageCommand({ QueueUrl, MessageBody: 'later', DelaySeconds: 5 }));
+    send('now');
+    expect(queue.all().map(({ body, visibleAt }) => [body, visibleAt])).toEqual([
+      ['in flight', 20_000],
+      ['later', 5_000],
+      ['now', 0],
+    ]);
+    queue.purge();
+    await time.runUntil(30_000);
+    expect([queue.all(), bodies(), queue.inFlight(), queue.delayed()]).toEqual([[], [], 0, 0]);
+  });
+
   it('delays, hides and shows', async () => {
     const { time, execute, receive, bodies } = open();
     execute(new SendMessageCommand({ QueueUrl, MessageBody: 'later', DelaySeconds: 5 }));
