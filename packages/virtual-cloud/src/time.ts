@@ -1,5 +1,5 @@
+import { makeHeap } from './heap.ts';
 import { makeSettling } from './settling.ts';
-import { insertSorted } from './sorted.ts';
 
 /** Virtual time, in milliseconds since the epoch: a list of events, each at its moment. */
 export type VirtualTime = ReturnType<typeof makeTime>;
@@ -11,7 +11,8 @@ export type VirtualTime = ReturnType<typeof makeTime>;
  * @param afterEach - is called when the promises of an event have settled
  */
 export function makeTime(start: number, afterEach: () => void = () => undefined) {
-  const planned: Planned[] = [];
+  const planned = makeHeap<Planned>(isBefore);
+  let order = 0;
   let present = start;
   let isRunning = false;
   return { now: () => present, at, after, runUntil, runUntilSo };
@@ -19,8 +20,8 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
   /** Plans an event, after those that were planned before for the same moment. Returns the function that cancels it. */
   function at(moment: number, act: () => void): () => void {
     if (Number.isNaN(moment)) throw new RangeError('An event needs a moment.');
-    const event: Planned = { moment: Math.max(moment, present), act };
-    insertSorted(planned, event, (one, other) => one.moment < other.moment);
+    const event: Planned = { moment: Math.max(moment, present), order: order++, act };
+    planned.push(event);
     return function cancel() {
       event.act = undefined;
     };
@@ -48,7 +49,7 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
     const settling = makeSettling();
     try {
       await settling.settled();
-      for (let [next] = planned; next && mayGoOn(next.moment); [next] = planned) {
+      for (let next = planned.first(); next && mayGoOn(next.moment); next = planned.first()) {
         planned.shift();
         if (!next.act) continue;
         present = next.moment;
@@ -65,6 +66,11 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
 
 interface Planned {
   readonly moment: number;
+  readonly order: number;
   /** Nothing once it was cancelled. */
   act: (() => void) | undefined;
+}
+
+function isBefore(one: Planned, other: Planned): boolean {
+  return one.moment < other.moment || (one.moment === other.moment && one.order < other.order);
 }

@@ -103,6 +103,7 @@ function makeIndex(key: Key, tableKey: Key, now: () => number, lag: () => number
   }
 
   function follow(order: readonly string[], before: Attributes | undefined, after: Attributes | undefined): void {
+    if (before && after && key.every(({ name }) => before[name] === after[name])) return; // an update left them as they were
     seen();
     const [old, next] = [before && placeOf(before), after && placeOf(after)];
     if (old && next ? compareOrders(old, next) === 0 : old === next) return;
@@ -112,6 +113,7 @@ function makeIndex(key: Key, tableKey: Key, now: () => number, lag: () => number
     insertSorted(pending, { dueAt, apply }, (one, other) => one.dueAt < other.dueAt);
 
     function apply(): void {
+      if (latest.get(text) === dueAt) latest.delete(text);
       if (old) items.remove(old);
       if (!next || !after) return;
       const item = Object.fromEntries(Object.entries(after).filter(([name]) => names.includes(name)));

@@ -83,13 +83,13 @@ export function makeTables({
   }
 
   function get(request: GetCommandInput): object {
-    checkOptions(request, ['TableName', 'Key', 'ConsistentRead']);
+    checkOptions(request, getOptions);
     const item = tableOf(request.TableName).get(attributes(request.Key));
     return item ? { Item: native(item) } : {};
   }
 
   function put(request: PutCommandInput): object {
-    checkOptions(request, [...writeOptions, 'Item']);
+    checkOptions(request, putOptions);
     const table = tableOf(request.TableName);
     const item = attributes(request.Item);
     const before = table.get(keyOf(table, item));
@@ -99,7 +99,7 @@ export function makeTables({
   }
 
   function remove(request: DeleteCommandInput): object {
-    checkOptions(request, [...writeOptions, 'Key']);
+    checkOptions(request, deleteOptions);
     const table = tableOf(request.TableName);
     const key = attributes(request.Key);
     const before = table.get(key);
@@ -109,7 +109,7 @@ export function makeTables({
   }
 
   function update(request: UpdateCommandInput): object {
-    checkOptions(request, [...writeOptions, 'Key', 'UpdateExpression']);
+    checkOptions(request, updateOptions);
     const table = tableOf(request.TableName);
     const key = attributes(request.Key);
     const before = table.get(key);
@@ -148,6 +148,7 @@ export function makeTables({
   }
 }
 
+const getOptions = ['TableName', 'Key', 'ConsistentRead'];
 const writeOptions = [
   'TableName',
   'ConditionExpression',
@@ -155,6 +156,9 @@ const writeOptions = [
   'ExpressionAttributeValues',
   'ReturnValues',
 ];
+const putOptions = [...writeOptions, 'Item'];
+const deleteOptions = [...writeOptions, 'Key'];
+const updateOptions = [...deleteOptions, 'UpdateExpression'];
 
 function keyOf({ key }: Table, item: Attributes): Attributes {
   return partOf(
