@@ -86,6 +86,8 @@ function broken(isConnected: boolean, detail: string) {
 /** Makes what calls DynamoDB, and notes what it reads of deliveries together with their webhooks. */
 function makeNotingDynamo(call: Dynamo, now: () => number) {
   const readings = new Map<string, Reading>();
+  /** What was read by the keys that it left unprocessed: who asks for these goes on with that reading. */
+  const unfinished = new WeakMap<object, BatchReading>();
   const dynamo: Dynamo = async (command, options) => {
     const output = await call(command, options);
     if (command instanceof BatchGetCommand) note(command.input, output);
@@ -94,19 +96,33 @@ function makeNotingDynamo(call: Dynamo, now: () => number) {
   return { dynamo, lastReadingOf: (deliveryId: string) => readings.get(deliveryId) };
 
   function note({ RequestItems = {} }: BatchGetCommand['input'], output: object): void {
-    const { Responses: found = {} }: BatchGetOutput = output;
-    const { Webhooks: asked, Deliveries: heads } = RequestItems;
-    if (!asked || !heads) return;
+    const { Responses = {}, UnprocessedKeys = {} }: BatchGetOutput = output;
+    const begun = unfinished.get(RequestItems) ?? { at: now(), asked: RequestItems, found: [] };
+    const reading = { ...begun, found: [...begun.found, Responses] };
+    if (Object.keys(UnprocessedKeys).length > 0) unfinished.set(UnprocessedKeys, reading);
+    keep(reading);
+  }
+
+  function keep({ at, asked, found }: BatchReading): void {
+    const { Webhooks: webhooks, Deliveries: heads } = asked;
+    if (!webhooks || !heads) return;
+    const itemsOf = (table: string) => found.flatMap(responses => responses[table] ?? []);
     for (const { id } of heads.Keys ?? []) {
-      const head = found.Deliveries?.find(item => item.id === id && item.part === headPart);
       readings.set(String(id), {
-        at: now(),
-        isConsistent: asked.ConsistentRead === true,
-        head,
-        webhooks: found.Webhooks ?? [],
+        at,
+        isConsistent: webhooks.ConsistentRead === true,
+        head: itemsOf('Deliveries').find(item => item.id === id && item.part === headPart),
+        webhooks: itemsOf('Webhooks'),
       });
     }
   }
 }
 
-type BatchGetOutput = Partial<Pick<BatchGetCommandOutput, 'Responses'>>;
+type BatchGetOutput = Partial<Pick<BatchGetCommandOutput, 'Responses' | 'UnprocessedKeys'>>;
+
+/** A reading of one call or more: when it began, what it asked for, what each of its calls told. */
+interface BatchReading {
+  readonly at: number;
+  readonly asked: NonNullable<BatchGetCommand['input']['RequestItems']>;
+  readonly found: readonly NonNullable<BatchGetCommandOutput['Responses']>[];
+}

@@ -50,7 +50,7 @@ export function watchTables(tables: Tables, now: () => number) {
 }
 
 /** Returns what stood there at a moment. */
-export function itemAt(changes: readonly Change[], moment: number): Item | undefined {
+function itemAt(changes: readonly Change[], moment: number): Item | undefined {
   return changes.findLast(({ at }) => at <= moment)?.item;
 }
 
