@@ -84,7 +84,7 @@ export default defineConfig({
           include: ['lab/test/*/**/*.test.ts'],
           exclude: ['lab/test/world/seeds.test.ts'],
           isolate,
-          testTimeout: 30_000,
+          testTimeout: 120_000, // a world takes seconds, on a busy machine many
           maxWorkers,
           sequence: { groupOrder: 1 },
         },
