@@ -5,7 +5,8 @@ import { firstSeedOfTree } from './gate.ts';
 /** The output of `npm run world -- --help`. */
 export const usage = `npm run world [-- OPTIONS]
 
-Runs delivery by the product's own functions in virtual time, with faults by seed, and ends with 1 if a promise is broken.
+Runs delivery and the base API by the product's own functions in virtual time, with faults and people by seed, and ends with 1 if a promise
+is broken.
 
   --seeds N      seeds from the first on (20)
   --from N       the first seed (1)

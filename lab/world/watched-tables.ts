@@ -49,15 +49,10 @@ export function watchTables(tables: Tables, now: () => number) {
   }
 }
 
-/** Returns what stood there at a moment. */
-function itemAt(changes: readonly Change[], moment: number): Item | undefined {
-  return changes.findLast(({ at }) => at <= moment)?.item;
-}
-
 /** Returns what stood there at any time of a span. */
 export function itemsWithin(changes: readonly Change[], from: number, until: number): readonly (Item | undefined)[] {
   const meanwhile = changes.filter(({ at }) => from < at && at <= until).map(({ item }) => item);
-  return [itemAt(changes, from), ...meanwhile];
+  return [changes.findLast(({ at }) => at <= from)?.item, ...meanwhile];
 }
 
 const keysOfWatched: Readonly<Record<string, readonly string[]>> = {
