@@ -63,7 +63,11 @@ export function judgeAttempts(
     }
     if (record.result === 'delivered' && after.state !== 'delivered') violate('a success did not end it', id);
     const isGone = after.goneFrom !== undefined && after.state === 'held';
-    const isCharged = isFailure(record) && !isGone && !before?.broughtForward && !isTest(after);
+    const forwardAt = before?.broughtForward?.at;
+    const mayCharge = isFailure(record) && !isGone && !isTest(after);
+    // By the clocks of two processes one that was under way may be brought forward: then it counts as what it was.
+    const isUnderWay = forwardAt !== undefined && Date.parse(record.startedAt) < forwardAt + clockError;
+    const isCharged = mayCharge && (forwardAt === undefined || (isUnderWay && charged > (before?.charged ?? 0)));
     if (charged !== (before?.charged ?? 0) + (isCharged ? 1 : 0)) violate('charged otherwise than it went', id);
     if (isCharged && after.wait) {
       const wait = stage.values.RETRY_SCHEDULE[charged - 1] ?? Number.POSITIVE_INFINITY;
@@ -73,7 +77,13 @@ export function judgeAttempts(
       if (nextAttemptAt > at + wait + clockError) violate('its wait is longer than the schedule has it', id);
     }
     const original = before?.broughtForward?.originalDueAt;
-    if (original !== undefined && after.wait && record.result !== 'slow' && after.wait.nextAttemptAt < original) {
+    if (
+      !isCharged &&
+      original !== undefined &&
+      after.wait &&
+      record.result !== 'slow' &&
+      after.wait.nextAttemptAt < original
+    ) {
       violate('a resend moved the attempt after it', id);
     }
   }
