@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { SeedJob, SeedReport } from './run-seeds.ts';
+import type { WorldName } from './kinds.ts';
+import type { SeedReport } from './run-seeds.ts';
 
 /** A seed that found a fault once. */
-interface FoundSeed extends Omit<SeedJob, 'trace'> {
+interface FoundSeed extends WorldName {
   /** What was broken. */
   readonly found: string;
 }
@@ -34,7 +35,7 @@ export function foundBefore(broken: readonly SeedReport[]): readonly SeedReport[
   const parent = checkOutParent();
   if (parent === undefined) return [];
   try {
-    const known = broken.filter(({ seed, faultClass }) => isBrokenIn(parent, seed, faultClass));
+    const known = broken.filter(report => isBrokenIn(parent, report));
     if (known.length > 0) noteFound(known);
     return known;
   } finally {
@@ -54,15 +55,13 @@ function checkOutParent(): string | undefined {
   return folder;
 }
 
-/** Returns whether a seed ends with a broken promise there. A commit without this program finds nothing. */
-function isBrokenIn(folder: string, seed: number, faultClass: string): boolean {
+/** Returns whether a world ends with a broken promise there. A commit without this program finds nothing. */
+function isBrokenIn(folder: string, { kind, seed, faultClass }: WorldName): boolean {
   const program = path.join(folder, 'lab/world/world.ts');
   if (!existsSync(program)) return false;
   try {
-    execFileSync(process.execPath, [program, '--seed', String(seed), '--class', faultClass], {
-      cwd: folder,
-      stdio: 'pipe',
-    });
+    const world = ['--kind', kind, '--seed', String(seed), '--class', faultClass];
+    execFileSync(process.execPath, [program, ...world], { cwd: folder, stdio: 'pipe' });
     return false;
   } catch (error) {
     return error instanceof Error && 'stdout' in error && String(error.stdout).includes('A promise is broken');
@@ -70,7 +69,8 @@ function isBrokenIn(folder: string, seed: number, faultClass: string): boolean {
 }
 
 function noteFound(known: readonly SeedReport[]): void {
-  const noted = known.map(({ seed, faultClass, violations: [first] }) => ({
+  const noted = known.map(({ kind, seed, faultClass, violations: [first] }) => ({
+    kind,
     seed,
     faultClass,
     found: first?.what ?? '',

@@ -1,18 +1,20 @@
 import { parseArgs } from 'node:util';
 import { type FaultClass, faultClasses } from './fault-classes.ts';
 import { firstSeedOfTree } from './gate.ts';
+import { type Kind, kinds } from './kinds.ts';
 
 /** The output of `npm run world -- --help`. */
 export const usage = `npm run world [-- OPTIONS]
 
-Runs delivery and the base API by the product's own functions in virtual time, with faults and people by seed, and ends with 1 if a promise
-is broken.
+Runs delivery, the base API and the endpoints of tokens by the product's own functions in virtual time, with faults and people by seed, and
+ends with 1 if a promise is broken.
 
-  --seeds N      seeds from the first on (20)
+  --seeds N      seeds from the first on, of each kind (20)
   --from N       the first seed (1)
   --seed N       this seed only
+  --kind KIND    ${kinds.join(', ')}; without it both
   --class CLASS  ${faultClasses.join(', ')}; without it the seed says which
-  --trace ID     with --seed: what happened to a delivery
+  --trace ID     with --seed: what happened to a delivery, a request or a session
   --gate         seeds from one on that the files of the commit say, and all that found a fault before; what is broken in the parent
                  commit, too, is written to found-seeds.json and does not count
   --help         this text
@@ -21,8 +23,9 @@ is broken.
 /** The options of a run. */
 export interface WorldOptions {
   readonly seeds: readonly number[];
+  readonly kinds: readonly Kind[];
   readonly faultClass: FaultClass | undefined;
-  /** The id of a delivery. */
+  /** The id of a delivery, a request or a session. */
   readonly trace: string | undefined;
   readonly gate: boolean;
   readonly help: boolean;
@@ -40,6 +43,7 @@ export function readOptions(args: readonly string[]): WorldOptions {
       seeds: { type: 'string', default: '20' },
       from: { type: 'string', default: '1' },
       seed: { type: 'string' },
+      kind: { type: 'string' },
       class: { type: 'string' },
       trace: { type: 'string' },
       gate: { type: 'boolean', default: false },
@@ -52,7 +56,13 @@ export function readOptions(args: readonly string[]): WorldOptions {
   const first = seed === undefined ? wholeNumber('--from', from) : wholeNumber('--seed', seed);
   const count = seed === undefined ? wholeNumber('--seeds', values.seeds) : 1;
   const seeds = Array.from({ length: count }, (_, index) => first + index);
-  return { seeds, faultClass: readClass(values.class), trace, gate, help };
+  return { seeds, kinds: readKinds(values.kind), faultClass: readClass(values.class), trace, gate, help };
+}
+
+function readKinds(text: string | undefined): readonly Kind[] {
+  const found = kinds.filter(name => text === undefined || name === text);
+  if (found.length === 0) throw new TypeError(`--kind "${text}" is none of ${kinds.join(', ')}.`);
+  return found;
 }
 
 function readClass(text: string | undefined): FaultClass | undefined {

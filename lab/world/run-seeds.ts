@@ -2,26 +2,23 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Happening } from '@emissor/virtual-cloud';
-import type { FaultClass } from './fault-classes.ts';
-import type { SeedResult } from './run-seed.ts';
+import type { KindResult, WorldName } from './kinds.ts';
 
-/** A seed to run. */
-export interface SeedJob {
-  readonly seed: number;
-  readonly faultClass: FaultClass;
-  /** The id of the delivery to trace, if not that of the first broken promise. */
+/** A world to run. */
+export interface SeedJob extends WorldName {
+  /** The id of the delivery, request or session to trace, if not that of the first broken promise. */
   readonly trace?: string | undefined;
 }
 
 /** What became of it. */
-export interface SeedReport extends Omit<SeedResult, 'trace'> {
-  /** The id of the delivery that the trace is about, if there is one. */
+export interface SeedReport extends Omit<KindResult, 'trace'> {
+  /** The id of what the trace is about, if there is one. */
   readonly traced: string | undefined;
   readonly trace: readonly Happening[];
 }
 
 /**
- * Runs seeds in threads, as many at once as there are processors. Returns the reports in the order of the jobs. `onDone`: called
+ * Runs worlds in threads, as many at once as there are processors. Returns the reports in the order of the jobs. `onDone`: called
  * after each, with the number that are done.
  */
 export async function runSeeds(jobs: readonly SeedJob[], onDone: (done: number) => void): Promise<SeedReport[]> {

@@ -1,14 +1,14 @@
 import { parentPort } from 'node:worker_threads';
-import { runSeed } from './run-seed.ts';
+import { runWorld } from './kinds.ts';
 import type { SeedJob, SeedReport } from './run-seeds.ts';
 
-/* A thread that runs one seed after another. */
+/* A thread that runs one world after another. */
 parentPort?.on('message', async (job: SeedJob) => {
   parentPort?.postMessage(await report(job));
 });
 
-async function report({ seed, faultClass, trace }: SeedJob): Promise<SeedReport> {
-  const { trace: traceOf, ...figures } = await runSeed(seed, faultClass);
-  const shown = trace ?? figures.violations.find(({ deliveryId }) => deliveryId !== undefined)?.deliveryId;
+async function report({ trace, ...name }: SeedJob): Promise<SeedReport> {
+  const { trace: traceOf, ...figures } = await runWorld(name);
+  const shown = trace ?? figures.violations.find(({ about }) => about !== undefined)?.about;
   return { ...figures, traced: shown, trace: shown === undefined ? [] : traceOf(shown) };
 }

@@ -47,7 +47,8 @@ export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], t
 
 const day = 86_400;
 
-const keyRotation = {
+/** The settings of the rotation that makes the first keys. */
+export const keyRotation = {
   KEYRING_TABLE: 'Keyring',
   KEY_ARN: 'arn:aws:kms:sa-east-1:000000000000:key/world',
   SIGNING_ALGORITHM: 'ES256',

@@ -1,38 +1,18 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.composition.ts';
 import { composeDeliver } from '../../../lambdas/delivery/worker/deliver.composition.ts';
-import { type FaultClass, faultClasses } from '../../world/fault-classes.ts';
 import { runSeed } from '../../world/run-seed.ts';
 import type { Compositions } from '../../world/stage.ts';
 
-test.each(faultClasses.map((name, index) => [name, index + 1] as const))(
-  'In a world with the faults %s every promise is kept.',
-  async (faultClass, seed) => {
-    const { violations, events, posts } = await runSeed(seed, faultClass);
-    expect(violations).toEqual([]);
-    expect(posts).toBeGreaterThan(events);
-  },
-);
-
-test.each(foundSeeds())('Seed $seed, which found something once, keeps every promise: $found', async one => {
-  expect((await runSeed(one.seed, one.class)).violations).toEqual([]);
-});
-
 test('The same seed makes the same world, also in two programs.', async () => {
   const [one, other] = [await runProgram('7'), await runProgram('7')];
-  expect(one).toMatch(digest);
-  expect(digest.exec(other)?.[0]).toBe(digest.exec(one)?.[0]);
+  expect(one.match(digests)).toHaveLength(2); // of each kind of world
+  expect(other.match(digests)).toEqual(one.match(digests));
   expect((await runSeed(7, 'all')).digest).toBe((await runSeed(7, 'all')).digest);
 });
-
-/** Returns the seeds that have found a fault of the product, or of the judge. */
-function foundSeeds(): readonly { readonly seed: number; readonly class: FaultClass; readonly found: string }[] {
-  return JSON.parse(readFileSync(path.join(import.meta.dirname, '../../world/found-seeds.json'), 'utf8'));
-}
 
 /** Runs a seed in a program of its own. Its digest is not that of this suite: log lines hold lines of code, which Vite moves. */
 async function runProgram(seed: string): Promise<string> {
@@ -40,7 +20,7 @@ async function runProgram(seed: string): Promise<string> {
   return stdout;
 }
 
-const digest = /\b[0-9a-f]{16}\b/;
+const digests = /\b[0-9a-f]{16}\b/g;
 const program = path.join(import.meta.dirname, '../../world/world.ts');
 
 /** Faults of the product, and what is found of them. */

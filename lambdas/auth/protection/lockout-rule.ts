@@ -58,8 +58,8 @@ export function parseFailures(item: Item | undefined, client: string, now: numbe
   const others = clientsIn(item).filter(other => other !== client);
   const sum = sumOf([own, ...others.map(other => countOf(item, other, now))]);
   const lockEnds = [
-    own.last + lockDuration(own.failures, thresholds.oneClient),
-    counted.sharedAt + lockDuration(sum, thresholds.allClients),
+    lockEnd(own.last, own.failures, thresholds.oneClient),
+    lockEnd(counted.sharedAt, sum, thresholds.allClients),
   ];
   return {
     ...own,
@@ -91,9 +91,9 @@ export function summariseFailures(item: Item | undefined, now: number): FailureS
     clients: counts.map(({ client, failures, last }) => ({
       client,
       failures,
-      ...lockUntil(last + lockDuration(failures, thresholds.oneClient), now),
+      ...lockUntil(lockEnd(last, failures, thresholds.oneClient), now),
     })),
-    ...lockUntil(sharedAt + lockDuration(sumOf(counts), thresholds.allClients), now),
+    ...lockUntil(lockEnd(sharedAt, sumOf(counts), thresholds.allClients), now),
   };
 }
 
@@ -147,9 +147,13 @@ const share = 10;
 /** The number of failures at which the first lock begins: of one client, and of the sum over all clients. */
 const thresholds = { oneClient: 5, allClients: 50 } as const;
 
-/** Returns the time that the n-th failure locks, in milliseconds: a doubling lock from the threshold on, with a cap. */
-function lockDuration(failures: number, threshold: number): number {
-  return failures < threshold ? 0 : Math.min(firstLock * 2 ** (failures - threshold), longestLock);
+/**
+ * Returns when the lock ends that the n-th failure began: one that doubles from the threshold on, with a cap. Below the threshold there is
+ * none, also for a clock that is behind the one which counted the failure.
+ */
+function lockEnd(lastFailure: number, failures: number, threshold: number): number {
+  if (failures < threshold) return Number.NEGATIVE_INFINITY;
+  return lastFailure + Math.min(firstLock * 2 ** (failures - threshold), longestLock);
 }
 
 const firstLock = 1_000;

@@ -1,0 +1,172 @@
+import { BatchGetCommand, DeleteCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, test } from 'vitest';
+import { composeIntrospect } from '../../../lambdas/auth/endpoints/introspect.composition.ts';
+import { composeToken } from '../../../lambdas/auth/endpoints/token.composition.ts';
+import { runTokenSeed } from '../../world/auth/run-token-seed.ts';
+import type { TokenCompositions } from '../../world/auth/token-stage.ts';
+import type { FaultClass } from '../../world/fault-classes.ts';
+import { product, reading, sending } from './altered-products.ts';
+
+/** A product with faults, and what is found of each of them. */
+interface Faulty {
+  readonly that: string;
+  readonly altered: TokenCompositions;
+  readonly found: readonly RegExp[];
+  /** @default calm */
+  readonly faultClass?: FaultClass;
+  /** In the third world there are very many sessions. @default 1 */
+  readonly seed?: number;
+}
+
+/** The product as it once was. */
+const former: readonly Faulty[] = [
+  {
+    that: 'leaves the session of a login that it could not commit (T1)',
+    faultClass: 'spells',
+    altered: sending(command => {
+      if (command instanceof DeleteCommand && command.input.ConditionExpression === undefined) aimElsewhere(command);
+    }),
+    found: [/^a login without tokens leaves a session/],
+  },
+  {
+    that: 'counts the first of all sessions that a user has, whatever their client (T2)',
+    seed: 3,
+    altered: sending(command => {
+      if (!(command instanceof QueryCommand) || command.input.IndexName !== 'byClient') return;
+      const { ':client': client, ':user': prefix } = command.input.ExpressionAttributeValues ?? {};
+      Object.assign(command.input, {
+        IndexName: undefined,
+        KeyConditionExpression: 'userId = :user',
+        FilterExpression: 'clientId = :client',
+        ExpressionAttributeValues: { ':client': client, ':user': String(prefix).slice(0, -1) },
+      });
+    }),
+    found: [/sessions of a user live at one client/],
+  },
+];
+
+const others: readonly Faulty[] = [
+  {
+    that: 'rotates and commits whatever was written meanwhile',
+    altered: sending(command => {
+      if (!(command instanceof UpdateCommand)) return;
+      if (nameIn(command, 'logins_') !== undefined) writeAnyway(command, 'pk');
+      if (nameIn(command, 'rotationId') === undefined) return;
+      writeAnyway(command, 'userId');
+      addOneTo(command, 'counter');
+    }),
+    found: [/^a refresh token has two successors/, /^a success was committed under a lock/],
+  },
+  {
+    that: 'ends no session, and counts no failure',
+    altered: sending(command => {
+      if (!(command instanceof UpdateCommand)) return;
+      if ((nameIn(command, 'revokedFor') ?? nameIn(command, 'latest_')) !== undefined) aimElsewhere(command);
+    }),
+    found: [/^revoked, and the session goes on/, /^used again, and the session goes on/, /^a failure does not count/],
+  },
+  {
+    that: 'sees no end of sessions, and ends the newest first where there are too many',
+    seed: 3,
+    altered: reading((table, item) => {
+      if (table === 'Users' || table === 'Clients') Object.assign(item, { version: 1, status: 'enabled' });
+      if (table === 'Sessions') item.rotatedAt = 4e12 - Number(item.rotatedAt);
+    }),
+    found: [
+      /^token refresh_token: granted what had to be refused/,
+      /^introspect: granted what had to be refused/,
+      /^a session was ended before \d+ that are worth less/,
+    ],
+  },
+  {
+    that: 'takes each lock for one that is over',
+    seed: 2,
+    altered: reading((_, item) => {
+      for (const name of lockMomentsIn(item)) item[name] = Number(item[name]) - 3_600_000;
+    }),
+    found: [/^token password: granted what had to be refused/],
+  },
+  {
+    that: 'locks with the first failure',
+    altered: reading((_, item) => {
+      for (const name of Object.keys(item)) if (name.startsWith('total_')) item[name] = Number(item[name]) + 4;
+    }),
+    found: [/^token password: refused what had to be granted/],
+  },
+  {
+    that: 'is careless of times, sums, reads, ends and what it did not foresee',
+    altered: {
+      ...product,
+      token: composeCareless,
+      introspect: (...given) => {
+        const introspect = composeIntrospect(...given);
+        return async request => ({ ...(await introspect(request)), statusCode: 500 });
+      },
+    },
+    found: [
+      /^introspect: unforeseen/,
+      /^the times of a token are wrong/,
+      /^the metric TokenIssued is/,
+      /^a session outlives its end/,
+      /^login: BatchGet Users 2 times, and not 1/,
+    ],
+  },
+];
+
+test.each([...former, ...others])(
+  'A product that $that is found out.',
+  async ({ faultClass = 'calm', seed = 1, altered, found }) => {
+    const { violations } = await runTokenSeed(seed, faultClass, altered);
+    for (const what of found) expect([what, violations.some(broken => what.test(broken.what))]).toEqual([what, true]);
+  },
+);
+
+/** Its tokens live too long, its sessions have another end, it counts each answer twice and reads everything twice. */
+function composeCareless(
+  ...[environment, outside, telemetry]: Parameters<typeof composeToken>
+): ReturnType<typeof composeToken> {
+  const { dynamo } = outside;
+  const careless = { ...telemetry, count: (metric: string) => telemetry.count(metric, 2) };
+  return composeToken(
+    { ...environment, ACCESS_TOKEN_SECONDS: 1_000 },
+    {
+      ...outside,
+      dynamo: async (command, options) => {
+        if (command instanceof PutCommand) command.input.Item = { ...command.input.Item, ttl: 1 };
+        if (command instanceof BatchGetCommand) await dynamo(new BatchGetCommand(command.input), options);
+        return dynamo(command, options);
+      },
+    },
+    careless,
+  );
+}
+
+/** Has a command write an item that nobody reads. */
+function aimElsewhere({ input }: DeleteCommand | UpdateCommand): void {
+  input.Key = Object.fromEntries(Object.keys(input.Key ?? {}).map(name => [name, 'elsewhere']));
+}
+
+/** Has a command write whatever the item is like, where there is one. */
+function writeAnyway({ input }: UpdateCommand, key: string): void {
+  input.ConditionExpression = `(${input.ConditionExpression}) OR attribute_exists(${key})`;
+}
+
+/** Has a command add one to an attribute in place of setting it. */
+function addOneTo(command: UpdateCommand, attribute: string): void {
+  const { input } = command;
+  const name = nameIn(command, attribute);
+  const [assignment, value = ''] = new RegExp(`${name} = (:v\\d+)`).exec(input.UpdateExpression ?? '') ?? [];
+  input.UpdateExpression = input.UpdateExpression?.replace(`${assignment}`, `${name} = ${name} + ${value}`);
+  input.ExpressionAttributeValues = { ...input.ExpressionAttributeValues, [value]: 1 };
+}
+
+/** Returns the placeholder of an attribute whose name begins so. */
+function nameIn({ input }: UpdateCommand, prefix: string): string | undefined {
+  const names = Object.entries(input.ExpressionAttributeNames ?? {});
+  return names.find(([, name]) => name.startsWith(prefix))?.[0];
+}
+
+/** Returns the attributes with the moments that locks begin at. */
+function lockMomentsIn(item: object): readonly string[] {
+  return Object.keys(item).filter(name => name.startsWith('last_') || name === 'sharedAt');
+}

@@ -1,0 +1,31 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
+
+/** What an access token says, unverified; nothing where it is none. */
+export function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined {
+  const [, claims, signature] = token.split('.');
+  return claims === undefined || signature === undefined || !token.startsWith('ey') ? undefined : decode(claims);
+}
+
+/** Makes what tells whether an access token was signed by a key of the keyring, by the rules of RFC 9068. */
+export function makeSignatureCheck(keyring: readonly Item[]): (token: string) => boolean {
+  const keys = new Map<unknown, KeyObject>();
+  for (const { kind, keyId, publicKey } of keyring) {
+    if (kind !== 'signing' || !(publicKey instanceof Uint8Array)) continue;
+    keys.set(keyId, createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' }));
+  }
+
+  return function isSigned(token) {
+    const [header = '', claims = '', signature = ''] = token.split('.');
+    const { kid, alg, typ } = decode(header);
+    const key = keys.get(kid);
+    if (!key || alg !== 'ES256' || typ !== 'at+jwt') return false;
+    const signed = Buffer.from(`${header}.${claims}`);
+    return verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url'));
+  };
+}
+
+function decode(part: string): Readonly<Record<string, unknown>> {
+  const decoded: Readonly<Record<string, unknown>> = JSON.parse(Buffer.from(part, 'base64url').toString());
+  return decoded;
+}

@@ -1,0 +1,44 @@
+import { claimsOf, makeSignatureCheck } from '../access-tokens.ts';
+import { timesOf } from '../clocks.ts';
+import { tokensOf } from '../journal.ts';
+import { accessTokenSeconds, audience, issuer } from '../token-stage.ts';
+import type { Evidence, ViolateToken } from './evidence.ts';
+
+/** Judges the tokens of each grant: they verify by the keys of the world, say what is so, and are of their session. */
+export function judgeAccessTokens({ world, requests, states }: Evidence, violate: ViolateToken): void {
+  const isSigned = makeSignatureCheck(world.tables.items('Keyring'));
+  const seen = new Set<unknown>();
+  for (const request of requests) {
+    const tokens = tokensOf(request);
+    if (!tokens) continue;
+    const { id } = request;
+    const claims = claimsOf(tokens.access_token) ?? {};
+    if (!isSigned(tokens.access_token)) violate('an access token does not verify', id);
+    if (seen.has(claims.jti)) violate('two access tokens have one id', id);
+    seen.add(claims.jti);
+    const [earliest, latest] = timesOf(request);
+    const isOnTime = Number(claims.iat) >= Math.floor(earliest / 1_000) && Number(claims.iat) <= latest / 1_000;
+    if (!isOnTime || Number(claims.exp) !== Number(claims.iat) + accessTokenSeconds)
+      violate('the times of a token are wrong', id);
+    if (tokens.expires_in !== accessTokenSeconds || tokens.scope !== claims.scope)
+      violate('an answer and its token differ', id);
+    const sessions = states.sessions(request, String(claims.sid));
+    const isTrue = sessions.some(
+      session =>
+        session?.userId === claims.sub &&
+        session?.clientId === claims.client_id &&
+        session?.accountId === claims.account_id,
+    );
+    if (!isTrue || claims.client_id !== request.form.client_id) violate('a token names another session', id);
+    if (claims.iss !== issuer || claims.aud !== audience)
+      violate('a token is of another issuer, or for another audience', id);
+    if (tokens.refresh_token !== undefined && !tokens.refresh_token.startsWith(`${claims.sid}.`)) {
+      violate('the two tokens of an answer are of two sessions', id);
+    }
+    const allowed = states
+      .clients(request, request.form.client_id ?? '')
+      .map(client => client?.grants.includes('refresh_token'));
+    if (!allowed.includes(tokens.refresh_token !== undefined))
+      violate('a refresh token for a client that may not refresh, or none', id);
+  }
+}

@@ -1,0 +1,78 @@
+import type { TokenRequest } from '../journal.ts';
+import type { Evidence, ViolateToken } from './evidence.ts';
+
+/** Judges how often DynamoDB is called for a request in calm: reads and writes by table, at most. */
+export function judgeCalls(evidence: Evidence, violate: ViolateToken): void {
+  for (const request of evidence.requests) {
+    if (!evidence.isCalm(request)) continue;
+    const kind = kindOf(request, evidence);
+    const made = Map.groupBy(request.calls, ({ name }) => name);
+    for (const [name, { length }] of made) {
+      const most = mostCalls[kind][name] ?? 0;
+      if (length > most) violate(`${kind}: ${name} ${length} times, and not ${most}`, request.id);
+    }
+  }
+}
+
+/** What a request is, as far as its calls go. */
+type Kind = 'refused client' | 'login' | 'refused login' | 'locked login' | 'refresh' | 'revocation' | 'introspection';
+
+function kindOf(request: TokenRequest, { reasonOf }: Evidence): Kind {
+  const { endpoint, form, answer } = request;
+  if (answer?.status === 401) return 'refused client';
+  if (endpoint === 'revoke') return 'revocation';
+  if (endpoint === 'introspect') return 'introspection';
+  if (form.grant_type === 'refresh_token') return 'refresh';
+  if (reasonOf(request) === 'user_locked') return 'locked login';
+  return answer?.status === 200 ? 'login' : 'refused login';
+}
+
+/** Of each request: the keyring is read again where it is 30 s old, and the day's first use of a secret in a process is noted. */
+const each = { 'Query Keyring': 2, 'Update Lockouts': 1 };
+
+/** Whoever logs in, and whatever comes of it. */
+const eachLogin = { ...each, 'BatchGet Credentials Lockouts Clients': 1, 'BatchGet Users': 1 };
+
+const mostCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
+  /** The minute of its address may begin side by side, too. */
+  'refused client': {
+    'Query Keyring': 2,
+    'BatchGet Credentials Lockouts Clients': 1,
+    'BatchGet Users Sessions Lockouts Clients': 1,
+    'BatchGet Lockouts Clients': 1,
+    'BatchGet Lockouts': 3,
+    'Update Lockouts': 3,
+  },
+  /** One in twenty counts the sessions. */
+  login: {
+    ...eachLogin,
+    'Update Lockouts': 2,
+    'Put Sessions': 1,
+    'Query Sessions': 1,
+    'BatchGet Sessions': 3,
+    'Delete Sessions': 100,
+  },
+  /** A failure, the clean-up beside it, and the client's minute, which may begin side by side; or a session that a lock overtook. */
+  'refused login': {
+    ...eachLogin,
+    'Update Lockouts': 6,
+    'BatchGet Lockouts': 1,
+    'Put Sessions': 1,
+    'Delete Sessions': 1,
+  },
+  'locked login': eachLogin,
+  /** Of some at once, one rotates; without a grace period the next one ends the session. */
+  refresh: {
+    ...each,
+    'BatchGet Users Sessions Lockouts Clients': 1,
+    'Update Sessions': 2,
+    'BatchGet Sessions': 1,
+  },
+  revocation: { ...each, 'BatchGet Lockouts Clients': 1, 'BatchGet Sessions': 1, 'Update Sessions': 1 },
+  introspection: {
+    ...each,
+    'BatchGet Lockouts Clients': 1,
+    'BatchGet Clients Users Sessions': 1,
+    'BatchGet Users Sessions': 1,
+  },
+};

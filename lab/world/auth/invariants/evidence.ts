@@ -1,0 +1,56 @@
+import { faultTime } from '../../fault-classes.ts';
+import { second } from '../../times.ts';
+import type { TokenRequest } from '../journal.ts';
+import { makeLockModel } from '../lock-model.ts';
+import type { TokenWorld } from '../make-token-world.ts';
+import { makeStates } from '../states.ts';
+import { makeVerdicts } from '../verdicts.ts';
+
+/** What judges look at when a world has ended. */
+export type Evidence = ReturnType<typeof makeEvidence>;
+
+/** A broken promise, and the id of the request or session that it was broken for, if it is one's. */
+export interface TokenViolation {
+  readonly what: string;
+  readonly about?: string;
+}
+
+/** Notes a broken promise. */
+export type ViolateToken = (what: string, about?: string) => void;
+
+/** Makes the evidence of a world that has ended. */
+export function makeEvidence(world: TokenWorld, began: number) {
+  const { history, journal, faultClass } = world;
+  const states = makeStates(history);
+  const locks = makeLockModel(history, journal);
+  const reasons = readReasons(world);
+  const reasonOf = ({ id }: TokenRequest) => reasons.get(id);
+  return { world, states, locks, verdicts: makeVerdicts(states, locks), requests: journal.all(), isCalm, reasonOf };
+
+  /** Returns whether nothing went wrong while a request was under way, nor shortly before. */
+  function isCalm({ sentAt }: TokenRequest): boolean {
+    return faultClass === 'calm' || sentAt > began + faultTime + 10 * second;
+  }
+}
+
+/** Collects broken promises. The same one of the same request or session counts once. */
+export function makeViolations() {
+  const violations = new Map<string, TokenViolation>();
+  return {
+    all: () => [...violations.values()],
+    violate: (what: string, about?: string) => {
+      violations.set(`${what} ${about ?? ''}`, { what, ...(about !== undefined && { about }) });
+    },
+  };
+}
+
+/** Returns why requests were refused, as the audit trail tells operators. */
+function readReasons({ cloud }: TokenWorld): ReadonlyMap<string, string> {
+  const lines = cloud.logs({ text: /"message":"\w+\.refused"/ });
+  return new Map(
+    lines.flatMap(({ text }) => {
+      const line: Readonly<Record<string, unknown>> = JSON.parse(text);
+      return line.reason === undefined ? [] : [[String(line.requestId), String(line.reason)] as const];
+    }),
+  );
+}

@@ -1,0 +1,31 @@
+import type { TokenWorld } from '../make-token-world.ts';
+import { judgeAccessTokens } from './access-tokens.ts';
+import { judgeAnswers } from './answers.ts';
+import { judgeCalls } from './calls.ts';
+import { makeEvidence, makeViolations, type TokenViolation } from './evidence.ts';
+import { judgeLockoutCounts } from './lockout-counts.ts';
+import { judgeMetrics } from './metrics.ts';
+import { judgeRotation } from './rotation.ts';
+import { judgeSessionLimit } from './session-limit.ts';
+import { judgeTables } from './tables.ts';
+import { judgeUnansweredLogins } from './unanswered-logins.ts';
+
+/** Judges a world of tokens that has ended: returns the promises that it broke. */
+export function judgeTokens(world: TokenWorld, began: number): readonly TokenViolation[] {
+  const evidence = makeEvidence(world, began);
+  const { violate, all } = makeViolations();
+  for (const judge of judges) judge(evidence, violate);
+  return all();
+}
+
+const judges = [
+  judgeAnswers,
+  judgeRotation,
+  judgeAccessTokens,
+  judgeUnansweredLogins,
+  judgeSessionLimit,
+  judgeLockoutCounts,
+  judgeMetrics,
+  judgeTables,
+  judgeCalls,
+];

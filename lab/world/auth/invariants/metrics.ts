@@ -1,0 +1,27 @@
+import type { TokenRequest } from '../journal.ts';
+import type { Evidence, ViolateToken } from './evidence.ts';
+
+/** Judges the sums of the metrics: they are what was answered. A process that dies has told nothing of the request it died of. */
+export function judgeMetrics({ world, requests, reasonOf }: Evidence, violate: ViolateToken): void {
+  const counted = new Map<string, number>();
+  for (const { metric, value } of world.metrics.all()) counted.set(metric, (counted.get(metric) ?? 0) + value);
+  const reuses = requests.filter(request => reasonOf(request) === 'refresh_token_reused').length;
+  const answered = Map.groupBy(
+    requests.filter(({ answer }) => answer),
+    metricOf,
+  );
+  const expected = new Map([...answered].map(([metric, some]) => [metric, some.length]));
+  if (reuses > 0) expected.set('RefreshTokenReuse', reuses);
+  for (const metric of new Set([...counted.keys(), ...expected.keys()])) {
+    const [is, should] = [counted.get(metric) ?? 0, expected.get(metric) ?? 0];
+    if (is !== should) violate(`the metric ${metric} is ${is}, and ${should} were answered so`);
+  }
+}
+
+function metricOf({ endpoint, form, answer }: TokenRequest): string {
+  if (answer?.status !== 200)
+    return String(answer?.body.error).replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+  if (endpoint === 'revoke') return 'TokenRevoked';
+  if (endpoint === 'introspect') return 'TokenIntrospected';
+  return form.grant_type === 'password' ? 'TokenIssued' : 'TokenRefreshed';
+}

@@ -1,0 +1,60 @@
+import { readRefreshToken } from '../../../../lambdas/auth/sessions/refresh-token.ts';
+import { parseSession, sessionKey } from '../../../../lambdas/auth/sessions/session.ts';
+import { tokensOf } from '../journal.ts';
+import type { Evidence, ViolateToken } from './evidence.ts';
+
+/** Judges rotation: a refresh token has one successor, and what was used again, or revoked, ends its session. */
+export function judgeRotation(evidence: Evidence, violate: ViolateToken): void {
+  judgeCounters(evidence, violate);
+  judgeSuccessors(evidence, violate);
+  judgeEnds(evidence, violate);
+}
+
+function judgeCounters({ world }: Evidence, violate: ViolateToken): void {
+  for (const { before, after, key } of world.history.changesOf('Sessions')) {
+    const [earlier, later] = [parseSession(before), parseSession(after)];
+    if (!earlier || !later) continue;
+    const id = String(key.sessionId);
+    const steps = later.counter - earlier.counter;
+    if (steps !== 0 && steps !== 1) violate(`a counter grew by ${steps}`, id);
+    if (earlier.revokedAt !== undefined && (steps !== 0 || later.revokedAt !== earlier.revokedAt)) {
+      violate('a revoked session was changed', id);
+    }
+  }
+}
+
+function judgeSuccessors({ requests }: Evidence, violate: ViolateToken): void {
+  const successors = new Map<string, string>();
+  for (const request of requests) {
+    const [presented, successor] = [request.form.refresh_token, tokensOf(request)?.refresh_token];
+    if (presented === undefined || successor === undefined) continue;
+    const known = successors.get(presented) ?? successor;
+    if (known !== successor) violate('a refresh token has two successors', request.id);
+    successors.set(presented, known);
+    const [from, to] = [readRefreshToken(presented), readRefreshToken(successor)];
+    if (from?.sessionId !== to?.sessionId || from?.counter !== Number(to?.counter) - 1) {
+      violate('a successor is not the next token of the session', request.id);
+    }
+  }
+}
+
+/** An answer says that the session has ended: no other may then be granted. */
+function judgeEnds({ world, requests, verdicts, states }: Evidence, violate: ViolateToken): void {
+  for (const request of requests) {
+    const { id, endpoint, form, answer, endedAt = 0 } = request;
+    if (!answer || answer.status >= 500) continue;
+    const revoked = endpoint === 'revoke' && answer.status === 200 ? readRefreshToken(form.token ?? '') : undefined;
+    const isUsed = () =>
+      verdicts.tokenStatesOf(request, form.refresh_token ?? '', form.client_id).every(is => is === 'used');
+    const isAllowed = () =>
+      states.clients(request, form.client_id ?? '').every(client => client?.grants.includes('refresh_token'));
+    const reused =
+      form.refresh_token !== undefined && isUsed() && isAllowed() ? readRefreshToken(form.refresh_token) : undefined;
+    const ended = revoked ?? reused;
+    if (!ended) continue;
+    const session = parseSession(world.history.at('Sessions', sessionKey('Sessions', ended.sessionId).key, endedAt));
+    if (session && session.revokedAt === undefined) {
+      violate(revoked ? 'revoked, and the session goes on' : 'used again, and the session goes on', id);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { parseSession } from '../../../../lambdas/auth/sessions/session.ts';
+import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
+import type { Evidence, ViolateToken } from './evidence.ts';
+
+/** Judges what is left in the tables: each item goes by itself one day, and belongs to somebody. */
+export function judgeTables({ world }: Evidence, violate: ViolateToken): void {
+  const { tables } = world;
+  const ids = (table: string, name: string) => new Set(tables.items(table).map(item => item[name]));
+  const [users, clients, keys] = [ids('Users', 'userId'), ids('Clients', 'clientId'), ids('Keyring', 'keyId')];
+  for (const item of tables.items('Sessions')) {
+    const session = parseSession(item);
+    if (!session) continue;
+    const { sessionId, userId, clientId, keyId, idleExpiresAt, absoluteExpiresAt } = session;
+    if (!users.has(userId) || !clients.has(clientId)) violate('a session of nobody', sessionId);
+    if (!keys.has(keyId)) violate('a session whose key is gone', sessionId);
+    if (item.ttl !== Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000))
+      violate('a session outlives its end', sessionId);
+  }
+  for (const item of tables.items('Lockouts')) {
+    if (typeof item.ttl !== 'number') violate('an item without an end', String(item.pk));
+    if (String(item.pk).startsWith('lock#')) judgeLockoutItem(item, violate);
+  }
+}
+
+function judgeLockoutItem(item: Item, violate: ViolateToken): void {
+  const macs = Object.keys(item)
+    .filter(name => name.startsWith('total_'))
+    .map(name => name.slice('total_'.length));
+  const sum = macs.reduce((total, mac) => total + Number(item[`total_${mac}`]), 0);
+  if (sum > Number(item.totalOfAll ?? 0))
+    violate('the failures of clients are more than those of all', String(item.pk));
+  for (const mac of macs) {
+    const isWhole = ['last', 'latest'].every(name => item[`${name}_${mac}`] !== undefined);
+    if (!isWhole || Number(item[`base_${mac}`] ?? 0) > Number(item[`total_${mac}`]))
+      violate('a count is not whole', String(item.pk));
+  }
+}

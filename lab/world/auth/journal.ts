@@ -1,0 +1,95 @@
+import { type TokenResponse, tokenResponse } from '../../../lambdas/auth/answers.ts';
+import type { Change, TableHistory } from './table-history.ts';
+
+/** The functions that people ask. */
+export type Endpoint = 'token' | 'revoke' | 'introspect';
+
+/** The fields of a form. */
+export type Form = Readonly<Record<string, string>>;
+
+/** A call of DynamoDB that was made for a request. */
+export interface RequestCall {
+  /** `Update Sessions` */
+  readonly name: string;
+  /** What the product was told; nothing where its process died before. */
+  readonly ending?: 'answered' | 'refused' | 'unanswered';
+  /** How often the SDK tried. */
+  readonly attempts?: number;
+}
+
+/** What a function answered. */
+export interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** A request of somebody. */
+export interface TokenRequest {
+  readonly id: string;
+  readonly endpoint: Endpoint;
+  readonly form: Form;
+  readonly ip: string;
+  /** The moment when the gateway had it. */
+  readonly sentAt: number;
+  /** The moment when its function had answered, or its process had died. */
+  endedAt?: number;
+  /** Nothing where its process died. */
+  answer?: Answer;
+  readonly calls: RequestCall[];
+}
+
+/** The requests of a world, and what they wrote. */
+export type Journal = ReturnType<typeof makeJournal>;
+
+/** Makes the journal of a world. */
+export function makeJournal(history: TableHistory, now: () => number) {
+  const requests = new Map<string, TokenRequest>();
+  const requestOf = new WeakMap<object, TokenRequest>();
+  return { begin, find, beginCall, all, authorOf, changesByRequest };
+
+  /** Notes a request that has come to the gateway. */
+  function begin(endpoint: Endpoint, form: Form, ip: string): TokenRequest {
+    const request = { id: `request-${requests.size + 1}`, endpoint, form, ip, sentAt: now(), calls: [] };
+    requests.set(request.id, request);
+    return request;
+  }
+
+  function find(id: string): TokenRequest {
+    const request = requests.get(id);
+    if (!request) throw new RangeError(`There is no request ${id}.`);
+    return request;
+  }
+
+  /** Notes that a command is sent for a request. */
+  function beginCall(request: TokenRequest, command: { readonly input: object }): RequestCall {
+    const call = { name: nameOf(command) };
+    request.calls.push(call);
+    requestOf.set(command, request);
+    return call;
+  }
+
+  function all(): readonly TokenRequest[] {
+    return [...requests.values()];
+  }
+
+  /** Returns the request that a write was made for; nothing for one of operators. */
+  function authorOf({ command }: Change): TokenRequest | undefined {
+    return requestOf.get(command);
+  }
+
+  /** Returns the writes of each request, in order. */
+  function changesByRequest(): ReadonlyMap<TokenRequest | undefined, readonly Change[]> {
+    return Map.groupBy(history.changes(), authorOf);
+  }
+}
+
+/** Returns the tokens of a request that was granted. */
+export function tokensOf({ endpoint, answer }: TokenRequest): TokenResponse | undefined {
+  return endpoint === 'token' && answer?.status === 200 ? tokenResponse.parse(answer.body) : undefined;
+}
+
+function nameOf(command: { readonly input: object }): string {
+  const { TableName, RequestItems }: { TableName?: string; RequestItems?: object } = command.input;
+  const operation = command.constructor.name.replace(/Command$/, '');
+  return `${operation} ${TableName ?? Object.keys(RequestItems ?? {}).join(' ')}`;
+}

@@ -1,0 +1,77 @@
+import { makeClientStore } from '../../../lambdas/auth/principals/client-store.ts';
+import { makePasswordHashing } from '../../../lambdas/auth/principals/password-hash.ts';
+import type { Role } from '../../../lambdas/auth/principals/user.ts';
+import { makeUserStore } from '../../../lambdas/auth/principals/user-store.ts';
+import { makeLockout } from '../../../lambdas/auth/protection/lockout.ts';
+import { makeRandomIds } from '../../../lambdas/platform/identifiers.ts';
+import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
+import type { WorldClient, WorldUser } from './population.ts';
+import type { TokenOutside } from './token-stage.ts';
+
+/** A command of an operator. */
+export type Command =
+  | { readonly name: 'create-client'; readonly client: WorldClient }
+  | { readonly name: 'create-user'; readonly user: WorldUser }
+  | { readonly name: 'set-password'; readonly user: WorldUser; readonly password: string }
+  | { readonly name: 'set-role'; readonly user: WorldUser; readonly role: Role }
+  | { readonly name: 'disable-user' | 'enable-user' | 'end-user-sessions' | 'unlock'; readonly user: WorldUser }
+  | {
+      readonly name: 'disable-client' | 'enable-client' | 'end-client-sessions' | 'only-refresh';
+      readonly client: WorldClient;
+    };
+
+/** Makes the function that does what operators ask for, by the stores that their command line has. */
+export function makeOperators(outside: TokenOutside): (command: Command) => Promise<void> {
+  const { dynamo, time, random } = outside;
+  const makeId = makeRandomIds(random);
+  const clients = makeClientStore({ ...time, dynamo, table: 'Clients', makeId });
+  const { hash } = makePasswordHashing(outside);
+  const tables = { users: 'Users', credentials: 'Credentials' };
+  const users = makeUserStore({ ...time, dynamo, tables, makeId, hash });
+  const keyring = makeKeyring({ ...outside, ...time, table: 'Keyring' });
+  const lockout = makeLockout({ ...time, dynamo, table: 'Lockouts', keyring, makeId });
+
+  return async function operate(command) {
+    switch (command.name) {
+      case 'create-client':
+        return createClient(command.client);
+      case 'create-user':
+        command.user.userId = (await users.createUser(command.user)).userId;
+        return;
+      case 'set-password':
+        await users.setUserPassword(command.user.userId, command.password);
+        await lockout.unlock(command.user.email); // as `ops users set-password` does
+        return;
+      case 'set-role':
+        await users.setUserRole(command.user.userId, command.role);
+        return;
+      case 'disable-user':
+      case 'enable-user':
+        await users.setUserStatus(command.user.userId, command.name === 'enable-user' ? 'enabled' : 'disabled');
+        return;
+      case 'end-user-sessions':
+        await users.endUserSessions(command.user.userId);
+        return;
+      case 'unlock':
+        await lockout.unlock(command.user.email);
+        return;
+      case 'disable-client':
+      case 'enable-client':
+        await clients.setClientStatus(
+          command.client.clientId,
+          command.name === 'enable-client' ? 'enabled' : 'disabled',
+        );
+        return;
+      case 'end-client-sessions':
+        await clients.endClientSessions(command.client.clientId);
+        return;
+      case 'only-refresh':
+        await clients.updateClient(command.client.clientId, { grants: ['refresh_token'] });
+    }
+  };
+
+  async function createClient(described: WorldClient): Promise<void> {
+    const { client, clientSecret } = await clients.createClient(described);
+    Object.assign(described, { clientId: client.clientId, clientSecret });
+  }
+}

@@ -1,0 +1,78 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { makeRandom, pick, shuffled } from '../../../../tools/support/random.ts';
+import { faultTime } from '../../fault-classes.ts';
+import { minute, second } from '../../times.ts';
+import type { TokenWorld } from '../make-token-world.ts';
+import { guessers, mistypeLater, visit } from './guessers.ts';
+import { visitLater } from './later-visit.ts';
+import { operateNow } from './operators-plan.ts';
+import { earlierSessions, logInForEach } from './service-account.ts';
+import { holdSessions } from './session-holder.ts';
+
+/** Lets everybody in who does something in a world, by its seed. What they do ends with the faults, but for later visits. */
+export function letIn(world: TokenWorld, began: number): void {
+  const { scene, population, seed } = world;
+  const { clients, users } = population;
+  const { web, mobile, strict, bound, once, keeper, auditor } = clients;
+  const until = began + faultTime;
+  const holders = [
+    [web, users.ana],
+    [mobile, users.bia],
+    [strict, users.caio],
+    [bound, users.ana],
+    [keeper, users.duda],
+    [auditor, users.duda],
+  ] as const;
+  for (const [client, user] of holders) {
+    scene.enter(random => holdSessions(scene, client, user, random, until));
+    scene.enter(() => laterVisit(client, user));
+  }
+  scene.enter(random => visit(scene, [web, once, mobile], users.victim, random, until));
+  scene.enter(random => visit(scene, [web, once], users.bia, random, until));
+  scene.enter(() => laterVisit(once, users.victim));
+  scene.enter(async () => {
+    await scene.until(began + 25 * 60 * minute);
+    await mistypeLater(scene, [web, once, mobile], users.victim);
+  });
+  scene.enter(random => operateNow(scene, population, random));
+  const everywhere = [web, mobile, strict, bound, once, auditor];
+  for (const guess of [guessers.guessPatiently, guessers.guessAtOnce]) {
+    scene.enter(random => guess(scene, shuffled(everywhere, random), users.victim, random));
+  }
+  scene.enter(async random => {
+    await scene.pause((0.5 + random()) * minute);
+    const guessed = random() < 0.7 ? users.victim : { email: 'nobody@nowhere.example', password: 'none' };
+    await pick(Object.values(guessers), random)(scene, everywhere, guessed, random);
+  });
+  if (isCrowded(seed)) letServiceIn();
+
+  async function laterVisit(client: typeof web, user: typeof users.ana): Promise<void> {
+    await scene.until(began + 20 * minute);
+    await visitLater(scene, client, user);
+  }
+
+  function letServiceIn(): void {
+    const { service } = users;
+    const places = [web, mobile, auditor];
+    const keyId = String(world.tables.items('Keyring').find(({ kind }) => kind === 'mac')?.keyId);
+    const random = makeRandom(seed * 101);
+    for (const client of places) {
+      for (const session of earlierSessions(client, service, keyId, began, random)) {
+        const Item = { ...session, ttl: Math.ceil(session.idleExpiresAt / second) };
+        world.history.execute(new PutCommand({ TableName: 'Sessions', Item }));
+      }
+    }
+    scene.enter(own => logInForEach(scene, places, service, own, until));
+    for (const client of places) {
+      scene.enter(async own => {
+        await scene.until(began + 25 * minute);
+        await logInForEach(scene, [client], service, own, began + 26 * minute);
+      });
+    }
+  }
+}
+
+/** In one world of three a service account has all the sessions that it may have. */
+function isCrowded(seed: number): boolean {
+  return seed % 3 === 0;
+}

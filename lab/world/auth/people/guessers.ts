@@ -1,0 +1,63 @@
+import { pick, type Random } from '../../../../tools/support/random.ts';
+import { second } from '../../times.ts';
+import type { WorldClient, WorldUser } from '../population.ts';
+import type { Scene } from '../scene.ts';
+
+/** The ways to guess passwords. */
+export const guessers = { guessPatiently, guessAtOnce, guessEverywhere };
+
+/** Guesses one password after another from one address, whatever the answers are. */
+async function guessPatiently(scene: Scene, [client]: readonly WorldClient[], { email }: Guessed, random: Random) {
+  for (let guess = 0; guess < 15 && client; guess += 1) {
+    await scene.logIn(client, { email, password: `guess ${guess}` }, '203.0.113.7');
+    await scene.pause(random() * 2 * second);
+  }
+}
+
+/** Guesses at one client at once from many addresses, with the right password among the wrong ones. */
+async function guessAtOnce(scene: Scene, [client]: readonly WorldClient[], user: Guessed, random: Random) {
+  const right = Math.floor(random() * 25);
+  const guesses = Array.from({ length: 25 }, async (_, guess) => {
+    await scene.pause(random() * 60);
+    const password = guess === right ? user.password : `guess ${guess}`;
+    if (client) await scene.logIn(client, { ...user, password }, `203.0.113.${guess}`);
+  });
+  await Promise.all(guesses);
+}
+
+/** Guesses at all clients at once, more often than each of them locks. */
+async function guessEverywhere(scene: Scene, clients: readonly WorldClient[], { email }: Guessed, random: Random) {
+  const guesses = clients.flatMap(client =>
+    Array.from({ length: 11 }, async (_, guess) => {
+      await scene.pause(random() * 60);
+      await scene.logIn(client, { email, password: `guess ${guess}` }, `203.0.113.${100 + guess}`);
+    }),
+  );
+  await Promise.all(guesses);
+}
+
+type Guessed = Pick<WorldUser, 'email' | 'password'>;
+
+/** Logs a user in with the right password now and then, at any of some clients, with all scopes or one of them. */
+export async function visit(
+  scene: Scene,
+  clients: readonly WorldClient[],
+  user: WorldUser,
+  random: Random,
+  until: number,
+) {
+  while (scene.now() < until) {
+    const scope = random() < 0.2 ? { scope: 'webhooks:read' } : {};
+    await scene.logIn(pick(clients, random), { ...user, ...scope });
+    await scene.pause(random() * 12 * second);
+  }
+}
+
+/** Mistypes some passwords a day later, when no earlier failure counts any more, and then logs in. */
+export async function mistypeLater(scene: Scene, clients: readonly WorldClient[], user: WorldUser) {
+  for (const client of clients) {
+    for (let time = 0; time < 4; time += 1) await scene.logIn(client, { ...user, password: 'mistyped' });
+    await scene.logIn(client, user);
+    await scene.logIn(client, { email: 'nobody@nowhere.example', password: 'none' });
+  }
+}

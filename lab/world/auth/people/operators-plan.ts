@@ -1,0 +1,52 @@
+import { pick, type Random, shuffled } from '../../../../tools/support/random.ts';
+import { second } from '../../times.ts';
+import type { Population, WorldUser } from '../population.ts';
+import type { Scene } from '../scene.ts';
+
+/** Does a few things that operators do, in any order, while others log in. */
+export async function operateNow(scene: Scene, { clients, users }: Population, random: Random) {
+  const { operate, pause } = scene;
+  const anyone = () => pick([users.ana, users.bia, users.caio, users.duda], random);
+  const deeds = [changePassword, disableUser, disableClient, unlock, endSessions, onlyRefresh, changeRole];
+  for (const deed of shuffled(deeds, random)) {
+    await pause((5 + random() * 30) * second);
+    await deed();
+  }
+
+  async function changePassword(): Promise<void> {
+    const user: WorldUser = anyone();
+    const password = `${user.password}, changed`;
+    await operate({ name: 'set-password', user, password });
+    user.password = password;
+  }
+
+  async function disableUser(): Promise<void> {
+    const user = anyone();
+    await operate({ name: 'disable-user', user });
+    await pause(random() * 10 * second);
+    await operate({ name: 'enable-user', user });
+  }
+
+  async function disableClient(): Promise<void> {
+    await operate({ name: 'disable-client', client: clients.mobile });
+    await pause(random() * 5 * second);
+    await operate({ name: 'enable-client', client: clients.mobile });
+  }
+
+  async function unlock(): Promise<void> {
+    await operate({ name: 'unlock', user: users.victim });
+  }
+
+  async function endSessions(): Promise<void> {
+    await operate({ name: 'end-user-sessions', user: anyone() });
+    await operate({ name: 'end-client-sessions', client: clients.strict });
+  }
+
+  async function onlyRefresh(): Promise<void> {
+    await operate({ name: 'only-refresh', client: clients.keeper });
+  }
+
+  async function changeRole(): Promise<void> {
+    await operate({ name: 'set-role', user: users.bia, role: pick(['admin', 'member'], random) });
+  }
+}

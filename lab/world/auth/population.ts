@@ -1,0 +1,57 @@
+import type { NewClient } from '../../../lambdas/auth/principals/client-store.ts';
+import type { Role } from '../../../lambdas/auth/principals/user.ts';
+
+/** A client of the world. */
+export interface WorldClient extends NewClient {
+  /** Both are made by the set-up. */
+  clientId: string;
+  clientSecret: string;
+}
+
+/** A user of the world. */
+export interface WorldUser {
+  readonly email: string;
+  readonly accountId: string;
+  readonly role: Role;
+  /** As the user knows it. */
+  password: string;
+  /** Made by the set-up. */
+  userId: string;
+}
+
+/** The clients and users of a world. */
+export type Population = ReturnType<typeof makePopulation>;
+
+/** Makes them. They are the same in each world: what they do differs. */
+export function makePopulation() {
+  const both = ['password', 'refresh_token'] as const;
+  const clients = {
+    web: client({ name: 'web', grants: both }),
+    mobile: client({ name: 'mobile', grants: both, graceSeconds: 10 }),
+    strict: client({ name: 'strict', grants: both, graceSeconds: 0 }),
+    bound: client({ name: 'bound', grants: both, accountId: 'conta-1', scopes: ['webhooks:read'] }),
+    once: client({ name: 'once', grants: ['password'] }),
+    /** It loses its password grant when everybody has logged in. */
+    keeper: client({ name: 'keeper', grants: both }),
+    auditor: client({ name: 'auditor', grants: both, introspect: true }),
+  };
+  const users = {
+    ana: user('ana@conta-1.example', 'conta-1'),
+    bia: user('bia@conta-1.example', 'conta-1', 'member'),
+    caio: user('caio@conta-2.example', 'conta-2'),
+    duda: user('duda@conta-2.example', 'conta-2'),
+    /** Of whom passwords are guessed. */
+    victim: user('eva@conta-1.example', 'conta-1'),
+    /** Logs in for each request. */
+    service: user('servico@conta-1.example', 'conta-1'),
+  };
+  return { clients, users };
+}
+
+function client(described: NewClient): WorldClient {
+  return { ...described, clientId: '', clientSecret: '' };
+}
+
+function user(email: string, accountId: string, role: Role = 'admin'): WorldUser {
+  return { email, accountId, role, password: `the password of ${email}`, userId: '' };
+}

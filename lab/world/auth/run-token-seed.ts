@@ -1,0 +1,81 @@
+import type { Happening } from '@emissor/virtual-cloud';
+import { type FaultClass, faultTime } from '../fault-classes.ts';
+import { minute } from '../times.ts';
+import type { TokenViolation } from './invariants/evidence.ts';
+import { judgeTokens } from './invariants/judge-tokens.ts';
+import { makeTokenWorld } from './make-token-world.ts';
+import { letIn } from './people/everybody.ts';
+import type { TokenCompositions } from './token-stage.ts';
+
+/** What became of a world of tokens. */
+export interface TokenSeedResult {
+  readonly seed: number;
+  readonly faultClass: FaultClass;
+  /** The same for the same world. */
+  readonly digest: string;
+  readonly requests: number;
+  /** Answered with 200. */
+  readonly granted: number;
+  readonly deaths: number;
+  /** Seconds of processor time. */
+  readonly cpu: number;
+  readonly violations: readonly TokenViolation[];
+  /** Returns what happened to a request or a session, and who died meanwhile. */
+  readonly trace: (about: string) => readonly Happening[];
+}
+
+/** Runs the world of tokens of a seed: three minutes of people and faults, and a month of calm in which a few of them come back. */
+export async function runTokenSeed(
+  seed: number,
+  faultClass: FaultClass,
+  compositions?: TokenCompositions,
+): Promise<TokenSeedResult> {
+  const usageBefore = process.threadCpuUsage();
+  const world = makeTokenWorld(seed, faultClass, compositions);
+  try {
+    const { cloud, journal, scene } = world;
+    const began = await world.begin();
+    letIn(world, began);
+    await cloud.run(began + faultTime);
+    cloud.endFaults();
+    await cloud.run(began + wholeTime);
+    const [failure] = scene.failures();
+    if (failure !== undefined) throw failure;
+    const violations = judgeTokens(world, began);
+    const { user, system } = process.threadCpuUsage(usageBefore);
+    return {
+      seed,
+      faultClass,
+      digest: cloud.digest(),
+      requests: journal.all().length,
+      granted: journal.all().filter(({ answer }) => answer?.status === 200).length,
+      deaths: cloud.trace(isDeath).length,
+      cpu: (user + system) / 1e6,
+      violations,
+      trace: about => traceOf(cloud.trace(), about),
+    };
+  } finally {
+    world.end();
+  }
+}
+
+/** Longer than a session lives that nobody uses. */
+const wholeTime = 30 * 24 * 60 * minute;
+
+function isDeath({ kind, text }: Happening): boolean {
+  return kind === 'process' && text.includes(' dies: ');
+}
+
+/** Returns what names a request or session, and what a process did while it worked on the request. */
+function traceOf(happenings: readonly Happening[], about: string): readonly Happening[] {
+  const [name, isAbout] = [`${about}"`, (text: string) => text.includes(`${about}"`)];
+  let worker: string | undefined;
+  return happenings.filter(({ kind, text, detail }) => {
+    const [id = ''] = text.split(' ', 1);
+    const isOwn = kind === 'invocation' && text.endsWith(' begins') && detail.includes(name);
+    if (isOwn) worker = id;
+    const isOfWorker = id === worker;
+    if (isOfWorker && kind === 'invocation' && !isOwn) worker = undefined;
+    return isOfWorker || isAbout(text) || isAbout(detail) || text.includes(' dies: ');
+  });
+}

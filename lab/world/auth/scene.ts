@@ -1,0 +1,100 @@
+import type { VirtualCloud } from '@emissor/virtual-cloud';
+import type { TokenResponse } from '../../../lambdas/auth/answers.ts';
+import { makeRandom, type Random } from '../../../tools/support/random.ts';
+import { type Endpoint, type Form, type Journal, type TokenRequest, tokensOf } from './journal.ts';
+import type { Command } from './operators.ts';
+import type { WorldClient, WorldUser } from './population.ts';
+import type { Responded } from './token-functions.ts';
+
+/** What people can do in a world. */
+export type Scene = ReturnType<typeof makeScene>;
+
+/** Makes what people can do. They are no part of the service: their code runs at the moments that they wait for. */
+export function makeScene({ cloud, journal, seed }: SceneParts) {
+  const failures: unknown[] = [];
+  let people = 0;
+  return { now: cloud.now, pause, until, enter, send, logIn, refresh, operate, failures: () => failures };
+
+  function pause(milliseconds: number): Promise<void> {
+    return until(cloud.now() + milliseconds);
+  }
+
+  function until(moment: number): Promise<void> {
+    return new Promise(resolve => {
+      cloud.at(moment, resolve);
+    });
+  }
+
+  /** Begins what somebody does, with chance of their own. */
+  function enter(act: (random: Random) => Promise<void>): void {
+    people += 1;
+    const random = makeRandom(seed * 10_007 + people);
+    pause(random() * 1_000)
+      .then(() => act(random))
+      .catch(error => failures.push(error));
+  }
+
+  /** Sends a request. Resolves once its sender would have the answer; nobody waits for ever, since a process that dies ends it too. */
+  async function send(endpoint: Endpoint, form: Form, ip = '198.51.100.1'): Promise<TokenRequest> {
+    await pause(wayTime);
+    const request = journal.begin(endpoint, form, ip);
+    await new Promise<void>(resolve => {
+      cloud.function(endpoint).invoke({ requestId: request.id }, outcome => {
+        request.endedAt = cloud.now();
+        if (outcome.status === 'failed') failures.push(outcome.error);
+        if (outcome.status === 'answered') request.answer = answerIn(outcome.result);
+        resolve();
+      });
+    });
+    await pause(wayTime);
+    return request;
+  }
+
+  /** Logs in. Returns the tokens; nothing where that was not granted. */
+  async function logIn(
+    client: WorldClient,
+    { email, password, scope }: Login,
+    ip?: string,
+  ): Promise<TokenResponse | undefined> {
+    const form = { ...credentialsOf(client), grant_type: 'password', username: email, password };
+    return tokensOf(await send('token', { ...form, ...(scope !== undefined && { scope }) }, ip));
+  }
+
+  async function refresh(client: WorldClient, token: string): Promise<TokenResponse | undefined> {
+    const form = { ...credentialsOf(client), grant_type: 'refresh_token', refresh_token: token };
+    return tokensOf(await send('token', form));
+  }
+
+  /** Has an operator's command done. */
+  async function operate(command: Command): Promise<void> {
+    await new Promise<void>(resolve => {
+      cloud.function('operators').invoke(command, outcome => {
+        if (outcome.status === 'failed') failures.push(outcome.error);
+        resolve();
+      });
+    });
+  }
+}
+
+/** Returns the fields by which a client says who it is. */
+export function credentialsOf({ clientId, clientSecret }: WorldClient): Form {
+  return { client_id: clientId, client_secret: clientSecret };
+}
+
+interface SceneParts {
+  readonly cloud: Pick<VirtualCloud, 'now' | 'at' | 'function'>;
+  readonly journal: Pick<Journal, 'begin'>;
+  readonly seed: number;
+}
+
+interface Login extends Pick<WorldUser, 'email' | 'password'> {
+  readonly scope?: string;
+}
+
+/** Milliseconds between people and the gateway. */
+const wayTime = 15;
+
+function answerIn(result: unknown) {
+  const { answer }: Partial<Responded> = { ...(typeof result === 'object' && result) };
+  return answer;
+}

@@ -1,0 +1,89 @@
+import type { FunctionDefinition, ProcessOutside } from '@emissor/virtual-cloud';
+import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
+import { second } from '../times.ts';
+import type { WorldTelemetry } from '../world-telemetry.ts';
+import type { Answer, Endpoint, TokenRequest } from './journal.ts';
+import { presentedTokenEnvironment, type TokenOutside, type TokenStage, tokenEnvironment } from './token-stage.ts';
+import { watchCalls } from './watched-calls.ts';
+
+/** What a function of this world is invoked with: the journal has the request. */
+interface Asked {
+  readonly requestId: string;
+}
+
+/** What it returns. */
+export interface Responded {
+  readonly answer: Answer;
+  /** The same without signatures, which are chance of the real world: the digest must not hold them. */
+  toJSON(): object;
+}
+
+/** Returns the functions of the token, revocation and introspection endpoints. */
+export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<ProcessOutside>[] {
+  const { token, revoke, introspect } = stage.compositions;
+  return [
+    define('token', 15 * second, (...given) => token(tokenEnvironment, ...given)),
+    define('revoke', 10 * second, (...given) => revoke(presentedTokenEnvironment, ...given)),
+    define('introspect', 10 * second, (...given) =>
+      introspect({ ...presentedTokenEnvironment, USERS_TABLE: 'Users' }, ...given),
+    ),
+  ];
+
+  function define(name: Endpoint, timeout: number, compose: Compose): FunctionDefinition<ProcessOutside> {
+    return {
+      name,
+      timeout,
+      start: process => {
+        const telemetry = stage.telemetryOf(name, process);
+        const calls = watchCalls(stage.outsideOf(process), stage.journal);
+        const answer = compose(calls.outside, telemetry);
+        return async function handle({ requestId }: Asked, context: { readonly awsRequestId: string }) {
+          const request = stage.journal.find(requestId);
+          calls.begin(request);
+          telemetry.beginInvocation(context, requestId);
+          return respond(await answer(httpRequestOf(request)));
+        };
+      },
+    };
+  }
+}
+
+type Compose = (
+  outside: TokenOutside,
+  telemetry: WorldTelemetry,
+) => (request: HttpRequest) => Promise<HttpResponse | undefined>;
+
+function httpRequestOf({ id, endpoint, form, ip, sentAt }: TokenRequest): HttpRequest {
+  const path = `/oauth/v1/${endpoint}`;
+  return {
+    version: '2.0',
+    routeKey: `ANY ${path}`,
+    rawPath: path,
+    rawQueryString: '',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    requestContext: {
+      accountId: '',
+      apiId: '',
+      domainName: '',
+      domainPrefix: '',
+      http: { method: 'POST', path, protocol: 'HTTP/1.1', sourceIp: ip, userAgent: 'people' },
+      requestId: id,
+      routeKey: `ANY ${path}`,
+      stage: '$default',
+      time: '',
+      timeEpoch: sentAt,
+    },
+    body: new URLSearchParams(form).toString(),
+    isBase64Encoded: false,
+  };
+}
+
+function respond(response: HttpResponse | undefined): Responded {
+  const body: Answer['body'] = JSON.parse(response?.body ?? '{}');
+  const answer = { status: response?.statusCode ?? 0, body };
+  return { answer, toJSON: () => ({ ...answer, body: withoutSignature(body) }) };
+}
+
+function withoutSignature({ access_token: token, ...body }: Answer['body']): object {
+  return typeof token === 'string' ? { ...body, access_token: token.split('.').slice(0, 2) } : body;
+}

@@ -1,0 +1,127 @@
+import { type Client, mayRefresh } from '../../../lambdas/auth/principals/client.ts';
+import { scopesAllowed } from '../../../lambdas/auth/principals/scope.ts';
+import type { Credential, User } from '../../../lambdas/auth/principals/user.ts';
+import { readRefreshToken } from '../../../lambdas/auth/sessions/refresh-token.ts';
+import type { Session } from '../../../lambdas/auth/sessions/session.ts';
+import { claimsOf } from './access-tokens.ts';
+import { timesOf } from './clocks.ts';
+import type { TokenRequest } from './journal.ts';
+import type { LockModel } from './lock-model.ts';
+import { isPasswordOf } from './quick-derivation.ts';
+import type { States } from './states.ts';
+import { type TokenState, tokenStateOf } from './token-state.ts';
+
+/** What a request must be answered with, by what stood while it was under way; `either` where that changed meanwhile. */
+export type Verdict = 'granted' | 'refused' | 'either';
+
+/** Makes the judgement of a world that has ended. Introspection grants what it calls active. */
+export function makeVerdicts(states: States, locks: LockModel) {
+  return { verdictOf, tokenStatesOf };
+
+  function verdictOf(request: TokenRequest): Verdict {
+    const { endpoint, form } = request;
+    if (endpoint === 'revoke') return agreed(callersOf(request).map(isEnabled));
+    if (endpoint === 'introspect') return introspection(request, form.token ?? '');
+    return form.grant_type === 'password' ? login(request) : refresh(request);
+  }
+
+  function login(request: TokenRequest): Verdict {
+    const { username = '', password = '', scope } = request.form;
+    const isRight = callersOf(request).flatMap(client =>
+      states.credentials(request, username).flatMap(credential => {
+        if (!credential || !isPasswordOf(password, credential.passwordHash)) return [false];
+        const users = states.users(request, credential.userId);
+        return users.map(user => mayLogIn(client, credential, user) && hasScope(client, user, scope));
+      }),
+    );
+    const lock = locks.lockOf(request);
+    if (lock === 'always') return 'refused';
+    return lock === 'sometimes' ? agreed([...isRight, false]) : agreed(isRight);
+  }
+
+  function refresh(request: TokenRequest): Verdict {
+    const found = tokenStatesOf(request, request.form.refresh_token ?? '', request.form.client_id);
+    const isUsable = found.map(state => state === 'current' || state === 'previous');
+    const mayRefreshHere = callersOf(request).map(client => client?.status === 'enabled' && mayRefresh(client));
+    return agreed(isUsable.flatMap(is => mayRefreshHere.map(may => is && may)));
+  }
+
+  function introspection(request: TokenRequest, token: string): Verdict {
+    const isAsked = callersOf(request).map(isEnabled);
+    if (readRefreshToken(token)) {
+      const current = tokenStatesOf(request, token, request.form.client_id).map(state => state === 'current');
+      const mayBeUsed = callersOf(request).map(client => client !== undefined && mayRefresh(client));
+      return agreed(isAsked.flatMap(asked => current.flatMap(is => mayBeUsed.map(may => asked && is && may))));
+    }
+    const claims = claimsOf(token);
+    if (!claims || claims.client_id !== request.form.client_id) return 'refused';
+    const isLive = sessionsOf(request, String(claims.sid)).flatMap(({ session, isGoing }) =>
+      timesOf(request).map(now => isGoing && now < Number(claims.exp) * 1_000 && isUnexpired(session, now)),
+    );
+    return agreed(isAsked.flatMap(asked => isLive.map(is => asked && is)));
+  }
+
+  /** Returns what a refresh token may have been while a request was under way. */
+  function tokenStatesOf(request: TokenRequest, text: string, clientId = ''): readonly TokenState[] {
+    const token = readRefreshToken(text);
+    if (!token) return ['dead'];
+    return sessionsOf(request, token.sessionId).flatMap(({ session, client, isGoing }) => {
+      if (!isGoing || !session || !client || session.clientId !== clientId) return ['dead'];
+      return timesOf(request).map(now => tokenStateOf(token, session, client, now));
+    });
+  }
+
+  function sessionsOf(request: TokenRequest, sessionId: string): readonly Candidate[] {
+    return states.sessions(request, sessionId).flatMap((session): readonly Candidate[] => {
+      if (!session) return [{ isGoing: false }];
+      return states
+        .clients(request, session.clientId)
+        .flatMap(client =>
+          states
+            .users(request, session.userId)
+            .map(user => ({ session, client, isGoing: goesOn(session, client, user) })),
+        );
+    });
+  }
+
+  function callersOf(request: TokenRequest): readonly (Client | undefined)[] {
+    return states.clients(request, request.form.client_id ?? '');
+  }
+}
+
+/** A session as it may have been, with its client, and whether both and the user let it go on. */
+interface Candidate {
+  readonly session?: Session;
+  readonly client?: Client | undefined;
+  readonly isGoing: boolean;
+}
+
+function agreed(answers: readonly boolean[]): Verdict {
+  if (answers.every(is => is)) return 'granted';
+  return answers.some(is => is) ? 'either' : 'refused';
+}
+
+function isEnabled(client: Client | undefined): boolean {
+  return client?.status === 'enabled';
+}
+
+function mayLogIn(client: Client | undefined, credential: Credential, user: User | undefined): boolean {
+  if (!client || !isEnabled(client) || !client.grants.includes('password') || user?.status !== 'enabled') return false;
+  const isOwn = user.email === credential.email && user.credentialVersion === credential.credentialVersion;
+  return isOwn && (client.accountId === undefined || client.accountId === user.accountId);
+}
+
+function hasScope(client: Client | undefined, user: User | undefined, scope: string | undefined): boolean {
+  if (scope === undefined || !client || !user) return true;
+  const allowed: ReadonlySet<string> = scopesAllowed(client, user);
+  return scope.split(' ').some(name => allowed.has(name));
+}
+
+function goesOn(session: Session, client: Client | undefined, user: User | undefined): boolean {
+  if (!isEnabled(client) || user?.status !== 'enabled' || session.revokedAt !== undefined) return false;
+  return user.version === session.userVersion && client?.version === session.clientVersion;
+}
+
+function isUnexpired(session: Session | undefined, now: number): boolean {
+  return session !== undefined && now < session.idleExpiresAt && now < session.absoluteExpiresAt;
+}

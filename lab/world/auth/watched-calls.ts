@@ -1,0 +1,36 @@
+import { type Dynamo, isConditionFailed } from '../../../lambdas/platform/aws/dynamo.ts';
+import type { Journal, TokenRequest } from './journal.ts';
+import type { TokenOutside } from './token-stage.ts';
+
+/** Makes an outside of one process whose calls of DynamoDB are noted with the request that the process works on. */
+export function watchCalls(outside: TokenOutside, journal: Journal) {
+  let current: TokenRequest | undefined;
+  const dynamo: Dynamo = async (command, options) => {
+    if (!current) return outside.dynamo(command, options);
+    const call = journal.beginCall(current, command);
+    try {
+      const output = await outside.dynamo(command, options);
+      Object.assign(call, { ending: 'answered', attempts: attemptsOf(output) });
+      return output;
+    } catch (error) {
+      Object.assign(call, { ending: isConditionFailed(error) ? 'refused' : 'unanswered', attempts: attemptsOf(error) });
+      throw error;
+    }
+  };
+  return {
+    outside: { ...outside, dynamo },
+    /** Further calls are of this request. What the process loads before its first one is of none. */
+    begin: (request: TokenRequest) => {
+      current = request;
+    },
+  };
+}
+
+function attemptsOf(result: unknown): number {
+  const { attempts } = fieldsOf(fieldsOf(result).$metadata);
+  return typeof attempts === 'number' ? attempts : 1;
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return { ...(typeof value === 'object' ? value : {}) };
+}
