@@ -1,4 +1,4 @@
-import { isTest } from '../../../lambdas/delivery/delivery.ts';
+import { isTest, type Wait } from '../../../lambdas/delivery/delivery.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
 import { signatureHeader } from '../../../lambdas/delivery/worker/signature.ts';
 import { isSigning } from '../../../lambdas/webhooks/signing-secret.ts';
@@ -44,8 +44,8 @@ export function judgePosts(
       if (post.body !== head.body) violate('sent with another body than it is stored with', id);
       if (head.webhookId !== webhook.webhookId) violate('POSTed to a later registration', id);
       if (head.state !== 'pending' || !head.wait) violate('POSTed though it had ended', id);
-      else if (at < head.wait.nextAttemptAt - clockError) violate('POSTed before its time', id);
-      if (head.replayId && head.wait && head.charged === 0) judgeReplayed(post, head.replayId, head.wait.nextAttemptAt);
+      else if (at < dueAt(head.wait) - clockError) violate('POSTed before its time', id);
+      if (head.replayId && head.wait && head.charged === 0) judgeReplayed(post, head.replayId, dueAt(head.wait));
     } else {
       const sent = publications.filter(({ deliveryId }) => deliveryId === id);
       const isOwn = sent.some(one => began + sentAt(one) > webhook.createdAt - acceptedEarlier);
@@ -87,6 +87,11 @@ const longestPreparation = 8 * second;
 
 /** Clocks of processes are wrong by 100 ms. */
 const clockError = 250;
+
+/** Returns when an attempt is due by the schedule: in the slow lane it waits for a slot, which counts no more once its webhook is quick. */
+function dueAt({ turnAt, nextAttemptAt }: Wait): number {
+  return turnAt ?? nextAttemptAt;
+}
 
 /** An event may have been accepted so long before its webhook was registered, in milliseconds: clocks differ. */
 const acceptedEarlier = 500 + clockError;
