@@ -1,5 +1,8 @@
-import { isTest, type Wait } from '../../../lambdas/delivery/delivery.ts';
+import { type Delivery, isTest, type Wait } from '../../../lambdas/delivery/delivery.ts';
+import { slotOf } from '../../../lambdas/delivery/replay/replay.ts';
+import { replaysPrefix } from '../../../lambdas/delivery/replay/replay-store.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
+import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { signatureHeader } from '../../../lambdas/delivery/worker/signature.ts';
 import { isSigning } from '../../../lambdas/webhooks/signing-secret.ts';
 import { type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
@@ -12,7 +15,7 @@ import type { Judgement, Violate } from './violation.ts';
 
 /** Judges each POST by what its process had read: that it may be sent, to whom, when, and what it holds. */
 export function judgePosts(
-  { receivers, publications, people, answered }: World,
+  { receivers, publications, people, watched }: World,
   began: number,
   evidence: () => Evidence,
   violate: Violate,
@@ -45,7 +48,7 @@ export function judgePosts(
       if (head.webhookId !== webhook.webhookId) violate('POSTed to a later registration', id);
       if (head.state !== 'pending' || !head.wait) violate('POSTed though it had ended', id);
       else if (at < dueAt(head.wait) - clockError) violate('POSTed before its time', id);
-      if (head.replayId && head.wait && head.charged === 0) judgeReplayed(post, head.replayId, dueAt(head.wait));
+      judgeReplayed(post, head);
     } else {
       const sent = publications.filter(({ deliveryId }) => deliveryId === id);
       const isOwn = sent.some(one => began + sentAt(one) > webhook.createdAt - acceptedEarlier);
@@ -57,12 +60,14 @@ export function judgePosts(
   }
 
   /** What a replay has not sent is withdrawn with it: whoever reads that it was cancelled sends nothing of it. */
-  function judgeReplayed({ deliveryId, read }: Post, replayId: string, slot: number): void {
-    const cancelled = answered().find(
-      ({ method, path, status }) => method === 'DELETE' && status === 204 && path.endsWith(replayId),
-    );
-    const since = (cancelled?.answeredAt ?? Number.POSITIVE_INFINITY) + clockError;
-    if (slot > since && read && read.at > since) violate('POSTed by a replay that was cancelled', deliveryId);
+  function judgeReplayed({ deliveryId, read }: Post, head: Delivery): void {
+    const slot = slotOf(head);
+    if (slot === undefined || !read) return;
+    const { accountId, eventName, replayId } = head;
+    const states = watched.changesOf('Deliveries').get(`${replaysPrefix}#${accountId}#${eventName} ${headPart}`) ?? [];
+    const cancelled = states.find(({ item }) => item?.replayId === replayId && item?.state === 'cancelled');
+    const isKnown = cancelled !== undefined && cancelled.at < read.at;
+    if (isKnown && Number(cancelled.item?.endedAt) < slot) violate('POSTed by a replay that was cancelled', deliveryId);
   }
 
   function judgeContent({ deliveryId: id, headers, body, at }: Post, webhook: Webhook): void {

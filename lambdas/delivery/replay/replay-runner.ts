@@ -110,9 +110,11 @@ export function makeRunReplay(
     // Deliveries that an earlier or a slower claimant sent without saving them count too, and so do their slots.
     const others = [...deliveries, ...(await store.read(missed))].filter(delivery => wasSentBy(replay, delivery));
     const slots = [...sent, ...others].map(slotOf).filter(slot => slot !== undefined);
+    const sentByNow = reserved.sent + sent.length + others.length;
     const saved = await replays.save({
       ...reserved,
-      sent: reserved.sent + sent.length + others.length,
+      total: Math.max(reserved.total, sentByNow), // counted from an index that lags
+      sent: sentByNow,
       lastSlotAt: Math.max(reserved.lastSlotAt, ...slots),
       sendCursor,
       inFlight: [],
