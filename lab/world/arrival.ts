@@ -1,4 +1,5 @@
 import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { makeRandom, pick, type Random } from '../../tools/support/random.ts';
 import { receiverKinds } from './receivers.ts';
 import { deadLetters, queueOf } from './stage.ts';
@@ -13,6 +14,8 @@ export interface Account {
   readonly kind: string | undefined;
   /** Whether people change its webhook, and operators suspend or delete it. Of the others the strictest promises hold. */
   readonly isRestless: boolean;
+  /** The event of its webhook, in place of `eventName`. */
+  readonly event?: EventName;
 }
 
 /** A message that somebody publishes. */

@@ -23,11 +23,13 @@ import {
   queueOf,
   type Stage,
   stageValuesOf,
+  standardPlaces,
   type Tokens,
   visibilityTimeout,
 } from './stage.ts';
 import { minute } from './times.ts';
 import { watchTables } from './watched-tables.ts';
+import type { WorldParts } from './world-parts.ts';
 import { makeMetrics } from './world-telemetry.ts';
 
 /** A world, and what may be looked at in it. */
@@ -36,8 +38,15 @@ export type World = ReturnType<typeof makeWorld>;
 /**
  * Makes the delivery of a stage in virtual time, by the product's own functions, with accounts, receivers and events by the seed.
  * The globals of this program are guarded until `end`: only one world may live at a time.
+ *
+ * @param parts - what it has in place of what the seed says
  */
-export function makeWorld(seed: number, faultClass: FaultClass, compositions: Partial<Compositions> = {}) {
+export function makeWorld(
+  seed: number,
+  faultClass: FaultClass,
+  compositions: Partial<Compositions> = {},
+  parts: WorldParts = {},
+) {
   const lag = makeRandom(seed * 31);
   const tables = makeTables({
     definitions: tableNames().map(name => ({ TableName: name, ...tableDefinition(name) })),
@@ -55,12 +64,16 @@ export function makeWorld(seed: number, faultClass: FaultClass, compositions: Pa
     outsideOf: process => makeWorldOutside(process, receivers),
     telemetryOf: metrics.telemetryOf,
     tokens,
+    scalingOf: standardPlaces,
+    ...parts.stage,
   };
+  const { keepsTrace = true } = parts;
   const cloud = makeVirtualCloud({
     seed,
-    tables: () => watched,
+    keepsTrace,
+    tables: () => (keepsTrace ? watched : tables),
     queues: [
-      ...Object.values(queueOf).map(name => ({ name, visibilityTimeout, deadLetters })),
+      ...Object.values(queueOf).map(name => ({ name, visibilityTimeout, deadLetters, ...parts.queues })),
       { name: deadLetters.queue },
     ],
     functions: [
@@ -68,12 +81,13 @@ export function makeWorld(seed: number, faultClass: FaultClass, compositions: Pa
       ...baseApiFunctions(stage),
       operatorFunction(stage),
       { name: 'set-up', timeout: minute, start: process => makeSetUp(stage.outsideOf(process), accounts, tokens) },
+      ...(parts.functions?.(stage) ?? []),
     ],
     faults: { ...faultsOf(faultClass), fateOf: ({ functionName }) => (isFine.has(functionName) ? 'fine' : undefined) },
   });
   const receivers = makeReceivers(seed, cloud.now);
-  const accounts = makeAccounts(seed);
-  const publications = makeArrival(seed, accounts);
+  const { accounts = makeAccounts(seed) } = parts;
+  const { publications = makeArrival(seed, accounts) } = parts;
   const { request, answered } = makeRequests(() => cloud);
   const people = makePeople({ seed, cloud, accounts, publications, receivers, watched, request });
   const end = guardGlobals({

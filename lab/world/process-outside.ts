@@ -6,8 +6,10 @@ import type { ProcessOutside } from '@emissor/virtual-cloud';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import type { PinnedPost } from '../../lambdas/platform/egress/pinned-request.ts';
+import { ResolutionError } from '../../lambdas/platform/egress/resolver.ts';
 import type { Outside } from '../../lambdas/platform/outside.ts';
-import type { Post, Reaction, Reading, Receivers } from './receivers.ts';
+import { workOf } from './costs.ts';
+import type { Post, Reaction, Reading, SentPost } from './receivers.ts';
 
 /** What leads out of a virtual process, as the product's compositions take it. */
 export type WorldOutside = Pick<
@@ -15,8 +17,20 @@ export type WorldOutside = Pick<
   'time' | 'random' | 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post' | 'readEventSourceState'
 >;
 
+/** Receivers, as the processes of a world meet them. */
+export interface ReceiverSide {
+  /** Takes a POST of a function, and returns what comes of it. */
+  readonly take: (deliveryId: string, sent: SentPost, functionName: string) => Reaction & Pick<Post, 'answer'>;
+  /** Notes that a sender has read an answer. */
+  readonly answer: (deliveryId: string, status: number) => void;
+  /** Notes that a sender no longer waits for an answer. */
+  readonly leave?: (host: string, functionName: string) => void;
+  /** Returns the milliseconds until a host's name is resolved; it is at once without this. */
+  readonly resolvesAfter?: (host: string) => number;
+}
+
 /** Makes it from a process of the virtual cloud. */
-export function makeWorldOutside(process: ProcessOutside, receivers: Receivers): WorldOutside {
+export function makeWorldOutside(process: ProcessOutside, receivers: ReceiverSide): WorldOutside {
   const { time, random, dynamodb, ...clients } = process;
   const { sqs, kms, sns }: Clients = clients;
   const { dynamo, lastReadingOf } = makeNotingDynamo((command, options) => dynamodb.send(command, options), time.now);
@@ -25,12 +39,18 @@ export function makeWorldOutside(process: ProcessOutside, receivers: Receivers):
     random,
     sqs,
     kms,
-    dynamo,
+    dynamo: (command, options) => {
+      if (command instanceof BatchGetCommand) process.process.work(workOf.read * messagesOf(command));
+      return dynamo(command, options);
+    },
     publish: async (TopicArn, message) => {
       await sns.send(new PublishCommand({ TopicArn, ...message }));
     },
-    resolve: async (_name, _signal, onAsking) => {
+    resolve: async (name, signal, onAsking) => {
       onAsking?.();
+      const takes = receivers.resolvesAfter?.(name) ?? 0;
+      if (takes > 0) await time.pause(takes, signal).catch(() => undefined);
+      if (signal.aborted) throw new ResolutionError('temporary', 'ECANCELLED');
       return [publicAddress];
     },
     post: makePost(process, receivers, lastReadingOf),
@@ -44,21 +64,29 @@ interface Clients {
   readonly sns: Pick<SNSClient, 'send'>;
 }
 
+/** Of a message the delivery, the webhook and its slowness are read. */
+function messagesOf({ input }: BatchGetCommand): number {
+  return Object.values(input.RequestItems ?? {}).reduce((sum, { Keys = [] }) => sum + Keys.length, 0) / 3;
+}
+
 const publicAddress = '93.184.216.34';
 
 /** A POST goes to its receiver as a call of its own; so it may be lost on either way, and its process may die of it. */
 function makePost(
-  { call, time }: ProcessOutside,
-  receivers: Receivers,
+  { process, call, time }: ProcessOutside,
+  receivers: ReceiverSide,
   lastReadingOf: (deliveryId: string) => Reading | undefined,
 ): PinnedPost {
+  const { functionName } = process;
   return async function post({ serverName: host, path, headers, body, signal, onConnected, onAnswered }) {
     const deliveryId = String(headers['webhook-id']);
     const sent = { host, path, headers, body, read: lastReadingOf(deliveryId) };
     let reaction: Reaction & Pick<Post, 'answer'>;
     try {
       const request = { service: 'post', operation: 'Post', resource: host, input: { deliveryId } };
-      reaction = await call({ ...request, takes: 2, tries: 1, signal }, () => receivers.take(deliveryId, sent));
+      reaction = await call({ ...request, takes: 2, tries: 1, work: workOf.attempt, signal }, () =>
+        receivers.take(deliveryId, sent, functionName),
+      );
     } catch {
       return signal.aborted ? { outcome: 'aborted' } : broken(true, 'ECONNRESET');
     }
@@ -66,6 +94,7 @@ function makePost(
     if (status === 'refused') return broken(false, 'ECONNREFUSED');
     onConnected();
     await untilAnswered(afterMs, signal);
+    receivers.leave?.(host, functionName);
     if (signal.aborted) return { outcome: 'aborted' };
     onAnswered();
     receivers.answer(deliveryId, status);

@@ -38,9 +38,6 @@ export interface Reading {
   readonly webhooks: readonly Item[];
 }
 
-/** The receivers of a world. */
-export type Receivers = ReturnType<typeof makeReceivers>;
-
 /** Kinds of receivers, by what they do this many milliseconds after the beginning. */
 export const receiverKinds: Readonly<Record<string, (random: Random, age: number) => Reaction>> = {
   quick: random => ({ status: 200, afterMs: 20 + 80 * random() }),

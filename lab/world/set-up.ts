@@ -22,19 +22,19 @@ export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], t
   return async function setUp() {
     await rotateKeys();
     await admission.addClient();
-    for (const { id, host, kind } of accounts) {
-      await admission.admit(id);
-      if (kind !== undefined) await register(id, host);
+    for (const account of accounts) {
+      await admission.admit(account.id);
+      if (account.kind !== undefined) await register(account);
     }
   };
 
-  async function register(accountId: string, host: string): Promise<void> {
+  async function register({ id: accountId, host, event = eventName }: Account): Promise<void> {
     const createdAt = time.now();
-    const sealed = await sealing.seal('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', secretBinding(accountId, eventName));
+    const sealed = await sealing.seal('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', secretBinding(accountId, event));
     await webhooks.create({
       accountId,
-      eventName,
-      webhookId: `webhook-of-${accountId}`,
+      eventName: event,
+      webhookId: webhookIdOf(host),
       url: `https://${host}/hooks`,
       secrets: [{ sealed, createdAt }],
       status: 'active',
@@ -43,6 +43,11 @@ export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], t
       updatedAt: createdAt,
     });
   }
+}
+
+/** Returns the id of the webhook whose receiver has this host name. */
+export function webhookIdOf(host: string): string {
+  return `webhook-of-${host}`;
 }
 
 const day = 86_400;

@@ -1,4 +1,4 @@
-import type { ProcessOutside } from '@emissor/virtual-cloud';
+import { type ProcessOutside, standardScaling } from '@emissor/virtual-cloud';
 import type { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
 import type { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
 import type { Lane } from '../../lambdas/delivery/lane-routing.ts';
@@ -24,7 +24,10 @@ export interface Stage {
   readonly outsideOf: (process: ProcessOutside) => WorldOutside;
   readonly telemetryOf: (service: string, process: ProcessOutside) => WorldTelemetry;
   readonly tokens: Tokens;
+  readonly scalingOf: Readonly<Record<Lane, Scaling>>;
 }
+
+type Scaling = ReturnType<typeof standardScaling>;
 
 /** What the operators of a stage have chosen for it. */
 type StageValues = ReturnType<typeof stageValuesOf>;
@@ -54,6 +57,13 @@ export const queueOf: Readonly<Record<Lane, string>> = { first: 'events', retry:
 
 /** The queue of what nobody could process. */
 export const deadLetters = { queue: 'dead-letters', maxReceiveCount: 100 };
+
+/** How the event sources of the lanes grow, at most to the places of a small account. */
+export const standardPlaces: Stage['scalingOf'] = {
+  first: standardScaling(10),
+  retry: standardScaling(10),
+  slow: standardScaling(10),
+};
 
 /** The times of the consumers and of what they received, as `lib/delivery-lanes.ts` and `lib/constructs/work-queue.ts` have them. */
 export const consumerTimeout = 45 * second;

@@ -1,4 +1,4 @@
-import { type FunctionDefinition, type ProcessOutside, standardScaling } from '@emissor/virtual-cloud';
+import type { FunctionDefinition, ProcessOutside } from '@emissor/virtual-cloud';
 import type { SQSEvent } from 'aws-lambda';
 import { type Lane, lanes } from '../../../lambdas/delivery/lane-routing.ts';
 import { consumerTimeout, deliveryEnvironment, operationsTopic, queueOf, type Stage } from '../stage.ts';
@@ -10,12 +10,12 @@ export function deliveryFunctions(stage: Stage): readonly FunctionDefinition<Pro
 }
 
 function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessOutside> {
-  const { compositions, values, outsideOf, telemetryOf } = stage;
+  const { compositions, values, outsideOf, telemetryOf, scalingOf } = stage;
   const name = `deliver-${lane}`;
   return {
     name,
     timeout: consumerTimeout,
-    sources: [{ queue: queueOf[lane], scaling: standardScaling(10) }],
+    sources: [{ queue: queueOf[lane], scaling: scalingOf[lane] }],
     start: process => {
       const telemetry = telemetryOf(name, process);
       const environment = { ...consumers, ...values, LANE: lane, QUEUE_URL: queueOf[lane] };
