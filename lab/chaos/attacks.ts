@@ -24,7 +24,7 @@ export interface Attack {
 }
 
 /**
- * The attacks of `npm run simulate`, scaled down to what two processors can do beside everything else that runs on them, and
+ * The attacks of `npm run world -- --isolation`, scaled down to what two processors can do beside everything else that runs on them, and
  * those that need the API or more than one webhook. Runs begin with different ones, at equal distances in this list.
  */
 export const attacks: readonly Attack[] = [

@@ -72,7 +72,7 @@ export const shortRun: ChaosSettings = {
   },
 };
 
-/** The attacks of `lab/simulate`, scaled down to what two processors can do beside everything else that runs on them. */
+/** The attacks of `lab/world/isolation`, scaled down to what two processors can do beside everything else that runs on them. */
 export const isolationRun: IsolationSettings = {
   healthy: 8,
   failing: 2,

@@ -2,12 +2,15 @@ import { markdownTable } from '../../tools/support/markdown-table.ts';
 import { type FaultClass, faultClasses } from './fault-classes.ts';
 import { foundBefore, readFoundSeeds } from './gate.ts';
 import { kinds as allKinds } from './kinds.ts';
+import { showIsolation } from './isolation/isolation.ts';
+import { isolationUsage, readIsolationOptions } from './isolation/options.ts';
 import { readOptions, usage, type WorldOptions } from './options.ts';
 import { runSeeds, type SeedJob, type SeedReport } from './run-seeds.ts';
 
 /*
  * `npm run world`: runs delivery, and the endpoints of tokens, by the product's own functions in virtual time, a world for each kind
- * and seed, and judges whether every promise is kept. Ends with 1 if one is broken; see `options.ts`.
+ * and seed, and judges whether every promise is kept. Ends with 1 if one is broken; see `options.ts`. With `--isolation`: attacks on
+ * delivery, see `isolation/options.ts`.
  */
 
 /** The characters of a line of a trace. */
@@ -19,17 +22,28 @@ const doings = {
   tokens: { asked: 'requests', done: 'grants' },
 } as const;
 
-const options = readOrExit();
-if (options.help) console.log(usage);
-else process.exitCode = (await main(options)) ? 0 : 1;
+const args = process.argv.slice(2);
+if (args.includes('--isolation')) await start(readIsolationOptions, isolationUsage, showIsolation);
+else await start(readOptions, usage, main);
 
-function readOrExit(): WorldOptions {
-  try {
-    return readOptions(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    console.error(`${error.message}\n${usage}`);
-    process.exit(2);
+/** Runs what the options say. One that is not understood is told with the usage, and ends with 2. */
+async function start<Options extends { readonly help: boolean }>(
+  read: (args: readonly string[]) => Options,
+  help: string,
+  run: (options: Options) => Promise<boolean>,
+): Promise<void> {
+  const options = readOrExit();
+  if (options.help) console.log(help);
+  else process.exitCode = (await run(options)) ? 0 : 1;
+
+  function readOrExit(): Options {
+    try {
+      return read(args);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      console.error(`${error.message}\n${help}`);
+      process.exit(2);
+    }
   }
 }
 

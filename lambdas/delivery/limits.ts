@@ -125,7 +125,7 @@ export const unansweredWindow = 10 * second;
 
 /**
  * Messages that one process of a consumer has at once: it receives more while it waits for receivers. In the quick lanes fifty
- * webhooks that hang at the same moment, five attempts each, leave room for others (`npm run simulate`, ADR 10).
+ * webhooks that hang at the same moment, five attempts each, leave room for others (`npm run world -- --isolation`, ADR 10).
  */
 export const attemptsPerProcess = { first: 300, retry: 300, slow: 200 } as const;
 

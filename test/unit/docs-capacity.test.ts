@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Action, Counts } from '../../lab/cost/counts.ts';
-import { coreShare, processorTime } from '../../lab/simulate/costs.ts';
+import { coreShare, workOf } from '../../lab/world/costs.ts';
 import * as limits from '../../lambdas/delivery/limits.ts';
 import { backlogShardsOf, dueShards, listShardsOf, stateShardsOf } from '../../lambdas/delivery/store/delivery-item.ts';
 import { stageConfiguration } from '../../lib/config.ts';
@@ -16,10 +16,7 @@ const { actions } = JSON.parse(readFileSync(new URL('../../lab/cost/counts.json'
 const stage = stageConfiguration('dev', { accountConcurrency: 1_000 });
 
 const rates = [10, 100, 1_000, 10_000];
-const [attempt, entry] = [
-  processorTime.message + processorTime.read + processorTime.attempt + processorTime.call,
-  processorTime.call + processorTime.read,
-];
+const [attempt, entry] = [workOf.message + workOf.read + workOf.attempt + workOf.call, workOf.call + workOf.read];
 const perPlace = Math.floor((coreShare * 1_000) / attempt);
 const seconds = 30 * 86_400;
 const whole = (value: number) => Math.round(value).toLocaleString('en');

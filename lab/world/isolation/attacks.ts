@@ -1,0 +1,174 @@
+import { replaySlotInterval } from '../../../lambdas/delivery/limits.ts';
+import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
+import type { Random } from '../../../tools/support/random.ts';
+import { atOnce, atRate, burstsEvery, type Publishes } from './arrivals.ts';
+import type { Behave, Behaviour, Period, Tenant } from './tenant.ts';
+
+/** An attack: webhooks whose events begin with the measured period. */
+export interface Attack {
+  readonly name: string;
+  /** Accounts that take part, by which others are promised more or less. */
+  readonly accounts: number;
+  /** Nothing is promised with provisioned pollers where the bursts are those of 500 events a second, or more, for minutes. */
+  readonly isPromisedWhenProvisioned: boolean;
+  readonly tenants: (period: Period, random: Random) => Tenant[];
+}
+
+/** Returns the accounts beside which attacks are measured. One event in twenty fails once, so that there are retries to measure. */
+export function innocents({ until }: Period, random: Random): Tenant[] {
+  return Array.from({ length: innocentAccounts }, (_, index) => ({
+    account: `innocent-${index}`,
+    webhook: `innocent-${index}`,
+    part: 'innocent',
+    resolves: 2,
+    publishes: atRate(innocentRate)({ from: 0, until }, random),
+    behave: (draw, { attempt, number }) => ({ ...quick(draw), isSuccess: attempt > 1 || number % 20 !== index }),
+  }));
+}
+
+/** Returns the attack of this name. @throws {TypeError} where there is none. */
+export function attackOf(name: string): Attack {
+  const found = attacks.find(attack => attack.name === name);
+  if (!found) throw new TypeError(`No attack is called "${name}".`);
+  return found;
+}
+
+const innocentAccounts = 20;
+const innocentRate = 5;
+
+const everyTenSeconds = (events: number) => burstsEvery(10_000, events);
+
+const behaviours = {
+  'always hangs': { behave: hangs },
+  'hangs half of the time': { behave: random => (random() < 0.5 ? hangs() : quick(random)) },
+  'answers in 1.9 s': { behave: () => answersIn(1_900) },
+  'name resolves in 4 s': { resolves: 4_000, behave: () => answersIn(50) },
+} satisfies Record<string, Conduct>;
+
+/** What webhooks of an attack do. The moment is that from the attack's beginning. */
+interface Conduct extends Pick<Tenant, 'behave' | 'putEvery' | 'isReplayed'> {
+  readonly resolves?: number;
+  /** A webhook that answers in 3 s comes beside it. */
+  readonly hasBystander?: boolean;
+}
+
+/** All attacks. */
+export const attacks: readonly Attack[] = [
+  ...Object.entries<Conduct>(behaviours).flatMap(([name, conduct]) => [
+    attack(`${name}, 10/s`, 1, atRate(10), conduct),
+    attack(`${name}, 100/s`, 1, atRate(100), conduct),
+    attack(`${name}, burst of 5,000`, 1, atOnce(5_000), conduct),
+    attack(`50 accounts: ${name}, 1/s`, 50, atRate(1), conduct),
+  ]),
+  ...(['always hangs', 'answers in 1.9 s'] as const).flatMap(name => [
+    attack(`50 accounts: ${name}, 100 each every 10 s`, 50, everyTenSeconds(100), behaviours[name]),
+    beyondProvisioned(attack(`${name}, 5,000 every 10 s`, 1, everyTenSeconds(5_000), behaviours[name])),
+    tenReplays(name),
+  ]),
+  beyondProvisioned(
+    attack('50 accounts: fails at once, 100 each every 10 s', 50, everyTenSeconds(100), { behave: failsAtOnce }),
+  ),
+  attack('50 accounts: answers in 100 ms, 100 each every 10 s', 50, everyTenSeconds(100), {
+    behave: () => answersIn(100),
+  }),
+  attack('always hangs, 30/s, PUT every 2 s', 1, atRate(30), { behave: hangs, putEvery: 2_000 }),
+  attack('fails at once, hangs after 70 s, 100/s', 1, atRate(100), failsThenHangs()),
+  attack('50 accounts: fails at once, hangs after 70 s, 1/s', 50, atRate(1), failsThenHangs()),
+  attack('answers in 2.5 s, hangs after 90 s, 30/s', 1, atRate(30), answersThenHangs()),
+  attack('answers in 2.5 s, hangs after 90 s, 100/s', 1, atRate(100), answersThenHangs()),
+  attack('50 accounts: answers in 2.5 s, hangs after 90 s, 1/s', 50, atRate(1), answersThenHangs()),
+  attack('answers in 3 s, hangs after 90 s, 20/s', 1, burstsEvery(50), answersThenHangs(3_000)),
+  attack('answers in 50 ms, burst of 2,000, hangs after 1 s', 1, atOnce(2_000), {
+    behave: (_random, _event, age) => (age < 1_000 ? answersIn(50) : hangs()),
+  }),
+  attack('name in 1.9 s, stalls in TLS, 100/s', 1, atRate(100), { resolves: 1_900, behave: hangs }),
+  attack('50 accounts: name in 1.9 s, stalls in TLS, 1/s', 50, atRate(1), { resolves: 1_900, behave: hangs }),
+  attack('96 accounts: one event that hangs, once a minute', 96, burstsEvery(60_000), { behave: hangs }),
+  beyondProvisioned(eightWebhooks('8 webhooks of one account: always hangs, 625 each every 10 s')),
+];
+
+function attack(name: string, accounts: number, publishes: Publishes, conduct: Conduct): Attack {
+  const { hasBystander = false, resolves = 2, behave, ...rest } = conduct;
+  return {
+    name,
+    accounts,
+    isPromisedWhenProvisioned: true,
+    tenants: (period, random) => [
+      ...Array.from({ length: accounts }, (_, index) => ({
+        ...attacker(index),
+        ...rest,
+        resolves,
+        publishes: publishes(period, random),
+        behave: since(period.from, behave),
+      })),
+      ...(hasBystander ? [bystander(period)] : []),
+    ],
+  };
+}
+
+/** Ten replays at once, as an operator's replay of all accounts is. It is held to what is promised beside one account. */
+function tenReplays(name: keyof typeof behaviours): Attack {
+  const conduct = { ...behaviours[name], isReplayed: true };
+  return { ...attack(`10 replays at once: ${name}`, 10, burstsEvery(replaySlotInterval), conduct), accounts: 1 };
+}
+
+function eightWebhooks(name: string): Attack {
+  const one = attack(name, EVENT_NAMES.length, everyTenSeconds(625), { behave: hangs });
+  return {
+    ...one,
+    accounts: 1,
+    tenants: (period, random) =>
+      one.tenants(period, random).flatMap((tenant, index) => {
+        const event = EVENT_NAMES[index];
+        return event ? [{ ...tenant, account: 'attacker', event }] : [];
+      }),
+  };
+}
+
+function beyondProvisioned(one: Attack): Attack {
+  return { ...one, isPromisedWhenProvisioned: false };
+}
+
+function attacker(index: number): Pick<Tenant, 'account' | 'webhook' | 'part'> {
+  return { account: `attacker-${index}`, webhook: `attacker-${index}`, part: 'attacker' };
+}
+
+/** It is slow through no attack. */
+function bystander(period: Period): Tenant {
+  const publishes = burstsEvery(500)(period, () => 0);
+  const name = { account: 'bystander', webhook: 'bystander' };
+  return { ...name, part: 'bystander', resolves: 2, publishes, behave: () => answersIn(3_000) };
+}
+
+function since(from: number, behave: Behave): Behave {
+  return (random, event, now) => behave(random, event, now - from);
+}
+
+/** A minute of failures moves its first attempts to the retry lane. */
+function failsThenHangs(): Conduct {
+  return { behave: (_random, _event, age) => (age < 70_000 ? failsAtOnce() : hangs()) };
+}
+
+/** The pace of the slow lane is another from then on. */
+function answersThenHangs(milliseconds = 2_500): Conduct {
+  return {
+    hasBystander: true,
+    behave: (_random, _event, age) => (age < 90_000 ? answersIn(milliseconds) : hangs()),
+  };
+}
+
+function hangs(): Behaviour {
+  return { answers: Number.POSITIVE_INFINITY, isSuccess: false };
+}
+
+function failsAtOnce(): Behaviour {
+  return { answers: 20, isSuccess: false };
+}
+
+function answersIn(milliseconds: number): Behaviour {
+  return { answers: milliseconds, isSuccess: true };
+}
+
+function quick(random: Random): Behaviour {
+  return answersIn(20 + 80 * random());
+}

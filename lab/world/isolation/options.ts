@@ -1,0 +1,64 @@
+import { parseArgs } from 'node:util';
+import { type Trial, trialsOf } from './plan.ts';
+
+/** The output of `npm run world -- --isolation --help`. */
+export const isolationUsage = `npm run world -- --isolation [OPTIONS]
+
+Runs attacks on delivery beside accounts that are well, by the product's own functions in virtual time, and ends with 1 if these
+wait longer than promised.
+
+  --attack TEXT  only attacks whose name contains this
+  --order ORDER  fair, or arrival; without it both
+  --seed N       the first seed (1)
+  --seeds N      seeds from there on (1)
+  --quick        the three runs of the gate
+  --hours N      length of the models of the slow lane and of a large receiver, which run with all attacks; 0 leaves them out (24)
+  --help         this text
+`;
+
+/** The options of runs of isolation. */
+export interface IsolationOptions {
+  readonly trials: readonly Trial[];
+  readonly seeds: readonly number[];
+  readonly isQuick: boolean;
+  /** Whether all attacks are run. */
+  readonly isWhole: boolean;
+  readonly hours: number;
+  readonly help: boolean;
+}
+
+/**
+ * Reads the options of runs of isolation.
+ *
+ * @throws {TypeError} for an unknown option, or a value that would run nothing.
+ */
+export function readIsolationOptions(args: readonly string[]): IsolationOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      isolation: { type: 'boolean' },
+      attack: { type: 'string', default: '' },
+      order: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+      seeds: { type: 'string', default: '1' },
+      quick: { type: 'boolean', default: false },
+      hours: { type: 'string', default: '24' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { attack, order, quick: isQuick, help } = values;
+  if (order !== undefined && order !== 'fair' && order !== 'arrival') {
+    throw new TypeError(`--order "${order}" is none of fair, arrival.`);
+  }
+  const first = wholeNumber('--seed', values.seed, 1);
+  const seeds = Array.from({ length: wholeNumber('--seeds', values.seeds, 1) }, (_, index) => first + index);
+  const isWhole = attack === '' && order === undefined && !isQuick;
+  const trials = trialsOf({ attack, order, isQuick });
+  return { trials, seeds, isQuick, isWhole, hours: wholeNumber('--hours', values.hours, 0), help };
+}
+
+function wholeNumber(option: string, text: string, least: number): number {
+  const number = Number(text);
+  if (/^\d{1,3}$/.test(text) && number >= least) return number;
+  throw new TypeError(`${option} "${text}" is not a whole number from ${least} to 999.`);
+}

@@ -1,0 +1,22 @@
+import { makeRandom } from '../../../tools/support/random.ts';
+import { attackOf, innocents } from './attacks.ts';
+import { type Alter, type RunResult, runTenants } from './run-tenants.ts';
+import type { Situation } from './situations.ts';
+
+/** One run: innocents, and an attack beside them, or none. */
+export interface IsolationRun {
+  readonly situation: Situation;
+  readonly seed: number;
+  /** The name of an attack. */
+  readonly attack?: string | undefined;
+  /** How long it lasts, in milliseconds. */
+  readonly length: number;
+}
+
+/** Runs innocents and attackers in a world without faults, by the seed. */
+export function runAttack({ situation, seed, attack, length }: IsolationRun, alter?: Alter): Promise<RunResult> {
+  const period = { from: situation.from, until: situation.from + length };
+  const attackers = attack === undefined ? [] : attackOf(attack).tenants(period, makeRandom(2_000 + seed));
+  const tenants = [...innocents(period, makeRandom(seed)), ...attackers];
+  return runTenants({ situation, seed: 1_000 + seed, period, tenants }, alter);
+}
