@@ -80,7 +80,11 @@ export function makeWorld(
       ...deliveryFunctions(stage),
       ...baseApiFunctions(stage),
       operatorFunction(stage),
-      { name: 'set-up', timeout: minute, start: process => makeSetUp(stage.outsideOf(process), accounts, tokens) },
+      {
+        name: 'set-up',
+        timeout: minute,
+        start: process => makeSetUp(stage.outsideOf(process), accounts, parts.accounts ? undefined : tokens),
+      },
       ...(parts.functions?.(stage) ?? []),
     ],
     faults: { ...faultsOf(faultClass), fateOf: ({ functionName }) => (isFine.has(functionName) ? 'fine' : undefined) },
@@ -122,7 +126,7 @@ export function makeWorld(
       const { account, body, queue } = publication;
       cloud.at(began + sentAt(publication), () => cloud.send(queue, { body, group: account }));
     }
-    people.begin(began);
+    if (parts.accounts === undefined) people.begin(began);
     return began;
   }
 }

@@ -50,6 +50,9 @@ export const receiverKinds: Readonly<Record<string, (random: Random, age: number
   lazy: random => ({ status: random() < 0.3 ? 500 : 200, afterMs: 1_900 }),
 };
 
+/** The receivers of a world. */
+export type Receivers = ReturnType<typeof makeReceivers>;
+
 /** Makes receivers, one a host, that note what reaches them and what they answered. */
 export function makeReceivers(seed: number, now: () => number) {
   const began = now();

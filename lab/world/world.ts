@@ -1,9 +1,9 @@
 import { markdownTable } from '../../tools/support/markdown-table.ts';
 import { type FaultClass, faultClasses } from './fault-classes.ts';
 import { foundBefore, readFoundSeeds } from './gate.ts';
-import { kinds as allKinds } from './kinds.ts';
 import { showIsolation } from './isolation/isolation.ts';
 import { isolationUsage, readIsolationOptions } from './isolation/options.ts';
+import { kinds as allKinds } from './kinds.ts';
 import { readOptions, usage, type WorldOptions } from './options.ts';
 import { runSeeds, type SeedJob, type SeedReport } from './run-seeds.ts';
 

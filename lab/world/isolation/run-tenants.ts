@@ -52,7 +52,7 @@ export async function runTenants(
     queues: { isFair: situation.isFair, countLag: situation.countLag },
     stage: {
       scalingOf: scalingIn(situation),
-      consumers: { GIVE_UP: situation.giveUp, RETRY_SCHEDULE: schedule },
+      values: { SLOW_RATE: 20, RETRY_SCHEDULE: schedule, ATTEMPT_TIMEOUT_MS: 15_000, GIVE_UP: situation.giveUp },
       outsideOf: watched,
       telemetryOf: () => quiet,
     },
@@ -111,7 +111,7 @@ export async function runTenants(
 /** The run goes on after the measured period, for attempts that are still under way. */
 const drainTime = 30_000;
 
-/** A stage's default. */
+/** A stage's default, as the other values are. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(seconds => seconds * 1_000);
 
 /** Nothing that a run measures or logs is looked at. */

@@ -1,6 +1,7 @@
 import { deliveryIdOf } from '../../../lambdas/delivery/intake/event.ts';
 import type { EventName } from '../../../lambdas/webhooks/webhook.ts';
 import { type Account, eventName, type Publication } from '../arrival.ts';
+import { queueOf } from '../stage.ts';
 import type { Tenant } from './tenant.ts';
 
 /** An event of a tenant. */
@@ -20,7 +21,13 @@ export function eventOf({ event = eventName }: Pick<Tenant, 'event'>): EventName
 
 /** Returns the account of a tenant, as a world has it. */
 export function accountOf(tenant: Tenant): Account {
-  return { id: tenant.account, host: hostOf(tenant), kind: 'of an isolation run', event: eventOf(tenant) };
+  return {
+    id: tenant.account,
+    host: hostOf(tenant),
+    kind: 'of an isolation run',
+    isRestless: false,
+    event: eventOf(tenant),
+  };
 }
 
 /** Returns the host name of a tenant's receiver. */
@@ -39,5 +46,5 @@ function publicationOf(tenant: Tenant, number: number, at: number): Publication 
   const { account, webhook } = tenant;
   const [event, id] = [eventOf(tenant), `${webhook}-${number}`];
   const body = JSON.stringify({ id_conta: account, event, id_demanda: number + 1, id_proposta: number + 1, id });
-  return { at, account, deliveryId: deliveryIdOf(account, event, id), body, isMalformed: false };
+  return { at, account, deliveryId: deliveryIdOf(account, event, id), body, isMalformed: false, queue: queueOf.first };
 }

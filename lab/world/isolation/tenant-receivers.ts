@@ -2,6 +2,7 @@ import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs
 import { attemptMessage } from '../../../lambdas/delivery/queues.ts';
 import { makeRandom } from '../../../tools/support/random.ts';
 import type { ReceiverSide } from '../process-outside.ts';
+import type { SentPost } from '../receivers.ts';
 import { queueOf } from '../stage.ts';
 import { makeCrowds } from './crowds.ts';
 import type { InnocentWaits } from './extra-waits.ts';
@@ -30,7 +31,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     slowLaneAttempts: () => slowLaneAttempts,
   };
 
-  function take(host: string, deliveryId: string, functionName: string): ReturnType<ReceiverSide['take']> {
+  function take(deliveryId: string, { host }: SentPost, functionName: string): ReturnType<ReceiverSide['take']> {
     const event = events.get(deliveryId);
     if (!event) throw new Error(`A POST of an unknown event: ${deliveryId}`);
     posts += 1;
@@ -41,7 +42,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
       crowds.enter(host);
     }
     const { answers, isSuccess } = event.tenant.behave(random, { attempt: event.posts, number: event.number }, now());
-    return { status: isSuccess ? 200 : 500, afterMs: answers };
+    return { status: isSuccess ? 200 : 500, afterMs: answers, answer: '' };
   }
 
   function leave(host: string, functionName: string): void {
