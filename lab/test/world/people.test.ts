@@ -89,8 +89,13 @@ const faults: readonly (readonly [fault: string, broken: Partial<Compositions>, 
 ];
 
 test.each(faults)('A product that %s is found out.', async (_, broken, found) => {
-  const { violations } = await runSeed(1, 'calm', broken);
-  expect(violations.map(({ what }) => what)).toContainEqual(expect.stringMatching(found));
+  const told: string[] = [];
+  for (const seed of [1, 2, 3, 4, 5]) {
+    const { violations } = await runSeed(seed, 'calm', broken);
+    if (violations.some(({ what }) => found.test(what))) return;
+    told.push(...violations.map(({ what }) => what));
+  }
+  expect.unreachable(`No seed has found it, but: ${[...new Set(told)].join('; ')}`);
 });
 
 /** Returns consumers with something else that leads out. */

@@ -13,6 +13,8 @@ import {
 import { makeTables, type TablesCommand } from '@emissor/virtual-cloud/dynamodb/tables';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDynamoDbLocal, teardown } from '../../../test/support/database/dynamodb-local.ts';
+import { makeTokenWorld } from '../../world/auth/make-token-world.ts';
+import { letIn } from '../../world/auth/people/everybody.ts';
 import { faultTime } from '../../world/fault-classes.ts';
 import { makeWorld } from '../../world/make-world.ts';
 import { minute } from '../../world/times.ts';
@@ -56,11 +58,27 @@ test('DynamoDB Local answers what the tables of faulty worlds have answered.', {
 
 const atOnce = 4;
 
-/** Runs a world with all faults. Returns what its tables have executed: of a batch that is refused in part, the rest. */
+/** Runs a world with all faults, of delivery and of tokens by turns. Returns what its tables have executed. */
 async function recordWorld(seed: number): Promise<readonly Executed[]> {
-  const world = makeWorld(seed, 'all');
+  const isOfTokens = seed % 2 === 0;
+  const world = isOfTokens ? makeTokenWorld(seed, 'all') : makeWorld(seed, 'all');
+  const executed = record('history' in world ? world.history : world.watched);
+  try {
+    const began = await world.begin();
+    if ('scene' in world) letIn(world, began);
+    await world.cloud.run(began + faultTime);
+    world.cloud.endFaults();
+    await world.cloud.run(began + 75 * minute);
+  } finally {
+    world.end();
+  }
+  return executed;
+}
+
+/** Keeps what tables execute from now on: of a batch that is refused in part, the rest. */
+function record(tables: { readonly execute: (command: TablesCommand<object>) => object }): readonly Executed[] {
   const executed: Executed[] = [];
-  const { execute } = world.tables;
+  const { execute } = tables;
   const recording = (command: TablesCommand<object>): object => {
     try {
       const answer = execute(command);
@@ -71,15 +89,7 @@ async function recordWorld(seed: number): Promise<readonly Executed[]> {
       throw error;
     }
   };
-  Object.assign(world.tables, { execute: recording });
-  try {
-    const began = await world.begin();
-    await world.cloud.run(began + faultTime);
-    world.cloud.endFaults();
-    await world.cloud.run(began + 75 * minute);
-  } finally {
-    world.end();
-  }
+  Object.assign(tables, { execute: recording });
   return executed;
 }
 

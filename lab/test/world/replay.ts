@@ -86,9 +86,13 @@ function isPageOfScan(command: object): boolean {
   return command.input.Limit !== undefined || command.input.ExclusiveStartKey !== undefined;
 }
 
-/** Leaves out what is no promise of DynamoDB: messages, and the order where it has none. */
+/** Leaves out what is no promise of DynamoDB: messages, the order where it has none, and a capacity that nobody has asked for. */
 function comparable(command: object, outcome: object): unknown {
-  const { $metadata: _, ...answer } = { $metadata: undefined, ...outcome };
+  const {
+    $metadata: _,
+    ConsumedCapacity: __,
+    ...answer
+  } = { $metadata: undefined, ConsumedCapacity: undefined, ...outcome };
   const given = Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined));
   const { Items, Responses } = given;
   if (command instanceof ScanCommand) return plain({ ...given, Items: inAnyOrder(Items) });
