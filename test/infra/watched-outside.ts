@@ -1,11 +1,12 @@
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { ProcessOutside } from '@emissor/virtual-cloud';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import type { PinnedPost, PinnedRequestOutcome } from '../../lambdas/platform/egress/pinned-request.ts';
 import { machine, type Outside } from '../../lambdas/platform/outside.ts';
 import type { Time } from '../../lambdas/platform/timer.ts';
+import { noMessages } from '../support/delivery-world/stepped-cloud.ts';
 import type { FakeKms } from '../support/fake-kms.ts';
-import type { VirtualProcesses } from '../support/virtual-processes.ts';
-import type { WatchedQueues } from './watched-queues.ts';
 
 /** The faults of a stage, which a test switches on and off. */
 export interface Faults {
@@ -43,21 +44,22 @@ export function noFaults(): Faults {
   return { kms: false, store: false, off: [], sweeper: false, receivers: answering(200), address: '93.184.216.34' };
 }
 
-/** Makes what leads out of a stage's processes, with its faults. Each process has a time of its own. */
-export function makeOutside({ faults, dynamo, kms, queues, processes }: OutsideParts) {
-  const callDynamo: Dynamo = async (command, options) => {
-    if (faults.store) throw named('ThrottlingException');
-    if (command instanceof UpdateCommand && isRefused(command)) throw named('ConditionalCheckFailedException');
-    return processes.during(dynamo(command, options));
-  };
-
-  return function outside(time: Time) {
+/** Makes what leads out of a stage's processes, with its faults. */
+export function makeOutside(faults: Readonly<Faults>, kms: FakeKms) {
+  return function outsideOf({ time, dynamodb, sqs }: ProcessOutside) {
+    const dynamo: Dynamo = async (command, options) => {
+      if (faults.store) throw named('ThrottlingException');
+      if (command instanceof UpdateCommand && isRefused(command)) throw named('ConditionalCheckFailedException');
+      return dynamodb.send(command, options);
+    };
     kms.fail('DecryptCommand', faults.kms ? 'AccessDeniedException' : undefined);
     return {
       time,
       random: { ...machine.random, number: () => 0.5 },
-      dynamo: callDynamo,
-      sqs: queues.sqs,
+      dynamo,
+      sqs: {
+        send: (command, options) => sqs.send(command instanceof ReceiveMessageCommand ? noMessages : command, options),
+      },
       kms: kms.client,
       publish: async () => {},
       resolve: async () => [faults.address],
@@ -70,7 +72,7 @@ export function makeOutside({ faults, dynamo, kms, queues, processes }: OutsideP
     return faults.refused?.(String(Key?.id), Object.values(ExpressionAttributeNames ?? {}).join()) ?? false;
   }
 
-  function postIn({ pause }: Time): PinnedPost {
+  function postIn({ pause }: Pick<Time, 'pause'>): PinnedPost {
     return async function post({ signal, onConnected, onAnswered }) {
       const { afterMs, ...answer } = faults.receivers;
       onConnected();
@@ -80,14 +82,6 @@ export function makeOutside({ faults, dynamo, kms, queues, processes }: OutsideP
       return { outcome: 'response', ...answer, body: Buffer.alloc(0), isTruncated: false };
     };
   }
-}
-
-interface OutsideParts {
-  readonly faults: Readonly<Faults>;
-  readonly dynamo: Dynamo;
-  readonly kms: FakeKms;
-  readonly queues: WatchedQueues;
-  readonly processes: VirtualProcesses;
 }
 
 function named(name: string): Error {

@@ -1,20 +1,18 @@
-import type { Context } from 'aws-lambda';
+import { eventOf, type ProcessOutside } from '@emissor/virtual-cloud';
+import type { Context, SQSEvent } from 'aws-lambda';
 import { onTestFinished, vi } from 'vitest';
-import type { Lane } from '../../lambdas/delivery/lane-routing.ts';
+import { consumerTimeout, deliveryEnvironment, queueOf, visibilityTimeout } from '../../lab/world/stage.ts';
+import { type Lane, lanes } from '../../lambdas/delivery/lane-routing.ts';
 import { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
 import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
 import { composeDeliver } from '../../lambdas/delivery/worker/deliver.composition.ts';
 import { randomId } from '../../lambdas/platform/identifiers.ts';
 import { makeHandler } from '../../lambdas/platform/lambda-handler.ts';
-import { machine } from '../../lambdas/platform/outside.ts';
 import type { Telemetry } from '../../lambdas/platform/telemetry.ts';
-import type { Time } from '../../lambdas/platform/timer.ts';
 import { type Metrics, makeMetrics } from '../support/cloudwatch/metrics.ts';
-import { startDatabase } from '../support/database/database.ts';
+import { isAcknowledged, makeSteppedCloud, type Start } from '../support/delivery-world/stepped-cloud.ts';
 import { makeFakeKms } from '../support/fake-kms.ts';
-import { makeVirtualProcesses } from '../support/virtual-processes.ts';
 import { makeOutside, noFaults } from './watched-outside.ts';
-import { type Message, makeWatchedQueues } from './watched-queues.ts';
 import { fillTables } from './watched-tables.ts';
 
 /** The namespace of the stage whose alarms are tried. */
@@ -47,109 +45,96 @@ export function invoke<Event, Result>(
 }
 
 /**
- * The delivery functions as they are deployed, over a real store, with queues whose messages come back when they were not processed.
- * Each invocation has a process of its own, as on a quiet stage. Time passes where all of them wait.
+ * The delivery functions as they are deployed, in a virtual cloud. Each message has an invocation of its own, by a process that knows of
+ * no other, as on a quiet stage. The clock of the test follows that of the cloud.
  */
 export async function startDelivery() {
-  const { dynamo, stop } = await startDatabase('Deliveries', 'Webhooks', 'Keyring');
-  onTestFinished(stop);
-  const { now } = machine.time;
-  const [kms, faults] = [makeFakeKms(), noFaults()];
-  const [queues, processes] = [makeWatchedQueues(now), makeVirtualProcesses(now)];
-  const outside = makeOutside({ faults, dynamo, kms, queues, processes });
+  const faults = noFaults();
+  const kms = makeFakeKms();
+  const outsideOf = makeOutside(faults, kms);
+  const stepped = makeSteppedCloud({
+    start: Date.now(),
+    visibilityTimeout,
+    execute: (command, next) => next(command),
+    functions: { ...Object.fromEntries(lanes.map(lane => [lane, consumerOf(lane)])), sweep },
+  });
+  const { cloud, dynamo } = stepped;
+  const { now } = cloud;
+  for (const lane of lanes) cloud.queue(queueOf[lane]).onVisible(() => takeMessages(lane));
+  cloud.at(now(), sweepEachMinute);
   const tables = await fillTables({ dynamo, kms: kms.client });
-  let sweepAt = now();
   return { ...tables, faults, publish, runUntil };
 
   function publish(): void {
     const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 1, id: randomId(16) };
-    queues.put('events', JSON.stringify(event));
+    cloud.send(queueOf.first, { body: JSON.stringify(event) }, 'AROAPUBLISHER:one');
   }
 
   /** Moves the clock to a moment, and lets come what is due until then. */
   async function runUntil(moment: number): Promise<void> {
-    let steps = 0;
-    for (let next = nextStep(); next.at <= moment; next = nextStep()) {
-      if (next.at > now()) {
-        vi.setSystemTime(next.at);
-        steps = 0;
-      }
-      next.act();
-      await processes.untilAllWait();
-      steps += 1;
-      if (steps > 10_000) throw new Error('There is no end to what is due.');
-    }
+    for (const lane of lanes) takeMessages(lane);
+    await stepped.runTo(moment);
     vi.setSystemTime(Math.max(moment, now()));
   }
 
-  /** Returns what comes next. Of what comes at the same time, timers are first, and a sweep is last. */
-  function nextStep(): Step {
-    const messages = lanes.flatMap(({ lane, queue }) => {
-      const message = faults.off.includes(queue) ? undefined : queues.first(queue);
-      return message ? [{ at: message.visibleAt, act: () => consume(message, lane) }] : [];
+  /** Has the consumer of a lane process what is visible, once time runs. */
+  function takeMessages(lane: Lane): void {
+    const queue = cloud.queue(queueOf[lane]);
+    cloud.at(now(), () => {
+      for (let batch = receive(); batch.length > 0; batch = receive()) void consume(batch);
     });
-    const timer = { at: processes.nextTimer(), act: processes.callBack };
-    const steps: Step[] = [timer, ...messages, { at: sweepAt, act: sweep }];
-    return steps.reduce((first, other) => (other.at < first.at ? other : first));
+
+    function receive() {
+      return faults.off.includes(queue.name) ? [] : queue.receive(1);
+    }
+
+    async function consume(batch: ReturnType<typeof receive>): Promise<void> {
+      const outcome = await stepped.invoke(lane, eventOf(batch, queue.name));
+      if (outcome.status === 'failed') throw outcome.error;
+      if (isAcknowledged(outcome)) for (const { receipt } of batch) queue.remove(receipt);
+    }
   }
 
-  function consume(message: Message, lane: Lane): void {
-    const record = queues.receive(message);
-    processes.start(async time => {
+  function sweepEachMinute(): void {
+    if (!faults.sweeper) void stepped.invoke('sweep', undefined);
+    cloud.at(now() + 60_000, sweepEachMinute);
+  }
+
+  function consumerOf(lane: Lane): Start {
+    return process => (event: SQSEvent) => {
       const telemetry = makeDeliveryTelemetry(`deliver-${lane}`, 'delivery');
-      const environment = { ...consumers, LANE: lane, QUEUE_URL: message.queue };
-      const deliver = composeDeliver(environment, outside(time), telemetry);
-      const context = contextOf(time, consumerTimeout);
-      const result = await invoke(telemetry, event => deliver(event, context), { Records: [record] });
-      if (result.batchItemFailures.length === 0) queues.remove(message);
-    });
+      const environment = { ...consumers, LANE: lane, QUEUE_URL: queueOf[lane] };
+      const deliver = composeDeliver(environment, outsideOf(process), telemetry);
+      return invoke(telemetry, each => atItsTime(deliver(each, contextIn(process, consumerTimeout))), event);
+    };
   }
 
-  function sweep(): void {
-    sweepAt += 60_000;
-    if (faults.sweeper) return;
-    processes.start(async time => {
+  function sweep(...[process]: Parameters<Start>) {
+    return () => {
       const telemetry = makeDeliveryTelemetry('sweep');
-      const run = composeSweep(sweeper, outside(time), telemetry);
-      const context = contextOf(time, sweepTimeout);
-      await invoke(telemetry, event => run(event, context), undefined).catch(() => undefined);
-    });
+      const run = composeSweep(sweeper, outsideOf(process), telemetry);
+      return invoke(telemetry, each => atItsTime(run(each, contextIn(process, sweepTimeout))), undefined);
+    };
   }
-}
 
-interface Step {
-  readonly at: number;
-  readonly act: () => void;
+  /** What is written at the end of an invocation has the time of the cloud. */
+  async function atItsTime<Result>(run: Promise<Result>): Promise<Result> {
+    return run.finally(() => void vi.setSystemTime(now()));
+  }
 }
 
 /** Returns the context of an invocation that may take so many milliseconds. */
-function contextOf({ now }: Time, limit: number): Pick<Context, 'getRemainingTimeInMillis'> {
+function contextIn({ time: { now } }: ProcessOutside, limit: number): Pick<Context, 'getRemainingTimeInMillis'> {
   const end = now() + limit;
   return { getRemainingTimeInMillis: () => end - now() };
 }
 
-/** The times that the functions may take, in milliseconds: as in `lib/delivery-lanes.ts`, with these attempts, and in `lib/delivery-stack.ts`. */
-const consumerTimeout = 45_000;
+/** In milliseconds, as in `lib/delivery-stack.ts`. */
 const sweepTimeout = 55_000;
 
-const lanes = [
-  { lane: 'first', queue: 'events' },
-  { lane: 'retry', queue: 'retries' },
-  { lane: 'slow', queue: 'slow' },
-] as const;
-
-const shared = {
-  WEBHOOKS_TABLE: 'Webhooks',
-  DELIVERIES_TABLE: 'Deliveries',
-  RETRY_QUEUE_URL: 'retries',
-  SLOW_QUEUE_URL: 'slow',
-  DEAD_LETTER_QUEUE_URL: 'dead-letters',
-  REFUSED_EVENTS_TOPIC_ARN: 'arn:aws:sns:sa-east-1:111122223333:refused',
-  SLOW_RATE: 20,
-  HISTORY_DAYS: 30,
-};
+const stageValues = { ...deliveryEnvironment, SLOW_RATE: 20 };
 const consumers: Omit<Parameters<typeof composeDeliver>[0], 'LANE' | 'QUEUE_URL'> = {
-  ...shared,
+  ...stageValues,
   KEYRING_TABLE: 'Keyring',
   DEMANDS_URL: 'https://demandas.example.com',
   RETRY_SCHEDULE: [5_000, 300_000, 1_800_000],
@@ -159,7 +144,7 @@ const consumers: Omit<Parameters<typeof composeDeliver>[0], 'LANE' | 'QUEUE_URL'
   SERVICE_VERSION: '0',
 };
 const sweeper = {
-  ...shared,
-  EVENT_SOURCES: lanes.map(({ queue }) => queue),
+  ...stageValues,
+  EVENT_SOURCES: Object.values(queueOf),
   OPERATIONS_TOPIC_ARN: 'arn:aws:sns:sa-east-1:111122223333:operations',
 };

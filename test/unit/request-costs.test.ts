@@ -4,15 +4,16 @@ import { resourcesOf } from '../../lambdas/api/route.ts';
 import { makeApi } from '../../lambdas/api/router.ts';
 import { apiRoutes } from '../../lambdas/api/routes.ts';
 import { composeDiscovery } from '../../lambdas/auth/endpoints/discovery.composition.ts';
+import { parseScope } from '../../lambdas/auth/principals/scope.ts';
 import { authRoutes } from '../../lambdas/auth/routes.ts';
-import { makeBearerAuthentication } from '../../lambdas/auth/sessions/bearer.ts';
+import { type BearerAuthentication, makeBearerAuthentication } from '../../lambdas/auth/sessions/bearer.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { type Delivery, keptAttempts, settled } from '../../lambdas/delivery/delivery.ts';
 import { makeReadWithoutWebhook, withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
 import { makeReadSlowSince, slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
-import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
+import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import type { OperationId, Route } from '../../lambdas/platform/route-table.ts';
@@ -22,12 +23,12 @@ import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { makeWebhookHandlers } from '../../lambdas/webhooks/webhook-handlers.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { type AuthService, audience, authEnvironment, issuer, startAuthService } from '../support/auth-service.ts';
-import { type CallCounts, countCalls } from '../support/database/call-counts.ts';
-import { type Database, startDatabase } from '../support/database/database.ts';
+import { type CallCounts, countCalls, countCommands } from '../support/database/call-counts.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../support/delivery-world/delivery-world.ts';
+import { type Sent, toRequest } from '../support/delivery-world/requests.ts';
 import { httpRequest } from '../support/http-request.ts';
 import { readPage } from '../support/markdown-page.ts';
 import { aDelivery, aRecord, aWebhook, noon } from './delivery/builders.ts';
-import { authenticate, type Sent, simulate, toRequest } from './delivery/simulation.ts';
 
 /* The page of the capacity says what each request asks of the store at most. Here each is made in a store that is filled for it. */
 
@@ -50,6 +51,14 @@ const operations = new Map(
   ),
 );
 
+/** Takes every token for what it says. */
+const authenticate: BearerAuthentication = async (authorization = '') => {
+  const [role, scopes = '', accountId = ''] = authorization.slice('Bearer '.length).split('|');
+  if (role !== 'admin') return { outcome: 'invalid' };
+  const principal = { clientId: 'c', userId: 'u', sessionId: 'f', role, accountId } as const;
+  return { outcome: 'authenticated', principal: { ...principal, scopes: parseScope(scopes) ?? new Set() } };
+};
+
 /** The most of each that any of several runs took. */
 const mostOf = (counts: readonly CallCounts[]): CallCounts => ({
   calls: Math.max(...counts.map(({ calls }) => calls)),
@@ -63,7 +72,7 @@ const expectWithin = (request: string, counts: readonly CallCounts[]) => {
   expect(isWithin, `${request} took ${JSON.stringify(most)}; its row says ${JSON.stringify(row)}`).toBe(true);
 };
 
-const putAll = async ({ dynamo }: Database, table: string, items: readonly Item[]) => {
+const putAll = async (dynamo: Dynamo, table: string, items: readonly Item[]) => {
   for await (const some of inBatches(items, 25)) {
     const puts = some.map(one => ({ PutRequest: { Item: one } }));
     await dynamo(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
@@ -104,9 +113,8 @@ describe('what a request to {base_url} asks of a full store', () => {
   const unknown = `evt_${'x'.repeat(27)}`;
   const full = `evt_${'f'.repeat(27)}`;
   const ended = `evt_${'e'.repeat(27)}`;
-  let database: Database;
-  let world: Awaited<ReturnType<typeof simulate>>;
-  let counts: ReturnType<typeof countCalls>;
+  let world: DeliveryWorld;
+  let counts: ReturnType<typeof countCommands>;
   let webhooksApi: ReturnType<typeof makeApi>;
 
   /** Deliveries that ended in the last hour before noon; of the newest hundred, indexes still tell what is past its time. */
@@ -119,10 +127,9 @@ describe('what a request to {base_url} asks of a full store', () => {
     });
 
   beforeAll(async () => {
-    database = await startDatabase('Deliveries', 'Webhooks');
-    world = await simulate(database);
-    const { dynamo } = database;
-    const stored = { dynamo, table: 'Deliveries', now: world.clock.now };
+    world = makeDeliveryWorld();
+    const { dynamo, now } = world;
+    const stored = { dynamo, table: 'Deliveries', now };
     webhooksApi = makeApi({
       log: world.log,
       docsUrl: undefined,
@@ -139,7 +146,7 @@ describe('what a request to {base_url} asks of a full store', () => {
           validateUrl: async () => [],
           makeSecret: () => 'whsec_x',
           makeId: () => 'id',
-          now: world.clock.now,
+          now,
         }),
       ),
     });
@@ -153,7 +160,7 @@ describe('what a request to {base_url} asks of a full store', () => {
     for (const eventName of EVENT_NAMES.filter(name => name !== gone)) await world.register({ eventName });
     await world.store.create(waiting);
     await world.store.create(settled(aDelivery({ id: ended, createdAt: noon - 5_000_000 }), 'delivered', noon));
-    await putAll(database, 'Deliveries', [
+    await putAll(dynamo, 'Deliveries', [
       ...history(registered, 'failed', 2_000),
       ...history(registered, 'delivered', 1_200),
       ...history(gone, 'failed', 200, 200),
@@ -172,9 +179,8 @@ describe('what a request to {base_url} asks of a full store', () => {
         ...Object.fromEntries(EVENT_NAMES.map(eventName => [eventName, noon])),
       },
     ]);
-    counts = countCalls(database);
+    counts = countCommands(world);
   }, 60_000);
-  afterAll(() => database.stop());
 
   const toWebhooks = (method: string, path: string, body?: object) => () =>
     webhooksApi(toRequest(method, path, body ? { body } : {}));
@@ -200,7 +206,7 @@ describe('what a request to {base_url} asks of a full store', () => {
       async () => {
         // an announcement is left to be published: the item is replaced, and not deleted
         const Item = { ...aWebhook({ eventName: 'reembolso.solicitado' }), announcements: [] };
-        await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
+        await world.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
         counts.take();
         await toWebhooks('DELETE', at('reembolso.solicitado'))();
       },
@@ -287,7 +293,7 @@ describe('what a request to {auth_url} asks of a full store', () => {
         clientId,
         sessionId: `${String(session.sessionId)}${clientId === id ? 'a' : 'b'}${at}`, // those of the client come first
       }));
-    await putAll(service.database, 'Sessions', [...copies(4_000, 'another'), ...copies(300, id)]);
+    await putAll(service.database.dynamo, 'Sessions', [...copies(4_000, 'another'), ...copies(300, id)]);
     counts = countCalls(service.database);
   }, 60_000);
   afterAll(() => service.stop());

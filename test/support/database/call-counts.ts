@@ -1,3 +1,4 @@
+import type { DeliveryWorld } from '../delivery-world/delivery-world.ts';
 import type { Database } from './database.ts';
 
 /** Calls to the store, and the items that they read and wrote. */
@@ -9,41 +10,66 @@ export interface CallCounts {
 
 /** Counts what is sent through a test file's database from now on. */
 export function countCalls(database: Database) {
-  let counts = nothing;
-  let isContended = false;
+  const { begin, addRead, looks } = makeCounts();
   database.client.middlewareStack.add(
     (next, context) => async args => {
-      const name = context.commandName ?? '';
-      const input = args.input as unknown as Input;
-      const [read, written] = [readsOf(name, input), writesOf(name, input)];
-      counts = { calls: counts.calls + 1, read: counts.read + read, written: counts.written + written };
-      if (isContended && input.ConditionExpression !== undefined) {
-        throw Object.assign(new Error('lost'), { name: 'ConditionalCheckFailedException' });
-      }
+      begin(context.commandName ?? '', args.input as unknown as Input);
       const answer = await next(args);
-      const { ScannedCount = 0 } = answer.output as { ScannedCount?: number }; // what a filter leaves out was read, too
-      counts = { ...counts, read: counts.read + ScannedCount };
+      addRead(answer.output);
       return answer;
     },
     { step: 'initialize', name: 'countCalls' },
   );
-  return {
-    /** Returns the counts so far, and begins anew. */
-    take: (): CallCounts => {
-      const taken = counts;
-      counts = nothing;
-      return taken;
-    },
-    /** Has every conditional write lose its race while this runs. */
-    contended: async <Result>(run: () => Promise<Result>): Promise<Result> => {
-      isContended = true;
-      try {
-        return await run();
-      } finally {
-        isContended = false;
-      }
-    },
-  };
+  return looks;
+}
+
+/** Counts what is asked of the tables of a world from now on. */
+export function countCommands({ intercept }: Pick<DeliveryWorld, 'intercept'>) {
+  const { begin, addRead, looks } = makeCounts();
+  intercept((command, next) => {
+    begin(command.constructor.name, command.input);
+    const answer = next(command);
+    addRead(answer);
+    return answer;
+  });
+  return looks;
+}
+
+function makeCounts() {
+  let counts = nothing;
+  let isContended = false;
+  return { begin, addRead, looks: { take, contended } };
+
+  function begin(name: string, input: Input): void {
+    const [read, written] = [readsOf(name, input), writesOf(name, input)];
+    counts = { calls: counts.calls + 1, read: counts.read + read, written: counts.written + written };
+    if (isContended && input.ConditionExpression !== undefined) {
+      throw Object.assign(new Error('lost'), { name: 'ConditionalCheckFailedException' });
+    }
+  }
+
+  /** Counts what a query read: also what a filter left out. */
+  function addRead(answer: object): void {
+    const { ScannedCount = 0 }: { readonly ScannedCount?: number } = { ...answer };
+    counts = { ...counts, read: counts.read + ScannedCount };
+  }
+
+  /** Returns the counts so far, and begins anew. */
+  function take(): CallCounts {
+    const taken = counts;
+    counts = nothing;
+    return taken;
+  }
+
+  /** Has every conditional write lose its race while this runs. */
+  async function contended<Result>(run: () => Promise<Result>): Promise<Result> {
+    isContended = true;
+    try {
+      return await run();
+    } finally {
+      isContended = false;
+    }
+  }
 }
 
 const nothing: CallCounts = { calls: 0, read: 0, written: 0 };
@@ -57,9 +83,9 @@ interface Input {
 /** Items that are read by their keys, whether or not they are there: DynamoDB bills them alike. */
 function readsOf(name: string, { RequestItems = {} }: Input): number {
   const keys = Object.values(RequestItems).reduce((sum, { Keys = [] }) => sum + Keys.length, 0);
-  return keys + (name.startsWith('GetItem') ? 1 : 0);
+  return keys + (name.startsWith('Get') ? 1 : 0);
 }
 
 function writesOf(name: string, { Statements = [] }: Input): number {
-  return Statements.length + (/^(?:Put|Update|Delete)Item/.test(name) ? 1 : 0);
+  return Statements.length + (/^(?:Put|Update|Delete)/.test(name) ? 1 : 0);
 }

@@ -92,7 +92,7 @@ function twice({ $metadata }: { readonly $metadata?: object }) {
  * The table adds in decimal, and this process reads doubles: a fraction that is stored may never be equal to what was read of it.
  * So every number that a store sends is whole.
  */
-function fractionIn(value: unknown): number | undefined {
+export function fractionIn(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? undefined : value;
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
   return Object.values(value)

@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { readPage } from '../../../support/markdown-page.ts';
 import { answer, noon } from '../../delivery/builders.ts';
-import { simulate } from '../../delivery/simulation.ts';
 
 // "I got nothing since yesterday": nothing is known but the account and the day. Each cause is played by the functions' own code,
 // and what the commands print then is what the runbook shows.
@@ -15,22 +16,19 @@ import { simulate } from '../../delivery/simulation.ts';
 let database: Database;
 let logs: LogService;
 let directory: string;
-let world: Awaited<ReturnType<typeof simulate>>;
+let world: DeliveryWorld;
 let told = 0;
 
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
+beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'emissor-got-nothing-'));
 });
 
-afterAll(async () => {
-  rmSync(directory, { recursive: true });
-  await database.stop();
-});
+afterAll(() => rmSync(directory, { recursive: true }));
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: noon - 7 * day });
-  world = await simulate(database);
+  world = makeDeliveryWorld();
+  database = await startDatabase('Deliveries', 'Webhooks');
   told = 0;
   logs = await startLogs();
   const tables = { DeliveriesTable: 'Deliveries', WebhooksTable: 'Webhooks', DeliveryLogGroups: 'delivery' };
@@ -46,6 +44,7 @@ beforeEach(async () => {
 afterEach(async () => {
   vi.useRealTimers();
   await logs.stop();
+  await database.stop();
 });
 
 const hour = 3_600_000;
@@ -54,12 +53,12 @@ const day = 24 * hour;
 /** An event of the account, taken up and attempted once. */
 const publish = async (changes: object = {}) => {
   world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'demand-7', ...changes });
-  await world.deliverNext();
+  await world.step('first');
 };
 
 /** Hands on what the functions wrote, as of now. */
 const writeLogs = () => {
-  vi.setSystemTime(world.clock.now());
+  vi.setSystemTime(world.now());
   for (const line of world.lines.slice(told)) {
     const [message, fields = {}] = JSON.parse(line);
     logs.put('delivery', JSON.stringify({ message, ...fields }));
@@ -67,8 +66,16 @@ const writeLogs = () => {
   told = world.lines.length;
 };
 
+/** Puts what the functions have stored where the commands find it. */
+const storeItems = async () => {
+  for (const TableName of ['Deliveries', 'Webhooks']) {
+    for (const Item of world.tables.items(TableName)) await database.dynamo(new PutCommand({ TableName, Item }));
+  }
+};
+
 /** Prints what the operator sees a day later: the command, and its answer. */
 const ask = async (...args: string[]): Promise<string> => {
+  await storeItems();
   vi.setSystemTime(noon + day - hour);
   const { code, stdout, stderr } = await runOpsInProcess(['--outputs', join(directory, 'outputs.json'), ...args]);
   expect([code, stderr]).toEqual([0, '']);
@@ -111,8 +118,8 @@ const causes: Readonly<Record<string, Cause>> = {
       await world.register();
       world.answers.push(answer(410));
       await publish();
-      world.clock.advance(hour);
-      await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
+      await world.pass(hour);
+      await world.webhooks.reactivate('conta-1', 'demanda.criada', world.now());
     },
     named: [/held +its webhook was suspended and is active again: "deliveries resend" or "deliveries replay"/],
   },
@@ -130,8 +137,8 @@ const causes: Readonly<Record<string, Cause>> = {
       await world.register();
       world.answers.push({ ...answer(500, {}, 'Oops'), takesMs: 12 }, { ...answer(204), takesMs: 12 });
       await publish();
-      world.clock.advance(5_000);
-      await world.retryNext();
+      await world.pass(5_000);
+      await world.step('retry');
     },
     named: [/delivered +attempt 2 of .* ended with entregue 204/, /ativo/, /answer to attempt 1:\nOops/],
   },
@@ -140,7 +147,7 @@ const causes: Readonly<Record<string, Cause>> = {
       await world.register();
       await publish({ id_demanda: '7' });
     },
-    named: [/refused +its message message-1 was refused at .* as malformed \(id_demanda: .*"dlq show message-1"/],
+    named: [/refused +its message (\S+) was refused at .* as malformed \(id_demanda: .*"dlq show \1"/],
   },
   'Nothing was published': {
     play: () => world.register(),
@@ -179,8 +186,8 @@ describe('"I got nothing since yesterday"', () => {
   it('lists one event once, however often its message was deferred before it was stored', async () => {
     await world.register();
     await publish();
-    const [stored] = await world.all();
-    const deferred = { message: 'message.deferred', messageId: 'message-1', deliveryId: stored?.id, seconds: 40 };
+    const [stored] = world.deliveries();
+    const deferred = { message: 'message.deferred', messageId: 'm', deliveryId: stored?.id, seconds: 40 };
     for (let times = 0; times < 3; times++) logs.put('delivery', JSON.stringify({ ...deferred, account: 'conta-1' }));
     writeLogs();
     expect((await ask(...eventsOf)).match(/evt_/g)).toHaveLength(1);

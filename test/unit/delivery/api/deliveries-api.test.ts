@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { deliveryRoutes } from '../../../../lambdas/delivery/api/routes.ts';
 import { sampleBody } from '../../../../lambdas/delivery/intake/event.ts';
@@ -6,18 +6,13 @@ import { deliveryDetail, deliveryRecord } from '../../../../lambdas/delivery/rep
 import type { Route } from '../../../../lambdas/platform/route-table.ts';
 import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
 import { describeApiRefusals } from '../../../support/api-refusals.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type DeliveryWorld, makeDeliveryWorld, schedule } from '../../../support/delivery-world/delivery-world.ts';
+import type { Answered, Sent } from '../../../support/delivery-world/requests.ts';
 import { answer, secret } from '../builders.ts';
-import { type Answered, type Sent, schedule, simulate } from '../simulation.ts';
 
-let database: Database;
-let world: Awaited<ReturnType<typeof simulate>>;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
+let world: DeliveryWorld;
 beforeEach(async () => {
-  world = await simulate(database);
+  world = makeDeliveryWorld();
 });
 
 const base = '/v1/webhooks/demanda.criada';
@@ -40,9 +35,9 @@ const publish = (id: string, changes: object = {}) =>
 const publishAndSettle = async (count: number, status: number) => {
   for (let number = 0; number < count; number++) {
     world.answers.push(answer(status));
-    publish(`${status}-${number}-${world.clock.now()}`);
-    await world.deliverNext();
-    world.clock.advance(1_000);
+    publish(`${status}-${number}-${world.now()}`);
+    await world.step('first');
+    await world.pass(1_000);
   }
 };
 const list = async (query = '') => (await request('GET', `${base}/entregas`, { query })).json;
@@ -103,8 +98,8 @@ describe('GET …/entregas', () => {
     world.answers.push(answer(200), answer(500), answer(410));
     for (const id of ['a', 'b', 'c']) {
       publish(id);
-      await world.deliverNext();
-      world.clock.advance(1_000);
+      await world.step('first');
+      await world.pass(1_000);
     }
     const { entregas, proximo_cursor } = await list();
     expect(proximo_cursor).toBeNull();
@@ -294,7 +289,7 @@ describe('GET …/entregas', () => {
     it('answers 404 once the history has expired', async () => {
       await world.remove();
       await world.settle();
-      world.clock.advance(31 * 24 * 60 * 60_000);
+      await world.pass(31 * 24 * 60 * 60_000);
       expect(codeOf(await request('GET', `${base}/entregas`))).toBe('404 webhook_not_found');
     });
   });
@@ -307,9 +302,9 @@ describe('GET …/entregas', () => {
     ['limite=100&desde=2026-11-20T12:00:00Z&ate=2026-11-20T12:00:01Z'],
   ])('makes at most 38 calls, with a webhook, with history, or with neither: %s', async query => {
     const cost = async () => {
-      database.operations.length = 0;
+      world.operations.length = 0;
       await request('GET', `${base}/entregas`, { query });
-      return database.operations.length;
+      return world.operations.length;
     };
     const costs = [await cost()];
     await publishAndSettle(3, 200);
@@ -317,7 +312,7 @@ describe('GET …/entregas', () => {
     costs.push(await cost());
     await world.remove();
     costs.push(await cost());
-    world.clock.advance(31 * 24 * 60 * 60_000); // indexes still lead to what is past its time
+    await world.pass(31 * 24 * 60 * 60_000); // indexes still lead to what is past its time
     costs.push(await cost());
     expect(Math.max(...costs)).toBeLessThanOrEqual(38);
   });
@@ -341,7 +336,7 @@ describe('GET …/entregas', () => {
     });
     expect(codeOf(refused)).toBe('422 validation_failed');
     expect(findingsOf(refused)).toEqual(['cursor invalid_value']);
-    world.clock.advance(31 * 24 * 60 * 60_000);
+    await world.pass(31 * 24 * 60 * 60_000);
     expect((await list(`cursor=${proximo_cursor}`)).entregas).toEqual([]);
   });
 
@@ -442,7 +437,7 @@ describe('GET …/entregas/{id}', () => {
     publish('a');
     await world.settle();
     const id = await oneId();
-    world.clock.advance(30 * 24 * 60 * 60_000 + 1_000);
+    await world.pass(30 * 24 * 60 * 60_000 + 1_000);
     expect(codeOf(await request('GET', `${base}/entregas/${id}`))).toBe('404 delivery_not_found');
     expect((await list()).entregas).toEqual([]);
   });
@@ -457,12 +452,12 @@ describe('POST …/entregas/{id}/reenvio', () => {
     await world.settle();
     const id = await oneId();
     expect((await list()).entregas[0].estado).toBe('falhou');
-    world.clock.advance(3_600_000);
+    await world.pass(3_600_000);
     const { status, json } = await request('POST', `${base}/entregas/${id}/reenvio`);
     expect([status, json]).toEqual([202, { id }]);
     expect((await list()).entregas[0]).toMatchObject({
       estado: 'pendente',
-      proxima_tentativa_em: new Date(world.clock.now()).toISOString(),
+      proxima_tentativa_em: new Date(world.now()).toISOString(),
     });
     await world.settle();
     expect((await list()).entregas[0]).toMatchObject({ estado: 'entregue', tentativas: schedule.length + 3 });
@@ -501,14 +496,14 @@ describe('POST …/entregas/{id}/reenvio', () => {
   it('brings forward the next attempt of a waiting delivery', async () => {
     world.answers.push(answer(503, { 'retry-after': '86400' }));
     publish('a');
-    await world.deliverNext();
-    world.clock.advance(60_000);
+    await world.step('first');
+    await world.pass(60_000);
     expect((await request('POST', `${base}/entregas/${await oneId()}/reenvio`)).status).toBe(202);
     expect((await list()).entregas[0]).toMatchObject({
       estado: 'pendente',
       proxima_tentativa_em: '2026-11-20T12:01:00.000Z',
     });
-    await world.retryNext();
+    await world.step('retry');
     expect((await list()).entregas[0]).toMatchObject({ estado: 'entregue', tentativas: 2 });
   });
 
@@ -522,7 +517,7 @@ describe('POST …/entregas/{id}/reenvio', () => {
     const [refused] = all.filter(({ status }) => status === 429);
     expect(refused && codeOf(refused)).toBe('429 rate_limited');
     expect(refused?.headers['retry-after']).toBe('60');
-    world.clock.advance(60_000);
+    await world.pass(60_000);
     expect((await request('POST', `${base}/entregas/${ids[0]}/reenvio`)).status).toBe(202);
   });
 
@@ -586,7 +581,7 @@ describe('POST …/teste', () => {
     await world.register({ failingSince: 1 });
     const slowness = await world.slowDown();
     await test();
-    world.clock.advance(60_000); // long enough for a quick success of an event to end it
+    await world.pass(60_000); // long enough for a quick success of an event to end it
     await world.settle();
     expect(world.posts).toMatchObject([{ lane: 'slow', status: 200 }]);
     expect(await world.webhook()).toMatchObject({ failingSince: 1 });
@@ -627,7 +622,7 @@ describe('POST …/teste', () => {
     await world.remove();
     await world.settle();
     expect(world.posts).toEqual([]);
-    expect(await world.all()).toMatchObject([{ state: 'cancelled' }]);
+    expect(world.deliveries()).toMatchObject([{ state: 'cancelled' }]);
   });
 
   it('is limited to ten a minute per account, whatever is registered anew', async () => {
@@ -639,7 +634,7 @@ describe('POST …/teste', () => {
     for (let number = 0; number < 5; number++) {
       expect((await test()).status).toBe(202);
       expect((await other()).status).toBe(202);
-      world.clock.advance(2_000);
+      await world.pass(2_000);
     }
     await world.remove();
     await world.register({ webhookId: 'webhook-2' });
@@ -654,9 +649,9 @@ describe('POST …/teste', () => {
       detail: 'A conta já usou todos os testes deste minuto: aguarde o tempo indicado em Retry-After.',
     });
     expect((await test({ token: 'admin|webhooks:manage|conta-2' })).status).toBe(202);
-    world.clock.advance(49_999);
+    await world.pass(49_999);
     expect((await test()).headers['retry-after']).toBe('1');
-    world.clock.advance(1);
+    await world.pass(1);
     expect((await test()).status).toBe(202);
   });
 
@@ -671,7 +666,7 @@ describe('POST …/teste', () => {
     await world.register();
     // reading the webhook, counting, storing; then the process dies before the message is sent
     await world.request('POST', `${base}/teste`, {}, { afterCalls: 4, hasEffect: false });
-    expect(world.retries).toEqual([]);
+    expect(world.waiting('retries')).toEqual([]);
     await world.settle();
     expect(world.posts).toHaveLength(1);
     expect(world.counts).toMatchObject({ SweptOverdue: 1 });

@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { makeResend, resendRefusal } from '../../../../lambdas/delivery/api/resend.ts';
 import { settled, type WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { makeApplyOutcome } from '../../../../lambdas/delivery/transitions.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type DeliveryWorld, makeDeliveryWorld, schedule } from '../../../support/delivery-world/delivery-world.ts';
 import { aDelivery, answer, aRecord, aWebhook, failure, noon, success } from '../builders.ts';
-import { schedule, simulate } from '../simulation.ts';
 
-let database: Database;
-let world: Awaited<ReturnType<typeof simulate>>;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
+let world: DeliveryWorld;
 beforeEach(async () => {
-  world = await simulate(database);
+  world = makeDeliveryWorld();
   await world.register();
   world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
 });
 
 const hour = 3_600_000;
 const only = async () => {
-  const [delivery] = await world.all();
+  const [delivery] = world.deliveries();
   if (!delivery) throw new Error('nothing is stored');
   return delivery;
 };
@@ -31,7 +25,7 @@ describe('a resend of a delivery in a final state', () => {
     const attempts = schedule.length + 1;
     world.answers.push(...Array.from({ length: 2 * attempts }, () => answer(500)));
     await world.settle();
-    world.clock.advance(hour);
+    await world.pass(hour);
     await resend();
     expect(await only()).toMatchObject({ state: 'pending', attempt: attempts + 1, charged: 0 });
     await world.settle();
@@ -71,7 +65,7 @@ describe('a resend of a delivery in a final state', () => {
       sent.push(delivery);
       throw new Error('the queue is down');
     };
-    await makeResend({ ...world, retryQueue: { send }, now: world.clock.now })(await only());
+    await makeResend({ ...world, retryQueue: { send }, now: world.now })(await only());
     expect(sent).toHaveLength(1);
     await world.settle();
     expect(world.posts).toHaveLength(2);
@@ -83,14 +77,14 @@ describe('a resend of a waiting delivery', () => {
   // A receiver that asked for a day's wait and was mended after a minute got nothing for a day.
   it('brings its next attempt forward, even before Retry-After', async () => {
     world.answers.push(answer(503, { 'retry-after': '86400' }));
-    await world.deliverNext();
-    world.clock.advance(60_000);
+    await world.step('first');
+    await world.pass(60_000);
     await resend();
     expect(await only()).toMatchObject({
       wait: { nextAttemptAt: noon + 60_000 },
       broughtForward: { at: noon + 60_000, originalDueAt: noon + 24 * hour },
     });
-    await world.retryNext();
+    await world.step('retry');
     expect(world.posts.map(({ at }) => at)).toEqual([noon, noon + 60_000]);
     expect(await only()).toMatchObject({ state: 'delivered', attempt: 3 });
     await world.settle();
@@ -102,10 +96,10 @@ describe('a resend of a waiting delivery', () => {
     ['a wait that the sweeper holds', answer(429, { 'retry-after': '7200' }), 2 * hour],
   ])('is not charged, and keeps %s when it fails', async (_, first, wait) => {
     world.answers.push(first, answer(429, { 'retry-after': '80000' }));
-    await world.deliverNext();
-    world.clock.advance(1_000);
+    await world.step('first');
+    await world.pass(1_000);
     await resend();
-    while (await world.retryNext()) if (world.posts.length === 2) break;
+    while (await world.step('retry')) if (world.posts.length === 2) break;
     const delivery = await only();
     expect(delivery).toMatchObject({ state: 'pending', attempt: 3, charged: 1 });
     expect(delivery.wait?.nextAttemptAt).toBe(noon + wait);
@@ -120,11 +114,11 @@ describe('a resend of a waiting delivery', () => {
 
   it('keeps the schedule: a delivery that fails for good gets additional attempts and loses none', async () => {
     world.answers.push(...Array.from({ length: 20 }, () => answer(500)));
-    await world.deliverNext();
+    await world.step('first');
     for (let extra = 0; extra < 3; extra++) {
-      world.clock.advance(1_000);
+      await world.pass(1_000);
       await resend();
-      while ((await only()).attempt < extra + 3 && (await world.retryNext()));
+      while ((await only()).attempt < extra + 3 && (await world.step('retry')));
     }
     await world.settle();
     expect(await only()).toMatchObject({ state: 'failed', charged: schedule.length + 1 });
@@ -133,76 +127,75 @@ describe('a resend of a waiting delivery', () => {
 
   it('keeps the schedule when the attempt fails through an internal error', async () => {
     world.answers.push(answer(500), { outcome: 'internal_error', detail: '', durationMs: 1, resolutionMs: 0 });
-    await world.deliverNext();
-    world.clock.advance(1_000);
+    await world.step('first');
+    await world.pass(1_000);
     await resend();
-    while (world.posts.length < 2 && (await world.retryNext()));
+    while (world.posts.length < 2 && (await world.step('retry')));
     expect(await only()).toMatchObject({ charged: 1, internalErrors: 1, wait: { nextAttemptAt: noon + 4_500 } });
   });
 
   it('makes the earlier message of the same attempt stale: it is dropped', async () => {
     world.answers.push(answer(500));
-    await world.deliverNext();
-    expect(world.retries).toHaveLength(1);
-    world.clock.advance(2_000);
+    await world.step('first');
+    expect(world.waiting('retries')).toHaveLength(1);
+    await world.pass(2_000);
     await resend();
-    expect(world.retries).toHaveLength(2);
+    expect(world.waiting('retries')).toHaveLength(2);
     // The earlier one comes first, late though it is, and does not make the attempt.
-    world.clock.advance(10_000);
-    await world.retryNext();
+    await world.pass(10_000);
+    await world.step('retry');
     expect(world.posts).toHaveLength(1);
-    await world.retryNext();
+    await world.step('retry');
     expect(world.posts).toHaveLength(2);
     expect(world.counts).toMatchObject({ StaleDropped: 1 });
   });
 
   it('makes the earlier message stale also while the attempt that was brought forward is under way', async () => {
     world.answers.push(answer(500));
-    await world.deliverNext();
-    world.clock.advance(2_000);
+    await world.step('first');
+    await world.pass(2_000);
     await resend();
-    world.retries.reverse();
     world.during.push(async () => {
-      world.clock.advance(10_000);
-      await world.retryNext();
+      await world.pass(10_000);
+      await world.step('retry');
     });
-    await world.retryNext();
+    await world.step('retry');
     expect(world.posts).toHaveLength(2);
     expect(await only()).toMatchObject({ state: 'delivered', attempt: 3 });
   });
 
   it('changes nothing while the attempt is due or under way: its outcome counts', async () => {
     world.answers.push(answer(500), answer(500));
-    await world.deliverNext();
-    world.clock.advance(5_000);
+    await world.step('first');
+    await world.pass(5_000);
     world.during.push(resend);
-    await world.retryNext();
+    await world.step('retry');
     expect(await only()).toMatchObject({ state: 'pending', attempt: 3, charged: 2 });
     expect(world.posts).toHaveLength(2);
-    expect(world.retries).toHaveLength(1);
+    expect(world.waiting('retries')).toHaveLength(1);
   });
 
   // It answered 202, and the delivery waited for its turn all the same.
   it('makes the attempt now when the delivery waits in the table for its slow webhook', async () => {
     await world.slowDown();
     await world.takeSlots();
-    await world.deliverNext();
+    await world.step('first');
     expect(await only()).toMatchObject({ wait: { slowLane: 'waiting' } });
-    world.clock.advance(5_000);
+    await world.pass(5_000);
     await resend();
-    await world.retryNext();
-    await world.retrySlowNext();
+    await world.step('retry');
+    await world.step('slow');
     expect(world.posts).toMatchObject([{ lane: 'slow', status: 200 }]);
     expect(await only()).toMatchObject({ state: 'delivered' });
   });
 
   it('does not overwrite an outcome that is stored at the same time', async () => {
     world.answers.push(answer(500));
-    await world.deliverNext();
+    await world.step('first');
     const read = await only();
-    world.clock.advance(4_000);
+    await world.pass(4_000);
     await world.resend(read);
-    await world.retryNext();
+    await world.step('retry');
     await world.resend(read);
     expect(await only()).toMatchObject({ state: 'delivered' });
     expect(world.posts).toHaveLength(2);
@@ -210,26 +203,26 @@ describe('a resend of a waiting delivery', () => {
 
   it('has no further effect the second time', async () => {
     world.answers.push(answer(503, { 'retry-after': '3600' }), answer(500));
-    await world.deliverNext();
-    world.clock.advance(1_000);
+    await world.step('first');
+    await world.pass(1_000);
     await resend();
     await resend();
-    world.clock.advance(1_000);
-    await world.retryNext();
-    await world.retryNext();
+    await world.pass(1_000);
+    await world.step('retry');
+    await world.step('retry');
     expect(world.posts).toHaveLength(2);
     expect((await only()).wait?.nextAttemptAt).toBe(noon + hour);
   });
 
   it('is recovered by the sweeper when its message is lost, and is still not charged', async () => {
     world.answers.push(answer(503, { 'retry-after': '36000' }), answer(500));
-    await world.deliverNext();
-    world.clock.advance(1_000);
+    await world.step('first');
+    await world.pass(1_000);
     await resend();
-    world.retries.length = 0;
-    world.clock.advance(121_000);
+    world.lose('retries');
+    await world.pass(121_000);
     await world.sweep();
-    await world.retryNext();
+    await world.step('retry');
     expect(world.posts).toHaveLength(2);
     expect(await only()).toMatchObject({ charged: 1, wait: { nextAttemptAt: noon + 10 * hour } });
   });

@@ -1,18 +1,12 @@
 import type { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { smokeAccount } from '../../../../lambdas/auth/principals/account.ts';
 import { makeReadWithoutWebhook, makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { noon } from '../builders.ts';
-import { simulate } from '../simulation.ts';
 
 const [minute, hour, day] = [60_000, 60 * 60_000, 24 * 60 * 60_000];
-let database: Database;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
 
 /** A process of the function, over a store of its own that answers as told: by default at once. */
 const aProcess = (answer: () => Promise<unknown> = async () => ({})) => {
@@ -91,7 +85,8 @@ describe('what is told of events without a webhook', () => {
     clock = frozenClock(noon);
     account = `account-${++accounts}`;
   });
-  const stored = () => ({ ...clock.time, dynamo: database.dynamo, table: 'Deliveries' });
+  const { dynamo } = makeDeliveryWorld();
+  const stored = () => ({ ...clock.time, dynamo, table: 'Deliveries' });
   const read = async () => [...(await makeReadWithoutWebhook(stored())(account))];
   /** Notes an event in a process that remembers no other. */
   const note = async (eventName: 'demanda.criada' | 'proposta.recebida' | 'demanda.cancelada', acceptedAt: number) => {
@@ -127,10 +122,10 @@ describe('GET …/entregas of an event that came without a webhook', () => {
   const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'pub-1' };
 
   it('tells when it came, in the refusal of every request that needs a webhook', async () => {
-    const world = await simulate(database);
+    const world = makeDeliveryWorld();
     world.publish(event);
     await world.settle();
-    expect(await world.all()).toEqual([]);
+    expect(world.deliveries()).toEqual([]);
     const at = '/v1/webhooks/demanda.criada';
     const refused = await Promise.all([
       world.request('GET', path),
@@ -151,19 +146,24 @@ describe('GET …/entregas of an event that came without a webhook', () => {
   });
 
   it('reads nothing for a name that no event has', async () => {
-    const world = await simulate(database);
-    database.operations.length = 0;
+    const world = makeDeliveryWorld();
+    world.operations.length = 0;
     const answered = await world.request('GET', '/v1/webhooks/demanda.feita/entregas');
     expect(answered?.json).toMatchObject({ code: 'webhook_not_found' });
-    expect(database.operations).toEqual([]);
+    expect(world.operations).toEqual([]);
   });
 
   it('knows nothing of events that had one, nor of tests', async () => {
-    const world = await simulate(database);
+    const world = makeDeliveryWorld();
     await world.register();
     world.publish(event);
     await world.request('POST', '/v1/webhooks/demanda.criada/teste');
     await world.settle();
-    expect((await world.items()).map(({ id }) => id).filter(id => id.startsWith('without-webhook#'))).toEqual([]);
+    expect(
+      world
+        .items()
+        .map(({ id }) => id)
+        .filter(id => id.startsWith('without-webhook#')),
+    ).toEqual([]);
   });
 });

@@ -1,32 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { makeMoveToSlowLane } from '../../../../lambdas/delivery/isolation/slow-lane.ts';
 import { slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { casesOf } from '../../../support/sample.ts';
 import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
-import { simulate } from '../simulation.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;
 
-let database: Database;
-let world: Awaited<ReturnType<typeof simulate>>;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
+let world: DeliveryWorld;
 const begin = async () => {
-  world = await simulate(database);
+  world = makeDeliveryWorld();
   await world.register();
 };
 beforeEach(begin);
 
 let events = 0;
 const publish = () => world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: ++events });
-const first = async () => (await world.all())[0];
+const first = async () => world.deliveries()[0];
 const names = () => world.lines.map(line => JSON.parse(line)[0]);
 const late = { ...answer(200), takesMs: 3_000 };
 
@@ -34,9 +28,9 @@ const late = { ...answer(200), takesMs: 3_000 };
 const failOnce = async () => {
   publish();
   world.answers.push(answer(500));
-  await world.deliverNext();
+  await world.step('first');
   await world.slowDown();
-  world.clock.advance(5 * second);
+  await world.pass(5 * second);
 };
 
 describe('a delivery of a slow webhook', () => {
@@ -44,13 +38,13 @@ describe('a delivery of a slow webhook', () => {
     await world.slowDown();
     for (let event = 0; event < 3; event++) {
       publish();
-      await world.deliverNext();
+      await world.step('first');
     }
-    const now = world.clock.now();
+    const now = world.now();
     expect(world.posts).toEqual([]);
-    expect(world.retries).toEqual([]);
-    expect(world.slow.map(({ visibleAt }) => visibleAt - now)).toEqual([0, second, second]); // whole seconds
-    const waits = (await world.all()).map(({ wait }) => wait);
+    expect(world.waiting('retries')).toEqual([]);
+    expect(world.waiting('slow').map(({ visibleAt }) => visibleAt - now)).toEqual([0, second, second]); // whole seconds
+    const waits = world.deliveries().map(({ wait }) => wait);
     expect(waits.map(wait => (wait?.nextAttemptAt ?? 0) - now).toSorted((one, other) => one - other)).toEqual([
       0, 250, 500,
     ]);
@@ -62,11 +56,11 @@ describe('a delivery of a slow webhook', () => {
 
   it('is moved by the retry lane as it is, uncharged, and its attempt is made with the whole deadline', async () => {
     await failOnce();
-    await world.retryNext();
-    expect(world.slow).toHaveLength(1);
+    await world.step('retry');
+    expect(world.waiting('slow')).toHaveLength(1);
     expect(await first()).toMatchObject({ attempt: 2, charged: 1, wait: { slowLane: 'queued' } });
     world.answers.push({ ...answer(200), takesMs: 14_000 });
-    await world.retrySlowNext();
+    await world.step('slow');
     expect(await first()).toMatchObject({
       state: 'delivered',
       attempts: [{ result: 'http' }, { result: 'delivered' }],
@@ -77,11 +71,11 @@ describe('a delivery of a slow webhook', () => {
     await world.slowDown();
     await world.takeSlots();
     publish();
-    await world.deliverNext();
-    expect([...world.slow, ...world.retries]).toEqual([]);
-    const now = world.clock.now();
+    await world.step('first');
+    expect([...world.waiting('slow'), ...world.waiting('retries')]).toEqual([]);
+    const now = world.now();
     expect(await first()).toMatchObject({ attempt: 1, charged: 0, wait: { slowLane: 'waiting', nextAttemptAt: now } });
-    const [item] = (await world.items()).filter(({ id }) => id.startsWith('evt_'));
+    const [item] = world.items().filter(({ id }) => id.startsWith('evt_'));
     expect(item?.dueShard).toMatch(/^backlog#conta-1#demanda\.criada#\d$/);
     expect(await world.slowness()).toMatchObject({ backlogAt: now, waitingAt: now });
     expect(world.counts).toMatchObject({ WaitsForSlot: 1 });
@@ -91,19 +85,19 @@ describe('a delivery of a slow webhook', () => {
     await world.slowDown();
     await world.takeSlots();
     publish();
-    await world.deliverNext();
-    world.clock.advance(89 * second);
+    await world.step('first');
+    await world.pass(89 * second);
     publish();
-    await world.deliverNext();
-    expect((await world.all()).map(({ wait }) => wait?.slowLane)).toEqual(['waiting', 'waiting']);
+    await world.step('first');
+    expect(world.deliveries().map(({ wait }) => wait?.slowLane)).toEqual(['waiting', 'waiting']);
   });
 
   it('ends as failed when it is moved ten days after acceptance', async () => {
     await failOnce();
-    world.clock.advance(10 * day);
-    await world.retryNext();
+    await world.pass(10 * day);
+    await world.step('retry');
     expect(await first()).toMatchObject({ state: 'failed', charged: 1 });
-    expect(world.slow).toEqual([]);
+    expect(world.waiting('slow')).toEqual([]);
     expect(world.counts).toMatchObject({ Exhausted: 1 });
     expect(names()).toContain('delivery.too_old');
   });
@@ -111,14 +105,14 @@ describe('a delivery of a slow webhook', () => {
   it('is overdue for the sweeper after 5 min, then each 30, and sent to the slow queue again', async () => {
     await world.slowDown();
     publish();
-    await world.deliverNext();
-    world.slow.length = 0; // its message is lost
+    await world.step('first');
+    world.lose('slow'); // its message is lost
     const times: number[] = [];
     for (let passed = 0; passed <= 100; passed++) {
       await world.sweep();
-      expect(world.retries).toEqual([]);
-      if (world.slow.splice(0).length > 0) times.push(passed);
-      world.clock.advance(minute);
+      expect(world.waiting('retries')).toEqual([]);
+      if (world.lose('slow').length > 0) times.push(passed);
+      await world.pass(minute);
     }
     expect(times).toEqual([5, 35, 65, 95]);
   });
@@ -126,24 +120,24 @@ describe('a delivery of a slow webhook', () => {
   it('is found by the sweeper after 5 min where its process died before it sent the message', async () => {
     await world.slowDown();
     publish();
-    await world.deliverNext({ afterCalls: 3, hasEffect: false }); // its slot and mark are stored
-    expect(world.slow).toEqual([]);
+    await world.step('first', { afterCalls: 3, hasEffect: false }); // its slot and mark are stored
+    expect(world.waiting('slow')).toEqual([]);
     expect(await first()).toMatchObject({ wait: { overdueCount: 0 } });
-    world.clock.advance(4 * minute);
+    await world.pass(4 * minute);
     await world.sweep();
-    expect(world.slow).toEqual([]);
-    world.clock.advance(minute);
+    expect(world.waiting('slow')).toEqual([]);
+    await world.pass(minute);
     await world.sweep();
-    expect(world.slow).toHaveLength(1);
+    expect(world.waiting('slow')).toHaveLength(1);
   });
 });
 
 // The answer of the table was lost, and the message with it: 50 of 320 waited for half an hour.
 describe('a message that moved its delivery to the slow queue and is handed over again', () => {
   /** Has its visibility timeout end, and the table answer again. */
-  const comeBack = () => {
+  const comeBack = async () => {
     world.losing.length = 0;
-    world.clock.advance(181 * second);
+    await world.pass(181 * second);
   };
   /** For longer than a process repeats its writes, the table takes them and no answer comes. */
   const loseAnswers = () => world.losing.push(...Array<string>(20).fill('PutCommand'));
@@ -152,28 +146,28 @@ describe('a message that moved its delivery to the slow queue and is handed over
     world.answers.push(late);
     await deliver();
   };
-  const moves: readonly [string, () => Promise<void>, 'deliverNext' | 'retryNext'][] = [
+  const moves: readonly [string, () => Promise<void>, 'first' | 'retry'][] = [
     [
       'an event',
       async () => {
         await world.slowDown();
         publish();
       },
-      'deliverNext',
+      'first',
     ],
-    ['a retry', failOnce, 'retryNext'],
+    ['a retry', failOnce, 'retry'],
   ];
 
   it.each(moves)(
     'sends what is missing, each time, where the process died or its answer was lost: %s',
-    async (_, prepare, step) => {
+    async (_, prepare, lane) => {
       await prepare();
-      await world[step](undefined, true);
-      world.slow.length = 0;
+      await world.step(lane, undefined, true);
+      world.lose('slow');
       for (let again = 0; again < 2; again++) {
-        comeBack();
-        await world[step](undefined, again === 0);
-        expect(world.slow.splice(0)).toHaveLength(1);
+        await comeBack();
+        await world.step(lane, undefined, again === 0);
+        expect(world.lose('slow')).toHaveLength(1);
       }
       expect(world.counts.StaleDropped ?? 0).toBe(0);
       expect(names().filter(name => name === 'delivery.sent_again')).toHaveLength(2);
@@ -184,22 +178,22 @@ describe('a message that moved its delivery to the slow queue and is handed over
     await world.slowDown();
     publish();
     world.losing.push('PutCommand');
-    await world.deliverNext();
+    await world.step('first');
     expect(world.deferrals()).toEqual([]);
-    expect(world.slow).toHaveLength(1);
+    expect(world.waiting('slow')).toHaveLength(1);
   });
 
   it('sends it where the answer of the table was lost', async () => {
     await world.slowDown();
     publish();
     loseAnswers();
-    await world.deliverNext();
+    await world.step('first');
     expect(world.deferrals()).toEqual(['TimeoutError']);
     expect(await first()).toMatchObject({ wait: { slowLane: 'queued' } });
-    expect(world.slow).toEqual([]);
-    comeBack();
-    await world.deliverNext();
-    expect(world.slow).toHaveLength(1);
+    expect(world.waiting('slow')).toEqual([]);
+    await comeBack();
+    await world.step('first');
+    expect(world.waiting('slow')).toHaveLength(1);
     await world.settle();
     expect(world.posts).toHaveLength(1);
   });
@@ -207,50 +201,50 @@ describe('a message that moved its delivery to the slow queue and is handed over
   it('is not acknowledged before the queue has taken it', async () => {
     await world.slowDown();
     publish();
-    await world.deliverNext(undefined, true);
-    world.slow.length = 0;
-    comeBack();
+    await world.step('first', undefined, true);
+    world.lose('slow');
+    await comeBack();
     world.between('SendMessageCommand', () => Promise.reject(new Error('the queue is down')));
-    await world.deliverNext();
+    await world.step('first');
     expect(world.deferrals()).toEqual(['Error']);
-    expect(world.slow).toEqual([]);
-    comeBack();
-    await world.deliverNext();
-    expect(world.slow).toHaveLength(1);
+    expect(world.waiting('slow')).toEqual([]);
+    await comeBack();
+    await world.step('first');
+    expect(world.waiting('slow')).toHaveLength(1);
   });
 
   it.each([
-    ['the event’s own', 'deliverNext'],
-    ['a retry’s', 'retryNext'],
-  ] as const)('sends it after an attempt that was given up, by %s', async (_, step) => {
-    if (step === 'retryNext') {
+    ['the event’s own', 'first'],
+    ['a retry’s', 'retry'],
+  ] as const)('sends it after an attempt that was given up, by %s', async (_, lane) => {
+    if (lane === 'retry') {
       publish();
       world.answers.push(answer(500));
-      await world.deliverNext();
-      world.clock.advance(5 * second);
-      world.retries.push({ ...(world.retries[0] as (typeof world.retries)[number]) }); // somebody waits behind it
+      await world.step('first');
+      await world.pass(5 * second);
+      world.send('retries', world.waiting('retries')[0]?.body ?? ''); // somebody waits behind it
     }
     await giveUp(() => {
-      if (step === 'deliverNext') publish();
+      if (lane === 'first') publish();
       loseAnswers();
-      return world[step]();
+      return world.step(lane);
     });
     expect(world.deferrals()).toEqual(['TimeoutError']);
-    expect(world.slow).toEqual([]);
-    comeBack();
-    for (let message = 0; message < 3 && world.slow.length === 0; message++) await world[step]();
-    expect(world.slow).toHaveLength(1);
+    expect(world.waiting('slow')).toEqual([]);
+    await comeBack();
+    for (let message = 0; message < 3 && world.waiting('slow').length === 0; message++) await world.step(lane);
+    expect(world.waiting('slow')).toHaveLength(1);
   });
 
   it('sends nothing once a sweep has claimed the delivery', async () => {
     await world.slowDown();
     publish();
-    await world.deliverNext(undefined, true);
-    world.clock.advance(5 * minute);
+    await world.step('first', undefined, true);
+    await world.pass(5 * minute);
     await world.sweep();
-    expect(world.slow.splice(0)).toHaveLength(2);
-    await world.deliverNext();
-    expect(world.slow).toEqual([]);
+    expect(world.lose('slow')).toHaveLength(2);
+    await world.step('first');
+    expect(world.waiting('slow')).toEqual([]);
     expect(world.counts).toMatchObject({ DuplicateDropped: 1 });
   });
 
@@ -258,23 +252,23 @@ describe('a message that moved its delivery to the slow queue and is handed over
     await world.slowDown();
     for (let copy = 0; copy < 2; copy++)
       world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'one' });
-    await world.deliverNext();
-    await world.deliverNext();
-    expect(world.slow).toHaveLength(1);
+    await world.step('first');
+    await world.step('first');
+    expect(world.waiting('slow')).toHaveLength(1);
     expect(world.counts).toMatchObject({ DuplicateDropped: 1 });
   });
 
   it('sends nothing where the event’s own message came first, and a retry moved it later', async () => {
     publish();
     world.answers.push(answer(500));
-    await world.deliverNext(undefined, true);
+    await world.step('first', undefined, true);
     await world.slowDown();
-    world.clock.advance(5 * second);
-    await world.retryNext();
-    expect(world.slow).toHaveLength(1);
-    comeBack();
-    await world.deliverNext();
-    expect(world.slow).toHaveLength(1);
+    await world.pass(5 * second);
+    await world.step('retry');
+    expect(world.waiting('slow')).toHaveLength(1);
+    await comeBack();
+    await world.step('first');
+    expect(world.waiting('slow')).toHaveLength(1);
     expect(world.counts).toMatchObject({ DuplicateDropped: 1 });
   });
 
@@ -282,13 +276,13 @@ describe('a message that moved its delivery to the slow queue and is handed over
     await world.slowDown();
     await world.takeSlots();
     publish();
-    await world.deliverNext(undefined, true);
-    world.clock.advance(90 * second);
+    await world.step('first', undefined, true);
+    await world.pass(90 * second);
     await world.sweep();
-    expect(world.slow).toHaveLength(1);
-    comeBack();
-    await world.deliverNext();
-    expect(world.slow).toHaveLength(1);
+    expect(world.waiting('slow')).toHaveLength(1);
+    await comeBack();
+    await world.step('first');
+    expect(world.waiting('slow')).toHaveLength(1);
   });
 });
 
@@ -381,8 +375,8 @@ describe('an attempt that is slow while messages wait in its lane’s queue', ()
     publish();
     publish();
     world.answers.push(late, late);
-    await world.deliverNext();
-    const given = (await world.all())[0];
+    await world.step('first');
+    const given = world.deliveries()[0];
     expect(given).toMatchObject({
       state: 'pending',
       attempt: 2,
@@ -390,11 +384,11 @@ describe('an attempt that is slow while messages wait in its lane’s queue', ()
       internalErrors: 0,
       attempts: [{ result: 'slow' }],
     });
-    expect(world.slow).toHaveLength(1);
-    expect(world.slow[0]?.visibleAt).toBe(world.clock.now());
+    expect(world.waiting('slow')).toHaveLength(1);
+    expect(world.waiting('slow')[0]?.visibleAt).toBe(world.now());
     expect(await world.webhook()).not.toHaveProperty('failingSince');
-    await world.retrySlowNext();
-    expect(await world.all()).toMatchObject([
+    await world.step('slow');
+    expect(world.deliveries()).toMatchObject([
       {
         state: 'delivered',
         attempts: [
@@ -408,18 +402,18 @@ describe('an attempt that is slow while messages wait in its lane’s queue', ()
   });
 
   it('ends no failure either', async () => {
-    await world.register({ failingSince: world.clock.now() - 1 });
+    await world.register({ failingSince: world.now() - 1 });
     publish();
     publish();
     world.answers.push(late);
-    await world.deliverNext();
+    await world.step('first');
     expect(await world.webhook()).toHaveProperty('failingSince');
   });
 
   it('is made once where nobody waits: a receiver that starts slowly on a quiet day gets no event twice', async () => {
     publish();
     world.answers.push(late);
-    await world.deliverNext();
+    await world.step('first');
     await world.settle();
     expect(world.posts).toHaveLength(1);
     expect(await first()).toMatchObject({ state: 'delivered', attempts: [{ result: 'delivered' }] });
@@ -433,22 +427,22 @@ describe('a process that dies at any step during the move to the slow lane', () 
   ).flat();
   const crashes = casesOf(everyStep, 3);
   const cases = [
-    ['a first attempt, with a slot', async () => void publish(), 'deliverNext', false],
-    ['a first attempt, into the table', async () => void publish(), 'deliverNext', true],
-    ['a retry, with a slot', failOnce, 'retryNext', false],
-    ['a retry, into the table', failOnce, 'retryNext', true],
+    ['a first attempt, with a slot', async () => void publish(), 'first', false],
+    ['a first attempt, into the table', async () => void publish(), 'first', true],
+    ['a retry, with a slot', failOnce, 'retry', false],
+    ['a retry, into the table', failOnce, 'retry', true],
   ] as const;
 
   it.each(cases)(
     'loses nothing: %s',
-    async (_, prepare, step, areSlotsTaken) => {
+    async (_, prepare, lane, areSlotsTaken) => {
       for (const crash of crashes) {
         await begin();
         await prepare();
         await world.slowDown();
         if (areSlotsTaken) await world.takeSlots();
         const before = world.posts.length;
-        await world[step](crash);
+        await world.step(lane, crash);
         await world.settle();
         const after = await first();
         expect(after?.state).toBe('delivered');
@@ -464,9 +458,9 @@ describe('a process that dies at any step during the move to the slow lane', () 
       publish();
       publish();
       world.answers.push(late);
-      await world.deliverNext(crash);
+      await world.step('first', crash);
       await world.settle();
-      expect((await world.all()).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+      expect(world.deliveries().map(({ state }) => state)).toEqual(['delivered', 'delivered']);
       expect(world.posts.length).toBeLessThanOrEqual(4);
     }
   }, 30_000);

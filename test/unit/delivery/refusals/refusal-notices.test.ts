@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { makeRefusalCounts } from '../../../../lambdas/delivery/refusals/refusal-counts.ts';
 import type { RefusalNotice, SuppressedRefusals } from '../../../../lambdas/delivery/refusals/refusal-notice.ts';
 import { makeRefusalNotices } from '../../../../lambdas/delivery/refusals/refusal-notices.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { fakeTelemetry } from '../builders.ts';
-import { simulate } from '../simulation.ts';
 
-let database: Database;
-let world: Awaited<ReturnType<typeof simulate>>;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
+let world: DeliveryWorld;
 beforeEach(async () => {
-  world = await simulate(database);
+  world = makeDeliveryWorld();
 });
 
 const minute = 60_000;
@@ -33,16 +27,16 @@ const toldByCount = () => world.notices.filter(isCount);
 /** Publishes this many refused messages at once, and has each handled by a process of its own. */
 const refuse = async (times: number, sender?: string, message: object | string = 'no JSON') => {
   for (let sent = 0; sent < times; sent++) world.publish(message, {}, sender);
-  for (let sent = 0; sent < times; sent++) await world.deliverNext();
+  for (let sent = 0; sent < times; sent++) await world.step('first');
 };
 
 describe('a refused event', () => {
   it('is told to its publisher: message id, own id, sender, reason and detail', async () => {
-    world.publish({ ...whole, id: 'demand-7', id_demanda: 'seven' });
-    await world.deliverNext();
+    const messageId = world.publish({ ...whole, id: 'demand-7', id_demanda: 'seven' });
+    await world.step('first');
     expect(world.notices).toEqual([
       {
-        messageId: 'message-1',
+        messageId,
         id: 'demand-7',
         sender: 'AROAPUBLISHER:one',
         reason: 'malformed',
@@ -53,7 +47,7 @@ describe('a refused event', () => {
 
   it('is told under the message id that its publisher got, though an operator sent it again', async () => {
     world.publish('no JSON', { original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' });
-    await world.deliverNext();
+    await world.step('first');
     expect(world.notices).toMatchObject([{ messageId: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' }]);
   });
 
@@ -69,7 +63,7 @@ describe('a refused event', () => {
     ['an id of half a character', { event: 'x', id: '\ud83d' }, '\ud83d'],
   ])('with %s', async (_case, message, id) => {
     world.publish(message);
-    await world.deliverNext();
+    await world.step('first');
     expect(world.notices).toMatchObject([{ id }]);
   });
 
@@ -77,14 +71,14 @@ describe('a refused event', () => {
     const canary = 'Canary8F2C';
     const body = { [canary]: canary, id_conta: `${canary} `, id_demanda: canary, autorizacao: canary, link: canary };
     for (const event of [canary, 'demanda.criada', 5]) world.publish({ ...body, event });
-    for (let message = 0; message < 3; message++) await world.deliverNext();
+    for (let message = 0; message < 3; message++) await world.step('first');
     expect(world.notices).toHaveLength(3);
     expect(JSON.stringify([world.notices, world.lines])).not.toContain(canary);
   });
 
   it('names its account and its event in the log, where they can be ones: operators list what came for an account', async () => {
     world.publish({ id_conta: 'conta-1', event: 'demanda.criada' });
-    await world.deliverNext();
+    await world.step('first');
     const refused = world.lines.find(line => line.includes('event.refused'));
     expect(refused).toContain('"account":"conta-1","event":"demanda.criada"');
     expect(JSON.stringify(world.notices)).not.toContain('conta-1');
@@ -92,25 +86,25 @@ describe('a refused event', () => {
 
   it('is told only once it is stored', async () => {
     world.publish('no JSON');
-    await world.deliverNext({ afterCalls: 0, hasEffect: false });
-    expect([world.deadLetters, world.notices]).toEqual([[], []]);
+    await world.step('first', { afterCalls: 0, hasEffect: false });
+    expect([world.deadLetters(), world.notices]).toEqual([[], []]);
   });
 
   it.each([2, 3])(
     'is one dead letter though its process dies at its call %i: its batch may last much longer',
     async afterCalls => {
       world.publish('no JSON');
-      expect(await world.deliverNext({ afterCalls, hasEffect: false })).toBe(true);
+      expect(await world.step('first', { afterCalls, hasEffect: false })).toBe(true);
       await world.settle();
-      expect(world.deadLetters).toHaveLength(1);
+      expect(world.deadLetters()).toHaveLength(1);
     },
   );
 
   it('stays refused and acknowledged while the topic is down, which is counted and logged', async () => {
     world.topic.isDown = true;
     await refuse(2);
-    expect(world.deadLetters).toHaveLength(2);
-    expect(await world.deliverNext()).toBe(false);
+    expect(world.deadLetters()).toHaveLength(2);
+    expect(await world.step('first')).toBe(false);
     expect(world.counts).toEqual({ DeadLettered: 2, RefusalNotTold: 2, MessageDeferred: 0 });
     expect(world.lines.filter(line => line.includes('refusal.not_told'))).toHaveLength(2);
   });
@@ -131,11 +125,11 @@ describe('the eleventh of a minute, of one principal and reason', () => {
     expect(world.notices).toHaveLength(10);
     await world.sweep();
     expect(world.notices).toHaveLength(10);
-    world.clock.advance(minute + 5_000);
+    await world.pass(minute + 5_000);
     await world.sweep();
     await world.sweep();
     expect(toldByCount()).toEqual([count()]);
-    expect((await world.items()).filter(({ dueAt }) => dueAt !== undefined)).toEqual([]);
+    expect(world.items().filter(({ dueAt }) => dueAt !== undefined)).toEqual([]);
   });
 
   it('is counted apart for other principals and other reasons, and with other sessions of its role', async () => {
@@ -144,7 +138,7 @@ describe('the eleventh of a minute, of one principal and reason', () => {
     await refuse(11, 'AIDAUSER');
     await refuse(11, 'AROAPUBLISHER:one', { ...whole, event: 'x' });
     expect(toldOneByOne()).toHaveLength(30);
-    world.clock.advance(minute + 5_000);
+    await world.pass(minute + 5_000);
     await world.sweep();
     expect(
       toldByCount().toSorted(
@@ -159,24 +153,24 @@ describe('the eleventh of a minute, of one principal and reason', () => {
 
   it('of the next minute is another', async () => {
     await refuse(11);
-    world.clock.advance(minute);
+    await world.pass(minute);
     await refuse(10);
     expect(toldOneByOne()).toHaveLength(20);
-    world.clock.advance(2 * minute);
+    await world.pass(2 * minute);
     await world.sweep();
     expect(toldByCount()).toEqual([count({ suppressed: 1 })]);
   });
 
   it('is told by a later sweep where the topic is down, without failing one, and by that once', async () => {
     await refuse(13);
-    world.clock.advance(minute + 5_000);
+    await world.pass(minute + 5_000);
     world.topic.isDown = true;
     expect(await world.sweep()).toBe(true);
     expect(world.counts).toMatchObject({ RefusalNotTold: 1 });
     world.topic.isDown = false;
-    world.clock.advance(minute);
+    await world.pass(minute);
     await world.sweep();
-    world.clock.advance(minute);
+    await world.pass(minute);
     await world.sweep();
     expect(toldByCount()).toEqual([count()]);
   });
@@ -194,7 +188,7 @@ describe('the eleventh of a minute, of one principal and reason', () => {
     'is told no more than once though the sweeper dies when it %s',
     async (_step, afterCalls, told, hasEffect = true) => {
       await refuse(13);
-      world.clock.advance(minute + 5_000);
+      await world.pass(minute + 5_000);
       expect(await world.sweep({ afterCalls, hasEffect })).toBe(false);
       await world.sweep();
       await world.sweep();
@@ -207,7 +201,7 @@ describe('the eleventh of a minute, of one principal and reason', () => {
     await refuse(13);
     await refuse(2, 'AIDAUSER');
     expect(toldOneByOne()).toHaveLength(12);
-    world.clock.advance(minute + 5_000);
+    await world.pass(minute + 5_000);
     await world.sweep();
     await world.sweep();
     expect(toldByCount()).toEqual([count()]);
@@ -218,7 +212,7 @@ describe('the eleventh of a minute, of one principal and reason', () => {
     async (afterCalls, hasEffect) => {
       await refuse(12);
       world.publish('no JSON');
-      await world.deliverNext({ afterCalls, hasEffect });
+      await world.step('first', { afterCalls, hasEffect });
       await world.settle();
       const suppressed = toldByCount().reduce((sum, told) => sum + told.suppressed, 0);
       expect([2, 3]).toContain(suppressed + toldOneByOne().length - 10);
@@ -227,7 +221,7 @@ describe('the eleventh of a minute, of one principal and reason', () => {
 });
 
 describe('a flood of refused events', () => {
-  const stored = () => ({ dynamo: database.dynamo, table: 'Deliveries', now: world.clock.now, random: Math.random });
+  const stored = () => ({ dynamo: world.dynamo, table: 'Deliveries', now: world.now, random: Math.random });
   /** @param calls - takes what is asked of the table: how many notices are claimed, and how many are kept back by then. */
   const flood = (messages: number, publish: (told: RefusalNotice) => Promise<void>, calls: object[] = []) => {
     const counts = makeRefusalCounts(stored());
@@ -244,7 +238,7 @@ describe('a flood of refused events', () => {
       ...telemetry,
       counts: { ...counts, claim, keepBack },
       publish: publish as never,
-      now: world.clock.now,
+      now: world.now,
     });
     for (let message = 0; message < messages; message++) refusals.add(notice({ messageId: `m-${message}` }));
     return { refusals, telemetry };
@@ -280,7 +274,7 @@ describe('a flood of refused events', () => {
         }),
       );
       expect(told).toBe(10);
-      world.clock.advance(minute + 5_000);
+      await world.pass(minute + 5_000);
       await world.sweep();
       await world.sweep();
       expect(toldByCount()).toMatchObject([{ suppressed: all - 10 }]);
@@ -295,7 +289,7 @@ describe('a flood of refused events', () => {
     for (let message = 0; message < 200; message++) {
       refusals.add(notice());
       await new Promise(setImmediate);
-      world.clock.advance(10);
+      await world.pass(10);
     }
     expect(calls.length).toBeLessThanOrEqual(3); // two seconds have passed
     await refusals.settled();
@@ -304,10 +298,10 @@ describe('a flood of refused events', () => {
 
   it('is counted to the last where a count was stored after the sweeper had added all', async () => {
     const counts = makeRefusalCounts(stored());
-    const minuteOf = { principal: 'AROAPUBLISHER', reason: 'malformed', beganAt: world.clock.now() } as const;
+    const minuteOf = { principal: 'AROAPUBLISHER', reason: 'malformed', beganAt: world.now() } as const;
     expect(await counts.claim(minuteOf, counts.noneClaimed(), 10)).toEqual({ own: 10, free: [] });
     await counts.keepBack(minuteOf, 2, false);
-    world.clock.advance(minute + 5_000);
+    await world.pass(minute + 5_000);
     await world.sweep();
     await counts.keepBack(minuteOf, 6, true); // its write took all that time
     await counts.keepBack(minuteOf, 2, true); // and an earlier one even more
@@ -347,7 +341,7 @@ describe('a flood of refused events', () => {
         keepBack: async (...words) => unlessDown().keepBack(...words),
       },
       publish: async one => void told.push('messageId' in one ? one.messageId : ''),
-      now: world.clock.now,
+      now: world.now,
     });
     const take = (messages: number) => {
       for (let message = 0; message < messages; message++) refusals.add(notice({ messageId: `m-${message}` }));
@@ -356,21 +350,21 @@ describe('a flood of refused events', () => {
     await refusals.settled();
     expect(told).toEqual(['m-0', 'm-1', 'm-2']);
     expect(telemetry.counts).toEqual({});
-    world.clock.advance(1_000);
+    await world.pass(1_000);
     take(17);
     await refusals.settled();
     expect(told).toHaveLength(10);
-    world.clock.advance(1_000);
+    await world.pass(1_000);
     await refusals.settled();
     expect(telemetry.counts).toEqual({ RefusalNotTold: 10 });
     expect(telemetry.lines.filter(line => line.includes('refusal.not_counted'))).toHaveLength(3);
     isDown = false;
-    world.clock.advance(1_000);
+    await world.pass(1_000);
     take(1);
     await refusals.settled();
     expect(told).toHaveLength(10);
     expect(telemetry.counts).toEqual({ RefusalNotTold: 10 });
-    world.clock.advance(minute + 5_000);
+    await world.pass(minute + 5_000);
     await world.sweep();
     expect(toldByCount()).toMatchObject([{ suppressed: 11 }]);
   });
@@ -380,7 +374,7 @@ describe('a flood of refused events', () => {
     const lost: typeof stored = () => ({
       ...stored(),
       dynamo: async command => {
-        await database.dynamo(command);
+        await world.dynamo(command);
         throw new Error('TimeoutError');
       },
     });
@@ -389,15 +383,15 @@ describe('a flood of refused events', () => {
         ...fakeTelemetry(),
         counts: makeRefusalCounts(lost()),
         publish: async () => void told++,
-        now: world.clock.now,
+        now: world.now,
       });
       for (let message = 0; message < 4; message++) refusals.add(notice());
       for (let invocation = 0; invocation < 3; invocation++) {
-        world.clock.advance(1_000);
+        await world.pass(1_000);
         await refusals.settled();
       }
     }
-    world.clock.advance(minute + 5_000);
+    await world.pass(minute + 5_000);
     await world.sweep();
     expect(told + toldByCount().reduce((sum, { suppressed }) => sum + suppressed, 0)).toBe(16);
   });

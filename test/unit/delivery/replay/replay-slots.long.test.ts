@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { afterRestarts, afterWrites, beforeRestart, shortestGap } from './replay-workers.ts';
 import {
+  afterRestarts,
+  afterWrites,
+  beforeRestart,
   beforeRestarts,
-  database,
+  begun,
   day,
   fill,
   hour,
   path,
   request,
+  shortestGap,
   show,
+  slots,
   start,
   useReplayWorld,
-  watched,
   world,
 } from './replay-world.ts';
 
@@ -20,16 +23,19 @@ useReplayWorld();
 describe('a replay, slot by slot,', { timeout: 30_000 }, () => {
   it('sends ten a second: the first at once, then a minute’s worth with each sweep', async () => {
     await fill(800, 'held');
-    world.clock.advance(hour);
-    const begun = world.clock.now();
+    await world.pass(hour);
+    const begun = world.now();
     const { json } = await start('held');
     expect(json).toMatchObject({ estado: 'em_andamento', total: 800, enviadas: 1 });
     while ((await show(json.id)).estado === 'em_andamento') {
-      world.clock.advance(60_000);
+      await world.pass(60_000);
       await world.sweep();
     }
     expect(await show(json.id)).toMatchObject({ estado: 'concluido', total: 800, enviadas: 800 });
-    const dues = (await world.all()).map(({ wait }) => (wait?.nextAttemptAt ?? 0) - begun).toSorted((a, b) => a - b);
+    const dues = world
+      .deliveries()
+      .map(({ wait }) => (wait?.nextAttemptAt ?? 0) - begun)
+      .toSorted((a, b) => a - b);
     expect(dues[0]).toBe(0);
     for (const [at, due] of dues.entries())
       expect(due - (dues[at - 10] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(1_000);
@@ -40,27 +46,27 @@ describe('a replay, slot by slot,', { timeout: 30_000 }, () => {
     await fill(600, 'failed');
     // webhook, latest replay, begin: then the process dies
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
-    world.clock.advance(20_000);
-    const goOn = await watched.work(() => world.sweep(), beforeRestart(510));
-    world.clock.advance(51_000);
-    const goOnToo = await watched.work(() => world.sweep(), beforeRestart(40));
+    await world.pass(20_000);
+    const goOn = await world.work(() => world.sweep(), beforeRestart(510));
+    await world.pass(51_000);
+    const goOnToo = await world.work(() => world.sweep(), beforeRestart(40));
     await goOn();
     await goOnToo();
-    expect(watched.restarts).toHaveLength(600);
-    expect(shortestGap(watched.restarts)).toBe(100);
-    const [replay] = (await world.items()).filter(({ id }) => id.startsWith('replays#'));
+    expect(slots()).toHaveLength(600);
+    expect(shortestGap()).toBe(100);
+    const [replay] = world.items().filter(({ id }) => id.startsWith('replays#'));
     expect(replay).toMatchObject({ state: 'completed', total: 600, sent: 600 });
   });
 
   // Found by the model: it ended at the last slot that was saved, and what a dead process had sent could not be withdrawn.
   it('can be cancelled until the last slot that a dead process had reserved', async () => {
     await fill(600, 'failed');
-    await watched.work(start, afterWrites(0, true));
-    world.clock.advance(20_000);
-    await watched.work(() => world.sweep(), afterRestarts(600));
-    world.clock.advance(52_000);
+    await world.work(start, afterWrites(0, true));
+    await world.pass(20_000);
+    await world.work(() => world.sweep(), afterRestarts(600));
+    await world.pass(52_000);
     await world.sweep();
-    const [{ replayId = '' } = {}] = watched.begun;
+    const [replayId = ''] = begun();
     expect(await show(replayId)).toMatchObject({ estado: 'em_andamento', total: 600, enviadas: 521 });
     expect((await request('DELETE', `${path}/${replayId}`)).status).toBe(204);
     await world.settle();
@@ -72,49 +78,52 @@ describe('a replay, slot by slot,', { timeout: 30_000 }, () => {
     await fill(20, 'failed');
     // webhook, latest replay, begin: then the process dies
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
-    world.clock.advance(20_000);
-    const goOn = await watched.work(() => world.sweep(), afterWrites(0, false));
-    const goOnToo = await watched.work(() => world.sweep(), beforeRestart(5));
+    await world.pass(20_000);
+    const goOn = await world.work(() => world.sweep(), afterWrites(0, false));
+    const goOnToo = await world.work(() => world.sweep(), beforeRestart(5));
     await goOn();
-    expect(watched.restarts.length).toBeLessThan(5);
+    expect(slots().length).toBeLessThan(5);
     await goOnToo();
-    expect(watched.restarts).toHaveLength(20);
+    expect(slots()).toHaveLength(20);
   });
 
   it('is not sent in a burst by a process that was frozen: missed slots are replaced by new ones', async () => {
     await fill(100, 'failed');
-    const goOn = await watched.work(start, beforeRestart(31));
-    world.clock.advance(9_000);
-    const before = world.retries.length;
+    const goOn = await world.work(start, beforeRestart(31));
+    await world.pass(9_000);
+    const before = world.waiting('retries').length;
     await goOn();
-    const left = world.retries.slice(before).filter(({ visibleAt }) => visibleAt <= world.clock.now());
+    const left = world
+      .waiting('retries')
+      .slice(before)
+      .filter(({ visibleAt }) => visibleAt <= world.now());
     expect(left.length).toBeLessThanOrEqual(10);
-    expect(shortestGap(watched.restarts)).toBe(100);
+    expect(shortestGap()).toBe(100);
     await world.settle();
     expect(world.posts).toHaveLength(100);
   });
 
   it('goes on with a slot of now behind a sweeper that stood still, and reserves none that has passed', async () => {
     await fill(300, 'failed');
-    await watched.work(start);
-    world.clock.advance(10 * 60_000);
-    const before = watched.restarts.length;
-    database.operations.length = 0;
-    await watched.work(() => world.sweep());
-    const sent = watched.restarts.length - before;
+    await world.work(start);
+    await world.pass(10 * 60_000);
+    const before = slots().length;
+    world.operations.length = 0;
+    await world.work(() => world.sweep());
+    const sent = slots().length - before;
     expect(sent).toBe(200);
-    const writes = database.operations.filter(name => /^(?:Put|Update)/.test(name)).length;
+    const writes = world.operations.filter(name => /^(?:Put|Update)/.test(name)).length;
     expect(writes - sent - before).toBeLessThan(20); // those from before are overdue: the sweep sends them, too
-    expect(shortestGap(watched.restarts)).toBe(100);
+    expect(shortestGap()).toBe(100);
   });
 
   it('keeps the slots for which it is a little late', async () => {
     await fill(30, 'failed');
-    const goOn = await watched.work(start, beforeRestarts);
-    world.clock.advance(900);
+    const goOn = await world.work(start, beforeRestarts);
+    await world.pass(900);
     await goOn();
-    expect(watched.restarts).toHaveLength(30);
-    expect(shortestGap(watched.restarts)).toBe(100);
+    expect(slots()).toHaveLength(30);
+    expect(shortestGap()).toBe(100);
   });
 
   it.each([42, 47, 100])('leaves at most ten to the sweeper when a process dies after %i calls', async afterCalls => {
@@ -128,13 +137,13 @@ describe('a replay, slot by slot,', { timeout: 30_000 }, () => {
   it('begins after the slots that a cancelled one has reserved', async () => {
     await fill(200, 'failed');
     let first = '';
-    await watched.work(async () => {
+    await world.work(async () => {
       first = (await start()).json.id;
     });
     await request('DELETE', `${path}/${first}`);
-    world.clock.advance(6_000);
-    await watched.work(start);
-    expect(watched.restarts).toHaveLength(200);
-    expect(shortestGap(watched.restarts)).toBe(100);
+    await world.pass(6_000);
+    await world.work(start);
+    expect(slots()).toHaveLength(200);
+    expect(shortestGap()).toBe(100);
   });
 });

@@ -1,31 +1,22 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { wireStates } from '../../../../lambdas/delivery/representation.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import type { Answered, Sent } from '../../../support/delivery-world/requests.ts';
+import type { Stall } from '../../../support/delivery-world/stepped-cloud.ts';
 import { aDelivery } from '../builders.ts';
-import { type Answered, type Sent, simulate } from '../simulation.ts';
-import { afterWrites, watchWorkers } from './replay-workers.ts';
 
-/** The store of the suite that uses it. */
-export let database: Database;
-/** The processes that work on replays. */
-export let watched: ReturnType<typeof watchWorkers>;
 /** Delivery, with an active webhook. */
-export let world: Awaited<ReturnType<typeof simulate>>;
+export let world: DeliveryWorld;
 
 /** Has a world of its own made for each test of the suite. */
 export const useReplayWorld = (): void => {
-  beforeAll(async () => {
-    database = await startDatabase('Deliveries', 'Webhooks');
-  });
-  afterAll(() => database.stop());
   beforeEach(async () => {
-    watched = watchWorkers(database);
-    world = await simulate(watched.database);
+    world = makeDeliveryWorld();
     await world.register();
-  }, 30_000); // a test before may have left hundreds of deliveries to be deleted
+  });
 };
 
 export const path = '/v1/webhooks/demanda.criada/reenvios';
@@ -45,7 +36,7 @@ export const fill = async (
   state: Exclude<DeliveryState, 'pending'>,
   changes: Partial<Delivery> = {},
 ) => {
-  const noon = world.clock.now();
+  const noon = world.now();
   const made = Array.from({ length: count }, (_, number) => {
     const id = `evt_${state.slice(0, 4)}${String(number).padStart(23, '0')}`;
     const createdAt = noon + number * 1_000;
@@ -55,15 +46,48 @@ export const fill = async (
     const puts = made
       .slice(first, first + 25)
       .map(delivery => ({ PutRequest: { Item: itemFromDelivery(delivery, 30) } }));
-    await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+    await world.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
   }
-  world.clock.advance(count * 1_000 + 1);
+  await world.pass(count * 1_000 + 1);
   return made;
+};
+
+/** Stands still at the write after this many. */
+export const afterWrites = (writes: number, hasEffect: boolean): Stall => {
+  let left = writes;
+  return { isHere: () => left-- === 0, hasEffect };
+};
+
+/** Stands still just before it stores that it sends the n-th delivery again: 1 for the first. */
+export const beforeRestart = (number: number): Stall => {
+  let left = number;
+  return { isHere: isRestart => isRestart && --left === 0, hasEffect: false };
+};
+
+/** Stands still at the write after it has stored that it sends this many deliveries again: they are not saved as sent. */
+export const afterRestarts = (number: number): Stall => {
+  let left = number;
+  return { isHere: isRestart => (isRestart ? left-- === 0 : left === 0), hasEffect: false };
 };
 
 /** A start writes the replay, its count, and the slots that it reserves. */
 export const beforeReservation = afterWrites(2, false);
 export const beforeRestarts = afterWrites(2, true);
+
+/** The moments for which replays sent deliveries again. What is handed over to the slow lane was sent again before. */
+export const slots = (): number[] =>
+  world.puts
+    .filter(({ state, replayId, slowLane }) => state === 'pending' && replayId && slowLane === undefined)
+    .map(({ nextAttemptAt }) => Number(nextAttemptAt));
+
+/** The ids of the replays that began, in order. */
+export const begun = (): string[] => world.puts.filter(item => 'startedAt' in item).map(item => String(item.replayId));
+
+/** The shortest time between two slots, in milliseconds: 100 or more is ten a second at most. */
+export const shortestGap = (): number => {
+  const inOrder = slots().toSorted((one, other) => one - other);
+  return Math.min(...inOrder.slice(1).map((slot, at) => slot - (inOrder[at] ?? Number.NaN)));
+};
 
 export const day = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T23:00:00Z' };
 export const start = (state: 'failed' | 'held' = 'failed', changes: object = {}) =>

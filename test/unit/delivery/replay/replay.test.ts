@@ -6,8 +6,8 @@ import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-stor
 import { aDelivery, answer } from '../builders.ts';
 import {
   beforeReservation,
+  begun,
   codeOf,
-  database,
   day,
   fill,
   hour,
@@ -15,9 +15,9 @@ import {
   path,
   request,
   show,
+  slots,
   start,
   useReplayWorld,
-  watched,
   world,
 } from './replay-world.ts';
 
@@ -35,7 +35,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     await world.settle();
     expect(world.posts.map(({ id }) => Number(id.slice(-1)))).toEqual([2, 1, 0]);
     expect(await show(json.id)).toEqual({ id: json.id, estado: 'concluido', total: 3, enviadas: 3 });
-    const states = (await world.all()).map(({ state }) => state);
+    const states = world.deliveries().map(({ state }) => state);
     expect(states.toSorted()).toEqual([...Array(5).fill('delivered'), 'held', 'held']);
     expect(world.counts).toMatchObject({ Replayed: 3 });
   });
@@ -46,7 +46,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(json).toMatchObject({ total: 2 });
     world.answers.push(...Array.from({ length: 8 }, () => answer(500)));
     await world.settle();
-    expect((await world.all()).filter(({ state }) => state === 'failed')).toHaveLength(5);
+    expect(world.deliveries().filter(({ state }) => state === 'failed')).toHaveLength(5);
     expect(await show(json.id)).toMatchObject({ total: 2, enviadas: 2 });
   });
 
@@ -54,12 +54,12 @@ describe('a replay', { timeout: 30_000 }, () => {
     const [first] = await fill(3, 'failed');
     // webhook, latest replay, begin: then the process dies
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
-    world.clock.advance(1);
+    await world.pass(1);
     const late = aDelivery({ id: `evt_${'9'.repeat(27)}`, createdAt: first?.createdAt ?? 0 });
-    await world.store.create(settled(late, 'failed', world.clock.now()));
+    await world.store.create(settled(late, 'failed', world.now()));
     await world.settle();
     expect(new Set(world.posts.map(({ id }) => id)).size).toBe(3);
-    expect((await world.all()).filter(({ state }) => state === 'failed')).toMatchObject([{ id: late.id }]);
+    expect(world.deliveries().filter(({ state }) => state === 'failed')).toMatchObject([{ id: late.id }]);
   });
 
   // It read the whole history twice: 31 pages of a hundred for 1,500 deliveries.
@@ -67,9 +67,9 @@ describe('a replay', { timeout: 30_000 }, () => {
     await fill(1, 'failed');
     await fill(400, 'delivered');
     await fill(200, 'held');
-    database.operations.length = 0;
+    world.operations.length = 0;
     const { json } = await start();
-    expect(database.operations.filter(operation => operation === 'QueryCommand')).toHaveLength(2 * 8);
+    expect(world.operations.filter(operation => operation === 'QueryCommand')).toHaveLength(2 * 8);
     expect(json).toMatchObject({ total: 1 });
     await world.settle();
     expect(await show(json.id)).toMatchObject({ estado: 'concluido', total: 1, enviadas: 1 });
@@ -84,7 +84,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     world.answers.push(answer(500));
     await request('POST', '/v1/webhooks/demanda.criada/teste');
     await world.settle();
-    world.clock.advance(1);
+    await world.pass(1);
     expect((await start()).json).toMatchObject({ total: 0 });
   });
 
@@ -119,9 +119,9 @@ describe('a replay', { timeout: 30_000 }, () => {
     await world.settle();
     expect(world.posts).toHaveLength(1);
     expect(await show(json.id)).toEqual({ id: json.id, estado: 'cancelado', total: 250, enviadas: 1 });
-    const states = (await world.all()).map(({ state }) => state);
+    const states = world.deliveries().map(({ state }) => state);
     expect(states.toSorted()).toEqual(['delivered', ...Array(249).fill('failed')]);
-    world.clock.advance(1);
+    await world.pass(1);
     expect((await start()).json).toMatchObject({ total: 249 });
   });
 
@@ -129,7 +129,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   it('is running until the slot of its last delivery, and can be cancelled until then', async () => {
     await fill(20, 'failed');
     const { json } = await start();
-    world.clock.advance(550);
+    await world.pass(550);
     expect(await show(json.id)).toMatchObject({ estado: 'em_andamento', total: 20, enviadas: 6 });
     expect(codeOf(await start())).toBe('409 replay_in_progress');
     expect((await request('DELETE', `${path}/${json.id}`)).status).toBe(204);
@@ -137,7 +137,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     await world.settle();
     expect(world.posts).toHaveLength(6);
     expect(await show(json.id)).toMatchObject({ estado: 'cancelado', total: 20, enviadas: 6 });
-    const [left] = (await world.all()).filter(({ state }) => state === 'failed');
+    const [left] = world.deliveries().filter(({ state }) => state === 'failed');
     expect((await request('POST', `/v1/webhooks/demanda.criada/entregas/${left?.id}/reenvio`)).status).toBe(202);
     await world.settle();
     expect(world.posts).toHaveLength(7);
@@ -154,21 +154,21 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(codeOf(await remove())).toBe('404 replay_not_found');
     await world.settle(); // the queue still holds what was cancelled
     expect(world.posts).toHaveLength(1);
-    world.clock.advance(1);
+    await world.pass(1);
     expect((await start()).json).toMatchObject({ total: 19 });
     expect(codeOf(await request('GET', `${path}/${json.id}`))).toBe('404 replay_not_found');
   });
 
   it('stays hidden when a start that read it before goes on', async () => {
-    const { now } = world.clock;
-    const store = makeReplayStore({ dynamo: database.dynamo, table: 'Deliveries', now, historyDays: 30 });
+    const { now } = world;
+    const store = makeReplayStore({ dynamo: world.dynamo, table: 'Deliveries', now, historyDays: 30 });
     const { json } = await start(); // of nothing: it ended at once
     const read = await store.findLatest('conta-1', 'demanda.criada');
     if (!read) throw new Error('no replay');
     const next = (name: string) => ({ ...read, id: `reenvio_${name}` });
     const remove = () => request('DELETE', `${path}/${json.id}`);
     const isHidden = async () => codeOf(await request('GET', `${path}/${json.id}`)) === '404 replay_not_found';
-    world.clock.advance(1);
+    await world.pass(1);
     expect((await remove()).status).toBe(204);
     expect(await store.start(next('stalled'), read)).toBe(false);
     expect(await isHidden()).toBe(true);
@@ -185,16 +185,16 @@ describe('a replay', { timeout: 30_000 }, () => {
     const ids: string[] = [];
     for (let time = 0; time < 25; time++) {
       ids.push((await start()).json.id);
-      world.clock.advance(1_000);
+      await world.pass(1_000);
     }
     for (const id of ids) expect(await show(id)).toEqual({ id, estado: 'concluido', total: 0, enviadas: 0 });
     const [first = '', second = ''] = ids;
     expect((await request('DELETE', `${path}/${second}`)).status).toBe(204);
     expect(codeOf(await request('GET', `${path}/${second}`))).toBe('404 replay_not_found');
     expect(await show(first)).toMatchObject({ estado: 'concluido' });
-    world.clock.advance(30 * 24 * hour - 26_000);
+    await world.pass(30 * 24 * hour - 26_000);
     expect(await show(first)).toMatchObject({ estado: 'concluido' });
-    world.clock.advance(3_000);
+    await world.pass(3_000);
     expect(codeOf(await request('GET', `${path}/${first}`))).toBe('404 replay_not_found');
   });
 
@@ -214,15 +214,15 @@ describe('a replay', { timeout: 30_000 }, () => {
     await world.register({ webhookId: 'webhook-2' });
     expect((await start()).json).toMatchObject({ total: 0 });
     await world.settle();
-    expect((await world.all()).map(({ state }) => state)).toEqual(['failed', 'failed', 'failed']);
+    expect(world.deliveries().map(({ state }) => state)).toEqual(['failed', 'failed', 'failed']);
   });
 
   it('does not stop, when cancelled, a delivery that was resent individually before its slot', async () => {
     await fill(20, 'failed');
     const { json } = await start();
-    const later = (await world.all()).find(({ wait }) => (wait?.nextAttemptAt ?? 0) > world.clock.now() + 1_000);
+    const later = world.deliveries().find(({ wait }) => (wait?.nextAttemptAt ?? 0) > world.now() + 1_000);
     await request('DELETE', `${path}/${json.id}`);
-    world.clock.advance(1);
+    await world.pass(1);
     expect((await request('POST', `/v1/webhooks/demanda.criada/entregas/${later?.id}/reenvio`)).status).toBe(202);
     await world.settle();
     expect(world.posts.map(({ id }) => id)).toContain(later?.id);
@@ -231,10 +231,10 @@ describe('a replay', { timeout: 30_000 }, () => {
 
   it('sends nothing when it is cancelled before its first slots are reserved, however late that is noticed', async () => {
     await fill(30, 'failed');
-    const goOn = await watched.work(start, beforeReservation);
-    await request('DELETE', `${path}/${watched.begun[0]?.replayId}`);
+    const goOn = await world.work(start, beforeReservation);
+    await request('DELETE', `${path}/${begun()[0]}`);
     await goOn();
-    expect(watched.restarts).toEqual([]);
+    expect(slots()).toEqual([]);
   });
 
   it('can send held deliveries after reactivation', async () => {
@@ -244,7 +244,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     await world.register();
     await start('held');
     await world.settle();
-    expect(await world.all()).toMatchObject(Array(3).fill({ state: 'delivered' }));
+    expect(world.deliveries()).toMatchObject(Array(3).fill({ state: 'delivered' }));
   });
 
   it('ends when the webhook is suspended; what is in the queue is held again, nothing is sent', async () => {
@@ -253,7 +253,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     await world.register({ status: 'suspended', suspensionReason: 'operator' });
     await world.settle();
     expect(await show(json.id)).toMatchObject({ estado: 'cancelado', enviadas: 100 });
-    const states = (await world.all()).map(({ state }) => state);
+    const states = world.deliveries().map(({ state }) => state);
     expect(states.filter(state => state === 'held')).toHaveLength(100);
     expect(states.filter(state => state === 'failed')).toHaveLength(150);
     expect(world.posts).toEqual([]);
@@ -267,7 +267,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(next).toMatchObject({ total: 0, enviadas: 0 });
     await world.settle();
     expect(world.posts).toEqual([]);
-    const states = (await world.all()).map(({ state }) => state);
+    const states = world.deliveries().map(({ state }) => state);
     expect(states.filter(state => state === 'cancelled')).toHaveLength(100); // what had begun a new schedule
     expect(states.filter(state => state === 'failed')).toHaveLength(150);
     expect((await show(json.id)).estado).toBe('cancelado');
@@ -277,7 +277,7 @@ describe('a replay', { timeout: 30_000 }, () => {
     await fill(3, 'failed');
     // webhook, latest replay, begin: then the process dies
     await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
-    expect((await world.all()).every(({ state }) => state === 'failed')).toBe(true);
+    expect(world.deliveries().every(({ state }) => state === 'failed')).toBe(true);
     await world.settle();
     expect(world.posts).toHaveLength(3);
   });
@@ -285,7 +285,7 @@ describe('a replay', { timeout: 30_000 }, () => {
   it('expires with the history', async () => {
     await fill(1, 'failed');
     const { json } = await start();
-    world.clock.advance(31 * 24 * hour);
+    await world.pass(31 * 24 * hour);
     expect(codeOf(await request('GET', `${path}/${json.id}`))).toBe('404 replay_not_found');
     expect((await start()).status).toBe(202);
   });

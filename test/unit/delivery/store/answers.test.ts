@@ -1,23 +1,17 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type AttemptRecord, keptAttempts, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { answerPart, partAnswers } from '../../../../lambdas/delivery/store/answer-item.ts';
 import { packAttempt, unpackAttempt } from '../../../../lambdas/delivery/store/attempt-records.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type DeliveryWorld, makeDeliveryWorld, schedule } from '../../../support/delivery-world/delivery-world.ts';
 import { aDelivery, answer, aRecord, noon } from '../builders.ts';
-import { schedule, simulate } from '../simulation.ts';
 
 const day = 24 * 60 * 60_000;
 const path = '/v1/webhooks/demanda.criada/entregas';
-let database: Database;
-let world: Awaited<ReturnType<typeof simulate>>;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
+let world: DeliveryWorld;
 const begin = async () => {
-  world = await simulate(database);
+  world = makeDeliveryWorld();
   await world.register();
   publish();
 };
@@ -25,12 +19,16 @@ beforeEach(begin);
 
 const publish = () => world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'same' });
 const refuse = (...said: string[]) => world.answers.push(...said.map(text => answer(503, {}, text)));
-const head = async () => (await world.items()).filter(({ id }) => id.startsWith('evt_'))[0];
+const head = async () => world.items().filter(({ id }) => id.startsWith('evt_'))[0];
 const shown = async (): Promise<(string | null)[]> => {
   const answered = await world.request('GET', `${path}/${(await head())?.id}`);
   return answered?.json.tentativas.map(({ resposta }: { resposta: string | null }) => resposta);
 };
-const stored = async () => (await world.answerItems()).map(({ response }) => response).toSorted();
+const stored = async () =>
+  world
+    .answerItems()
+    .map(({ response }) => response)
+    .toSorted();
 
 describe('the answers of a receiver', () => {
   it('have items of their own where the delivery goes on, and stay in the head where it ends', async () => {
@@ -48,12 +46,12 @@ describe('the answers of a receiver', () => {
     const { id } = (await head()) ?? {};
     for (let number = 100; number < 110; number++) {
       const Item = { id, part: answerPart({ number, answerId: 'no-record' }), response: 'x'.repeat(1_024) };
-      await database.dynamo(new PutCommand({ TableName: 'Deliveries', Item }));
+      await world.dynamo(new PutCommand({ TableName: 'Deliveries', Item }));
     }
-    const { operations } = database;
+    const { operations } = world;
     operations.length = 0;
     expect((await world.request('GET', `${path}/${id}`))?.status).toBe(200);
-    expect(operations).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand']); // head and webhook; the answers
+    expect(operations).toEqual(['BatchGetCommand', 'BatchGetCommand']); // head and webhook; the answers
     operations.length = 0;
     await world.request('GET', path);
     expect(operations.filter(name => name.startsWith('Query'))).toHaveLength(16); // the partitions of the list
@@ -81,11 +79,11 @@ describe('the answers of a receiver', () => {
       for (let afterCalls = 0; afterCalls < 12; afterCalls++) {
         await begin();
         refuse('first try', 'second try', 'later');
-        await world.deliverNext({ afterCalls, hasEffect });
+        await world.step('first', { afterCalls, hasEffect });
         const isOrphan = (await stored()).length === 1 && (await head()) === undefined;
         if (isOrphan) orphans++;
         expect((await shownNow()).every(text => text !== null)).toBe(true);
-        world.clock.advance(180_000);
+        await world.pass(180_000);
         await world.settle();
         const texts = await shown();
         expect(texts.slice(0, -1).every(text => text !== null)).toBe(true);
@@ -99,16 +97,16 @@ describe('the answers of a receiver', () => {
 
   it('are those of the copy that was stored first, where two make one attempt', async () => {
     publish();
-    world.during.push(() => world.deliverNext());
+    world.during.push(() => world.step('first'));
     refuse('of the copy that answered first', 'of the other');
-    await world.deliverNext();
+    await world.step('first');
     expect(world.posts).toHaveLength(2);
     expect(await stored()).toHaveLength(2);
     const texts = await shown();
     expect(texts).toHaveLength(1);
     await world.settle();
     expect((await shown())[0]).toBe(texts[0]);
-    expect((await world.all())[0]?.attempts).toHaveLength(2);
+    expect(world.deliveries()[0]?.attempts).toHaveLength(2);
   });
 
   it('move out of the head when it is sent again on day 29, and are gone 60 days after their attempts', async () => {
@@ -117,7 +115,7 @@ describe('the answers of a receiver', () => {
     refuse(...texts);
     await world.settle();
     expect(await head()).toMatchObject({ state: 'failed', response: `answer ${attempts}` });
-    world.clock.set(noon + 29 * day);
+    await world.run(noon + 29 * day);
     const { id } = (await head()) ?? {};
     expect((await world.request('POST', `${path}/${id}/reenvio`))?.status).toBe(202);
     expect(await head()).not.toHaveProperty('response');
@@ -125,9 +123,9 @@ describe('the answers of a receiver', () => {
     await world.settle();
     expect(await shown()).toEqual(texts);
 
-    world.clock.set(noon + 59 * day - 1_000);
+    await world.run(noon + 59 * day - 1_000);
     expect(await shown()).toEqual(texts);
-    const first = (await world.answerItems()).find(({ response }) => response === 'answer 1');
+    const first = world.answerItems().find(({ response }) => response === 'answer 1');
     expect(first?.ttl).toBe((noon + 60 * day) / 1_000);
   });
 
@@ -135,11 +133,11 @@ describe('the answers of a receiver', () => {
     refuse(...Array.from({ length: schedule.length + 1 }, (_, at) => `answer ${at + 1}`));
     await world.settle();
     for (const again of [29, 58]) {
-      world.clock.set(noon + again * day);
-      await world.resend((await world.all())[0] ?? aDelivery());
+      await world.run(noon + again * day);
+      await world.resend(world.deliveries()[0] ?? aDelivery());
       await world.settle();
     }
-    world.clock.set(noon + 61 * day);
+    await world.run(noon + 61 * day);
     expect(await stored()).toHaveLength(4);
     expect((await shown()).slice(0, 4)).toEqual([null, null, null, null]);
   });
@@ -187,12 +185,12 @@ describe('the sweeper’s claim of a long wait', () => {
   const longWait = async () => {
     refuse('', '', '');
     for (let attempt = 1; attempt < 3; attempt++) {
-      await (attempt === 1 ? world.deliverNext() : world.retryNext());
-      world.clock.advance(5 * 60_000);
+      await (attempt === 1 ? world.step('first') : world.step('retry'));
+      await world.pass(5 * 60_000);
     }
-    await world.retryNext();
-    const delivery = (await world.all())[0];
-    world.clock.set(delivery?.wait?.sweepAt ?? 0);
+    await world.step('retry');
+    const delivery = world.deliveries()[0];
+    await world.run(delivery?.wait?.sweepAt ?? 0);
     return delivery;
   };
 
@@ -200,18 +198,18 @@ describe('the sweeper’s claim of a long wait', () => {
     const before = await longWait();
     const { dueAt } = (await head()) ?? {};
     await Promise.all([world.sweep(), world.sweep()]);
-    expect(world.retries).toHaveLength(1);
+    expect(world.waiting('retries')).toHaveLength(1);
     expect(world.counts.SweptDue).toBe(1);
     const claimedUntil = (before?.wait?.nextAttemptAt ?? 0) + 120_000;
     expect(await head()).toMatchObject({ dueAt, claimedUntil });
 
-    world.retries.length = 0; // the message is lost
-    world.clock.set(claimedUntil - 1);
+    world.lose('retries'); // the message is lost
+    await world.run(claimedUntil - 1);
     await world.sweep();
-    expect(world.retries).toHaveLength(0);
-    world.clock.set(claimedUntil);
+    expect(world.waiting('retries')).toHaveLength(0);
+    await world.run(claimedUntil);
     await Promise.all([world.sweep(), world.sweep()]);
-    expect(world.retries).toHaveLength(1);
+    expect(world.waiting('retries')).toHaveLength(1);
     expect(world.counts.SweptOverdue).toBe(1);
     // Its entry stays, so that each sweep sees how late it is.
     expect(await head()).toMatchObject({ dueAt, claimedUntil: claimedUntil + 4 * 60_000 });
@@ -222,7 +220,7 @@ describe('the sweeper’s claim of a long wait', () => {
     for (let afterCalls = 0; (await head())?.claimedUntil === undefined; afterCalls++) {
       await world.sweep({ afterCalls, hasEffect: true });
     }
-    world.retries.length = 0;
+    world.lose('retries');
     await world.settle();
     expect(world.posts.map(({ status }) => status)).toEqual([503, 503, 503, 200]);
   });

@@ -1,58 +1,55 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { queuedInSlowLane, withSlot } from '../../../../lambdas/delivery/transitions.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { answer } from '../builders.ts';
-import { simulate } from '../simulation.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 const day = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00Z' };
 const replays = '/v1/webhooks/demanda.criada/reenvios';
 
-let database: Database;
-let world: Awaited<ReturnType<typeof simulate>>;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
+let world: DeliveryWorld;
 beforeEach(async () => {
-  world = await simulate(database);
+  world = makeDeliveryWorld();
   await world.register();
 });
 
 let events = 0;
 const publish = () => world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: ++events });
 const only = async (): Promise<WaitingDelivery> => {
-  const [delivery] = await world.all();
+  const [delivery] = world.deliveries();
   if (!delivery) throw new Error('nothing is stored');
   return delivery as WaitingDelivery;
 };
 /** Resends as an owner does whose request came a second ago, when the attempt was not due yet. */
 const resend = async () => {
-  world.clock.advance(-second);
-  await world.resend(await only());
-  world.clock.advance(second);
+  await world.resend(await only(), second);
+};
+/** Has a message of the retry queue handed over before the others. */
+const putFirst = (message: number) => {
+  const lost = world.lose('retries');
+  for (const { body } of [...lost.splice(message, 1), ...lost]) world.send('retries', body);
 };
 const failOnce = async () => {
   publish();
   world.answers.push(answer(500));
-  await world.deliverNext();
+  await world.step('first');
 };
 /** Expects the resend to come now, and its failure not to be charged: the old due time stays. */
 const expectResent = async (charged: number) => {
   const { broughtForward, attempts } = await only();
   expect(broughtForward).toBeDefined();
   const before = attempts.length;
-  const due = world.clock.now();
+  const due = world.now();
   world.answers.push(answer(500));
   for (let step = 0; (await only()).attempts.length === before; step++) {
     if (step === 5) throw new Error('the resend does not come');
-    await world.retryNext();
-    await world.retrySlowNext();
-    world.clock.advance(second);
+    await world.step('retry');
+    await world.step('slow');
+    await world.pass(second);
   }
-  expect(world.clock.now() - due).toBeLessThanOrEqual(5 * second);
+  expect(world.now() - due).toBeLessThanOrEqual(5 * second);
   expect(await only()).toMatchObject({ state: 'pending', charged });
 };
 
@@ -62,9 +59,9 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
     await world.slowDown();
     await world.takeSlots();
     publish();
-    await world.deliverNext();
+    await world.step('first');
     expect(await only()).toMatchObject({ wait: { slowLane: 'waiting' } });
-    world.clock.advance(31 * second);
+    await world.pass(31 * second);
   };
 
   it('not by the sweeper that gives it a slot', async () => {
@@ -84,7 +81,7 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
 
   it('not by the end of what has waited for ten days', async () => {
     await waitInTable();
-    world.clock.advance(10 * 24 * 60 * minute);
+    await world.pass(10 * 24 * 60 * minute);
     world.between('PutCommand', resend);
     await world.sweep();
     expect(await only()).toMatchObject({ state: 'pending', broughtForward: { at: expect.any(Number) } });
@@ -93,9 +90,9 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
   it('not by the mark of its move to the slow lane', async () => {
     await failOnce();
     await world.slowDown();
-    world.clock.advance(5 * second);
+    await world.pass(5 * second);
     world.between('PutCommand', resend);
-    await world.retryNext();
+    await world.step('retry');
     await expectResent(1);
   });
 
@@ -104,44 +101,42 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
     publish();
     publish();
     publish();
-    await world.deliverNext();
-    await world.deliverNext();
-    const others = new Set((await world.all()).map(({ id }) => id));
+    await world.step('first');
+    await world.step('first');
+    const others = new Set(world.deliveries().map(({ id }) => id));
     world.between('SendMessageCommand', async () => {
-      const moved = (await world.all()).find(({ id }) => !others.has(id));
+      const moved = world.deliveries().find(({ id }) => !others.has(id));
       if (moved) await world.resend(moved);
       throw new Error('the queue is down');
     });
-    await world.deliverNext();
-    const moved = (await world.all()).find(({ id }) => !others.has(id));
-    expect(moved).toMatchObject({ broughtForward: { at: world.clock.now() } });
-    expect(world.retries).toHaveLength(1);
+    await world.step('first');
+    const moved = world.deliveries().find(({ id }) => !others.has(id));
+    expect(moved).toMatchObject({ broughtForward: { at: world.now() } });
+    expect(world.waiting('retries')).toHaveLength(1);
   });
 
   it('not by the withdrawal of its replay, which was cancelled', async () => {
     await world.register({ status: 'suspended', suspensionReason: 'gone' });
     for (let event = 0; event < 20; event++) {
       publish();
-      await world.deliverNext();
+      await world.step('first');
     }
     await world.register();
-    world.clock.advance(minute);
+    await world.pass(minute);
     const started = await world.request('POST', replays, { body: { ...day, estado: 'retida' } });
     await world.request('DELETE', `${replays}/${started?.json.id}`);
-    world.clock.advance(2 * second);
-    const due = JSON.parse(world.retries[15]?.body ?? '{}').id;
-    world.retries.unshift(...world.retries.splice(15, 1));
+    await world.pass(2 * second);
+    const due = JSON.parse(world.waiting('retries')[15]?.body ?? '{}').id;
+    putFirst(15);
     world.between('PutCommand', async () => {
-      const delivery = (await world.all()).find(({ id }) => id === due);
-      world.clock.advance(-second);
-      if (delivery) await world.resend(delivery);
-      world.clock.advance(second);
+      const delivery = world.deliveries().find(({ id }) => id === due);
+      if (delivery) await world.resend(delivery, second);
     });
-    await world.retryNext();
-    expect((await world.all()).find(({ id }) => id === due)).toMatchObject({ state: 'pending' });
-    world.retries.unshift(...world.retries.splice(-1));
-    await world.retryNext();
-    expect((await world.all()).find(({ id }) => id === due)).toMatchObject({ state: 'delivered' });
+    await world.step('retry');
+    expect(world.deliveries().find(({ id }) => id === due)).toMatchObject({ state: 'pending' });
+    putFirst(world.waiting('retries').length - 1);
+    await world.step('retry');
+    expect(world.deliveries().find(({ id }) => id === due)).toMatchObject({ state: 'delivered' });
   });
 
   it.each([
@@ -150,13 +145,13 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
   ] as const)('not by %s that its webhook’s earlier state would bring', async (_, earlier) => {
     await failOnce();
     await world.register(earlier);
-    world.clock.advance(5 * second);
+    await world.pass(5 * second);
     world.between('PutCommand', async () => {
       await world.register();
       await resend();
     });
-    await world.retryNext();
-    expect(await only()).toMatchObject({ state: 'pending', broughtForward: { at: world.clock.now() - second } });
+    await world.step('retry');
+    expect(await only()).toMatchObject({ state: 'pending', broughtForward: { at: world.now() - second } });
     await expectResent(1);
   });
 });
@@ -166,17 +161,17 @@ describe('whoever finds a delivery changed since it was read', () => {
     const read = await only();
     await world.store.update(
       read,
-      queuedInSlowLane(withSlot(read, { at: read.wait.nextAttemptAt, series: 0 }, world.clock.now())),
+      queuedInSlowLane(withSlot(read, { at: read.wait.nextAttemptAt, series: 0 }, world.now())),
     );
   };
 
   it('resends it all the same where only its mark or its slot is another', async () => {
     await failOnce();
-    world.clock.advance(second);
+    await world.pass(second);
     world.between('PutCommand', mark);
     await world.resend(await only());
-    expect(await only()).toMatchObject({ broughtForward: { at: world.clock.now() } });
-    expect(world.retries).toHaveLength(2);
+    expect(await only()).toMatchObject({ broughtForward: { at: world.now() } });
+    expect(world.waiting('retries')).toHaveLength(2);
   });
 
   it('leaves it to the resend or the outcome that was quicker', async () => {
@@ -184,7 +179,7 @@ describe('whoever finds a delivery changed since it was read', () => {
     const read = await only();
     await world.resend(read);
     await world.resend(read);
-    expect(world.retries).toHaveLength(2);
+    expect(world.waiting('retries')).toHaveLength(2);
     await world.settle();
     await world.resend(read);
     expect(await only()).toMatchObject({ state: 'delivered' });
@@ -193,40 +188,40 @@ describe('whoever finds a delivery changed since it was read', () => {
   it('ends it all the same where only its mark is another: no message is left for it', async () => {
     await failOnce();
     await world.slowDown();
-    world.clock.advance(5 * second);
+    await world.pass(5 * second);
     world.between('PutCommand', async () => {
       await world.remove();
       world.between('PutCommand', mark);
-      await world.retrySlowNext();
+      await world.step('slow');
     });
-    await world.retryNext();
+    await world.step('retry');
     expect(await only()).toMatchObject({ state: 'cancelled' });
-    expect(world.slow).toEqual([]);
+    expect(world.waiting('slow')).toEqual([]);
   });
 
   it('lets its message come back where it changes each time', async () => {
     await failOnce();
     await world.remove();
-    world.clock.advance(5 * second);
+    await world.pass(5 * second);
     const keepChanging = async () => {
       const read = await only();
       await world.store.update(read, { ...read, wait: { ...read.wait, sweepAt: read.wait.sweepAt + 1 } });
       world.between('PutCommand', keepChanging);
     };
     world.between('PutCommand', keepChanging);
-    await world.retryNext();
+    await world.step('retry');
     expect(world.deferrals()).toEqual(['DeliveryChangedError']);
-    expect(world.retries).toHaveLength(1);
+    expect(world.waiting('retries')).toHaveLength(1);
   });
 
   it('records the outcome of an attempt all the same: it was made', async () => {
     await failOnce();
-    world.clock.advance(5 * second);
+    await world.pass(5 * second);
     world.during.push(async () => {
-      world.clock.advance(5 * minute);
+      await world.pass(5 * minute);
       await world.sweep();
     });
-    await world.retryNext();
+    await world.step('retry');
     expect(await only()).toMatchObject({ state: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
   });
 
@@ -236,7 +231,7 @@ describe('whoever finds a delivery changed since it was read', () => {
     expect(read).not.toHaveProperty('version');
     expect(await world.store.update(read, { ...read, body: 'b' })).toBe(true);
     expect(await world.store.update(read, { ...read, body: 'c' })).toBe(false);
-    const [again] = await world.all();
+    const [again] = world.deliveries();
     expect(again).toMatchObject({ body: 'b', version: 1 });
     if (again) expect(await world.store.update(again, { ...again, body: 'd' })).toBe(true);
   });

@@ -1,37 +1,53 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { replayIdOf } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
+import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { waitAfterSweep } from '../../../../lambdas/delivery/transitions.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { answer } from '../builders.ts';
-import { simulate } from '../simulation.ts';
 
 const minute = 60_000;
 const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
 
-let database: Database;
-let world: Awaited<ReturnType<typeof simulate>>;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
+let world: DeliveryWorld;
 beforeEach(async () => {
-  world = await simulate(database);
+  world = makeDeliveryWorld();
   await world.register();
 });
 
 const publish = () => world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
 const only = async () => {
-  const [delivery] = await world.all();
+  const [delivery] = world.deliveries();
   if (!delivery?.wait) throw new Error('nothing waits');
   return { ...delivery, wait: delivery.wait };
 };
-const repeatUpdate = () => database.repeatNext('UpdateItemCommand');
-const slownessStore = () =>
-  makeSlownessStore({ dynamo: database.dynamo, table: 'Deliveries', now: world.clock.now, rate: 20 });
+/** Sends the next update twice, and tells of two attempts, as the SDK does when the first answer gets lost. */
+const repeatUpdate = () => {
+  isRepeated = true;
+};
+let isRepeated = false;
+const dynamo: Dynamo = (command, options) => {
+  const isTwice = isRepeated && isUpdate(command);
+  if (!isTwice) return world.dynamo(command, options);
+  isRepeated = false;
+  const first = world.dynamo(command, options);
+  const again = first.catch(() => undefined).then(() => world.dynamo(command, options));
+  return tellOfTwo(again);
+};
+const isUpdate = (command: object): boolean => command instanceof UpdateCommand;
+const tellOfTwo = <Output extends object>(called: Promise<Output>): Promise<Output> =>
+  called.then(
+    answer => Object.assign(answer, { $metadata: { attempts: 2 } }),
+    error => Promise.reject(Object.assign(error, { $metadata: { attempts: 2 } })),
+  );
+const store = () => makeDeliveryStore({ ...systemTime, now: world.now, dynamo, table: 'Deliveries', historyDays: 30 });
+const slownessStore = () => makeSlownessStore({ dynamo, table: 'Deliveries', now: world.now, rate: 20 });
 
 /** What the SDK repeats after a lost answer meets its own first try, and is refused. */
 describe('a conditional write that the SDK repeated', () => {
@@ -39,55 +55,54 @@ describe('a conditional write that the SDK repeated', () => {
   it('claims a due delivery for the sweeper, which sends its message', async () => {
     publish();
     world.answers.push(answer(503, { 'retry-after': '3600' }));
-    await world.deliverNext();
+    await world.step('first');
     const delivery = await only();
-    world.clock.set(delivery.wait.sweepAt);
+    await world.run(delivery.wait.sweepAt);
     repeatUpdate();
-    expect(await world.store.claim(delivery, waitAfterSweep(delivery.wait, world.clock.now()))).toBe(true);
+    expect(await store().claim(delivery, waitAfterSweep(delivery.wait, world.now()))).toBe(true);
   });
 
   it('claims nothing that another sweeper has', async () => {
     publish();
     world.answers.push(answer(500));
-    await world.deliverNext();
+    await world.step('first');
     const delivery = await only();
-    world.clock.advance(5 * minute);
-    expect(await world.store.claim(delivery, waitAfterSweep(delivery.wait, world.clock.now()))).toBe(true);
-    world.clock.advance(1);
+    await world.pass(5 * minute);
+    expect(await store().claim(delivery, waitAfterSweep(delivery.wait, world.now()))).toBe(true);
+    await world.pass(1);
     repeatUpdate();
-    expect(await world.store.claim(delivery, waitAfterSweep(delivery.wait, world.clock.now()))).toBe(false);
+    expect(await store().claim(delivery, waitAfterSweep(delivery.wait, world.now()))).toBe(false);
   });
 
   // A minute of a slow webhook's slots stayed unused.
   it('reserves slots for the sweeper', async () => {
-    const slowness = await slownessStore().change(owner, known => withSlowDns(known, world.clock.now()));
+    const slowness = await slownessStore().change(owner, known => withSlowDns(known, world.now()));
     repeatUpdate();
-    const after = { ...slowness, nextSlotAt: world.clock.now() + 10_000 };
+    const after = { ...slowness, nextSlotAt: world.now() + 10_000 };
     expect(await slownessStore().reserveUntil(slowness, after)).toBe(true);
   });
 
   it('claims the task of a slow webhook', async () => {
-    const slowness = await slownessStore().change(owner, known => withSlowDns(known, world.clock.now()));
+    const slowness = await slownessStore().change(owner, known => withSlowDns(known, world.now()));
     await slownessStore().beginWaiting(slowness);
     const id = slownessId(owner);
     const { dueAt = '' } = (await slownessStore().read(id)) ?? {};
     repeatUpdate();
-    expect(await slownessStore().claim({ id, dueShard: 'tasks', dueAt }, world.clock.now() + minute)).toBe(true);
+    expect(await slownessStore().claim({ id, dueShard: 'tasks', dueAt }, world.now() + minute)).toBe(true);
   });
 
   it('learns of a slow attempt once', async () => {
     repeatUpdate();
-    const changed = await slownessStore().change(owner, known => withSlowDns(known, world.clock.now()));
-    expect(changed).toMatchObject({ version: 1, slowSince: world.clock.now() });
+    const changed = await slownessStore().change(owner, known => withSlowDns(known, world.now()));
+    expect(changed).toMatchObject({ version: 1, slowSince: world.now() });
     expect(await slownessStore().read(slownessId(owner))).toMatchObject({ version: 1 });
   });
 
   describe('of a replay', () => {
     const { id, path } = { id: replayIdOf('0'.repeat(22)), path: '/v1/webhooks/demanda.criada/reenvios' };
-    const replays = () =>
-      makeReplayStore({ dynamo: database.dynamo, table: 'Deliveries', now: world.clock.now, historyDays: 30 });
+    const replays = () => makeReplayStore({ dynamo, table: 'Deliveries', now: world.now, historyDays: 30 });
     const begin = async () => {
-      const now = world.clock.now();
+      const now = world.now();
       const replay = {
         ...owner,
         ...({ id, webhookId: 'webhook-1', from: now - minute, to: now, wanted: 'failed', state: 'running' } as const),
@@ -101,7 +116,7 @@ describe('a conditional write that the SDK repeated', () => {
     it('claims it', async () => {
       const replay = await begin();
       repeatUpdate();
-      expect(await replays().claim(replay, world.clock.now() + minute)).toMatchObject({ id, claim: 2 });
+      expect(await replays().claim(replay, world.now() + minute)).toMatchObject({ id, claim: 2 });
     });
 
     // It was hidden, as one that had ended already: 404 in place of `cancelado`.
@@ -119,7 +134,7 @@ describe('a conditional write that the SDK repeated', () => {
     publish();
     world.answers.push(answer(410));
     world.during.push(async () => repeatUpdate());
-    await world.deliverNext();
+    await world.step('first');
     expect(await world.webhook()).toMatchObject({ status: 'suspended', announcements: [{ reason: 'gone' }] });
     expect(world.counts).toMatchObject({ WebhookSuspended: 1, Held: 1 });
     expect(world.lines.filter(line => line.includes('webhook.suspended'))).toHaveLength(1);

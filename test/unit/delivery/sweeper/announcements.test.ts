@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
 import { makePublishAnnouncements } from '../../../../lambdas/delivery/sweeper/announcements.ts';
 import { mostAnnouncements } from '../../../../lambdas/webhooks/announcement.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import type { Crash } from '../../../support/delivery-world/stepped-cloud.ts';
 import { answer, aWebhook, noon } from '../builders.ts';
-import { simulate } from '../simulation.ts';
 
-let database: Database;
-let world: Awaited<ReturnType<typeof simulate>>;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
+let world: DeliveryWorld;
 beforeEach(async () => {
-  world = await simulate(database);
+  world = makeDeliveryWorld();
   await world.register();
 });
 
@@ -43,7 +38,7 @@ describe('a suspension', () => {
     await world.settle();
     await world.sweep();
     expect(world.announced).toEqual([announcement]);
-    world.clock.advance(3_600_000);
+    await world.pass(3_600_000);
     await world.sweep();
     expect(world.announced).toHaveLength(1);
     expect(await world.webhook()).not.toHaveProperty('announcementShard');
@@ -54,7 +49,7 @@ describe('a suspension', () => {
     async (afterCalls, hasEffect) => {
       world.answers.push(answer(410));
       publish();
-      await world.deliverNext({ afterCalls, hasEffect });
+      await world.step('first', { afterCalls, hasEffect });
       const suspended = (await world.webhook())?.status === 'suspended';
       await world.sweep();
       expect(world.announced).toEqual(suspended ? [announcement] : []);
@@ -69,7 +64,7 @@ describe('a suspension', () => {
     async (afterCalls, hasEffect) => {
       world.answers.push(answer(410));
       publish();
-      await world.deliverNext();
+      await world.step('first');
       expect(await world.sweep({ afterCalls, hasEffect })).toBe(false);
       await world.sweep();
       expect(world.announced.length).toBeGreaterThanOrEqual(1);
@@ -82,8 +77,8 @@ describe('a suspension', () => {
     world.answers.push(answer(410));
     publish();
     await world.settle();
-    world.clock.advance(1_000);
-    await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
+    await world.pass(1_000);
+    await world.webhooks.reactivate('conta-1', 'demanda.criada', world.now());
     await world.sweep();
     expect(world.announced).toEqual([
       announcement,
@@ -102,9 +97,9 @@ describe('a suspension', () => {
     world.answers.push(answer(410));
     publish();
     await world.settle();
-    expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now())).toBe('removed');
+    expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.now())).toBe('removed');
     expect(await world.webhooks.find('conta-1', 'demanda.criada')).toBeUndefined();
-    expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now())).toBe('not_registered');
+    expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.now())).toBe('not_registered');
     await world.sweep();
     await world.sweep();
     expect(world.announced).toEqual([announcement]);
@@ -112,18 +107,16 @@ describe('a suspension', () => {
   });
 
   it('is announced of the registration that it ended, not of the next one, which begins healthy', async () => {
-    const { webhooks, clock } = world;
+    const { webhooks, now } = world;
     const register = (webhookId: string) =>
-      webhooks.create(aWebhook({ webhookId, createdAt: clock.now(), updatedAt: clock.now() }));
+      webhooks.create(aWebhook({ webhookId, createdAt: now(), updatedAt: now() }));
     for (const webhookId of ['webhook-2', 'webhook-3']) {
       world.answers.push(answer(410));
       publish();
       await world.settle();
-      await webhooks.remove('conta-1', 'demanda.criada', clock.now());
-      clock.advance(1_000);
-      expect(await register(webhookId)).toEqual(
-        aWebhook({ webhookId, createdAt: clock.now(), updatedAt: clock.now() }),
-      );
+      await webhooks.remove('conta-1', 'demanda.criada', now());
+      await world.pass(1_000);
+      expect(await register(webhookId)).toEqual(aWebhook({ webhookId, createdAt: now(), updatedAt: now() }));
     }
     await world.sweep();
     expect(world.announced).toEqual([
@@ -137,18 +130,18 @@ describe('a suspension', () => {
   });
 
   it('by an operator is announced and stays, though its webhook is deleted before the sweep', async () => {
-    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
     await operator.suspend('conta-1', 'demanda.criada');
-    expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now())).toBe('removed');
+    expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.now())).toBe('removed');
     await world.sweep();
     expect(world.announced).toEqual([{ ...announcement, reason: 'operador', lastResult: null, deliveryId: null }]);
     expect(await world.webhooks.create(aWebhook())).toMatchObject(hold);
   });
 
   it('is announced though an operator ends what holds the next webhook', async () => {
-    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
     await operator.suspend('conta-1', 'demanda.criada');
-    await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now());
+    await world.webhooks.remove('conta-1', 'demanda.criada', world.now());
     expect(await operator.reactivate('conta-1', 'demanda.criada')).toEqual({ outcome: 'not_registered' });
     expect(await operator.reactivate('conta-1', 'demanda.criada')).toBeUndefined();
     expect(await operator.find('conta-1', 'demanda.criada')).toBeUndefined();
@@ -164,9 +157,9 @@ describe('a suspension', () => {
     async (afterCalls, hasEffect) => {
       world.answers.push(answer(410));
       publish();
-      await world.deliverNext();
+      await world.step('first');
       expect(await world.sweep({ afterCalls, hasEffect })).toBe(false);
-      expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.clock.now())).toBe('removed');
+      expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.now())).toBe('removed');
       await world.sweep();
       expect(world.announced.length).toBeGreaterThanOrEqual(1);
       expect(new Set(world.announced.map(({ webhookId }) => webhookId))).toEqual(new Set(['webhook-1']));
@@ -176,7 +169,7 @@ describe('a suspension', () => {
 
   it('without a registered webhook is not announced, and its announcement is removed', async () => {
     await world.remove();
-    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
     await operator.suspend('conta-1', 'demanda.criada');
     await world.sweep();
     expect(world.announced).toEqual([]);
@@ -190,12 +183,12 @@ describe('a suspension', () => {
     const told: string[] = [];
     const announce = makePublishAnnouncements({
       ...world,
-      dynamo: database.dynamo,
+      dynamo: world.dynamo,
       table: 'Webhooks',
       publish: async ({ type }) => {
         told.push(type);
-        world.clock.advance(1);
-        if (told.length === 1) await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
+        await world.pass(1);
+        if (told.length === 1) await world.webhooks.reactivate('conta-1', 'demanda.criada', world.now());
       },
     });
     await announce(() => true);
@@ -215,7 +208,7 @@ describe('a suspension', () => {
     let failures = 1;
     const announce = makePublishAnnouncements({
       ...world,
-      dynamo: database.dynamo,
+      dynamo: world.dynamo,
       table: 'Webhooks',
       publish: async ({ event }) => {
         if (failures-- > 0) throw new Error('the topic is down');
@@ -230,14 +223,14 @@ describe('a suspension', () => {
 });
 
 describe('an account that toggles its suspension', () => {
-  const health = () => makeWebhookHealthStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
+  const health = () => makeWebhookHealthStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
   /** A 410, and a reactivation a second later. */
   const toggle = async () => {
     expect(await health().suspendGone(aWebhook(), { lastResult: 'http', deliveryId: 'evt_1' })).toBe('suspended');
-    world.clock.advance(1_000);
-    const webhook = await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
+    await world.pass(1_000);
+    const webhook = await world.webhooks.reactivate('conta-1', 'demanda.criada', world.now());
     expect(webhook?.status).toBe('active');
-    world.clock.advance(1_000);
+    await world.pass(1_000);
   };
   it('has few announcements published: the first failure and the latest state among them', async () => {
     for (let round = 0; round < 30; round++) await toggle();
@@ -254,7 +247,7 @@ describe('an account that toggles its suspension', () => {
     const told: string[] = [];
     const announce = makePublishAnnouncements({
       ...world,
-      dynamo: database.dynamo,
+      dynamo: world.dynamo,
       table: 'Webhooks',
       publish: async ({ type, since }) => {
         told.push(`${type} ${since}`);
@@ -276,7 +269,7 @@ describe('an account that toggles its suspension', () => {
     expect((await world.webhook())?.announcementAt).toBe(`${iso(noon)}#conta-1#demanda.criada`);
     const told: string[] = [];
     const publish = async ({ type }: { type: string }) => void told.push(type);
-    const announce = makePublishAnnouncements({ ...world, dynamo: database.dynamo, table: 'Webhooks', publish });
+    const announce = makePublishAnnouncements({ ...world, dynamo: world.dynamo, table: 'Webhooks', publish });
     await announce(() => told.length < 2);
     expect(told).toHaveLength(2);
     await announce(() => true);
@@ -284,7 +277,7 @@ describe('an account that toggles its suspension', () => {
   });
 
   it('cannot keep an operator’s suspension from being announced', async () => {
-    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
     for (let round = 0; round < 10; round++) await toggle();
     expect(await operator.suspend('conta-1', 'demanda.criada')).toMatchObject({ outcome: 'changed', webhook: hold });
     const announcements = (await world.webhook())?.announcements;
@@ -296,14 +289,14 @@ describe('an account that toggles its suspension', () => {
   });
 
   it('cannot keep it from being announced when it takes the last place just as that is published', async () => {
-    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
     for (let round = 0; round < 10; round++) await toggle();
     const told: (string | null)[] = [];
     const publish = async ({ reason }: { reason: string | null }) => {
       if (told.length === 0) await operator.suspend('conta-1', 'demanda.criada');
       told.push(reason);
     };
-    const announce = makePublishAnnouncements({ ...world, dynamo: database.dynamo, table: 'Webhooks', publish });
+    const announce = makePublishAnnouncements({ ...world, dynamo: world.dynamo, table: 'Webhooks', publish });
     await announce(() => true);
     await announce(() => true);
     expect(told).toHaveLength(mostAnnouncements + 1);
@@ -312,17 +305,17 @@ describe('an account that toggles its suspension', () => {
   });
 
   it('cannot keep it from being announced in a race with the operator and the sweeper', async () => {
-    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
+    const operator = makeOperatorStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
     for (let round = 0; round < 5; round++) {
       for (let filled = 0; filled < 3; filled++) await toggle();
-      world.clock.advance(1_000);
+      await world.pass(1_000);
       const told: (string | null)[] = [];
       const publish = async ({ reason }: { reason: string | null }) => void told.push(reason);
-      const announce = makePublishAnnouncements({ ...world, dynamo: database.dynamo, table: 'Webhooks', publish });
+      const announce = makePublishAnnouncements({ ...world, dynamo: world.dynamo, table: 'Webhooks', publish });
       const churn = async () => {
         for (let time = 0; time < 6; time++) {
           await health().suspendGone(aWebhook(), { lastResult: 'http', deliveryId: 'evt_1' });
-          await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
+          await world.webhooks.reactivate('conta-1', 'demanda.criada', world.now());
         }
       };
       const [, , suspended] = await Promise.all([
@@ -348,19 +341,19 @@ describe('a webhook that fails all the time', () => {
     const fail = async () => {
       world.answers.push(answer(500));
       publish();
-      await world.deliverNext();
-      await world.retryNext(); // a webhook that keeps failing has its first attempts made there
+      await world.step('first');
+      await world.step('retry'); // a webhook that keeps failing has its first attempts made there
       await world.sweep();
     };
     await fail();
-    world.clock.set(noon + day - 1);
+    await world.run(noon + day - 1);
     await fail();
     expect(told()).toEqual([]);
-    world.clock.set(noon + day);
+    await world.run(noon + day);
     await fail();
     await fail();
     expect(told()).toEqual([failing]);
-    world.clock.set(noon + 4 * day);
+    await world.run(noon + 4 * day);
     await fail();
     await fail();
     expect(told()).toEqual([failing, failing]);
@@ -368,16 +361,16 @@ describe('a webhook that fails all the time', () => {
 });
 
 describe('a webhook that delivers again', () => {
-  const attempt = async (status: number, crash?: Parameters<typeof world.retryNext>[0]) => {
+  const attempt = async (status: number, crash?: Crash) => {
     world.answers.push(answer(status));
     publish();
-    await world.deliverNext();
-    if (world.answers.length > 0) await world.retryNext(crash); // one that keeps failing has its first attempts made there
+    await world.step('first');
+    if (world.answers.length > 0) await world.step('retry', crash); // one that keeps failing has its first attempts made there
   };
   /** Fails for a day, and has that announced. */
   const failForADay = async () => {
     await attempt(500);
-    world.clock.set(noon + day);
+    await world.run(noon + day);
     await attempt(500);
     await world.sweep();
     expect(world.announced).toMatchObject([{ type: 'webhook.failing', deliveryId: world.posts.at(-1)?.id }]);
@@ -410,13 +403,13 @@ describe('a webhook that delivers again', () => {
   it('is announced at its first success, though its URL was replaced before that', async () => {
     await failForADay();
     const failing = await world.webhooks.find('conta-1', 'demanda.criada');
-    const changes = { url: 'https://other.example.com/', sealedAuthorization: undefined, updatedAt: world.clock.now() };
+    const changes = { url: 'https://other.example.com/', sealedAuthorization: undefined, updatedAt: world.now() };
     await world.webhooks.replace(failing as NonNullable<typeof failing>, changes);
     await world.sweep();
     expect(world.announced).toEqual([]);
     world.answers.push(answer(200));
     publish();
-    await world.deliverNext();
+    await world.step('first');
     await world.sweep();
     expect(world.announced).toEqual([recovered()]);
   });
@@ -424,10 +417,10 @@ describe('a webhook that delivers again', () => {
   it('is announced again after another announced failure', async () => {
     await failForADay();
     await attempt(200);
-    world.clock.advance(1_000);
-    const again = world.clock.now();
+    await world.pass(1_000);
+    const again = world.now();
     await attempt(500);
-    world.clock.advance(day);
+    await world.pass(day);
     await attempt(500);
     await attempt(200);
     await world.sweep();

@@ -1,6 +1,6 @@
-import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { NumberValue, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Delivery, WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import { makeSlownessStore, slownessOf } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
-import { headKey, headPart } from '../../../../lambdas/delivery/store/head-key.ts';
+import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
 import {
   makeSlowBacklogTask,
   planOf,
@@ -23,20 +23,13 @@ import {
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { amount } from '../../../support/sample.ts';
 import { aDelivery, answer, aWebhook, fakeTelemetry, noon } from '../builders.ts';
-import { simulate } from '../simulation.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;
-
-let database: Database;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
 
 describe('planOf', () => {
   const quick = slownessOf({ accountId: 'conta-1', eventName: 'demanda.criada' }, undefined);
@@ -98,9 +91,9 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   const { now } = clock;
-  const store = () =>
-    makeDeliveryStore({ ...clock.time, dynamo: database.dynamo, table: 'Deliveries', historyDays: 30 });
-  const slownessStore = () => makeSlownessStore({ dynamo: database.dynamo, table: 'Deliveries', now, rate: 20 });
+  const { dynamo } = makeDeliveryWorld();
+  const store = () => makeDeliveryStore({ ...clock.time, dynamo, table: 'Deliveries', historyDays: 30 });
+  const slownessStore = () => makeSlownessStore({ dynamo, table: 'Deliveries', now, rate: 20 });
   const slowness = () => slownessStore().change(owner, () => undefined);
   const takeAllUntil = async (nextSlotAt: number) => {
     const known = await slowness();
@@ -328,7 +321,7 @@ describe('the sweeper’s task for a slow webhook', () => {
         sent = [];
         await slowDown();
         const read = await slownessStore().change(owner, before => withDuration(before, duration, noon));
-        const reserving = makeSlownessStore({ dynamo: database.dynamo, table: 'Deliveries', now, rate });
+        const reserving = makeSlownessStore({ dynamo, table: 'Deliveries', now, rate });
         for (const slots of [1, 3, 10, 7]) await reserving.reserve(read, slots);
         await wait(2);
         await sweep({ slowRate: rate });
@@ -352,16 +345,10 @@ describe('the sweeper’s task for a slow webhook', () => {
     await slowDown();
     await wait(3);
     await takeAllUntil(noon);
-    const { table: TableName } = headKey('Deliveries', '');
-    const Key = { id: { S: slownessId(owner) }, part: { S: headPart } };
+    const { table: TableName, key: Key } = headKey('Deliveries', slownessId(owner));
     const UpdateExpression = 'SET nextSlotAt = nextSlotAt + :length'; // added by the table, in decimal
-    const { endpoint, region } = database;
-    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-    const client = new DynamoDBClient({ endpoint, region, credentials });
-    await client.send(
-      new UpdateItemCommand({ TableName, Key, UpdateExpression, ExpressionAttributeValues: { ':length': { N } } }),
-    );
-    client.destroy();
+    const ExpressionAttributeValues = { ':length': NumberValue.from(N) };
+    await dynamo(new UpdateCommand({ TableName, Key, UpdateExpression, ExpressionAttributeValues }));
     await sweep();
     expect(sent).toHaveLength(3);
     expect((await slowness()).nextSlotAt).toBe(Math.ceil(noon + Number(N)) + 3 * 250);
@@ -534,25 +521,25 @@ describe('the sweeper’s task for a slow webhook', () => {
 });
 
 describe('a delivery that waits in the table', () => {
-  let world: Awaited<ReturnType<typeof simulate>>;
+  let world: DeliveryWorld;
   const begin = async (count: number) => {
-    world = await simulate(database);
+    world = makeDeliveryWorld();
     await world.register();
     await world.slowDown();
     await world.takeSlots();
     for (let event = 1; event <= count; event++) {
       world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: event });
     }
-    while (await world.deliverNext());
+    while (await world.step('first'));
     expect(world.counts).toMatchObject({ WaitsForSlot: count });
-    world.clock.advance(minute);
+    await world.pass(minute);
   };
 
   it.each(['slow still', 'quick again'])('is delivered once when the webhook is %s', async what => {
     await begin(12);
     if (what === 'quick again') await world.speedUp();
     await world.settle();
-    expect((await world.all()).map(({ state }) => state)).toEqual(Array(12).fill('delivered'));
+    expect(world.deliveries().map(({ state }) => state)).toEqual(Array(12).fill('delivered'));
     expect(world.posts).toHaveLength(12);
     expect(new Set(world.posts.map(({ lane }) => lane))).toEqual(new Set([what === 'quick again' ? 'retry' : 'slow']));
     expect((await world.slowness())?.dueAt).toBeUndefined();
@@ -562,14 +549,14 @@ describe('a delivery that waits in the table', () => {
     await begin(1);
     world.answers.push(answer(500));
     await world.settle();
-    expect(await world.all()).toMatchObject([{ state: 'delivered', charged: 1, attempt: 3 }]);
+    expect(world.deliveries()).toMatchObject([{ state: 'delivered', charged: 1, attempt: 3 }]);
   });
 
   it('is cancelled with its webhook', async () => {
     await begin(2);
     await world.remove();
     await world.settle();
-    expect((await world.all()).map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
+    expect(world.deliveries().map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
     expect(world.posts).toEqual([]);
   });
 
@@ -584,11 +571,11 @@ describe('a delivery that waits in the table', () => {
         for (const hasEffect of [false, true]) {
           await begin(2);
           if (isQuick) await world.speedUp();
-          world.clock.advance(minute);
+          await world.pass(minute);
           // The first seventeen calls look for what is due.
           isDone = await world.sweep({ afterCalls: 16 + steps, hasEffect });
           await world.settle();
-          expect((await world.all()).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+          expect(world.deliveries().map(({ state }) => state)).toEqual(['delivered', 'delivered']);
           expect(world.posts).toHaveLength(2);
         }
       }

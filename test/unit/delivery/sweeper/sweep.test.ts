@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import type { DueEntry } from '../../../../lambdas/delivery/store/due-index.ts';
 import { makeSweep } from '../../../../lambdas/delivery/sweeper/sweep.ts';
 import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
-import { simulate } from '../simulation.ts';
 
 const minute = 60_000;
 
@@ -16,14 +15,9 @@ const waiting = (sweepAt: number): WaitingDelivery => ({
   wait: { nextAttemptAt: sweepAt, sweepAt, overdueCount: 0 },
 });
 
-let database: Database;
-let world: Awaited<ReturnType<typeof simulate>>;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
+let world: DeliveryWorld;
 beforeEach(async () => {
-  world = await simulate(database);
+  world = makeDeliveryWorld();
   await world.register();
   world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
 });
@@ -31,22 +25,22 @@ beforeEach(async () => {
 /** The outcome is stored, and the process dies before the retry is sent. */
 const loseRetry = async () => {
   world.answers.push(answer(500));
-  await world.deliverNext({ afterCalls: 3, hasEffect: false });
-  expect(await world.all()).toMatchObject([{ state: 'pending', attempt: 2 }]);
-  expect(world.retries).toEqual([]);
+  await world.step('first', { afterCalls: 3, hasEffect: false });
+  expect(world.deliveries()).toMatchObject([{ state: 'pending', attempt: 2 }]);
+  expect(world.waiting('retries')).toEqual([]);
 };
 
 describe('the sweeper', () => {
   it('sends a retry whose message was lost, once it is 2 min overdue', async () => {
     await loseRetry();
-    world.clock.advance(4_500 + 2 * minute - 1);
+    await world.pass(4_500 + 2 * minute - 1);
     await world.sweep();
-    expect(world.retries).toHaveLength(0);
-    world.clock.advance(1);
+    expect(world.waiting('retries')).toHaveLength(0);
+    await world.pass(1);
     await world.sweep();
-    expect(world.retries).toHaveLength(1);
+    expect(world.waiting('retries')).toHaveLength(1);
     await world.settle();
-    expect(await world.all()).toMatchObject([{ state: 'delivered' }]);
+    expect(world.deliveries()).toMatchObject([{ state: 'delivered' }]);
   });
 
   it('doubles the wait before it sends it again', async () => {
@@ -54,8 +48,8 @@ describe('the sweeper', () => {
     const times: number[] = [];
     for (let passed = 0; passed <= 32; passed++) {
       await world.sweep();
-      if (world.retries.splice(0).length > 0) times.push(passed);
-      world.clock.advance(minute);
+      if (world.lose('retries').length > 0) times.push(passed);
+      await world.pass(minute);
     }
     expect(times).toEqual([3, 7, 15, 31]);
     expect(world.counts).toMatchObject({ SweptOverdue: 4 });
@@ -63,29 +57,29 @@ describe('the sweeper', () => {
 
   it('sends the message of a long wait in its last minute, once, with the rest of the delay', async () => {
     world.answers.push(answer(503, { 'retry-after': '3600' }));
-    await world.deliverNext();
-    expect(world.retries).toEqual([]);
-    world.clock.advance(59 * minute - 1);
+    await world.step('first');
+    expect(world.waiting('retries')).toEqual([]);
+    await world.pass(59 * minute - 1);
     await world.sweep();
-    expect(world.retries).toEqual([]);
-    world.clock.advance(30_001);
+    expect(world.waiting('retries')).toEqual([]);
+    await world.pass(30_001);
     await Promise.all([world.sweep(), world.sweep()]);
     await world.sweep();
-    expect(world.retries).toHaveLength(1);
-    expect(world.retries[0]?.visibleAt).toBe(world.clock.now() + 30_000);
+    expect(world.waiting('retries')).toHaveLength(1);
+    expect(world.waiting('retries')[0]?.visibleAt).toBe(world.now() + 30_000);
   });
 
   it('does not send what it could not claim, whatever the index says', async () => {
     world.answers.push(answer(503, { 'retry-after': '3600' }));
-    await world.deliverNext();
-    world.clock.advance(60 * minute);
+    await world.step('first');
+    await world.pass(60 * minute);
     expect(await world.sweep({ afterCalls: 20, hasEffect: true })).toBe(false);
-    expect(world.retries).toEqual([]);
+    expect(world.waiting('retries')).toEqual([]);
     await world.sweep();
-    expect(world.retries).toEqual([]);
-    world.clock.advance(2 * minute);
+    expect(world.waiting('retries')).toEqual([]);
+    await world.pass(2 * minute);
     await world.sweep();
-    expect(world.retries).toHaveLength(1);
+    expect(world.waiting('retries')).toHaveLength(1);
   });
 
   it.each([
@@ -194,25 +188,25 @@ describe('the sweeper', () => {
   it('counts each expiring held delivery once, before it is cleaned up', async () => {
     await world.register({ status: 'suspended', suspensionReason: 'operator' });
     world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 8 });
-    while (await world.deliverNext());
-    const held = (await world.all()).filter(({ state }) => state === 'held').length;
+    while (await world.step('first'));
+    const held = world.deliveries().filter(({ state }) => state === 'held').length;
     expect(held).toBeGreaterThan(0);
-    world.clock.advance(29 * 24 * 60 * minute);
+    await world.pass(29 * 24 * 60 * minute);
     await world.sweep();
     expect(world.counts).not.toHaveProperty('HeldExpired');
-    world.clock.advance(23.5 * 60 * minute);
+    await world.pass(23.5 * 60 * minute);
     await world.sweep();
     await world.sweep();
     expect(world.counts).toMatchObject({ HeldExpired: held });
-    expect((await world.items()).some(({ dueAt, state }) => dueAt && state === 'held')).toBe(false);
+    expect(world.items().some(({ dueAt, state }) => dueAt && state === 'held')).toBe(false);
   });
 
   it('ends a delivery whose attempts are not recorded for ten days', async () => {
     await loseRetry();
-    world.clock.advance(10 * 24 * 60 * minute);
+    await world.pass(10 * 24 * 60 * minute);
     await world.sweep();
-    expect(world.retries).toEqual([]);
-    expect(await world.all()).toMatchObject([
+    expect(world.waiting('retries')).toEqual([]);
+    expect(world.deliveries()).toMatchObject([
       { state: 'failed', attempts: [{ result: 'http' }, { number: 2, result: 'internal' }] },
     ]);
   });

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { answer } from '../builders.ts';
-import { simulate } from '../simulation.ts';
 
-let database: Database;
-let world: Awaited<ReturnType<typeof simulate>>;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
+let world: DeliveryWorld;
 beforeEach(async () => {
-  world = await simulate(database);
+  world = makeDeliveryWorld();
 });
 
 const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'pub-1' };
@@ -21,13 +15,13 @@ describe('a first attempt', () => {
   it('that succeeds is recorded, in two calls to the store', async () => {
     await world.register();
     world.publish(event);
-    database.operations.length = 0;
-    await world.deliverNext();
-    expect(database.operations).toEqual(
+    world.operations.length = 0;
+    await world.step('first');
+    expect(world.operations).toEqual(
       ['BatchGetItemCommand', 'PutItemCommand'].map(name => expect.stringContaining(name.slice(0, 3))),
     );
     expect(world.posts).toMatchObject([{ id, body: '{"event":"demanda.criada","id_demanda":7}' }]);
-    expect(await world.all()).toMatchObject([
+    expect(world.deliveries()).toMatchObject([
       { id, state: 'delivered', attempts: [{ number: 1, result: 'delivered' }] },
     ]);
   });
@@ -36,9 +30,9 @@ describe('a first attempt', () => {
     await world.register();
     world.answers.push(answer(500));
     world.publish(event);
-    await world.deliverNext();
-    expect(await world.all()).toMatchObject([{ state: 'pending', attempt: 2, charged: 1 }]);
-    expect(world.retries.map(({ body }) => JSON.parse(body))).toEqual([
+    await world.step('first');
+    expect(world.deliveries()).toMatchObject([{ state: 'pending', attempt: 2, charged: 1 }]);
+    expect(world.waiting('retries').map(({ body }) => JSON.parse(body))).toEqual([
       { id, accountId: 'conta-1', eventName: 'demanda.criada', attempt: 2 },
     ]);
   });
@@ -47,7 +41,7 @@ describe('a first attempt', () => {
     await world.register();
     world.publish(event);
     world.publish(event);
-    await world.deliverNext(undefined, true);
+    await world.step('first', undefined, true);
     await world.settle();
     expect(world.posts).toHaveLength(1);
     expect(world.counts).toMatchObject({ Delivered: 1, DuplicateDropped: 2 });
@@ -58,10 +52,10 @@ describe('a first attempt', () => {
     world.answers.push(answer(500));
     world.publish(event);
     world.publish(event);
-    await world.deliverNext();
-    await world.deliverNext();
+    await world.step('first');
+    await world.step('first');
     expect(world.posts).toHaveLength(1);
-    expect(world.retries).toHaveLength(1);
+    expect(world.waiting('retries')).toHaveLength(1);
     expect(world.counts).toMatchObject({ DuplicateDropped: 1 });
   });
 
@@ -69,7 +63,7 @@ describe('a first attempt', () => {
     await world.register();
     world.publish(event);
     world.publish(event);
-    world.publish({ ...event, id_demanda: 8 });
+    const messageId = world.publish({ ...event, id_demanda: 8 });
     await world.settle();
     expect(world.posts).toHaveLength(1);
     expect(world.counts).toMatchObject({ DuplicateDropped: 1, ConflictingCopyDropped: 1 });
@@ -78,7 +72,7 @@ describe('a first attempt', () => {
     expect(line).not.toContain('id_demanda');
     expect(world.notices).toEqual([
       {
-        messageId: 'message-3',
+        messageId,
         id: expect.any(String),
         sender: expect.any(String),
         reason: 'id_reused',
@@ -86,7 +80,7 @@ describe('a first attempt', () => {
           'id: an earlier event of this account and name has it, with other fields; that one counts, this was dropped',
       },
     ]);
-    expect(world.deadLetters).toEqual([]);
+    expect(world.deadLetters()).toEqual([]);
   });
 
   it('is made per account and event for the same id of the publisher', async () => {
@@ -102,14 +96,14 @@ describe('a first attempt', () => {
     world.publish(event);
     await world.settle();
     expect(world.posts).toEqual([]);
-    expect(await world.all()).toEqual([]);
+    expect(world.deliveries()).toEqual([]);
     expect(world.counts).toEqual({ EventWithoutWebhook: 1, MessageDeferred: 0 });
     expect(world.lines.join()).toContain(id);
   });
 
   it('is not made for a webhook registered after the event’s own was deleted', async () => {
     world.publish(event);
-    world.clock.advance(60_000);
+    await world.pass(60_000);
     await world.register();
     await world.settle();
     expect(world.posts).toEqual([]);
@@ -120,7 +114,7 @@ describe('a first attempt', () => {
     [500, 1],
     [501, 0],
   ])('where the queue’s clock is %i ms behind the registration’s is made %i times', async (behind, times) => {
-    await world.register({ createdAt: world.clock.now() + behind });
+    await world.register({ createdAt: world.now() + behind });
     world.publish(event);
     await world.settle();
     expect(world.posts).toHaveLength(times);
@@ -128,8 +122,8 @@ describe('a first attempt', () => {
 
   // A redrive sets a message's time to that of the redrive: an old event reached a webhook registered since.
   it('is not made of an old event that a redrive put back for a webhook registered since', async () => {
-    const published = new Date(world.clock.now()).toISOString();
-    world.clock.advance(60_000);
+    const published = new Date(world.now()).toISOString();
+    await world.pass(60_000);
     await world.register();
     world.publish(event, { original_sent_at: published });
     await world.settle();
@@ -139,8 +133,8 @@ describe('a first attempt', () => {
 
   it('is made of a redriven event as of the event it was: published then, under that message id', async () => {
     await world.register();
-    const published = world.clock.now();
-    world.clock.advance(60_000);
+    const published = world.now();
+    await world.pass(60_000);
     const { id: _, ...unnamed } = event;
     const attributes = {
       original_sent_at: new Date(published).toISOString(),
@@ -149,40 +143,40 @@ describe('a first attempt', () => {
     world.publish(unnamed, attributes);
     await world.settle();
     const first = deliveryIdOf('conta-1', 'demanda.criada', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f');
-    expect(await world.all()).toMatchObject([{ id: first, createdAt: published }]);
+    expect(world.deliveries()).toMatchObject([{ id: first, createdAt: published }]);
   });
 
   // Its schedule began with its origin: what had lain for ten days ended without an attempt, or with a fault of ours.
   it('is made of an event that lay for eleven days before it was redriven, with all the time for internal errors', async () => {
     await world.register();
-    const original_sent_at = new Date(world.clock.now()).toISOString();
-    world.clock.advance(11 * 86_400_000);
+    const original_sent_at = new Date(world.now()).toISOString();
+    await world.pass(11 * 86_400_000);
     world.answers.push({ outcome: 'internal_error', detail: 'EMFILE', durationMs: 1, resolutionMs: 0 });
     world.publish(event, { original_sent_at });
-    await world.deliverNext();
-    expect(await world.all()).toMatchObject([{ state: 'pending', internalErrors: 1 }]);
+    await world.step('first');
+    expect(world.deliveries()).toMatchObject([{ state: 'pending', internalErrors: 1 }]);
     await world.settle();
-    expect(await world.all()).toMatchObject([{ state: 'delivered' }]);
+    expect(world.deliveries()).toMatchObject([{ state: 'delivered' }]);
   });
 
   it('is made of an event whose origin is put in the future, or is no time, as of any other', async () => {
     await world.register();
-    world.publish(event, { original_sent_at: new Date(world.clock.now() + 60_000).toISOString() });
+    world.publish(event, { original_sent_at: new Date(world.now() + 60_000).toISOString() });
     world.publish({ ...event, id: 'another' }, { original_sent_at: 'yesterday', original_message_id: 'a\nb' });
-    const published = world.clock.now();
+    const published = world.now();
     await world.settle();
-    expect((await world.all()).map(({ createdAt }) => createdAt)).toEqual([published, published]);
+    expect(world.deliveries().map(({ createdAt }) => createdAt)).toEqual([published, published]);
   });
 
   it.each([
     ['malformed', 'no JSON: canary-7f3a'],
     ['unknown_event', '{"id_conta":"conta-1", "event":"canary-7f3a"}'],
   ])('is not made of a message that is %s: it goes to the dead-letter queue as it is', async (reason, body) => {
-    const original_sent_at = new Date(world.clock.now()).toISOString();
-    world.publish(body);
+    const original_sent_at = new Date(world.now()).toISOString();
+    const original_message_id = world.publish(body);
     await world.settle();
-    const origin = { original_message_id: 'message-1', original_sent_at };
-    expect(world.deadLetters).toEqual([
+    const origin = { original_message_id, original_sent_at };
+    expect(world.deadLetters()).toEqual([
       { body, reason, detail: expect.any(String), sender: expect.any(String), ...origin },
     ]);
     expect(world.counts).toEqual({ DeadLettered: 1, MessageDeferred: 0 });
@@ -196,7 +190,7 @@ describe('a delivery', () => {
     world.answers.push(...Array.from({ length: 10 }, () => answer(500)));
     world.publish(event);
     await world.settle();
-    expect(await world.all()).toMatchObject([{ state: 'failed', charged: 4 }]);
+    expect(world.deliveries()).toMatchObject([{ state: 'failed', charged: 4 }]);
     const [first = 0, ...later] = world.posts.map(({ at }) => at);
     // 0.9 × 5 s is 4.5 s, and queues delay by whole seconds; the third wait is the sweeper's
     expect(later.map(at => (at - first) / 1_000)).toEqual([5, 5 + 270, 5 + 270 + 1_620]);
@@ -218,7 +212,7 @@ describe('a delivery', () => {
     await world.register();
     world.answers.push(answer(500));
     world.publish(event);
-    await world.deliverNext();
+    await world.step('first');
     await world.register({ url: 'https://other.example.com/', updatedAt: 1 });
     await world.settle();
     expect(world.posts.at(-1)?.url).toBe('https://other.example.com/');
@@ -228,12 +222,12 @@ describe('a delivery', () => {
     await world.register();
     world.answers.push(answer(500));
     world.publish(event);
-    await world.deliverNext();
+    await world.step('first');
     await world.remove();
     await world.register({ webhookId: 'webhook-2' });
     await world.settle();
     expect(world.posts).toHaveLength(1);
-    expect(await world.all()).toMatchObject([{ state: 'cancelled', webhookId: 'webhook-1' }]);
+    expect(world.deliveries()).toMatchObject([{ state: 'cancelled', webhookId: 'webhook-1' }]);
   });
 
   it('is held when its receiver answers 410, as is everything after it', async () => {
@@ -241,11 +235,11 @@ describe('a delivery', () => {
     world.answers.push(answer(500), answer(410));
     world.publish({ ...event, id: 'one' });
     world.publish({ ...event, id: 'two' });
-    await world.deliverNext();
-    await world.deliverNext();
+    await world.step('first');
+    await world.step('first');
     world.publish({ ...event, id: 'three' });
     await world.settle();
-    expect((await world.all()).map(({ state }) => state)).toEqual(['held', 'held', 'held']);
+    expect(world.deliveries().map(({ state }) => state)).toEqual(['held', 'held', 'held']);
     expect(world.posts).toHaveLength(2);
     expect(world.counts).toMatchObject({ WebhookSuspended: 1, Held: 3 });
   });
@@ -256,17 +250,17 @@ describe('a message of the retry queue', () => {
     await world.register();
     world.answers.push(answer(500), answer(500));
     world.publish(event);
-    await world.deliverNext();
-    world.clock.advance(5_000);
-    await world.retryNext(undefined, true);
+    await world.step('first');
+    await world.pass(5_000);
+    await world.step('retry', undefined, true);
     await world.settle();
     expect(world.posts).toHaveLength(3);
     expect(world.counts).toMatchObject({ StaleDropped: 1, Delivered: 1 });
   });
 
   it('that nobody of us wrote goes to the dead-letter queue', async () => {
-    world.retries.push({ messageId: 'm', body: '{"id":1}', sentAt: 0, messageAttributes: {}, visibleAt: 0 });
-    await world.retryNext();
-    expect(world.deadLetters).toMatchObject([{ body: '{"id":1}', reason: 'malformed' }]);
+    world.send('retries', '{"id":1}');
+    await world.step('retry');
+    expect(world.deadLetters()).toMatchObject([{ body: '{"id":1}', reason: 'malformed' }]);
   });
 });

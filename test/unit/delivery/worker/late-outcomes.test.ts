@@ -1,33 +1,28 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { answer } from '../builders.ts';
-import { simulate } from '../simulation.ts';
 
-let database: Database;
-let world: Awaited<ReturnType<typeof simulate>>;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
+let world: DeliveryWorld;
+let messageId = '';
 beforeEach(async () => {
-  world = await simulate(database);
+  world = makeDeliveryWorld();
   await world.register();
-  world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
+  messageId = world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
 });
 
 const replace = async (url: string, sealedAuthorization?: string) => {
   const read = await world.webhooks.find('conta-1', 'demanda.criada');
   if (!read) throw new Error('no webhook');
-  await world.webhooks.replace(read, { url, sealedAuthorization, updatedAt: world.clock.now() });
+  await world.webhooks.replace(read, { url, sealedAuthorization, updatedAt: world.now() });
 };
 const elsewhere = 'https://elsewhere.example.com/';
-const only = async () => (await world.all())[0];
+const only = async () => world.deliveries()[0];
 
 describe('a 410 and a PUT with another URL at the same moment', () => {
   it('leave the webhook active at the new URL, in either order', async () => {
-    const health = makeWebhookHealthStore({ dynamo: database.dynamo, table: 'Webhooks', now: world.clock.now });
+    const health = makeWebhookHealthStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
     const outcomes = new Set<string>();
     for (let round = 0; round < 20; round++) {
       await world.register({ webhookId: `webhook-${round}` });
@@ -41,7 +36,7 @@ describe('a 410 and a PUT with another URL at the same moment', () => {
           written = await world.webhooks.replace(seen, {
             url: elsewhere,
             sealedAuthorization: undefined,
-            updatedAt: world.clock.now(),
+            updatedAt: world.now(),
           });
         }
       };
@@ -61,7 +56,7 @@ describe('an outcome that comes late', () => {
   it('410 of a URL that was replaced meanwhile: an ordinary failure, retried at the new one', async () => {
     world.during.push(() => replace(elsewhere));
     world.answers.push(answer(410));
-    await world.deliverNext();
+    await world.step('first');
     expect(await only()).toMatchObject({ state: 'pending', charged: 1, attempts: [{ status: 410 }] });
     expect(await world.webhook()).toMatchObject({ status: 'active', url: elsewhere });
     await world.settle();
@@ -74,7 +69,7 @@ describe('an outcome that comes late', () => {
   it('410 of a registration that was replaced meanwhile: the new one is not suspended, the delivery is cancelled', async () => {
     world.during.push(() => world.register({ webhookId: 'webhook-2' }));
     world.answers.push(answer(410));
-    await world.deliverNext();
+    await world.step('first');
     expect(await world.webhook()).toMatchObject({ webhookId: 'webhook-2', status: 'active' });
     await world.settle();
     expect(await only()).toMatchObject({ state: 'cancelled' });
@@ -84,7 +79,7 @@ describe('an outcome that comes late', () => {
   it('410 of the URL that still stands, whatever its credential by now: suspended', async () => {
     world.during.push(() => replace('https://receiver.example.com/hooks', 'sealed'));
     world.answers.push(answer(410));
-    await world.deliverNext();
+    await world.step('first');
     expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'gone' });
     expect(await only()).toMatchObject({ state: 'held' });
   });
@@ -99,8 +94,8 @@ describe('an outcome that comes late', () => {
       await world.register({ url: elsewhere, ...health });
     });
     world.answers.push(posted);
-    await world.deliverNext();
-    if (world.posts.length === 0) await world.retryNext(); // first attempts of what keeps failing are made there
+    await world.step('first');
+    if (world.posts.length === 0) await world.step('retry'); // first attempts of what keeps failing are made there
     expect(world.posts).toHaveLength(1);
     const { failingSince } = (await world.webhook()) ?? {};
     expect(failingSince).toBe('failingSince' in health ? 1 : undefined);
@@ -122,11 +117,11 @@ describe('an event that was POSTed and whose outcome could not be stored before 
       await world.remove();
       throw new Error('the store is down');
     });
-    await world.deliverNext();
+    await world.step('first');
     expect(world.deferrals()).toEqual(['Error']);
     expect(lineOf('delivery.outcome_not_stored')).toMatchObject({
       ...expected,
-      messageId: 'message-1',
+      messageId,
       deliveryId: world.posts[0]?.id,
       account: 'conta-1',
       event: 'demanda.criada',
@@ -139,7 +134,7 @@ describe('an event that was POSTed and whose outcome could not be stored before 
     world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 8 });
     world.answers.push({ ...answer(200), takesMs: 3_000 });
     world.between('PutCommand', () => Promise.reject(new Error('the store is down')));
-    await world.deliverNext();
+    await world.step('first');
     expect(world.deferrals()).toEqual(['Error']);
     expect(lineOf('delivery.outcome_not_stored')).toMatchObject({ result: 'slow' });
   });
@@ -147,7 +142,7 @@ describe('an event that was POSTed and whose outcome could not be stored before 
   it('is not logged where no attempt was made', async () => {
     await world.register({ status: 'suspended', suspensionReason: 'gone' });
     world.between('PutCommand', () => Promise.reject(new Error('the store is down')));
-    await world.deliverNext();
+    await world.step('first');
     expect(world.deferrals()).toEqual(['Error']);
     expect(lineOf('delivery.outcome_not_stored')).toBeUndefined();
   });

@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import type { Crash } from '../../../support/delivery-world/stepped-cloud.ts';
 import { casesOf } from '../../../support/sample.ts';
 import { answer } from '../builders.ts';
-import { type Crash, simulate } from '../simulation.ts';
 
 const second = 1_000;
 const day = 24 * 60 * 60 * second;
 
-let database: Database;
-let world: Awaited<ReturnType<typeof simulate>>;
-beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-});
-afterAll(() => database.stop());
+let world: DeliveryWorld;
 
 const elsewhere = 'https://elsewhere.example.com/';
-const only = async () => (await world.all())[0];
+const only = () => world.deliveries()[0];
 const begin = async (health = {}) => {
-  world = await simulate(database, [5 * second]);
+  world = makeDeliveryWorld([5 * second]);
   await world.register(health);
   world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
 };
@@ -25,11 +20,11 @@ const failing = { failingSince: Date.UTC(2026, 10, 20, 12) - 5 * day, failingMar
 /** Makes the attempt that exhausts the delivery: the last of two, or its only one. */
 const untilLast = async () => {
   world.answers.push(answer(500), answer(500));
-  await world.deliverNext(); // what keeps failing is left to the retry lane
-  await world.retryNext();
-  world.clock.advance(5 * second);
+  await world.step('first'); // what keeps failing is left to the retry lane
+  await world.step('retry');
+  await world.pass(5 * second);
 };
-const comeBack = () => world.clock.advance(181 * second);
+const comeBack = () => world.pass(181 * second);
 const announced = async () => {
   await world.sweep();
   return world.announced.map(({ type, reason, lastResult, deliveryId }) => ({ type, reason, lastResult, deliveryId }));
@@ -47,34 +42,34 @@ describe('a 410', { timeout: 30_000 }, () => {
   it('suspends nothing before it is stored', async () => {
     world.answers.push(answer(410), answer(410));
     world.between('PutCommand', () => Promise.reject(new Error('the store is down')));
-    await world.deliverNext();
+    await world.step('first');
     expect(world.deferrals()).toEqual(['Error']);
     expect(await world.webhook()).toMatchObject({ status: 'active' });
-    comeBack();
-    await world.deliverNext();
-    expect(await only()).toMatchObject({ state: 'held', attempts: [{ number: 1, result: 'http', status: 410 }] });
+    await comeBack();
+    await world.step('first');
+    expect(only()).toMatchObject({ state: 'held', attempts: [{ number: 1, result: 'http', status: 410 }] });
     expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'gone' });
   });
 
-  it.each(['deliverNext', 'retryNext'] as const)(
+  it.each(['first', 'retry'] as const)(
     'whose suspension could not be stored is not acknowledged, and suspends when its message comes back: %s',
-    async step => {
-      if (step === 'retryNext') {
+    async lane => {
+      if (lane === 'retry') {
         world.answers.push(answer(500));
-        await world.deliverNext();
-        world.clock.advance(5 * second);
+        await world.step('first');
+        await world.pass(5 * second);
       }
       world.answers.push(answer(410));
       world.between('PutCommand', async () => {
         world.between('UpdateCommand', () => Promise.reject(new Error('the store is down')));
       });
-      await world[step]();
+      await world.step(lane);
       expect(world.deferrals()).toEqual(['Error']);
-      expect(await only()).toMatchObject({ state: 'held' });
+      expect(only()).toMatchObject({ state: 'held' });
       expect(await world.webhook()).toMatchObject({ status: 'active' });
-      comeBack();
-      await world[step]();
-      const { id: deliveryId } = (await only()) ?? {};
+      await comeBack();
+      await world.step(lane);
+      const { id: deliveryId } = only() ?? {};
       expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'gone' });
       expect(await announced()).toEqual([
         { type: 'webhook.suspended', reason: 'gone', lastResult: 'http', deliveryId },
@@ -88,9 +83,9 @@ describe('a 410', { timeout: 30_000 }, () => {
     for (const crash of crashes) {
       await begin();
       world.answers.push(answer(410), answer(410));
-      await world.deliverNext(crash);
+      await world.step('first', crash);
       await world.settle();
-      const delivery = await only();
+      const delivery = only();
       expect(delivery).toMatchObject({ state: 'held', attempts: [{ status: 410 }] });
       expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'gone' });
       expect(await announced()).toMatchObject([{ type: 'webhook.suspended', deliveryId: delivery?.id }]);
@@ -102,9 +97,9 @@ describe('a 410', { timeout: 30_000 }, () => {
       await begin();
       world.during.push(() => world.register({ url: elsewhere }));
       world.answers.push(answer(410));
-      await world.deliverNext(crash);
+      await world.step('first', crash);
       await world.settle();
-      expect(await only()).toMatchObject({ state: 'delivered' });
+      expect(only()).toMatchObject({ state: 'delivered' });
       expect(await world.webhook()).toMatchObject({ status: 'active', url: elsewhere });
       expect(await announced()).toEqual([]);
     }
@@ -112,13 +107,13 @@ describe('a 410', { timeout: 30_000 }, () => {
 
   it('of a URL that was replaced meanwhile leaves a resend uncharged', async () => {
     world.answers.push(answer(500));
-    await world.deliverNext();
-    const read = await only();
+    await world.step('first');
+    const read = only();
     if (read) await world.resend(read);
     world.during.push(() => world.register({ url: elsewhere }));
     world.answers.push(answer(410));
-    await world.retryNext();
-    expect(await only()).toMatchObject({
+    await world.step('retry');
+    expect(only()).toMatchObject({
       state: 'pending',
       charged: 1,
       wait: { nextAttemptAt: read?.wait?.nextAttemptAt },
@@ -127,34 +122,34 @@ describe('a 410', { timeout: 30_000 }, () => {
 
   it('does not suspend again what was reactivated since, and tries it once more', async () => {
     world.answers.push(answer(410));
-    await world.deliverNext(undefined, true);
-    world.clock.advance(second);
-    await world.webhooks.reactivate('conta-1', 'demanda.criada', world.clock.now());
-    comeBack();
-    await world.deliverNext();
+    await world.step('first', undefined, true);
+    await world.pass(second);
+    await world.webhooks.reactivate('conta-1', 'demanda.criada', world.now());
+    await comeBack();
+    await world.step('first');
     expect(await world.webhook()).toMatchObject({ status: 'active' });
-    expect(await only()).toMatchObject({ state: 'pending', charged: 1 });
+    expect(only()).toMatchObject({ state: 'pending', charged: 1 });
   });
 
   it('changes nothing any more where its webhook was deleted since', async () => {
     world.answers.push(answer(410));
-    await world.deliverNext(undefined, true);
+    await world.step('first', undefined, true);
     await world.remove();
-    comeBack();
-    await world.deliverNext();
-    expect(await only()).toMatchObject({ state: 'held', attempt: 2 });
+    await comeBack();
+    await world.step('first');
+    expect(only()).toMatchObject({ state: 'held', attempt: 2 });
   });
 
   it('of a delivery that was resent since is over', async () => {
     world.answers.push(answer(410));
-    await world.deliverNext(undefined, true);
+    await world.step('first', undefined, true);
     await world.register();
-    const held = await only();
+    const held = only();
     if (held) await world.resend(held);
-    expect(await only()).not.toHaveProperty('goneFrom');
-    comeBack();
-    await world.deliverNext();
-    expect(await only()).toMatchObject({ state: 'pending', attempt: 2, charged: 0 });
+    expect(only()).not.toHaveProperty('goneFrom');
+    await comeBack();
+    await world.step('first');
+    expect(only()).toMatchObject({ state: 'pending', attempt: 2, charged: 0 });
     expect(await world.webhook()).toMatchObject({ status: 'active' });
   });
 });
@@ -166,12 +161,12 @@ describe('the attempt that exhausts after five days', { timeout: 30_000 }, () =>
     await untilLast();
     world.answers.push(answer(500));
     world.between('PutCommand', () => Promise.reject(new Error('the store is down')));
-    await world.retryNext();
+    await world.step('retry');
     expect(world.deferrals()).toEqual(['Error']);
     expect(await world.webhook()).toMatchObject({ status: 'active' });
-    comeBack();
+    await comeBack();
     await world.settle();
-    expect(await only()).toMatchObject({ state: 'failed', attempts: [{ number: 1 }, { number: 2 }] });
+    expect(only()).toMatchObject({ state: 'failed', attempts: [{ number: 1 }, { number: 2 }] });
     expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'no_success' });
   });
 
@@ -180,13 +175,13 @@ describe('the attempt that exhausts after five days', { timeout: 30_000 }, () =>
     world.between('PutCommand', async () => {
       world.between('UpdateCommand', () => Promise.reject(new Error('the store is down')));
     });
-    await world.retryNext();
+    await world.step('retry');
     expect(world.deferrals()).toEqual(['Error']);
-    expect(await only()).toMatchObject({ state: 'failed' });
+    expect(only()).toMatchObject({ state: 'failed' });
     expect(await world.webhook()).toMatchObject({ status: 'active' });
-    comeBack();
-    await world.retryNext();
-    const { id: deliveryId } = (await only()) ?? {};
+    await comeBack();
+    await world.step('retry');
+    const { id: deliveryId } = only() ?? {};
     expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'no_success' });
     expect(await announced()).toMatchObject([{ type: 'webhook.suspended', lastResult: 'http', deliveryId }]);
   });
@@ -196,19 +191,19 @@ describe('the attempt that exhausts after five days', { timeout: 30_000 }, () =>
       await begin(failing);
       await untilLast();
       world.answers.push(answer(500));
-      await world.retryNext(crash);
+      await world.step('retry', crash);
       await world.settle();
-      expect(await only()).toMatchObject({ state: 'failed', attempts: [{ number: 1 }, { number: 2 }] });
+      expect(only()).toMatchObject({ state: 'failed', attempts: [{ number: 1 }, { number: 2 }] });
       expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'no_success' });
     }
   });
 
   it('suspends nothing where its message comes back after a success', async () => {
     await untilLast();
-    await world.retryNext(undefined, true);
+    await world.step('retry', undefined, true);
     await world.register();
-    comeBack();
-    await world.retryNext();
+    await comeBack();
+    await world.step('retry');
     expect(await world.webhook()).toMatchObject({ status: 'active' });
   });
 });

@@ -1,26 +1,21 @@
+import { deliveryEnvironment } from '../../../lab/world/stage.ts';
 import { ownUrls } from './callers.ts';
 
 const nothing: string[] = [];
 
 /** The environment of all functions, but for what each lane has of its own. */
 export const environment = {
-  DELIVERIES_TABLE: 'Deliveries',
-  WEBHOOKS_TABLE: 'Webhooks',
+  ...deliveryEnvironment,
   KEYRING_TABLE: 'Keyring',
   CLIENTS_TABLE: 'Clients',
   USERS_TABLE: 'Users',
   SESSIONS_TABLE: 'Sessions',
-  RETRY_QUEUE_URL: 'retries',
-  SLOW_QUEUE_URL: 'slow',
-  DEAD_LETTER_QUEUE_URL: 'dead-letters',
-  REFUSED_EVENTS_TOPIC_ARN: 'refused-events',
   OPERATIONS_TOPIC_ARN: 'operations',
   DEMANDS_URL: 'https://demandas.com.br',
   ATTEMPT_TIMEOUT_MS: 15_000,
   GIVE_UP: 'waiting',
   /** Slots a second that a slow webhook has. */
   SLOW_RATE: 20,
-  HISTORY_DAYS: 30,
   TEST_LIMIT: 10,
   RESEND_LIMIT: 60,
   EVENT_SOURCES: nothing,

@@ -1,9 +1,9 @@
-import type { Lane } from '../../../../lambdas/delivery/lane-routing.ts';
-import type { PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
-import type { PinnedPost, PinnedRequestOutcome } from '../../../../lambdas/platform/egress/pinned-request.ts';
-import { ResolutionError, type Resolve } from '../../../../lambdas/platform/egress/resolver.ts';
-import { answer } from '../builders.ts';
-import type { Process } from './processes.ts';
+import type { ProcessOutside } from '@emissor/virtual-cloud';
+import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
+import type { PostOutcome } from '../../../lambdas/platform/egress/guarded-post.ts';
+import type { PinnedPost, PinnedRequestOutcome } from '../../../lambdas/platform/egress/pinned-request.ts';
+import { ResolutionError, type Resolve } from '../../../lambdas/platform/egress/resolver.ts';
+import { answer } from '../../unit/delivery/builders.ts';
 
 /** One POST that left the service. */
 interface Posted {
@@ -20,7 +20,7 @@ interface Posted {
  * The outcome of a POST, as the guarded POST would tell it but for the times, which that measures. It takes no time unless it says
  * so. One that times out is never answered.
  */
-export type Answer = PostOutcome & { readonly takesMs?: number };
+type Answer = PostOutcome & { readonly takesMs?: number };
 
 /** Makes the public network, with receivers that answer what they are told: 200 by default. */
 export function makeReceivers() {
@@ -40,10 +40,14 @@ export function makeReceivers() {
     throw new ResolutionError('temporary', next.detail);
   }
 
-  /** Returns the way out of a process. */
-  function postFrom(lane: Lane, { call, time }: Pick<Process, 'call' | 'time'>): PinnedPost {
+  /** Returns the way out of a process. It stands still for what happens while its POST is under way. */
+  function postFrom(lane: Lane, { call, process, time }: ProcessOutside): PinnedPost {
     return async function post(request) {
-      const { posted, outcome } = await call(() => receive(request));
+      const { arrived } = await call({ service: 'post', operation: 'Post', tries: 1 }, () => {
+        const act = during.shift();
+        return { arrived: act ? meanwhile(act).then(() => receive(request)) : receive(request) };
+      });
+      const { posted, outcome } = await arrived;
       const { takesMs = outcome.outcome === 'timeout' ? Number.POSITIVE_INFINITY : 0 } = outcome;
       if (!(await passes(takesMs, request.signal))) return { outcome: 'aborted' };
       request.onConnected();
@@ -54,8 +58,13 @@ export function makeReceivers() {
       return asPinned(outcome);
     };
 
-    async function receive({ headers, path, body }: Parameters<PinnedPost>[0]) {
-      await during.shift()?.();
+    async function meanwhile(act: () => Promise<unknown>): Promise<void> {
+      process.freeze();
+      await act();
+      process.thaw(process.invocationId());
+    }
+
+    function receive({ headers, path, body }: Parameters<PinnedPost>[0]) {
       const outcome: Answer = answers.shift() ?? answer(200);
       const url = `https://${headers.host}${path}`;
       const id = String(headers['webhook-id']);
