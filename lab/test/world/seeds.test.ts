@@ -9,11 +9,11 @@ const fixed = kinds.flatMap(kind =>
 );
 
 test.each([...fixed, ...readFoundSeeds()])(
-  'Every promise is kept in the world of $kind $seed with the faults $faultClass.',
+  'Every promise is kept in the world of $kind $seed with the faults $faultClass',
   async name => {
     const { violations, asked, done } = await runWorld(name);
     expect(violations).toEqual([]);
     expect(asked).toBeGreaterThan(100);
-    expect(done).toBeGreaterThan(asked / 2);
+    expect(done).toBeGreaterThan(asked / 3);
   },
 );
