@@ -64,6 +64,7 @@ export function makeWorld(
     outsideOf: process => makeWorldOutside(process, receivers),
     telemetryOf: metrics.telemetryOf,
     tokens,
+    costs: [],
     scalingOf: standardPlaces,
     ...parts.stage,
   };
@@ -103,6 +104,7 @@ export function makeWorld(
   return {
     cloud,
     stage,
+    costs: stage.costs,
     tables,
     receivers,
     metrics,

@@ -6,6 +6,7 @@ import type { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composit
 import type { composeDeliver } from '../../lambdas/delivery/worker/deliver.composition.ts';
 import { makeRandom, pick } from '../../tools/support/random.ts';
 import type { WorldOutside } from './process-outside.ts';
+import type { RequestCost } from './request-costs.ts';
 import { minute, second } from './times.ts';
 import type { WorldTelemetry } from './world-telemetry.ts';
 
@@ -24,6 +25,8 @@ export interface Stage {
   readonly outsideOf: (process: ProcessOutside) => WorldOutside;
   readonly telemetryOf: (service: string, process: ProcessOutside) => WorldTelemetry;
   readonly tokens: Tokens;
+  /** What each request to {base_url} has asked of the store. */
+  readonly costs: RequestCost[];
   readonly scalingOf: Readonly<Record<Lane, Scaling>>;
 }
 

@@ -102,11 +102,12 @@ it('each command of operators stands in one row of the page', async () => {
 });
 
 describe('what a request to {base_url} asks of a full store', () => {
-  const [accountId, registered, gone, small] = [
+  const [accountId, registered, gone, small, ninePages] = [
     'conta-1',
     'demanda.criada',
     'demanda.cancelada',
     'mensagem.recebida',
+    'proposta.recebida',
   ] as const;
   const at = (eventName: EventName, path = '') => `/v1/webhooks/${eventName}${path}`;
   const range = { desde: '2026-11-19T00:00:00Z', ate: '2026-11-21T00:00:00Z', estado: 'falhou' };
@@ -166,6 +167,7 @@ describe('what a request to {base_url} asks of a full store', () => {
       ...history(gone, 'failed', 200, 200),
       ...history(gone, 'delivered', 200, 200),
       ...history(small, 'failed', 100, 0),
+      ...history(ninePages, 'failed', 850, 0),
       // what attempts before the latest thirty were answered with
       ...Array.from({ length: 300 }, (_, at) => ({ id: full, part: `answer#${at}#resent`, response: 'x' })),
       ...EVENT_NAMES.map(eventName => ({
@@ -242,12 +244,14 @@ describe('what a request to {base_url} asks of a full store', () => {
         await world.request('POST', at(registered, '/reenvios'), { body: range }); // the one before is kept
       },
       toDeliveries('POST', at(small, '/reenvios'), { body: range }), // all are sent
+      toDeliveries('POST', at(ninePages, '/reenvios'), { body: range }), // nine steps count, one sends
       toDeliveries('POST', at(gone, '/reenvios'), { body: range }),
     ],
     getReplay: [registered, gone].map(event =>
       toDeliveries('GET', at(event, '/reenvios/reenvio_0000000000000000000000')),
     ),
     cancelReplay: [
+      toDeliveries('DELETE', at(registered, '/reenvios/reenvio_0000000000000000000000')),
       async () => {
         const refused = await world.request('POST', at(registered, '/reenvios'), { body: range });
         counts.take();

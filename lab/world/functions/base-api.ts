@@ -1,6 +1,7 @@
 import type { FunctionDefinition, InvocationContext, ProcessOutside } from '@emissor/virtual-cloud';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
 import type { WorldOutside } from '../process-outside.ts';
+import { countCosts } from '../request-costs.ts';
 import { deliveryEnvironment, ownUrls, requestLimits, type Stage, type Tokens } from '../stage.ts';
 import { second } from '../times.ts';
 import type { WorldTelemetry } from '../world-telemetry.ts';
@@ -11,6 +12,7 @@ export function baseApiFunctions({
   outsideOf,
   telemetryOf,
   tokens,
+  costs,
 }: Stage): readonly FunctionDefinition<ProcessOutside>[] {
   return [
     apiFunction('webhooks-api', (outside, telemetry) => compositions.webhooksApi(environment, outside, telemetry)),
@@ -23,9 +25,13 @@ export function baseApiFunctions({
       timeout: 15 * second,
       start: process => {
         const telemetry = telemetryOf(name, process);
-        const api = compose(outsideOf(process), telemetry);
+        const counted = countCosts(outsideOf(process));
+        const api = compose(counted.outside, telemetry);
         return (event: HttpRequest, context: InvocationContext) => {
           telemetry.beginInvocation(context, event.requestContext.requestId);
+          const cost = { method: event.requestContext.http.method, path: event.rawPath, calls: 0, read: 0 };
+          costs.push(cost);
+          counted.begin(cost);
           return api(withToken(event, tokens));
         };
       },

@@ -1,6 +1,7 @@
 import type { World } from '../make-world.ts';
 import { judgeAnnouncements } from './announcements.ts';
 import { judgeAttempts } from './attempts.ts';
+import { judgeCosts } from './costs.ts';
 import { judgeDeliveries } from './deliveries.ts';
 import { type Evidence, gatherEvidence } from './evidence.ts';
 import { judgeHistories } from './histories.ts';
@@ -32,6 +33,7 @@ export function makeJudge(world: World, began: number) {
     judgeAnnouncements(world, evidence, violate),
     judgeRefusals(world, violate),
     judgeOrphans(world, violate),
+    judgeCosts(world, violate),
   ];
   return {
     look() {

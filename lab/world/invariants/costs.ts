@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { matchPath } from '../../../lambdas/api/route.ts';
+import { deliveryRoutes } from '../../../lambdas/delivery/api/routes.ts';
+import type { Route } from '../../../lambdas/platform/route-table.ts';
+import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
+import type { World } from '../make-world.ts';
+import type { Judgement, Violate } from './violation.ts';
+
+/** Judges that no request to {base_url} asks more of the store in calm than `docs/capacity.md` says: in need some is asked again. */
+export function judgeCosts({ costs, faultClass }: World, violate: Violate): Judgement {
+  return { judgeEnd };
+
+  function judgeEnd(): void {
+    if (faultClass !== 'calm') return;
+    for (const { method, path: requested, calls, read } of costs) {
+      const request = `${method} ${routeOf(requested)}`;
+      const { calls: mostCalls, read: mostRead } = mostOf.get(request) ?? most('0', '0');
+      if (calls > mostCalls + token.calls) violate(`${request} makes ${calls} calls`);
+      if (read > mostRead + token.read) violate(`${request} reads ${read} items`);
+    }
+  }
+}
+
+function routeOf(requested: string): string | undefined {
+  const [pathOnly = ''] = requested.split('?');
+  return paths.find(each => matchPath(each, pathOnly) !== undefined);
+}
+
+const paths = [webhookRoutes, deliveryRoutes].flatMap(table => Object.values<Route>(table)).map(route => route.path);
+
+interface Most {
+  readonly calls: number;
+  readonly read: number;
+}
+
+/** The rows of the page: what a request asks at most. */
+const rows = readFileSync(path.join(import.meta.dirname, '../../../docs/capacity.md'), 'utf8')
+  .split('\n')
+  .map(line => line.split('|').map(cell => cell.trim().replaceAll('`', '')));
+
+const mostOf = new Map<string, Most>(rows.map(([, request = '', calls, read]) => [request, most(calls, read)]));
+
+/** On top of each row. */
+const token = mostOf.get('the token of a request to {base_url}') ?? most('0', '0');
+
+function most(calls = '', read = ''): Most {
+  return { calls: Number(calls.replaceAll(',', '')), read: Number(read.replaceAll(',', '')) };
+}

@@ -1,0 +1,43 @@
+import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
+import type { WorldOutside } from './process-outside.ts';
+
+/** What a request to {base_url} has asked of the store. */
+export interface RequestCost {
+  readonly method: string;
+  readonly path: string;
+  calls: number;
+  /** Items. */
+  read: number;
+}
+
+/** Makes an outside of one process whose calls of DynamoDB are counted for the request that `begin` was called for last. */
+export function countCosts(outside: WorldOutside) {
+  let current: RequestCost | undefined;
+  const dynamo: Dynamo = async (command, options) => {
+    const cost = current;
+    const answer = await outside.dynamo(command, options);
+    if (cost) {
+      cost.calls += 1;
+      cost.read += command instanceof QueryCommand ? countOf(answer) : keysOf(command);
+    }
+    return answer;
+  };
+  return {
+    outside: { ...outside, dynamo },
+    begin: (cost: RequestCost) => {
+      current = cost;
+    },
+  };
+}
+
+function countOf(answer: object): number {
+  return 'ScannedCount' in answer ? Number(answer.ScannedCount) : 0;
+}
+
+/** Of an item that is read by its key DynamoDB bills the same where it is not there. */
+function keysOf(command: object): number {
+  if (command instanceof GetCommand) return 1;
+  if (!(command instanceof BatchGetCommand)) return 0;
+  return Object.values(command.input.RequestItems ?? {}).reduce((sum, { Keys = [] }) => sum + Keys.length, 0);
+}
