@@ -1,6 +1,6 @@
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { isoTime } from '../../../lambdas/platform/clock.ts';
-import { mostAnnouncements } from '../../../lambdas/webhooks/announcement.ts';
+import { mostAnnouncements, parseAnnouncedItem } from '../../../lambdas/webhooks/announcement.ts';
 import { wireReasons } from '../../../lambdas/webhooks/representation.ts';
 import { parseWebhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import type { World } from '../make-world.ts';
@@ -18,6 +18,7 @@ export function judgeAnnouncements(
   return { judgeEnd };
 
   function judgeEnd(): void {
+    for (const { id } of accounts) judgeGone(id);
     const told = readTold();
     const causes = accounts.flatMap(({ id }) => causesOf(id));
     for (const cause of causes) {
@@ -28,6 +29,20 @@ export function judgeAnnouncements(
     for (const one of told) {
       if (!causes.some(cause => isOf(one, cause)))
         violate(`operators were told what was not so: ${JSON.stringify(one)}`);
+    }
+  }
+
+  /** The attempt whose 410 suspends a webhook stands in its delivery before that. */
+  function judgeGone(account: string): void {
+    for (const { at, item } of evidence().webhookChanges(account)) {
+      for (const { reason, deliveryId } of parseAnnouncedItem(item)?.announcements ?? []) {
+        if (reason !== 'gone' || deliveryId === null) continue;
+        const changes = evidence().deliveries.get(deliveryId) ?? [];
+        const told = changes
+          .findLast(change => change.at <= at)
+          ?.delivery?.attempts.some(({ status }) => status === 410);
+        if (!told) violate('suspends its webhook, and its answer stands nowhere', deliveryId);
+      }
     }
   }
 

@@ -98,11 +98,21 @@ export function judgeAttempts(
     if (!isNew && before.state !== 'pending' && before.state !== after.state && !mayCharge) {
       violate('it has ended, and goes on', id);
     }
+    const isSame = isDeepStrictEqual(after, before);
+    if (!isSame && after.version !== (before.version ?? 0) + 1) violate('a change was undone by another', id);
+    const isGivenSlot = before.wait?.slowLane === 'waiting' && after.wait?.slowLane === 'queued';
+    if (isGivenSlot && !isRegistered(after, at)) violate('it has a slot, and its registration is gone', id);
     if (isNew && after.replayId === before.replayId && !wasResent(id, at))
       violate('sent again, though nobody asked for it', id);
     if (after.broughtForward && after.broughtForward.at !== before.broughtForward?.at && !wasResent(id, at)) {
       violate('brought forward, though nobody asked for it', id);
     }
+  }
+
+  /** Returns whether the webhook that a delivery is for was there shortly before. */
+  function isRegistered({ accountId, webhookId }: Delivery, at: number): boolean {
+    const webhooks = evidence().webhooksWithin(accountId, at - longestDecision, at);
+    return webhooks.some(webhook => webhook?.webhookId === webhookId);
   }
 
   /** What a replay has not sent when it is cancelled goes back to its state. */
