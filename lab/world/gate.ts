@@ -69,13 +69,16 @@ function isBrokenIn(folder: string, { kind, seed, faultClass }: WorldName): bool
 }
 
 function noteFound(known: readonly SeedReport[]): void {
-  const noted = known.map(({ kind, seed, faultClass, violations: [first] }) => ({
+  const earlier = readFoundSeeds();
+  const isNew = ({ kind, seed, faultClass }: WorldName) =>
+    !earlier.some(one => one.kind === kind && one.seed === seed && one.faultClass === faultClass);
+  const noted = known.filter(isNew).map(({ kind, seed, faultClass, violations: [first] }) => ({
     kind,
     seed,
     faultClass,
     found: first?.what ?? '',
   }));
-  writeFileSync(foundSeedsFile, `${JSON.stringify([...readFoundSeeds(), ...noted], undefined, 2)}\n`);
+  writeFileSync(foundSeedsFile, `${JSON.stringify([...earlier, ...noted], undefined, 2)}\n`);
 }
 
 function git(...words: string[]): string {
