@@ -1,7 +1,7 @@
 import { noticesPerMinute } from '../../../lambdas/delivery/limits.ts';
 import type { World } from '../make-world.ts';
-import { refusedTopic } from '../stage.ts';
-import { minute } from '../times.ts';
+import { deadLetters, queueOf, refusedTopic } from '../stage.ts';
+import { minute, second } from '../times.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges what publishers are told of their refused events: in all as many as there were, at most, and ten of a minute one by one. */
@@ -9,6 +9,7 @@ export function judgeRefusals({ cloud, faultClass }: World, violate: Violate): J
   return { judgeEnd };
 
   function judgeEnd(): void {
+    if (faultClass === 'deaths') judgeDeadLetters();
     const refused = readRefused();
     const notices = readNotices();
     for (const reason of new Set(refused.map(one => one.reason))) {
@@ -23,6 +24,27 @@ export function judgeRefusals({ cloud, faultClass }: World, violate: Violate): J
     for (const { messageId } of notices) {
       if (messageId !== undefined && !known.has(messageId)) violate(`told of ${messageId}, which was not refused`);
     }
+  }
+
+  /** A refused message is moved once, but where its process dies while it moves it. What is redriven may come again. */
+  function judgeDeadLetters(): void {
+    const deaths = cloud.trace(({ kind, text }) => kind === 'process' && text.includes(' dies: ')).map(({ at }) => at);
+    const redriven = new Set(sentTo(queueOf.first).map(({ origin }) => origin));
+    const moved = Map.groupBy(sentTo(deadLetters.queue), ({ origin }) => origin);
+    for (const [origin, [first, again]] of moved) {
+      if (!first || !again || origin === undefined || redriven.has(origin)) continue;
+      const hasDied = deaths.some(at => first.at <= at && at < first.at + longestMove);
+      if (!hasDied) violate(`${origin} stands among the dead letters twice`);
+    }
+  }
+
+  function sentTo(queue: string) {
+    return cloud
+      .trace(({ kind, text }) => kind === 'message' && text.startsWith(`${queue} `))
+      .map(({ at, detail }) => ({
+        at,
+        origin: /"original_message_id":\{[^}]*"StringValue":"([^"]*)"/.exec(detail)?.[1],
+      }));
   }
 
   function judgeReason(reason: string, came: readonly Refused[], notices: readonly Notice[]): void {
@@ -73,6 +95,9 @@ interface Notice {
   readonly suppressed?: number;
   readonly since?: string;
 }
+
+/** From the send of a refused message to its deletion. Milliseconds. */
+const longestMove = second;
 
 const refusedLine = /"message":"event\.(?:refused|conflicting_copy)"/;
 
