@@ -86,7 +86,7 @@ export default defineConfig({
           isolate,
           testTimeout: 120_000, // a world takes seconds, on a busy machine many
           maxWorkers,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 4 },
         },
       },
       // Other people's programs against a local run: publishers, receivers, API clients, in the languages they are written in.
@@ -137,8 +137,15 @@ export default defineConfig({
       },
       // Faults injected into local runs of its own, which need the machine to themselves: `.ci/run` runs it.
       { test: { name: 'chaos', include: ['lab/test/chaos.test.ts'], sequence: { groupOrder: 6 } } },
-      // Deploys onto an emulator of AWS: the second stage of the gate, and no part of `npm test`. Each step has its own limit.
-      { test: { name: 'deployment', include: ['test/deployment/deployment.test.ts'], sequence: { groupOrder: 4 } } },
+      // Deploys onto an emulator of AWS, and waits for it: `.ci/run` runs it beside the laboratory's tests. Each step has its own limit.
+      {
+        test: {
+          name: 'deployment',
+          include: ['test/deployment/deployment.test.ts'],
+          maxWorkers,
+          sequence: { groupOrder: 4 },
+        },
+      },
       // The same with IAM enforced: a part of `.ci/nightly`.
       { test: { name: 'iam', include: ['test/deployment/enforced-iam.test.ts'], sequence: { groupOrder: 5 } } },
     ],
