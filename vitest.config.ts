@@ -132,12 +132,13 @@ export default defineConfig({
           include: ['test/release/*.test.ts'],
           globalSetup: ['test/release/set-up.ts'],
           testTimeout: 600_000,
+          maxWorkers,
           sequence: { groupOrder: 4 },
         },
       },
       // Faults injected into local runs of its own, which need the machine to themselves: `.ci/run` runs it.
       { test: { name: 'chaos', include: ['lab/test/chaos.test.ts'], sequence: { groupOrder: 6 } } },
-      // Deploys onto an emulator of AWS, and waits for it: `.ci/run` runs it beside the laboratory's tests. Each step has its own limit.
+      // Deploys onto an emulator of AWS, and waits for it: `.ci/run` runs it beside other suites. Each step has its own limit.
       {
         test: {
           name: 'deployment',
