@@ -1,9 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { WorldName } from './kinds.ts';
 import type { SeedReport } from './run-seeds.ts';
+import type { WorldName } from './world-result.ts';
 
 /** A seed that found a fault once. */
 interface FoundSeed extends WorldName {
@@ -51,9 +60,23 @@ function checkOutParent(): string | undefined {
   } catch {
     return undefined;
   }
-  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
+  linkModules(folder);
   return folder;
 }
+
+/** Gives the parent's files the dependencies of these, and its own packages. */
+function linkModules(folder: string): void {
+  const modules = path.join(folder, 'node_modules');
+  mkdirSync(path.join(modules, ownScope), { recursive: true });
+  for (const name of readdirSync(path.join(root, 'node_modules'))) {
+    if (name !== ownScope) symlinkSync(path.join(root, 'node_modules', name), path.join(modules, name));
+  }
+  for (const name of readdirSync(path.join(folder, 'packages'))) {
+    symlinkSync(path.join(folder, 'packages', name), path.join(modules, ownScope, name));
+  }
+}
+
+const ownScope = '@emissor';
 
 /** Returns whether a world ends with a broken promise there. A commit without this program finds nothing. */
 function isBrokenIn(folder: string, { kind, seed, faultClass }: WorldName): boolean {

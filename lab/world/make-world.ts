@@ -68,7 +68,7 @@ export function makeWorld(
     scalingOf: standardPlaces,
     ...parts.stage,
   };
-  const { keepsTrace = true } = parts;
+  const { keepsTrace = true, hasPeople = true } = parts;
   const cloud = makeVirtualCloud({
     seed,
     keepsTrace,
@@ -84,7 +84,7 @@ export function makeWorld(
       {
         name: 'set-up',
         timeout: minute,
-        start: process => makeSetUp(stage.outsideOf(process), accounts, parts.accounts ? undefined : tokens),
+        start: process => makeSetUp(stage.outsideOf(process), accounts, hasPeople ? tokens : undefined),
       },
       ...(parts.functions?.(stage) ?? []),
     ],
@@ -128,7 +128,7 @@ export function makeWorld(
       const { account, body, queue } = publication;
       cloud.at(began + sentAt(publication), () => cloud.send(queue, { body, group: account }));
     }
-    if (parts.accounts === undefined) people.begin(began);
+    if (hasPeople) people.begin(began);
     return began;
   }
 }

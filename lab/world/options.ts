@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type FaultClass, faultClasses } from './fault-classes.ts';
 import { firstSeedOfTree } from './gate.ts';
-import { type Kind, kinds } from './kinds.ts';
+import { type Kind, kinds } from './world-result.ts';
 
 /** The output of `npm run world -- --help`. */
 export const usage = `npm run world [-- OPTIONS]

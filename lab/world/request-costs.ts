@@ -2,7 +2,7 @@ import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import type { WorldOutside } from './process-outside.ts';
 
-/** What a request to {base_url} has asked of the store. */
+/** The calls of a request to {base_url} to the store. */
 export interface RequestCost {
   readonly method: string;
   readonly path: string;
@@ -16,11 +16,9 @@ export function countCosts(outside: WorldOutside) {
   let current: RequestCost | undefined;
   const dynamo: Dynamo = async (command, options) => {
     const cost = current;
+    if (cost) cost.calls += 1; // one whose condition does not hold, too
     const answer = await outside.dynamo(command, options);
-    if (cost) {
-      cost.calls += 1;
-      cost.read += command instanceof QueryCommand ? countOf(answer) : keysOf(command);
-    }
+    if (cost) cost.read += command instanceof QueryCommand ? countOf(answer) : keysOf(command);
     return answer;
   };
   return {

@@ -1,35 +1,17 @@
 import type { Happening } from '@emissor/virtual-cloud';
 import { type FaultClass, faultTime } from './fault-classes.ts';
 import { makeJudge } from './invariants/judge.ts';
-import type { Violation } from './invariants/violation.ts';
 import { makeWorld } from './make-world.ts';
 import type { Compositions } from './stage.ts';
 import { minute, second } from './times.ts';
-
-/** What became of a world. */
-export interface SeedResult {
-  readonly seed: number;
-  readonly faultClass: FaultClass;
-  /** The same for the same world. */
-  readonly digest: string;
-  readonly events: number;
-  readonly posts: number;
-  readonly deaths: number;
-  /** Milliseconds that something was late at most, as the judge saw it. */
-  readonly worstLateness: number;
-  /** Seconds of this thread's processor time. */
-  readonly cpu: number;
-  readonly violations: readonly Violation[];
-  /** Returns what happened to a delivery, and who died meanwhile. */
-  readonly trace: (deliveryId: string) => readonly Happening[];
-}
+import type { WorldResult } from './world-result.ts';
 
 /** Runs the world of a seed: a minute of events, three of faults, and then calm until all should have come to rest. */
 export async function runSeed(
   seed: number,
   faultClass: FaultClass,
   compositions?: Partial<Compositions>,
-): Promise<SeedResult> {
+): Promise<WorldResult> {
   const usageBefore = process.threadCpuUsage();
   const world = makeWorld(seed, faultClass, compositions);
   try {
@@ -44,11 +26,12 @@ export async function runSeed(
     judge.judgeEnd();
     const { user, system } = process.threadCpuUsage(usageBefore);
     return {
+      kind: 'delivery',
       seed,
       faultClass,
       digest: cloud.digest(),
-      events: publications.length,
-      posts: receivers.count(),
+      asked: publications.length,
+      done: receivers.count(),
       deaths: cloud.trace(isDeath).length,
       worstLateness: judge.worstLateness(),
       cpu: (user + system) / 1e6,

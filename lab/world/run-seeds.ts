@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Happening } from '@emissor/virtual-cloud';
-import type { KindResult, WorldName } from './kinds.ts';
+import type { WorldName, WorldResult } from './world-result.ts';
 
 /** A world to run. */
 export interface SeedJob extends WorldName {
@@ -11,7 +11,7 @@ export interface SeedJob extends WorldName {
 }
 
 /** What became of it. */
-export interface SeedReport extends Omit<KindResult, 'trace'> {
+export interface SeedReport extends Omit<WorldResult, 'trace'> {
   /** The id of what the trace is about, if there is one. */
   readonly traced: string | undefined;
   readonly trace: readonly Happening[];

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { runWorld } from './kinds.ts';
 import type { SeedJob, SeedReport } from './run-seeds.ts';
+import { runWorld } from './run-world.ts';
 
 /* A thread that runs one world after another. */
 parentPort?.on('message', async (job: SeedJob) => {

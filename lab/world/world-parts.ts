@@ -5,6 +5,8 @@ import type { Stage } from './stage.ts';
 /** What a world may have in place of what its seed says. */
 export interface WorldParts {
   readonly accounts?: readonly Account[];
+  /** Integrators and operators, and a token for each account. @default true */
+  readonly hasPeople?: boolean;
   readonly publications?: readonly Publication[];
   readonly stage?: Partial<Omit<Stage, 'compositions'>>;
   readonly queues?: { readonly isFair: boolean; readonly countLag: number };

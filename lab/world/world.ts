@@ -3,9 +3,9 @@ import { type FaultClass, faultClasses } from './fault-classes.ts';
 import { foundBefore, readFoundSeeds } from './gate.ts';
 import { showIsolation } from './isolation/isolation.ts';
 import { isolationUsage, readIsolationOptions } from './isolation/options.ts';
-import { kinds as allKinds } from './kinds.ts';
 import { readOptions, usage, type WorldOptions } from './options.ts';
 import { runSeeds, type SeedJob, type SeedReport } from './run-seeds.ts';
+import { kinds as allKinds } from './world-result.ts';
 
 /*
  * `npm run world`: runs delivery, and the endpoints of tokens, by the product's own functions in virtual time, a world for each kind

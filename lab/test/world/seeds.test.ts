@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { faultClasses } from '../../world/fault-classes.ts';
 import { readFoundSeeds } from '../../world/gate.ts';
-import type { Kind, WorldName } from '../../world/kinds.ts';
 import { runSeeds, type SeedReport } from '../../world/run-seeds.ts';
+import type { Kind, WorldName } from '../../world/world-result.ts';
 
 /** The same for every change: forty. `.ci/run` adds three hundred of the change's own, and each night brings new ones. */
 const fixed = [...seedsOf('delivery', 1), ...seedsOf('tokens', 7)];
@@ -13,12 +13,17 @@ beforeAll(async () => {
   reports = await runSeeds(worlds, () => {});
 }, 300_000);
 
-test.each(worlds)('Every promise is kept in the world of $kind $seed with the faults $faultClass', ({ index }) => {
-  const { violations, asked = 0, done } = reports[index] ?? {};
-  expect(violations).toEqual([]);
-  expect(asked).toBeGreaterThan(100);
-  expect(done).toBeGreaterThan(asked / 3);
-});
+test.each(worlds)(
+  'Every promise is kept in the world of $kind $seed with the faults $faultClass',
+  ({ index, kind }) => {
+    const { violations, asked = 0, done } = reports[index] ?? {};
+    expect(violations).toEqual([]);
+    expect(done).toBeGreaterThan(Math.max(100, leastDone[kind] * asked));
+  },
+);
+
+/** The share of events that are POSTed at least, and of requests that are granted: guessers and locks have theirs refused. */
+const leastDone: Readonly<Record<Kind, number>> = { delivery: 1 / 2, tokens: 1 / 3 };
 
 function seedsOf(kind: Kind, count: number): WorldName[] {
   return faultClasses.flatMap(faultClass =>

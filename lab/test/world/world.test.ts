@@ -70,8 +70,8 @@ test.each(faults)('A product that %s is found out.', async (_, fault, found) => 
     const { violations, trace } = await runSeed(seed, 'deaths', fault);
     const broken = violations.find(({ what }) => found.test(what));
     if (!broken) continue;
-    const { deliveryId } = broken;
-    if (deliveryId !== undefined) expect(trace(deliveryId).map(({ kind }) => kind)).toContain('call');
+    const { about } = broken;
+    if (about !== undefined) expect(trace(about).map(({ kind }) => kind)).toContain('call');
     return;
   }
   expect.unreachable('No seed has found it.');

@@ -1,35 +1,18 @@
 import type { Happening } from '@emissor/virtual-cloud';
 import { type FaultClass, faultTime } from '../fault-classes.ts';
 import { minute } from '../times.ts';
-import type { TokenViolation } from './invariants/evidence.ts';
+import type { WorldResult } from '../world-result.ts';
 import { judgeTokens } from './invariants/judge-tokens.ts';
 import { makeTokenWorld } from './make-token-world.ts';
 import { letIn } from './people/everybody.ts';
 import type { TokenCompositions } from './token-stage.ts';
-
-/** What became of a world of tokens. */
-export interface TokenSeedResult {
-  readonly seed: number;
-  readonly faultClass: FaultClass;
-  /** The same for the same world. */
-  readonly digest: string;
-  readonly requests: number;
-  /** Answered with 200. */
-  readonly granted: number;
-  readonly deaths: number;
-  /** Seconds of processor time. */
-  readonly cpu: number;
-  readonly violations: readonly TokenViolation[];
-  /** Returns what happened to a request or a session, and who died meanwhile. */
-  readonly trace: (about: string) => readonly Happening[];
-}
 
 /** Runs the world of tokens of a seed: three minutes of people and faults, and a month of calm in which a few of them come back. */
 export async function runTokenSeed(
   seed: number,
   faultClass: FaultClass,
   compositions?: TokenCompositions,
-): Promise<TokenSeedResult> {
+): Promise<WorldResult> {
   const usageBefore = process.threadCpuUsage();
   const world = makeTokenWorld(seed, faultClass, compositions);
   try {
@@ -44,12 +27,14 @@ export async function runTokenSeed(
     const violations = judgeTokens(world, began);
     const { user, system } = process.threadCpuUsage(usageBefore);
     return {
+      kind: 'tokens',
       seed,
       faultClass,
       digest: cloud.digest(),
-      requests: journal.all().length,
-      granted: journal.all().filter(({ answer }) => answer?.status === 200).length,
+      asked: journal.all().length,
+      done: journal.all().filter(({ answer }) => answer?.status === 200).length,
       deaths: cloud.trace(isDeath).length,
+      worstLateness: 0,
       cpu: (user + system) / 1e6,
       violations,
       trace: about => traceOf(cloud.trace(), about),

@@ -11,11 +11,11 @@ import { judgePosts } from './posts.ts';
 import { judgeRefusals } from './refusals.ts';
 import { judgeReplays } from './replays.ts';
 import { judgeRequests } from './requests.ts';
-import type { Judgement, Violation } from './violation.ts';
+import { type Judgement, makeViolations } from './violation.ts';
 
 /** Judges a world: all along, and at its end. */
 export function makeJudge(world: World, began: number) {
-  const violations = new Map<string, Violation>();
+  const { violate, all: violations } = makeViolations();
   const deliveries = judgeDeliveries(world, began, violate);
   let gathered: Evidence | undefined;
   const evidence = () => {
@@ -42,11 +42,7 @@ export function makeJudge(world: World, began: number) {
     judgeEnd() {
       for (const { judgeEnd } of judgements) judgeEnd?.();
     },
-    violations: () => [...violations.values()],
+    violations,
     worstLateness: deliveries.worstLateness,
   };
-
-  function violate(what: string, deliveryId?: string): void {
-    violations.set(`${what} ${deliveryId ?? ''}`, { what, ...(deliveryId !== undefined && { deliveryId }) });
-  }
 }

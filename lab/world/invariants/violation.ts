@@ -1,11 +1,11 @@
-/** A broken promise, and the delivery that it was broken for, if it is one's. */
+/** A broken promise, and the id of the delivery, request or session that it was broken for, if it is one's. */
 export interface Violation {
   readonly what: string;
-  readonly deliveryId?: string;
+  readonly about?: string;
 }
 
-/** Notes a broken promise. The same one of the same delivery counts once. */
-export type Violate = (what: string, deliveryId?: string) => void;
+/** Notes a broken promise. */
+export type Violate = (what: string, about?: string) => void;
 
 /** Judges one kind of promises. */
 export interface Judgement {
@@ -13,4 +13,14 @@ export interface Judgement {
   readonly look?: () => void;
   /** Judges what is left when all should have come to rest. */
   readonly judgeEnd?: () => void;
+}
+
+/** Collects broken promises. The same one of the same delivery, request or session counts once. */
+export function makeViolations() {
+  const violations = new Map<string, Violation>();
+  return { violate, all: (): readonly Violation[] => [...violations.values()] };
+
+  function violate(what: string, about?: string): void {
+    violations.set(`${what} ${about ?? ''}`, { what, ...(about !== undefined && { about }) });
+  }
 }

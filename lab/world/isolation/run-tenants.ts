@@ -57,6 +57,7 @@ export async function runTenants(
       telemetryOf: () => quiet,
     },
     functions: stage => [ownerFunction(stage)],
+    hasPeople: false,
     keepsTrace: false,
   });
   try {

@@ -1,11 +1,12 @@
+import type { Violate } from '../../invariants/violation.ts';
 import { claimsOf, makeSignatureCheck } from '../access-tokens.ts';
 import { timesOf } from '../clocks.ts';
 import { tokensOf } from '../journal.ts';
 import { accessTokenSeconds, audience, issuer } from '../token-stage.ts';
-import type { Evidence, ViolateToken } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 
 /** Judges the tokens of each grant: they verify by the keys of the world, say what is so, and are of their session. */
-export function judgeAccessTokens({ world, requests, states }: Evidence, violate: ViolateToken): void {
+export function judgeAccessTokens({ world, requests, states }: Evidence, violate: Violate): void {
   const isSigned = makeSignatureCheck(world.tables.items('Keyring'));
   const seen = new Set<unknown>();
   for (const request of requests) {

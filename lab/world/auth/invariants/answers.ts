@@ -1,10 +1,11 @@
-import type { Evidence, ViolateToken } from './evidence.ts';
+import type { Violate } from '../../invariants/violation.ts';
+import type { Evidence } from './evidence.ts';
 
 /**
  * Judges each answer by what stood while it was made: what had to be granted and refused was, in calm everybody is answered, and nothing
  * that happens is unforeseen.
  */
-export function judgeAnswers({ requests, verdicts, isCalm }: Evidence, violate: ViolateToken): void {
+export function judgeAnswers({ requests, verdicts, isCalm }: Evidence, violate: Violate): void {
   for (const request of requests) {
     const { id, answer, endpoint, form } = request;
     if (!answer && isCalm(request)) violate('a process died in calm', id);

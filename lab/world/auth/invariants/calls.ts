@@ -1,8 +1,9 @@
+import type { Violate } from '../../invariants/violation.ts';
 import type { TokenRequest } from '../journal.ts';
-import type { Evidence, ViolateToken } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 
 /** Judges how often DynamoDB is called for a request in calm: reads and writes by table, at most. */
-export function judgeCalls(evidence: Evidence, violate: ViolateToken): void {
+export function judgeCalls(evidence: Evidence, violate: Violate): void {
   for (const request of evidence.requests) {
     if (!evidence.isCalm(request)) continue;
     const kind = kindOf(request, evidence);

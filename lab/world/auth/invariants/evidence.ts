@@ -6,17 +6,8 @@ import type { TokenWorld } from '../make-token-world.ts';
 import { makeStates } from '../states.ts';
 import { makeVerdicts } from '../verdicts.ts';
 
-/** What judges look at when a world has ended. */
+/** The evidence of a world that has ended. */
 export type Evidence = ReturnType<typeof makeEvidence>;
-
-/** A broken promise, and the id of the request or session that it was broken for, if it is one's. */
-export interface TokenViolation {
-  readonly what: string;
-  readonly about?: string;
-}
-
-/** Notes a broken promise. */
-export type ViolateToken = (what: string, about?: string) => void;
 
 /** Makes the evidence of a world that has ended. */
 export function makeEvidence(world: TokenWorld, began: number) {
@@ -31,17 +22,6 @@ export function makeEvidence(world: TokenWorld, began: number) {
   function isCalm({ sentAt }: TokenRequest): boolean {
     return faultClass === 'calm' || sentAt > began + faultTime + 10 * second;
   }
-}
-
-/** Collects broken promises. The same one of the same request or session counts once. */
-export function makeViolations() {
-  const violations = new Map<string, TokenViolation>();
-  return {
-    all: () => [...violations.values()],
-    violate: (what: string, about?: string) => {
-      violations.set(`${what} ${about ?? ''}`, { what, ...(about !== undefined && { about }) });
-    },
-  };
 }
 
 /** Returns why requests were refused, as the audit trail tells operators. */

@@ -1,8 +1,9 @@
+import { makeViolations, type Violation } from '../../invariants/violation.ts';
 import type { TokenWorld } from '../make-token-world.ts';
 import { judgeAccessTokens } from './access-tokens.ts';
 import { judgeAnswers } from './answers.ts';
 import { judgeCalls } from './calls.ts';
-import { makeEvidence, makeViolations, type TokenViolation } from './evidence.ts';
+import { makeEvidence } from './evidence.ts';
 import { judgeLockoutCounts } from './lockout-counts.ts';
 import { judgeMetrics } from './metrics.ts';
 import { judgeRotation } from './rotation.ts';
@@ -11,7 +12,7 @@ import { judgeTables } from './tables.ts';
 import { judgeUnansweredLogins } from './unanswered-logins.ts';
 
 /** Judges a world of tokens that has ended: returns the promises that it broke. */
-export function judgeTokens(world: TokenWorld, began: number): readonly TokenViolation[] {
+export function judgeTokens(world: TokenWorld, began: number): readonly Violation[] {
   const evidence = makeEvidence(world, began);
   const { violate, all } = makeViolations();
   for (const judge of judges) judge(evidence, violate);

@@ -1,10 +1,11 @@
+import type { Violate } from '../../invariants/violation.ts';
 import { clockError } from '../clocks.ts';
 import type { TokenRequest } from '../journal.ts';
 import { day, failuresIn, type LockWrite } from '../lock-model.ts';
-import type { Evidence, ViolateToken } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 
 /** Judges what was counted against addresses: each judged failure once, nothing else, and a success clears what came before it. */
-export function judgeLockoutCounts(evidence: Evidence, violate: ViolateToken): void {
+export function judgeLockoutCounts(evidence: Evidence, violate: Violate): void {
   const byRequest = Map.groupBy(evidence.locks.writes, ({ request }) => request);
   for (const request of evidence.requests) {
     if (request.form.grant_type === 'password') judgeCount(request, byRequest.get(request) ?? [], evidence, violate);
@@ -13,12 +14,7 @@ export function judgeLockoutCounts(evidence: Evidence, violate: ViolateToken): v
 }
 
 /** The trail says whether a password was judged: the answer tells nobody. */
-function judgeCount(
-  request: TokenRequest,
-  writes: readonly LockWrite[],
-  evidence: Evidence,
-  violate: ViolateToken,
-): void {
+function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidence: Evidence, violate: Violate): void {
   const { id, answer, calls } = request;
   const failures = writes.filter(({ kind }) => kind === 'failure').length;
   const successes = writes.length - failures;
@@ -56,7 +52,7 @@ const judgedReasons = new Set([
   'account_of_another_client',
 ]);
 
-function judgeSteps({ locks }: Evidence, violate: ViolateToken): void {
+function judgeSteps({ locks }: Evidence, violate: Violate): void {
   const failed = new Map<string, number[]>();
   for (const { before, after, mac, at, kind, key, request, lockEnd } of locks.writes) {
     const [earlier, later] = [failuresIn(before, mac), failuresIn(after, mac)];

@@ -1,8 +1,9 @@
+import type { Violate } from '../../invariants/violation.ts';
 import type { TokenRequest } from '../journal.ts';
-import type { Evidence, ViolateToken } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 
 /** Judges the sums of the metrics: they are what was answered. A process that dies has told nothing of the request it died of. */
-export function judgeMetrics({ world, requests, reasonOf }: Evidence, violate: ViolateToken): void {
+export function judgeMetrics({ world, requests, reasonOf }: Evidence, violate: Violate): void {
   const counted = new Map<string, number>();
   for (const { metric, value } of world.metrics.all()) counted.set(metric, (counted.get(metric) ?? 0) + value);
   const reuses = requests.filter(request => reasonOf(request) === 'refresh_token_reused').length;

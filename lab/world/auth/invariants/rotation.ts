@@ -1,16 +1,17 @@
 import { readRefreshToken } from '../../../../lambdas/auth/sessions/refresh-token.ts';
 import { parseSession, sessionKey } from '../../../../lambdas/auth/sessions/session.ts';
+import type { Violate } from '../../invariants/violation.ts';
 import { tokensOf } from '../journal.ts';
-import type { Evidence, ViolateToken } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 
 /** Judges rotation: a refresh token has one successor, and what was used again, or revoked, ends its session. */
-export function judgeRotation(evidence: Evidence, violate: ViolateToken): void {
+export function judgeRotation(evidence: Evidence, violate: Violate): void {
   judgeCounters(evidence, violate);
   judgeSuccessors(evidence, violate);
   judgeEnds(evidence, violate);
 }
 
-function judgeCounters({ world }: Evidence, violate: ViolateToken): void {
+function judgeCounters({ world }: Evidence, violate: Violate): void {
   for (const { before, after, key } of world.history.changesOf('Sessions')) {
     const [earlier, later] = [parseSession(before), parseSession(after)];
     if (!earlier || !later) continue;
@@ -23,7 +24,7 @@ function judgeCounters({ world }: Evidence, violate: ViolateToken): void {
   }
 }
 
-function judgeSuccessors({ requests }: Evidence, violate: ViolateToken): void {
+function judgeSuccessors({ requests }: Evidence, violate: Violate): void {
   const successors = new Map<string, string>();
   for (const request of requests) {
     const [presented, successor] = [request.form.refresh_token, tokensOf(request)?.refresh_token];
@@ -39,7 +40,7 @@ function judgeSuccessors({ requests }: Evidence, violate: ViolateToken): void {
 }
 
 /** An answer says that the session has ended: no other may then be granted. */
-function judgeEnds({ world, requests, verdicts, states }: Evidence, violate: ViolateToken): void {
+function judgeEnds({ world, requests, verdicts, states }: Evidence, violate: Violate): void {
   for (const request of requests) {
     const { id, endpoint, form, answer, endedAt = 0 } = request;
     if (!answer || answer.status >= 500) continue;

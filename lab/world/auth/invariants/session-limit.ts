@@ -1,12 +1,13 @@
 import { parseClient } from '../../../../lambdas/auth/principals/client.ts';
 import { parseUser } from '../../../../lambdas/auth/principals/user.ts';
 import { isExpired, parseSession, type Session } from '../../../../lambdas/auth/sessions/session.ts';
+import type { Violate } from '../../invariants/violation.ts';
 import type { TokenRequest } from '../journal.ts';
 import type { Change } from '../table-history.ts';
-import type { Evidence, ViolateToken } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 
 /** Judges the limit of a user's sessions at one client, write by write: there are never too many, and those end that the contract names. */
-export function judgeSessionLimit({ world, isCalm }: Evidence, violate: ViolateToken): void {
+export function judgeSessionLimit({ world, isCalm }: Evidence, violate: Violate): void {
   const { history, journal, faultClass } = world;
   const places = new Map<string, Place>();
   for (const change of history.changesOf('Sessions')) {

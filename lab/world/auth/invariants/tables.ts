@@ -1,9 +1,10 @@
 import { parseSession } from '../../../../lambdas/auth/sessions/session.ts';
 import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
-import type { Evidence, ViolateToken } from './evidence.ts';
+import type { Violate } from '../../invariants/violation.ts';
+import type { Evidence } from './evidence.ts';
 
 /** Judges what is left in the tables: each item goes by itself one day, and belongs to somebody. */
-export function judgeTables({ world }: Evidence, violate: ViolateToken): void {
+export function judgeTables({ world }: Evidence, violate: Violate): void {
   const { tables } = world;
   const ids = (table: string, name: string) => new Set(tables.items(table).map(item => item[name]));
   const [users, clients, keys] = [ids('Users', 'userId'), ids('Clients', 'clientId'), ids('Keyring', 'keyId')];
@@ -22,7 +23,7 @@ export function judgeTables({ world }: Evidence, violate: ViolateToken): void {
   }
 }
 
-function judgeLockoutItem(item: Item, violate: ViolateToken): void {
+function judgeLockoutItem(item: Item, violate: Violate): void {
   const macs = Object.keys(item)
     .filter(name => name.startsWith('total_'))
     .map(name => name.slice('total_'.length));

@@ -1,12 +1,13 @@
+import type { Violate } from '../../invariants/violation.ts';
 import type { TokenRequest } from '../journal.ts';
 import type { Change } from '../table-history.ts';
-import type { Evidence, ViolateToken } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 
 /**
  * Judges logins that were not answered with tokens: they leave no session behind, but where the process died or the undoing went
  * unanswered. One that stays is never used.
  */
-export function judgeUnansweredLogins({ world, requests }: Evidence, violate: ViolateToken): void {
+export function judgeUnansweredLogins({ world, requests }: Evidence, violate: Violate): void {
   const { journal, history } = world;
   const changes = journal.changesByRequest();
   const used = new Set(

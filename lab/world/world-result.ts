@@ -1,0 +1,34 @@
+import type { Happening } from '@emissor/virtual-cloud';
+import type { FaultClass } from './fault-classes.ts';
+import type { Violation } from './invariants/violation.ts';
+
+/** The kinds of worlds. */
+export const kinds = ['delivery', 'tokens'] as const;
+
+/** A kind of worlds. */
+export type Kind = (typeof kinds)[number];
+
+/** A world, by what makes it: the same three make the same world. */
+export interface WorldName {
+  readonly kind: Kind;
+  readonly seed: number;
+  readonly faultClass: FaultClass;
+}
+
+/** The outcome of a world. */
+export interface WorldResult extends WorldName {
+  /** The same for the same world. */
+  readonly digest: string;
+  /** Events that came, or requests. */
+  readonly asked: number;
+  /** POSTs that were made, or answers with 200. */
+  readonly done: number;
+  readonly deaths: number;
+  /** Milliseconds that something was late at most, as the judge saw it; 0 where nothing can be late. */
+  readonly worstLateness: number;
+  /** Seconds of this thread's processor time. */
+  readonly cpu: number;
+  readonly violations: readonly Violation[];
+  /** Returns what happened to a delivery, a request or a session, and which processes died meanwhile. */
+  readonly trace: (about: string) => readonly Happening[];
+}
