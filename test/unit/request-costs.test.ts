@@ -251,7 +251,7 @@ describe('what a request to {base_url} asks of a full store', () => {
       toDeliveries('GET', at(event, '/reenvios/reenvio_0000000000000000000000')),
     ),
     cancelReplay: [
-      toDeliveries('DELETE', at(registered, '/reenvios/reenvio_0000000000000000000000')),
+      ...[registered, gone].map(event => toDeliveries('DELETE', at(event, '/reenvios/reenvio_0000000000000000000000'))),
       async () => {
         const refused = await world.request('POST', at(registered, '/reenvios'), { body: range });
         counts.take();
