@@ -34,9 +34,12 @@ test('a sum that has more than 38 digits is refused', () => {
 });
 
 describe('against whole numbers of any size', () => {
+  /** At most 18 digits: 10^20 and 10^-18 together would have 39, which DynamoDB refuses. */
+  const most = 10n ** 18n - 1n;
+
   /** A number as ten to the power of -60 times a whole number: all sums and comparisons are those of the whole numbers. */
   const number = fc
-    .tuple(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), fc.integer({ min: -18, max: 2 }))
+    .tuple(fc.bigInt({ min: -most, max: most }), fc.integer({ min: -18, max: 2 }))
     .map(([digits, exponent]) => ({
       text: canonicalNumber(`${digits}e${exponent}`),
       whole: digits * 10n ** BigInt(exponent + 60),
