@@ -27,22 +27,6 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One try of a call, as the service meets it. */
-export interface ServedCall {
-  readonly functionName: string;
-  readonly processId: string;
-  /** Empty while the process starts. */
-  readonly invocationId: string;
-  readonly service: string;
-  /** Named as the SDK's command: `BatchGet`. */
-  readonly operation: string;
-  readonly resource: string;
-  /** How many it asks for: keys, items, messages, statements. */
-  readonly entries: number;
-  /** The name of the error that the service answers with. */
-  readonly error?: string;
-}
-
 /** Makes a call. `effect` happens in the service, half way; it returns the answer, or throws the error that is the answer. */
 export type MakeCall = <Answer extends object>(call: Call, effect: Effect<Answer>) => Promise<Called<Answer>>;
 
@@ -58,7 +42,7 @@ interface CallMetadata {
 }
 
 /** Makes what makes the calls of processes: as the SDK of a function, with three tries of at most a second each. */
-export function makeCalls({ time, costs, faults, note, onCall }: CallWorld): (process: Process) => MakeCall {
+export function makeCalls({ time, costs, faults, note }: CallWorld): (process: Process) => MakeCall {
   let tried = 0;
 
   return function callsOf(process) {
@@ -87,7 +71,6 @@ export function makeCalls({ time, costs, faults, note, onCall }: CallWorld): (pr
           }
           const latency = takes + (fate === 'slow' ? faults.slowness() : 0);
           const leavesAt = process.work(work);
-          const invocationId = process.invocationId();
           time.at(leavesAt + Math.min(latency / 2, limit), () => {
             if (process.diedAt() <= leavesAt) return;
             const outcome = outcomeOf(fate);
@@ -96,7 +79,6 @@ export function makeCalls({ time, costs, faults, note, onCall }: CallWorld): (pr
               call.input,
               outcome.answer,
             ]);
-            if (fate !== 'request_lost') onCall?.({ ...about, invocationId, entries, ...(told && { error: told }) });
             if (fate === 'dies_after') {
               process.kill(`after ${name}`);
               return;
@@ -148,8 +130,6 @@ interface CallWorld {
   readonly costs: Costs;
   readonly faults: Faults;
   readonly note: Note;
-  /** Learns of each try that gets to its service. */
-  readonly onCall?: ((call: ServedCall) => void) | undefined;
 }
 
 interface Outcome<Answer> {

@@ -1,4 +1,4 @@
-import { type Call, type Called, type MakeCall, makeCalls, type ServedCall } from './calls.ts';
+import { type Call, type Called, type MakeCall, makeCalls } from './calls.ts';
 import { type Costs, defaultCosts } from './costs.ts';
 import { executePartially, type Refuse } from './dynamodb/partial.ts';
 import { type FaultPlan, makeFaults } from './faults.ts';
@@ -14,7 +14,6 @@ import type { QueueDefinition, Sent } from './sqs/queue.ts';
 import { makeQueues } from './sqs/queues.ts';
 import { makeTime } from './time.ts';
 
-export type { ServedCall } from './calls.ts';
 export { defaultCosts } from './costs.ts';
 export type { FaultPlan } from './faults.ts';
 export type { FunctionDefinition, InvocationContext, Outcome } from './lambda/definition.ts';
@@ -33,8 +32,6 @@ export interface VirtualCloudDefinition extends RecordOptions {
   readonly functions: readonly FunctionDefinition<ProcessOutside>[];
   readonly faults?: FaultPlan;
   readonly costs?: Partial<Costs>;
-  /** Learns of each try of a call that gets to its service. */
-  readonly onCall?: (call: ServedCall) => void;
 }
 
 /** A method, so that it may ask for commands of its own type. */
@@ -66,7 +63,7 @@ export type VirtualCloud = ReturnType<typeof makeVirtualCloud>;
 
 /** Makes a virtual cloud. The same definition does the same each time. */
 export function makeVirtualCloud(definition: VirtualCloudDefinition) {
-  const { seed, start = Date.UTC(2026, 0, 1), faults: plan = {}, onCall } = definition;
+  const { seed, start = Date.UTC(2026, 0, 1), faults: plan = {} } = definition;
   const costs = { ...defaultCosts, ...definition.costs };
   const randomOf = (name: string) => makeSeededRandom(seed, name);
   const time = makeTime(start, () => processes.leave());
@@ -75,7 +72,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
   const { note } = record;
   const faults = makeFaults(plan, now, randomOf);
   const processes = makeProcesses({ time, costs, note, randomOf }, plan.skew);
-  const callsOf = makeCalls({ time, costs, faults, note, onCall });
+  const callsOf = makeCalls({ time, costs, faults, note });
   const queues = makeQueues(definition.queues ?? [], { time, faults, note });
   const tables = definition.tables?.({ now, random: randomOf('tables') });
   const kms = makeKms(randomOf('kms'));

@@ -1,11 +1,9 @@
-import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import type { Fate } from '../src/faults.ts';
 import {
   makeVirtualCloud,
   type ProcessOutside,
-  type ServedCall,
   ServiceError,
   type VirtualCloudDefinition,
 } from '../src/virtual-cloud.ts';
@@ -70,22 +68,6 @@ it.each<[Fate, number]>([
   ['dies_after', 1],
 ])('%s: the process dies, and the call is never answered', async (fate, effects) => {
   expect(await meet([fate])).toEqual({ status: 'died', effects });
-});
-
-it('tells of each try that gets to its service: whose it is, for how many, and how it was refused', async () => {
-  const told: ServedCall[] = [];
-  const Entries = ['a', 'b'].map(Id => ({ Id, MessageBody: Id }));
-  await run(
-    ['request_lost', 'throttled', 'fine'],
-    ({ sqs }) => sqs.send(new SendMessageBatchCommand({ QueueUrl: 'q', Entries })),
-    { queues: [{ name: 'q' }], onCall: call => told.push(call) },
-  );
-  const about = { functionName: 'f', processId: 'f#1', service: 'sqs', operation: 'SendMessageBatch', resource: 'q' };
-  const invocationId = expect.stringMatching(/^[0-9a-f-]{36}$/);
-  expect(told).toEqual([
-    { ...about, invocationId, entries: 2, error: 'RequestThrottled' },
-    { ...about, invocationId, entries: 2 },
-  ]);
 });
 
 it('a batch that DynamoDB refuses for now is done in part', async () => {
