@@ -1,3 +1,4 @@
+import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { replayRecord } from '../../../../lambdas/delivery/api/answers.ts';
@@ -38,6 +39,20 @@ describe('a replay', { timeout: 30_000 }, () => {
     const states = world.deliveries().map(({ state }) => state);
     expect(states.toSorted()).toEqual([...Array(5).fill('delivered'), 'held', 'held']);
     expect(world.counts).toMatchObject({ Replayed: 3 });
+  });
+
+  it('never sends more than it says there are, though the index lags while it counts', async () => {
+    await fill(3, 'failed');
+    let lags = true;
+    world.intercept((command, next) => {
+      const answer = next(command);
+      if (command instanceof UpdateCommand) lags = false; // what was counted is saved
+      return lags && command instanceof QueryCommand ? { ...answer, Items: [] } : answer;
+    });
+    const { json } = await start();
+    expect(json).toMatchObject({ total: 3, enviadas: 1 });
+    await world.settle();
+    expect(await show(json.id)).toMatchObject({ estado: 'concluido', total: 3, enviadas: 3 });
   });
 
   it('includes desde and excludes ate, and sends what was in the state when it began', async () => {
