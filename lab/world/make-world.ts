@@ -64,6 +64,7 @@ export function makeWorld(
     outsideOf: process => makeWorldOutside(process, receivers),
     telemetryOf: metrics.telemetryOf,
     tokens,
+    searchLogs: filter => cloud.logs(filter),
     costs: [],
     scalingOf: standardPlaces,
     ...parts.stage,

@@ -1,4 +1,4 @@
-import { type ProcessOutside, standardScaling } from '@emissor/virtual-cloud';
+import { type ProcessOutside, standardScaling, type VirtualCloud } from '@emissor/virtual-cloud';
 import type { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
 import type { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
 import type { Lane } from '../../lambdas/delivery/lane-routing.ts';
@@ -25,6 +25,7 @@ export interface Stage {
   readonly outsideOf: (process: ProcessOutside) => WorldOutside;
   readonly telemetryOf: (service: string, process: ProcessOutside) => WorldTelemetry;
   readonly tokens: Tokens;
+  readonly searchLogs: VirtualCloud['logs'];
   /** What each request to {base_url} has asked of the store. */
   readonly costs: RequestCost[];
   readonly scalingOf: Readonly<Record<Lane, Scaling>>;

@@ -61,6 +61,19 @@ const faults: readonly (readonly [fault: string, broken: Partial<Compositions>, 
     reading((_, item) => (String(item.id).startsWith('replays#') ? undefined : item)),
     /by a replay that was cancelled/,
   ],
+  [
+    'undoes changes',
+    storing(({ slowLane, version }) =>
+      slowLane === 'queued' && version ? { version: Number(version) - 1 } : undefined,
+    ),
+    /undone by another/,
+  ],
+  [
+    'suspends for an answer that it does not store',
+    storing(({ attempts }) => (/,\d?410[,"]/.test(JSON.stringify(attempts ?? [])) ? { attempts: [] } : undefined)),
+    /its answer stands nowhere/,
+  ],
+  ['asks the store again and again', askingAgain(), /^GET .* makes \d+ calls/],
   ['counts one more than a replay sent', countingOneMore(), /says it sent/],
   ['removes nothing', answering('DELETE', /criada$/, 204, {}), /and it stays/],
   ['registers nothing', answering('POST', /webhooks$/, 201, {}), /nothing of it was stored/],
@@ -86,6 +99,12 @@ const faults: readonly (readonly [fault: string, broken: Partial<Compositions>, 
   ['tells operators twice', sweepingWith(twice), /operators were told twice/],
   ['tells publishers nothing', consumersWith(() => ({ publish: silently() })), /told of 0 in calm/],
   ['tells publishers twice', consumersWith(({ publish }) => ({ publish: twice(publish) })), /told twice in calm/],
+  ['counts nothing that is held', countingNoneHeld(), /0 × Held/],
+  [
+    'fails once it has swept',
+    { sweep: (...given) => failingAfter(composeSweep(...given)) },
+    /in calm an invocation failed/,
+  ],
 ];
 
 test.each(faults)('A product that %s is found out.', async (_, broken, found) => {
@@ -97,6 +116,24 @@ test.each(faults)('A product that %s is found out.', async (_, broken, found) =>
   }
   expect.unreachable(`No seed has found it, but: ${[...new Set(told)].join('; ')}`);
 });
+
+function countingNoneHeld(): Partial<Compositions> {
+  return {
+    deliver: (environment, outside, telemetry) => {
+      const count: typeof telemetry.count = (metric, by) => {
+        if (metric !== 'Held') telemetry.count(metric, by);
+      };
+      return composeDeliver(environment, outside, { ...telemetry, count });
+    },
+  };
+}
+
+function failingAfter(sweep: ReturnType<typeof composeSweep>): ReturnType<typeof composeSweep> {
+  return async (...given) => {
+    await sweep(...given);
+    throw new Error('It fails.');
+  };
+}
 
 /** Returns consumers with something else that leads out. */
 function consumersWith(change: (outside: ConsumerOutside) => Partial<ConsumerOutside>): Partial<Compositions> {
@@ -198,6 +235,23 @@ function countingOneMore(): Partial<Compositions> {
       composeSweep(environment, { ...outside, dynamo: counting(outside.dynamo) }, telemetry),
     deliveriesApi: (environment, outside, telemetry) =>
       composeDeliveriesApi(environment, { ...outside, dynamo: counting(outside.dynamo) }, telemetry),
+  };
+}
+
+/** Returns an API that reads each item three times. */
+function askingAgain(): Partial<Compositions> {
+  const again =
+    (dynamo: Dynamo): Dynamo =>
+    async (command, options) => {
+      if (command instanceof BatchGetCommand) {
+        await dynamo(command, options);
+        await dynamo(command, options);
+      }
+      return dynamo(command, options);
+    };
+  return {
+    webhooksApi: (environment, outside, telemetry) =>
+      composeWebhooksApi(environment, { ...outside, dynamo: again(outside.dynamo) }, telemetry),
   };
 }
 

@@ -1,24 +1,18 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { faultClasses } from '../../world/fault-classes.ts';
 import { readFoundSeeds } from '../../world/gate.ts';
-import { runSeeds, type SeedReport } from '../../world/run-seeds.ts';
+import { runWorld } from '../../world/run-world.ts';
 import type { Kind, WorldName } from '../../world/world-result.ts';
 
 /** The same for every change: forty. `.ci/run` adds three hundred of the change's own, and each night brings new ones. */
 const fixed = [...seedsOf('delivery', 1), ...seedsOf('tokens', 7)];
-const worlds = [...fixed, ...readFoundSeeds()].map((name, index) => ({ index, ...name }));
-let reports: readonly SeedReport[];
 
-beforeAll(async () => {
-  reports = await runSeeds(worlds, () => {});
-}, 300_000);
-
-test.each(worlds)(
+test.each([...fixed, ...readFoundSeeds()])(
   'Every promise is kept in the world of $kind $seed with the faults $faultClass',
-  ({ index, kind }) => {
-    const { violations, asked = 0, done } = reports[index] ?? {};
+  async name => {
+    const { violations, asked, done } = await runWorld(name);
     expect(violations).toEqual([]);
-    expect(done).toBeGreaterThan(Math.max(100, leastDone[kind] * asked));
+    expect(done).toBeGreaterThan(Math.max(100, leastDone[name.kind] * asked));
   },
 );
 

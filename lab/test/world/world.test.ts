@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, test } from 'vitest';
 import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.composition.ts';
 import { composeDeliver } from '../../../lambdas/delivery/worker/deliver.composition.ts';
@@ -61,6 +62,32 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
       },
     },
     /the metric does not say so/,
+  ],
+  [
+    'logs what it refuses as without a webhook',
+    {
+      deliver: (environment, outside, telemetry) => {
+        const { log } = telemetry;
+        const warn: typeof log.warn = (message, fields) =>
+          log.warn(message === 'event.refused' ? 'event.without_webhook' : message, fields);
+        return composeDeliver(environment, outside, { ...telemetry, log: { ...log, warn } });
+      },
+    },
+    /"events find" says no webhook, and it is refused/,
+  ],
+  [
+    'moves what it refuses twice',
+    {
+      deliver: (environment, outside, telemetry) => {
+        const send = async (command: Parameters<typeof outside.sqs.send>[0]) => {
+          const isMove = command instanceof SendMessageCommand && command.input.QueueUrl === 'dead-letters';
+          if (isMove) await outside.sqs.send(command);
+          return outside.sqs.send(command);
+        };
+        return composeDeliver(environment, { ...outside, sqs: { send } }, telemetry);
+      },
+    },
+    /among the dead letters twice/,
   ],
   ['has no sweeper', { sweep: () => async () => undefined }, /pending after all/],
 ];

@@ -1,4 +1,9 @@
-import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import {
+  CloudWatchLogsClient,
+  DescribeLogGroupsCommand,
+  GetQueryResultsCommand,
+  StartQueryCommand,
+} from '@aws-sdk/client-cloudwatch-logs';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
@@ -6,6 +11,7 @@ import type { FunctionDefinition, ProcessOutside } from '@emissor/virtual-cloud'
 import { actions as accountActions } from '../../../bin/actions/accounts.ts';
 import type { AwsClient } from '../../../bin/actions/aws-clock.ts';
 import { actions as letterActions } from '../../../bin/actions/dlq.ts';
+import { actions as eventActions } from '../../../bin/actions/events.ts';
 import { makeTarget, type Target, type Task } from '../../../bin/actions/target.ts';
 import { actions as webhookActions } from '../../../bin/actions/webhooks.ts';
 import type { ConnectionSettings, ServiceOf } from '../../../bin/actions/world.ts';
@@ -18,12 +24,17 @@ import { makeAdmission } from '../admission.ts';
 import { eventName } from '../arrival.ts';
 import { deadLetters, queueOf, type Stage } from '../stage.ts';
 import { minute } from '../times.ts';
-import '../../../bin/actions/audit-log.ts'; // actions import it when they begin: by then it must be there
+// Actions import these when they begin: by then they must be there.
+import '../../../bin/actions/audit-log.ts';
+import '../../../bin/actions/cloudwatch.ts';
+import '../../../bin/actions/queues.ts';
+import '../../../bin/actions/stores.ts';
 
 /** What an operator is asked to do. */
 export type OperatorWork =
   | { readonly work: 'suspend' | 'reactivate' | 'deleteAccount' | 'admit'; readonly account: string }
   | { readonly work: 'redrive' }
+  | { readonly work: 'find'; readonly deliveryIds: readonly string[] }
   /** Opens what is sealed, for the judge. */
   | { readonly work: 'open'; readonly sealed: readonly Sealed[] };
 
@@ -34,13 +45,13 @@ export interface Sealed {
 }
 
 /** Returns the operators as a function: they work with the code of their own commands. */
-export function operatorFunction({ outsideOf, tokens }: Stage): FunctionDefinition<ProcessOutside> {
+export function operatorFunction({ outsideOf, tokens, searchLogs }: Stage): FunctionDefinition<ProcessOutside> {
   return {
     name: operatorName,
     timeout: 10 * minute,
     start: process => {
       const outside = outsideOf(process);
-      const task = taskOn(targetOf(process));
+      const task = taskOn(targetOf(process, searchLogs));
       const admission = makeAdmission(outside, tokens);
       const keyring = makeKeyring({ ...outside.time, dynamo: outside.dynamo, kms: outside.kms, table: 'Keyring' });
       const sealing = makeSealing(keyring, outside.random);
@@ -57,10 +68,21 @@ export function operatorFunction({ outsideOf, tokens }: Stage): FunctionDefiniti
             return admission.admit(asked.account);
           case 'redrive':
             return letterActions.redriveLetters(task, { rate: 10, limit: 1_000 });
+          case 'find':
+            return find(asked.deliveryIds);
           case 'open':
             return Promise.all(asked.sealed.map(({ text, binding }) => sealing.open(text, binding)));
         }
       };
+
+      async function find(deliveryIds: readonly string[]): Promise<readonly string[]> {
+        const verdicts: string[] = [];
+        for (const deliveryId of deliveryIds) {
+          const { found } = await eventActions.findPublished(task, { deliveryId }, {});
+          verdicts.push(found.verdict);
+        }
+        return verdicts;
+      }
     },
   };
 }
@@ -80,7 +102,7 @@ function taskOn(target: Target): Task {
   };
 }
 
-function targetOf(process: ProcessOutside): Target {
+function targetOf(process: ProcessOutside, searchLogs: Stage['searchLogs']): Target {
   const { time, random, dynamodb } = process;
   return makeTarget(
     { label: 'the world', outputs, unreachable: 'the world does not answer' },
@@ -108,8 +130,32 @@ function targetOf(process: ProcessOutside): Target {
     const known = [CloudWatchLogsClient, STSClient].find(each => client instanceof each);
     if (!known) throw new TypeError('This world does not know that service.');
     const call = { service: 'operator', operation: known.name, takes: 10 };
-    return () => process.call(call, () => ({ Arn: 'arn:aws:iam::111122223333:user/operator' }));
+    return command =>
+      process.call(call, () => logsAnswer(command, searchLogs) ?? { Arn: 'arn:aws:iam::111122223333:user/operator' });
   }
+}
+
+/** Answers a search for the lines that contain an id, as CloudWatch Logs does: the id of a query is the query. */
+function logsAnswer(command: unknown, searchLogs: Stage['searchLogs']): object | undefined {
+  if (command instanceof DescribeLogGroupsCommand) {
+    return { logGroups: [{ logGroupName: command.input.logGroupNamePrefix }] };
+  }
+  if (command instanceof StartQueryCommand) return { queryId: command.input.queryString };
+  if (!(command instanceof GetQueryResultsCommand)) return undefined;
+  const [, text = ''] = /@message like \/([^/]*)\//.exec(command.input.queryId ?? '') ?? [];
+  const lines = searchLogs({ text }).toReversed();
+  return {
+    status: 'Complete',
+    results: lines.map(({ at, text }) => row({ '@timestamp': insightsTime(at), '@message': text })),
+  };
+}
+
+function row(cells: Readonly<Record<string, string>>): readonly object[] {
+  return Object.entries(cells).map(([field, value]) => ({ field, value }));
+}
+
+function insightsTime(at: number): string {
+  return new Date(at).toISOString().replace('T', ' ').replace('Z', '');
 }
 
 /** The virtual queues know no long polls. */
@@ -124,5 +170,6 @@ const outputs = {
   RetryQueueUrl: queueOf.retry,
   DeadLetterQueueUrl: deadLetters.queue,
   AuditLogGroup: 'audit',
+  DeliveryLogGroups: 'delivery',
   Region: 'sa-east-1',
 };

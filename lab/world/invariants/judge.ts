@@ -4,6 +4,7 @@ import { judgeAttempts } from './attempts.ts';
 import { judgeCosts } from './costs.ts';
 import { judgeDeliveries } from './deliveries.ts';
 import { type Evidence, gatherEvidence } from './evidence.ts';
+import { judgeFindings } from './findings.ts';
 import { judgeHistories } from './histories.ts';
 import { judgeMetrics } from './metrics.ts';
 import { judgeOrphans } from './orphans.ts';
@@ -24,10 +25,11 @@ export function makeJudge(world: World, began: number) {
   };
   const judgements: readonly Judgement[] = [
     deliveries,
-    judgeMetrics(world, violate),
+    judgeMetrics(world, evidence, violate),
     judgePosts(world, began, evidence, violate),
     judgeAttempts(world, evidence, violate),
     judgeHistories(world, began, evidence, violate),
+    judgeFindings(world, began, violate),
     judgeRequests(world, evidence, violate),
     judgeReplays(world, evidence, violate),
     judgeAnnouncements(world, evidence, violate),

@@ -1,11 +1,17 @@
+import { isTest } from '../../../lambdas/delivery/delivery.ts';
 import { judgedLateness } from '../../../lambdas/delivery/lateness.ts';
 import type { World } from '../make-world.ts';
 import { minute } from '../times.ts';
+import type { Evidence } from './evidence.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges whether the metrics say what happened: the alarms of operators see nothing else. */
-export function judgeMetrics({ cloud, watched, metrics, accounts, faultClass }: World, violate: Violate): Judgement {
+export function judgeMetrics(
+  { cloud, watched, metrics, accounts, faultClass }: World,
+  evidence: () => Evidence,
+  violate: Violate,
+): Judgement {
   return { look, judgeEnd };
 
   /** What is late for long is seen by each sweep that succeeds. Where none does, the alarm of the sweeper rings. */
@@ -34,12 +40,28 @@ export function judgeMetrics({ cloud, watched, metrics, accounts, faultClass }: 
     if (metrics.sum('Delivered') !== successes.length) {
       violate(`${metrics.sum('Delivered')} × Delivered, and ${successes.length} successes`);
     }
-    if (faultClass === 'calm')
-      for (const account of accounts)
-        judgeLines(
-          account,
-          lines.map(({ text }) => text),
-        );
+    if (faultClass !== 'calm') return;
+    for (const account of accounts)
+      judgeLines(
+        account,
+        lines.map(({ text }) => text),
+      );
+    for (const [state, metric] of Object.entries(metricOf)) judgeEnds(state, metric);
+    const failed = cloud.trace(({ kind, text }) => kind === 'invocation' && text.includes(' failed'));
+    for (const { text } of failed) violate(`in calm an invocation failed: ${text}`);
+  }
+
+  /** Where nothing goes wrong, each delivery that came to an end was counted, but for tests and what a cancelled replay left as it was. */
+  function judgeEnds(state: string, metric: string): void {
+    const left = cloud.logs({ text: '"message":"delivery.replay_cancelled"' });
+    let ends = -left.filter(({ text }) => text.includes(`"state":"${state}"`)).length;
+    for (const [id, changes] of evidence().deliveries) {
+      if (isTest({ id })) continue;
+      ends += changes.filter(
+        ({ delivery }, index) => delivery?.state === state && changes[index - 1]?.delivery?.state !== state,
+      ).length;
+    }
+    if (metrics.sum(metric) !== ends) violate(`${metrics.sum(metric)} × ${metric}, and ${ends} became ${state}`);
   }
 
   /** Where nothing goes wrong and nobody changes anything, each attempt that is recorded was told. */
@@ -59,6 +81,9 @@ const lineOf: Readonly<Record<string, RegExp>> = {
   DuplicateDropped: /"message":"event\.duplicate"/,
   ConflictingCopyDropped: /"message":"event\.conflicting_copy"/,
 };
+
+/** The metric of each state in which a delivery ends, but `delivered`. */
+const metricOf: Readonly<Record<string, string>> = { failed: 'Exhausted', held: 'Held', cancelled: 'Cancelled' };
 
 /** Two sweeps begin in this time, and the first of them has ended. */
 const longestSweep = 2.25 * minute;

@@ -1,0 +1,33 @@
+import { sentAt } from '../arrival.ts';
+import type { World } from '../make-world.ts';
+import { storedDeliveries } from './stored.ts';
+import type { Judgement, Violate } from './violation.ts';
+
+/** Judges that `events find` tells rightly what became of an event. */
+export function judgeFindings(
+  { cloud, watched, publications, people }: World,
+  began: number,
+  violate: Violate,
+): Judgement {
+  return { judgeEnd };
+
+  function judgeEnd(): void {
+    const deliveries = storedDeliveries(watched);
+    for (const publication of publications) {
+      const { account, deliveryId, isMalformed } = publication;
+      const verdict = people.found().get(deliveryId);
+      const isKept = !people.wasDeleted(account, began + sentAt(publication));
+      if (verdict === undefined || !isKept) continue;
+      const delivery = deliveries.get(deliveryId);
+      const right = delivery ? [delivery.state] : isMalformed ? ['refused'] : verdictsWithoutDelivery(deliveryId);
+      if (!right.some(one => one === verdict)) violate(`"events find" says ${verdict}, and it is ${right}`, deliveryId);
+    }
+  }
+
+  /** An attempt whose webhook was deleted before its outcome could be stored is told of by the log alone. */
+  function verdictsWithoutDelivery(deliveryId: string): readonly string[] {
+    const about = cloud.logs({ text: deliveryId }).map(({ text }) => text);
+    const isAttempted = about.some(line => line.includes('"delivery.outcome_not_stored"'));
+    return isAttempted ? ['delivered', 'cancelled'] : ['no webhook'];
+  }
+}
