@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
@@ -17,6 +18,10 @@ export interface BurstRow {
   readonly perSecond: number;
   /** Processor time of the functions' processes alone, in milliseconds. */
   readonly cpuPerDelivery: number;
+  /** Of the events, those that were shed when they were first received. */
+  readonly shed: number;
+  /** Of the events, those that were left to another lane. */
+  readonly moved: number;
 }
 
 /** Publishes bursts through a whole local run each. Its receiver answers after 20 ms. */
@@ -55,7 +60,10 @@ async function measureBurst(events: number): Promise<BurstRow> {
       await untilReceived(ask, warmUp + events);
       const seconds = (performance.now() - start) / 1_000;
       await pause(500); // the last outcomes are stored
-      return { events, perSecond: events / seconds, cpuPerDelivery: (processorTime(consumers) - before) / events };
+      const cpuPerDelivery = (processorTime(consumers) - before) / events;
+      const log = readFileSync(run.logFile, 'utf8');
+      const [shed, moved] = ['delivery.shed', 'delivery.moved'].map(line => log.split(`  ${line}`).length - 1);
+      return { events, perSecond: events / seconds, cpuPerDelivery, shed: shed ?? 0, moved: moved ?? 0 };
     } finally {
       await run.stop();
     }

@@ -113,11 +113,18 @@ ${markdownTable(
 /** Describes bursts of events. */
 export function describeBursts(rows: readonly BurstRow[]): string {
   return `Events of one account, published as fast as the queue takes them, to a receiver that answers after 20 ms. Processor time is that of
-the functions' processes alone; queue, store and receiver share the machine with them.
+the functions' processes alone; queue, store and receiver share the machine with them. An event is shed where it has to come again, and
+moved where another lane makes its attempt.
 
 ${markdownTable(
-  ['events', 'a second', 'CPU per delivery, ms'],
-  rows.map(({ events, perSecond, cpuPerDelivery }) => [String(events), fixed(perSecond, 0), fixed(cpuPerDelivery, 2)]),
+  ['events', 'a second', 'CPU per delivery, ms', 'shed', 'moved'],
+  rows.map(({ events, perSecond, cpuPerDelivery, shed, moved }) => [
+    String(events),
+    fixed(perSecond, 0),
+    fixed(cpuPerDelivery, 2),
+    String(shed),
+    String(moved),
+  ]),
 )}`;
 }
 
