@@ -130,11 +130,16 @@ export const unansweredWindow = 10 * second;
 export const attemptsPerProcess = { first: 300, retry: 300, slow: 200 } as const;
 
 /**
- * Of these, messages of one webhook in the quick lanes: 25, so that a burst to a healthy receiver passes, but 5 where ten are
- * other webhooks'. Further messages are shed; one that is received for the fifth time is stored and left to the retry lane, due
- * after `webhookLimitWait`.
+ * Of these, messages of one webhook in the quick lanes: 25, and 5 where ten are other webhooks'. One that is quick is given one more for
+ * each that it has finished, up to 100, so that a burst to a healthy receiver passes: less beside others, and none once one of its
+ * messages is in hand for more than half a second. Where it has all of a process, no more is received than it has places for, until a
+ * message is in hand for `awaitedFor`. Further messages are shed; one that is received for the fifth time is stored and
+ * left to the retry lane, due after `webhookLimitWait`.
  */
-export const attemptsPerWebhook = { places: 25, besideOthers: 5, others: 10 } as const;
+export const attemptsPerWebhook = {
+  ...{ places: 25, whileQuick: 100, quickFor: second / 2, awaitedFor: second / 5 },
+  ...{ besideOthers: 5, others: 10 },
+} as const;
 
 /** A process receives no more while this many of its messages wait for our own work, and not for a receiver. */
 export const messagesInOwnWork = 30;

@@ -32,17 +32,19 @@ export function makeIsolation(
     readonly slowRate: number;
     /** The lane whose consumer is at work. */
     readonly lane: Lane;
-  } & Pick<Time, 'now' | 'turn'> &
+  } & Pick<Time, 'now' | 'elapsed' | 'turn'> &
     DeliveryTelemetry,
 ) {
-  const { dynamo, table, slowRate: rate, lane, now } = parts;
+  const { dynamo, table, slowRate: rate, lane, now, elapsed } = parts;
   const slownessStore = makeSlownessStore({ dynamo, table, now, rate });
   const slots = {
     reserveSlot: makeSlotReservations(slownessStore, parts.turn),
     waitInTable: makeWaitInTable({ ...parts, slownessStore }),
   };
+  const limit = makeConcurrencyLimit(attemptsPerWebhook, elapsed);
   return {
-    admit: makeAdmission({ limit: makeConcurrencyLimit(attemptsPerWebhook), lane }),
+    admit: makeAdmission({ limit, lane }),
+    hasRoomFor: limit.hasRoomFor,
     tracker: makeSlownessTracker({ ...parts, store: slownessStore, quickCounts: makeRecentCounts() }),
     dnsTimeouts: makeDnsTimeouts(now),
     sendAgain: makeSendAgain(parts),

@@ -54,11 +54,13 @@ export function makeConsumer(
     readonly attemptTimeoutMs: number;
     /** Messages that are processed at once at most. */
     readonly maxInFlight: number;
+    /** Returns whether so many further messages are likely to be admitted. */
+    readonly hasRoomFor: (more: number) => boolean;
     readonly random: Random;
   } & Pick<Time, 'pause' | 'elapsed' | 'turn'> &
     DeliveryTelemetry,
 ): Consumer {
-  const { process, settled, attemptTimeoutMs, maxInFlight, pause, elapsed, random, count } = dependencies;
+  const { process, settled, attemptTimeoutMs, maxInFlight, hasRoomFor, pause, elapsed, random, count } = dependencies;
   const visibility = makeMessageVisibility(dependencies);
   const queue = makeQueueReceiver({ ...dependencies, visibilityMs: attemptTimeoutMs + timeAroundAttempt });
 
@@ -147,7 +149,8 @@ export function makeConsumer(
       lateness <= maxPauseLateness &&
       inHand.countOwnWork() < messagesInOwnWork &&
       inHand.count() > 0 &&
-      inHand.count() + receiveBatch <= maxInFlight
+      inHand.count() + receiveBatch <= maxInFlight &&
+      hasRoomFor(receiveBatch)
     );
   }
 }

@@ -64,5 +64,6 @@ export function composeDeliver(
     schedule: environment.RETRY_SCHEDULE,
     demandsUrl: environment.DEMANDS_URL,
   });
-  return makeConsumer({ ...shared, ...processing, maxInFlight: attemptsPerProcess[lane] });
+  const { hasRoomFor } = isolation;
+  return makeConsumer({ ...shared, ...processing, hasRoomFor, maxInFlight: attemptsPerProcess[lane] });
 }

@@ -4,8 +4,8 @@ import { makeConcurrencyLimit } from '../../../../lambdas/delivery/isolation/con
 import type { Lane } from '../../../../lambdas/delivery/lane-routing.ts';
 
 const owner = { accountId: 'conta-1', eventName: 'demanda.criada' } as const;
-const admissionIn = (lane: Lane) =>
-  makeAdmission({ limit: makeConcurrencyLimit({ places: 2, besideOthers: 2, others: 1 }), lane });
+const places = { places: 2, whileQuick: 2, quickFor: 1, awaitedFor: 1, besideOthers: 2, others: 1 };
+const admissionIn = (lane: Lane) => makeAdmission({ limit: makeConcurrencyLimit(places, () => 0), lane });
 const quickLanes = ['first', 'retry'] as const;
 
 describe('the admission of a message', () => {

@@ -21,14 +21,25 @@ interface Circumstances {
   readonly queued?: Message[][];
   /** By how much each pause takes longer than it should, in milliseconds. */
   readonly lateness?: () => number;
+  /** Whether so many further messages would be admitted. @default always */
+  readonly hasRoomFor?: (more: number) => boolean;
   /** The number that is drawn. @default 0.5 */
   readonly random?: number;
 }
 
+const always = () => true;
+
 /** A consumer that never sleeps: a pause ends when the test says so, or at once where `pausesEnd`. */
 const consumerOf = (
   process: ProcessRecord,
-  { remaining = 45_000, sqsFails, queued = [], lateness = () => 0, random = 0.5 }: Circumstances = {},
+  {
+    remaining = 45_000,
+    sqsFails,
+    queued = [],
+    lateness = () => 0,
+    hasRoomFor = always,
+    random = 0.5,
+  }: Circumstances = {},
 ) => {
   const changes: object[] = [];
   /** Receipts, call by call. */
@@ -55,6 +66,7 @@ const consumerOf = (
     describe: () => ({}),
     attemptTimeoutMs: 15_000,
     maxInFlight: 100,
+    hasRoomFor,
     elapsed: () => moment,
     pause: async milliseconds => {
       const begun = moment;
@@ -447,6 +459,23 @@ describe('a consumer that waits for receivers', () => {
     await answer;
   });
 
+  // Of 10,320 events of one healthy webhook it received 6,601 for nothing.
+  it('receives nothing where ten more would not be admitted, and looks again soon', async () => {
+    const asked: number[] = [];
+    const held = holding();
+    const { consume, receives, pauses } = consumerOf(held.process, {
+      queued: [messagesOf(10)],
+      hasRoomFor: more => asked.push(more) !== 2,
+    });
+    const answer = consume(recordOf('a'), recordOf('b'));
+    await rounds(6);
+    expect(asked.slice(0, 3)).toEqual([10, 10, 10]);
+    expect(pauses.slice(0, 4)).toEqual([100, 1, 10, 100]);
+    expect(receives()).toBeGreaterThan(1);
+    held.endAll();
+    await answer;
+  });
+
   it('receives nothing more once a message could not be processed: that is ours', async () => {
     const held = holding();
     const process: ProcessRecord = async (record, onAttempt) => {
@@ -510,6 +539,7 @@ describe('a consumer that waits for receivers', () => {
         describe: () => ({}),
         attemptTimeoutMs: 15_000,
         maxInFlight: 100,
+        hasRoomFor: always,
         pause: systemTime.turn,
         random: () => 0.5,
       });
