@@ -1,21 +1,17 @@
 /**
  * `npm run chaos`: publishes thousands of events to the local cloud while receivers misbehave, consumers are killed, the
- * store throttles and the queues deliver twice. Then it measures how attacks delay other accounts, what floods below the headers
- * cost, how many guesses of a password get in before the lockout, and what floods of requests take from logins. Ends with 1 if an
- * event is lost, comes too late, ends in the wrong state or cannot be accounted for, if an attack or a flood delays others too long, if too many
+ * store throttles and the queues deliver twice. Then it measures what floods below the headers cost, how many guesses of a password
+ * get in before the lockout, and what floods of requests take from logins. Ends with 1 if an event is lost, comes too late, ends in the wrong state or cannot be accounted for, if a flood delays others too long, if too many
  * guesses get in, or if a flood of another path than theirs refuses logins.
  */
 import { runChaos } from './chaos-run.ts';
 import { describeFloods } from './flood-report.ts';
 import { measureFloods } from './floods.ts';
-import { measureIsolation } from './isolation.ts';
-import { planRuns } from './isolation-plan.ts';
-import { describeIsolation } from './isolation-report.ts';
 import { describeLoginFloods, loginFloodRun, measureLoginFloods } from './login-floods.ts';
 import { type ChaosOptions, readOptions, usage } from './options.ts';
 import { describeGuesses, guessRun, measureGuesses } from './password-guesses.ts';
 import { describeChaos } from './report.ts';
-import { floodRun, isolationRun, withoutKills } from './run-settings.ts';
+import { floodRun, withoutKills } from './run-settings.ts';
 
 // A signal becomes an `exit`, which ends the local run too.
 for (const [signal, code] of [
@@ -39,17 +35,15 @@ function readOrExit(): ChaosOptions {
 }
 
 /** Tries the parts that the options name. Returns whether every promise is kept. */
-async function areKept({ part, settings, rounds, attacks }: ChaosOptions): Promise<boolean> {
+async function areKept({ part, settings }: ChaosOptions): Promise<boolean> {
   try {
     if (part === 'faults') return await isNothingLost(settings);
     if (part === 'guesses') return await isLockoutHeld();
     if (part === 'login-floods') return await areLoginsLeftAlone();
     if (part === 'tls-floods') return await areFloodsHeld();
-    if (part === 'isolation') return await isIsolationHeld(attacks, rounds);
     const isComplete = await isNothingLost(settings);
-    const isHeld = await isIsolationHeld(attacks, rounds);
     const others = [await areFloodsHeld(), await isLockoutHeld(), await areLoginsLeftAlone()];
-    return [isComplete, isHeld, ...others].every(Boolean);
+    return [isComplete, ...others].every(Boolean);
   } catch (error) {
     console.error(error);
     return false;
@@ -68,16 +62,6 @@ async function isNothingLost(settings: ChaosOptions['settings']): Promise<boolea
     areNone &&= report.findings.length === 0;
   }
   return areNone;
-}
-
-async function isIsolationHeld(attacks: ChaosOptions['attacks'], rounds: number): Promise<boolean> {
-  say('Measuring isolation …');
-  const { text, isHeld } = describeIsolation(
-    await measureIsolation(planRuns(attacks, rounds), isolationRun, say),
-    isolationRun,
-  );
-  console.log(`\n# Isolation between accounts\n\n${text}`);
-  return isHeld;
 }
 
 async function areFloodsHeld(): Promise<boolean> {

@@ -1,23 +1,17 @@
 import { parseArgs } from 'node:util';
-import type { Attack } from './attacks.ts';
 import type { ChaosSettings } from './chaos-run.ts';
-import { attacksNamed } from './isolation-plan.ts';
 import { fullRun } from './run-settings.ts';
 
 /** The output of `npm run chaos -- --help`. */
 export const usage = `npm run chaos -- [OPTIONS]
 
-Publishes events while everything goes wrong, measures how attacks delay other accounts, what floods below the headers
-cost, how many guesses of a password get in before the lockout, and what floods of requests take from logins. Nothing else should run on the machine meanwhile.
+Publishes events while everything goes wrong, measures what floods below the headers cost, how many guesses of a password get in before the lockout, and what floods of requests take from logins. Nothing else should run on the machine meanwhile.
 
   --events N          number of events (${fullRun.events})
   --accounts N        number of accounts (${fullRun.accounts})
   --seed N            seed of the random choices (${fullRun.seed})
   --minutes N         each run of events gives up after N minutes (${fullRun.limit / 60_000})
   --faults            publishes events amid faults only: once while no process dies, once while some do
-  --isolation         measures isolation only, for half an hour
-  --runs N            with it: local runs in each order of the queues (3); 1 takes 10 minutes
-  --attack NAME-PART  with it: only attacks whose name contains this, the first of them as the first of its run
   --guesses           measures the lockout only
   --tls-floods        measures what floods below the headers of an answer cost only
   --login-floods      measures logins beside floods of requests only
@@ -29,9 +23,6 @@ export interface ChaosOptions {
   /** The part to run: all of it, or one. */
   readonly part: 'all' | Part;
   readonly settings: ChaosSettings;
-  /** Runs of the isolation measurement in each order, and its attacks. */
-  readonly rounds: number;
-  readonly attacks: readonly Attack[];
   readonly help: boolean;
 }
 
@@ -49,9 +40,6 @@ export function readOptions(args: readonly string[]): ChaosOptions {
       ...{ events: text, accounts: text, seed: text, minutes: text },
       ...{
         faults: flag,
-        isolation: flag,
-        runs: text,
-        attack: text,
         'tls-floods': flag,
         guesses: flag,
         'login-floods': flag,
@@ -59,10 +47,9 @@ export function readOptions(args: readonly string[]): ChaosOptions {
       },
     },
   });
-  const { isolation, runs, attack, help } = values;
+  const { help } = values;
   const chosen = parts.filter(part => values[part]);
   if (chosen.length > 1) throw new TypeError(`${chosen.map(part => `--${part}`).join(' and ')} exclude each other.`);
-  if (!isolation && (runs ?? attack) !== undefined) throw new TypeError('--runs and --attack need --isolation.');
   return {
     part: chosen[0] ?? 'all',
     settings: {
@@ -72,14 +59,12 @@ export function readOptions(args: readonly string[]): ChaosOptions {
       seed: wholeNumber(values.seed, fullRun.seed),
       limit: wholeNumber(values.minutes, fullRun.limit / 60_000) * 60_000,
     },
-    rounds: wholeNumber(runs, 3),
-    attacks: attacksNamed(attack ?? ''),
     help,
   };
 }
 
 /** The parts that can be measured alone. */
-const parts = ['faults', 'isolation', 'tls-floods', 'guesses', 'login-floods'] as const;
+const parts = ['faults', 'tls-floods', 'guesses', 'login-floods'] as const;
 type Part = (typeof parts)[number];
 
 function wholeNumber(text: string | undefined, otherwise: number): number {

@@ -3,7 +3,7 @@ import type { HostDelays } from '@emissor/local-cloud/internet/hosts-file';
 import type { AttemptResult, DeliveryState } from '../../lambdas/delivery/delivery.ts';
 
 /** A complete request, and how many with the same `webhook-id` came before it. */
-export interface Visit {
+interface Visit {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly earlier: number;

@@ -17,27 +17,12 @@ export interface Registration {
   readonly authorization: string;
   /** Deletes the webhook. */
   remove(): Promise<void>;
-  /** Replaces its URL by another one of the same receiver. */
-  replace(): Promise<void>;
-  /** Asks for another attempt at a delivery. Returns whether that was accepted: not yet known or too many are refused. */
-  resend(deliveryId: string): Promise<boolean>;
 }
 
 /** The webhooks that an account is to have: the behaviour of the receiver for each of its first events. */
 export interface AccountPlan {
   readonly account: string;
   readonly behaviours: readonly ReceiverBehaviour[];
-}
-
-/** Plans accounts, with one webhook each unless it is said, whose receivers all behave alike. */
-export function accountsOf(
-  prefix: string,
-  count: number,
-  behaviour: ReceiverBehaviour,
-  webhooks = 1,
-): readonly AccountPlan[] {
-  const behaviours = Array.from({ length: webhooks }, () => behaviour);
-  return Array.from({ length: count }, (_, index) => ({ account: `${prefix}${index}`, behaviours }));
 }
 
 /** Returns the host name of the receiver of an account's nth webhook. */
@@ -60,21 +45,7 @@ export async function registerWebhooks(
       const host = hostOf(account, index);
       const authorization = `Bearer ${randomId(30)}`;
       const remove = async () => void (await call('DELETE', `/v1/webhooks/${eventName}`, [204]));
-      let replacements = 0;
-      const replace = async () => {
-        replacements += 1;
-        const url = `https://${host}${pathOf(behaviour)}?${replacements}`;
-        await call('PUT', `/v1/webhooks/${eventName}`, [200], { url, autorizacao: authorization });
-      };
-      const resend = async (deliveryId: string) => {
-        const { status } = await call(
-          'POST',
-          `/v1/webhooks/${eventName}/entregas/${deliveryId}/reenvio`,
-          [202, 404, 429],
-        );
-        return status === 202;
-      };
-      const registration = { account, eventName, behaviour, host, authorization, remove, replace, resend };
+      const registration = { account, eventName, behaviour, host, authorization, remove };
       if (behaviour.isUnregistered) return { ...registration, secret: '' };
       const input = { evento: eventName, url: `https://${host}${pathOf(behaviour)}`, autorizacao: authorization };
       const { json } = await call('POST', '/v1/webhooks', [201], input);

@@ -1,6 +1,5 @@
 import type { ChaosSettings } from './chaos-run.ts';
 import type { FloodSettings } from './floods.ts';
-import type { IsolationSettings } from './isolation.ts';
 
 /** The long run: it waits for recoveries that take minutes. */
 export const fullRun: ChaosSettings = {
@@ -70,19 +69,6 @@ export const shortRun: ChaosSettings = {
     burstPeriod: 2_000,
     afterwards: {},
   },
-};
-
-/** The attacks of `lab/world/isolation`, scaled down to what two processors can do beside everything else that runs on them. */
-export const isolationRun: IsolationSettings = {
-  healthy: 8,
-  failing: 2,
-  rate: 1,
-  length: 13_000, // more than 100 first attempts, so that the 99th percentile forgives one, and half an hour in all
-  places: { first: 4, retry: 2, slow: 2 },
-  attemptTimeout: 6_000,
-  answersAfter: 100,
-  wait: 2_000,
-  longestExtra: 1_000,
 };
 
 /** Floods as fast as another process makes them. */

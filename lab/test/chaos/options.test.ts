@@ -1,37 +1,28 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { attacks } from '../../chaos/attacks.ts';
 import { readOptions } from '../../chaos/options.ts';
 import { fullRun } from '../../chaos/run-settings.ts';
 
 describe('the options of a chaos run', () => {
   it('have defaults', () => {
-    expect(readOptions([])).toEqual({ part: 'all', settings: fullRun, rounds: 3, attacks, help: false });
+    expect(readOptions([])).toEqual({ part: 'all', settings: fullRun, help: false });
   });
 
-  it('choose a part, and the runs and attacks of isolation', () => {
+  it('choose a part', () => {
     expect(readOptions(['--guesses']).part).toBe('guesses');
     expect(readOptions(['--faults', '--events', '800', '--seed', '7'])).toMatchObject({
       part: 'faults',
       settings: { events: 800, seed: 7 },
     });
-    const { part, rounds, attacks: chosen } = readOptions(['--isolation', '--runs', '1', '--attack', 'burst of 600']);
-    expect({ part, rounds }).toEqual({ part: 'isolation', rounds: 1 });
-    expect(chosen.map(({ name }) => name)).toEqual(['always hangs, burst of 600']);
   });
 
-  it.each([
-    [['--runs', '1']],
-    [['--attack', 'burst']],
-    [['--isolation', '--guesses']],
-    [['--isolation', '--attack', 'nonsense']],
-    [['--isolation', '--runs', '0']],
-    [['--events', '1.5']],
-    [['--fast']],
-  ])('refuse %j, which would measure nothing or something else', words => {
-    expect(() => readOptions(words)).toThrow(TypeError);
-  });
+  it.each([[['--faults', '--guesses']], [['--events', '0']], [['--isolation']], [['--events', '1.5']], [['--fast']]])(
+    'refuse %j, which would measure nothing or something else',
+    words => {
+      expect(() => readOptions(words)).toThrow(TypeError);
+    },
+  );
 
   it('are told with the usage and without a stack trace where they are not understood, and end with 2', () => {
     const program = join(import.meta.dirname, '../../chaos/chaos.ts');
