@@ -14,16 +14,6 @@ export function processorTime(functionName: RegExp): number {
   return ticks / ticksPerMillisecond;
 }
 
-/**
- * Processor time in milliseconds that this process and all of its descendants have used, those that have ended too. What the
- * machine's processors did beyond that was for other programs. Linux only.
- */
-export function ownProcessorTime(): number {
-  const processes = readProcesses();
-  const states = [process.pid, ...descendants(processes, process.pid)].map(id => processes.get(id));
-  return states.reduce((sum, state) => sum + (state ? state.ticks + state.endedTicks : 0), 0) / ticksPerMillisecond;
-}
-
 /** Returns the processes below one: another run's on the same machine are not among them. */
 export function descendants(processes: ReadonlyMap<number, Pick<ProcessState, 'parent'>>, ancestor: number): number[] {
   const children = [...processes].filter(([, { parent }]) => parent === ancestor).map(([id]) => id);
@@ -35,8 +25,7 @@ export function parseState(stat: string): ProcessState | undefined {
   const end = stat.lastIndexOf(') ');
   if (end === -1) return undefined;
   const fields = stat.slice(end + 2).split(' ');
-  const sumOf = (first: number) => Number(fields[first]) + Number(fields[first + 1]);
-  return { parent: Number(fields[1]), ticks: sumOf(11), endedTicks: sumOf(13) };
+  return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
 }
 
 /** The state of a process, as Linux reports it. */
@@ -44,8 +33,6 @@ interface ProcessState {
   readonly parent: number;
   /** User and system time. */
   readonly ticks: number;
-  /** The same of children that have ended, and of theirs. */
-  readonly endedTicks: number;
 }
 
 function readProcesses(): Map<number, ProcessState> {
