@@ -136,7 +136,7 @@ export default defineConfig({
           sequence: { groupOrder: 4 },
         },
       },
-      // Faults injected into local runs of its own, which need the machine to themselves: `.ci/run` runs it.
+      // Faults injected into a local run of its own, which needs the machine to itself: `.ci/run` runs it.
       { test: { name: 'chaos', include: ['lab/test/chaos.test.ts'], sequence: { groupOrder: 6 } } },
       // Deploys onto an emulator of AWS, and waits for it: `.ci/run` runs it beside other suites. Each step has its own limit.
       {

@@ -1,128 +1,85 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FaultKind } from '@emissor/local-cloud/fault-injection';
 import { functionProcesses } from '../../tools/support/function-processes.ts';
 import type { LocalRun } from '../../tools/support/local-run.ts';
-import { pick, type Random } from '../../tools/support/random.ts';
+import { pick } from '../../tools/support/random.ts';
 
-/** The faults to inject into a run. Times in milliseconds. */
+/** The faults to inject into a run. */
 export interface FaultPlan {
-  /** Between two kills. */
+  /** Milliseconds between two kills, in the mean. With each, the next phase begins. */
   readonly killEvery: number;
   /** The least number of processes killed, even after publishing has ended: those that are still starting are spared. */
   readonly leastKills: number;
-  /** Each of these is injected at least once, even after publishing has ended. */
-  readonly required: readonly FaultKind[];
   /** Functions whose processes are killed. */
   readonly killTargets: RegExp;
-  /** Always. */
-  readonly background: FaultShares;
-  /** In addition, in the first part of each period. */
-  readonly bursts: FaultShares;
-  readonly burstLength: number;
-  readonly burstPeriod: number;
-  /** The faults that are injected when everything else is over, until each was. */
-  readonly afterwards: FaultShares;
+  /** The shares of requests that fail, by kind of fault, in turn. */
+  readonly phases: readonly Partial<Record<FaultKind, number>>[];
 }
 
-/** The shares of requests that fail, by kind of fault. */
-export type FaultShares = Partial<Record<FaultKind, number>>;
-
-/** The number of times that each fault was injected, and its effect on attempts. */
+/** The number of times that each fault was injected. */
 export interface InjectedFaults {
   readonly kills: number;
   /** Of those, processes that were serving an invocation. */
   readonly killsAtWork: number;
-  /** Attempts that were not made because KMS failed. */
-  readonly keptByKms: number;
-  /** Attempts that were left to the slow lane. */
-  readonly movedToSlowLane: number;
-  readonly counts: Readonly<Record<string, number>>;
-}
-
-/** Writes the faults of a run, in one piece. */
-export function writeFaults(file: string, shares: FaultShares): void {
-  writeFileSync(`${file}.new`, JSON.stringify(shares));
-  renameSync(`${file}.new`, file);
+  readonly counts: Readonly<Partial<Record<FaultKind, number>>>;
 }
 
 /**
- * Injects faults into a run until the signal aborts and everything that the plan requires has happened. Then only the
- * faults of `afterwards` go on; `wereInjected` tells when they may end.
+ * Injects faults into a run until publishing is over and all that the plan has happened.
  *
  * @param isAtWork - whether the consumers have begun: before that no process is killed.
- * @returns the number of processes killed.
  */
 export async function injectFaults(
   run: LocalRun,
   faultsFile: string,
   plan: FaultPlan,
-  random: Random,
   isAtWork: () => boolean,
-  signal: AbortSignal,
-): Promise<number> {
+  isOver: () => boolean,
+): Promise<InjectedFaults> {
   let kills = 0;
-  let abortedAt = Number.POSITIVE_INFINITY;
-  signal.addEventListener('abort', () => {
-    abortedAt = Date.now();
-  });
-  await Promise.all([alternateBursts(), killProcesses()]);
-  writeFaults(faultsFile, plan.afterwards);
-  return kills;
-
-  async function alternateBursts(): Promise<void> {
-    for (let isBurst = true; !signal.aborted; isBurst = !isBurst) {
-      writeFaults(faultsFile, isBurst ? { ...plan.background, ...plan.bursts } : plan.background);
-      const length = isBurst ? plan.burstLength : plan.burstPeriod - plan.burstLength;
-      await pause(length, undefined, { signal }).catch(() => undefined);
-    }
-  }
-
-  async function killProcesses(): Promise<void> {
-    while (!isEnough()) {
-      killOne();
-      await pause(plan.killEvery * (0.5 + random()));
-    }
-  }
-
-  function isEnough(): boolean {
-    if (!signal.aborted) return false;
-    const isComplete = kills >= plan.leastKills && wereInjected(run, plan.required);
-    return isComplete || Date.now() - abortedAt > longestExtension;
-  }
-
-  function killOne(): void {
-    const candidates = functionProcesses(run.processId, plan.killTargets);
-    if (candidates.length === 0 || !isAtWork()) return;
-    try {
-      process.kill(pick(candidates, random), 'SIGKILL');
-      kills += 1;
-    } catch {
-      // it ended by itself
-    }
+  let overAt = Number.POSITIVE_INFINITY;
+  for (let step = 0; ; step += 1) {
+    writeFileSync(faultsFile, JSON.stringify(plan.phases[step % plan.phases.length]));
+    await pause(plan.killEvery * (0.5 + Math.random()));
+    if (isAtWork() && killOne(run, plan.killTargets)) kills += 1;
+    if (!isOver()) continue;
+    overAt = Math.min(overAt, Date.now());
+    const injected = injectedIn(run, plan, kills);
+    if (missingOf(plan, injected).length > 0 && Date.now() - overAt < longestExtension) continue;
+    writeFileSync(faultsFile, '{}');
+    return injected;
   }
 }
 
-/** Counts the faults in the run's own log. */
-export function injectedIn({ logFile }: LocalRun, kills: number, kinds: readonly FaultKind[]): InjectedFaults {
-  const log = readFileSync(logFile, 'utf8');
-  return {
-    kills,
-    killsAtWork: countIn(log, /RequestId: [0-9a-f-]{36} Error: Runtime exited with error: signal: SIGKILL/g),
-    movedToSlowLane: countIn(log, /delivery\.moved .*\blane=slow\b/g),
-    keptByKms: countIn(log, / detail=(?:ThrottlingException|KMSInternalException)\b/g),
-    counts: Object.fromEntries(kinds.map(kind => [kind, countIn(log, new RegExp(` ${kind}, as `, 'g'))])),
-  };
-}
-
-/** Returns whether each of these faults was injected. */
-export function wereInjected(run: LocalRun, kinds: readonly FaultKind[]): boolean {
-  return Object.values(injectedIn(run, 0, kinds).counts).every(count => count > 0);
+/** Returns what a plan has and was not injected. */
+export function missingOf({ leastKills }: FaultPlan, { kills, counts }: InjectedFaults): readonly string[] {
+  const missing = Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [`no ${kind} happened`] : []));
+  return kills < leastKills ? [...missing, `${kills} processes were killed, not ${leastKills}`] : missing;
 }
 
 /** The longest wait for the last kills and faults, in milliseconds. */
 const longestExtension = 60_000;
 
-function countIn(log: string, pattern: RegExp): number {
-  return [...log.matchAll(pattern)].length;
+/** Returns whether there was a process to kill. */
+function killOne({ processId }: LocalRun, targets: RegExp): boolean {
+  const candidates = functionProcesses(processId, targets);
+  if (candidates.length === 0) return false;
+  try {
+    return process.kill(pick(candidates, Math.random), 'SIGKILL');
+  } catch {
+    return false; // it ended by itself
+  }
+}
+
+/** Counts the faults in the run's own log. */
+function injectedIn({ logFile }: LocalRun, { phases }: FaultPlan, kills: number): InjectedFaults {
+  const log = readFileSync(logFile, 'utf8');
+  const count = (pattern: RegExp) => [...log.matchAll(pattern)].length;
+  const kinds = new Set(phases.flatMap(phase => Object.keys(phase)));
+  return {
+    kills,
+    killsAtWork: count(/RequestId: [0-9a-f-]{36} Error: Runtime exited with error: signal: SIGKILL/g),
+    counts: Object.fromEntries([...kinds].map(kind => [kind, count(new RegExp(` ${kind}, as `, 'g'))])),
+  };
 }

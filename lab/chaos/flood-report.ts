@@ -2,11 +2,11 @@ import { markdownTable } from '../../tools/support/markdown-table.ts';
 import { quantile } from '../../tools/support/statistics.ts';
 import { type FloodReport, type FloodResult, type FloodSettings, laterOf } from './floods.ts';
 
-/** Returns the tables of the floods, and whether one of them cost too much. */
+/** Returns the tables of the floods, and whether none of them costs too much. */
 export function describeFloods(
   { results, unlimited, costs }: FloodReport,
   settings: FloodSettings,
-): { readonly text: string; readonly isTooMuch: boolean } {
+): { readonly text: string; readonly isHeld: boolean } {
   const { posts, every, floods, pause, attempts, longestExtra, mostCpu, mostFirstCpu } = settings;
   const findings = results.flatMap(result => findingsOf(result, settings));
   const isBusy = results.some(({ alone }) => quantile(alone, 0.99) > busiest);
@@ -46,7 +46,7 @@ export function describeFloods(
     '',
     ...(findings.length === 0 ? ['Nobody is held up.'] : [`${findings.length} FINDINGS`, ...findings]),
   ].join('\n');
-  return { text, isTooMuch: isBusy || findings.length > 0 };
+  return { text, isHeld: !isBusy && findings.length === 0 };
 }
 
 function findingsOf(result: FloodResult, { longestExtra, mostCpu, mostFirstCpu }: FloodSettings): string[] {

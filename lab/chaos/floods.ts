@@ -26,6 +26,22 @@ export interface FloodSettings {
   readonly mostFirstCpu: number;
 }
 
+/** Floods as fast as another process makes them. */
+export const floodRun: FloodSettings = {
+  posts: 400,
+  every: 15,
+  floods: 5,
+  pause: 50,
+  attempts: 100,
+  attemptsLast: 5_000,
+  deadline: 5_000,
+  rounds: 10,
+  postsPerRound: 600,
+  longestExtra: 40,
+  mostCpu: 10,
+  mostFirstCpu: 50,
+};
+
 /** The measurement of one flood. Times in milliseconds. */
 export interface FloodResult {
   readonly name: string;

@@ -69,11 +69,11 @@ export async function measureLoginFloods(
   }
 }
 
-/** Returns the table of the floods, and whether one took something from the logins that was not its own. */
+/** Returns the table of the floods, and whether none took something from the logins that was not its own. */
 export function describeLoginFloods(
   results: readonly LoginFloodResult[],
   { scale, clients, every, length, rate }: LoginFloodSettings,
-): { readonly text: string; readonly isTaken: boolean } {
+): { readonly text: string; readonly isHeld: boolean } {
   const rows = results.map(({ flooded, path, alone, beside, answers }) => {
     const seconds = length / 1_000;
     const sent = Object.values(answers).reduce((sum, count) => sum + count, 0);
@@ -100,7 +100,7 @@ export function describeLoginFloods(
       rows.map(({ cells }) => cells),
     ),
   ].join('\n');
-  return { text, isTaken: rows.some(({ isTaken }) => isTaken) };
+  return { text, isHeld: rows.every(({ isTaken }) => !isTaken) };
 }
 
 function describeLogins({ times, refused }: Logins): string[] {

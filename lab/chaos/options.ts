@@ -1,35 +1,36 @@
 import { parseArgs } from 'node:util';
-import type { ChaosSettings } from './chaos-run.ts';
-import { fullRun } from './run-settings.ts';
+import type { FaultRunSettings } from './fault-run.ts';
+import { fullRun } from './fault-settings.ts';
 
 /** The output of `npm run chaos -- --help`. */
 export const usage = `npm run chaos -- [OPTIONS]
 
-Publishes events while everything goes wrong, measures what floods below the headers cost, how many guesses of a password get in before the lockout, and what floods of requests take from logins. Nothing else should run on the machine meanwhile.
+Tries what needs real processes and sockets. Nothing else should run on the machine meanwhile. Without one of these it tries all:
 
-  --events N          number of events (${fullRun.events})
-  --accounts N        number of accounts (${fullRun.accounts})
-  --seed N            seed of the random choices (${fullRun.seed})
-  --minutes N         each run of events gives up after N minutes (${fullRun.limit / 60_000})
-  --faults            publishes events amid faults only: once while no process dies, once while some do
-  --guesses           measures the lockout only
-  --tls-floods        measures what floods below the headers of an answer cost only
-  --login-floods      measures logins beside floods of requests only
-  --help              this text
+  --faults        publishes events while everything goes wrong
+  --tls-floods    measures what floods below the headers of an answer cost
+  --guesses       measures how many guesses of a password get in before the lockout
+  --login-floods  measures what floods of requests take from logins
+
+  --events N      number of events of --faults (${fullRun.events})
+  --minutes N     --faults gives up after N minutes (${fullRun.limit / 60_000})
+  --help          this text
 `;
+
+/** A part that can be tried alone. */
+export type Part = (typeof allParts)[number];
 
 /** The options of a chaos run. */
 export interface ChaosOptions {
-  /** The part to run: all of it, or one. */
-  readonly part: 'all' | Part;
-  readonly settings: ChaosSettings;
+  readonly parts: readonly Part[];
+  readonly faultRun: FaultRunSettings;
   readonly help: boolean;
 }
 
 /**
  * Reads the options of a chaos run.
  *
- * @throws {TypeError} for an unknown option, a value that would measure nothing, or options that exclude each other.
+ * @throws {TypeError} for an unknown option, or a value that would measure nothing.
  */
 export function readOptions(args: readonly string[]): ChaosOptions {
   const text = { type: 'string' } as const;
@@ -37,35 +38,23 @@ export function readOptions(args: readonly string[]): ChaosOptions {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      ...{ events: text, accounts: text, seed: text, minutes: text },
-      ...{
-        faults: flag,
-        'tls-floods': flag,
-        guesses: flag,
-        'login-floods': flag,
-        help: flag,
-      },
+      ...{ faults: flag, 'tls-floods': flag, guesses: flag, 'login-floods': flag },
+      ...{ events: text, minutes: text, help: flag },
     },
   });
-  const { help } = values;
-  const chosen = parts.filter(part => values[part]);
-  if (chosen.length > 1) throw new TypeError(`${chosen.map(part => `--${part}`).join(' and ')} exclude each other.`);
+  const chosen = allParts.filter(part => values[part]);
   return {
-    part: chosen[0] ?? 'all',
-    settings: {
+    parts: chosen.length > 0 ? chosen : allParts,
+    faultRun: {
       ...fullRun,
       events: wholeNumber(values.events, fullRun.events),
-      accounts: wholeNumber(values.accounts, fullRun.accounts),
-      seed: wholeNumber(values.seed, fullRun.seed),
       limit: wholeNumber(values.minutes, fullRun.limit / 60_000) * 60_000,
     },
-    help,
+    help: values.help,
   };
 }
 
-/** The parts that can be measured alone. */
-const parts = ['faults', 'tls-floods', 'guesses', 'login-floods'] as const;
-type Part = (typeof parts)[number];
+const allParts = ['faults', 'tls-floods', 'guesses', 'login-floods'] as const;
 
 function wholeNumber(text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;

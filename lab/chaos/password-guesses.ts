@@ -46,15 +46,15 @@ export async function measureGuesses(
   }
 }
 
-/** Returns the report as text, and whether too many guesses got in. */
+/** Returns the report as text, and whether the lockout held. */
 export function describeGuesses(
   { letIn, withoutLock }: GuessReport,
   { bursts, guesses, mayGetIn }: GuessSettings,
-): { readonly text: string; readonly isTooFar: boolean } {
+): { readonly text: string; readonly isHeld: boolean } {
   const text =
     `${bursts} bursts of ${guesses} guesses at once: ${letIn} let the right one in (at most ${mayGetIn}), ` +
     `after ${bursts - withoutLock} the longest lock stood.`;
-  return { text, isTooFar: letIn > mayGetIn || withoutLock > 0 };
+  return { text, isHeld: letIn <= mayGetIn && withoutLock === 0 };
 }
 
 async function logInAs(

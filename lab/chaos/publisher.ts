@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
-import type { LocalOutputs } from '../../tools/support/local-run.ts';
+import { shuffled } from '../../tools/support/random.ts';
 import type { Registration } from './registrations.ts';
 
 /** An event as it was published. */
@@ -10,61 +11,46 @@ export interface PublishedEvent {
   readonly deliveryId: string;
   readonly registration: Registration;
   readonly idDemanda: number;
-  /** The message, to be published once more. */
-  readonly message: string;
-  /** True when the message holds the publisher's own id, so that another one like it is the same event. */
-  readonly hasOwnId: boolean;
 }
 
-/** Sends up to ten messages. Returns their ids. @throws when the queue does not take all of them. */
-export async function sendAll(
+/** Publishes events evenly for `length` milliseconds, as many of each registration. @throws when the queue refuses one. */
+export async function publishEvenly(
   sqs: SQSClient,
   QueueUrl: string,
-  messages: readonly Outgoing[],
-): Promise<readonly string[]> {
-  const Entries = messages.map(({ body, account }, index) => ({
-    Id: String(index),
-    MessageBody: body,
-    MessageGroupId: account,
-  }));
-  const { Successful = [], Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
-  if (Failed.length > 0 || Successful.length !== messages.length) throw new Error('The events queue refused messages.');
-  return messages.map((_, index) => Successful.find(({ Id }) => Id === String(index))?.MessageId ?? '');
-}
-
-/** Publishes one event for each registration of a list of up to ten. Demand ids are counted up from `firstId`. */
-export async function publishEvents(
-  sqs: SQSClient,
-  { EventsQueueUrl }: LocalOutputs,
   registrations: readonly Registration[],
-  firstId: number,
-  hasOwnId: (index: number) => boolean,
+  count: number,
+  length: number,
 ): Promise<readonly PublishedEvent[]> {
-  const events = registrations.map((registration, index) => {
-    const { account, eventName } = registration;
-    const idDemanda = firstId + index;
-    const own = hasOwnId(index) ? { id: `chaos-${idDemanda}` } : {};
-    const ids = { ...businessEvents.exampleValues, id_demanda: idDemanda };
-    return {
-      registration,
-      idDemanda,
-      own,
-      message: JSON.stringify({ id_conta: account, event: eventName, ...ids, ...own }),
-    };
-  });
-  const outgoing = events.map(({ message, registration }) => ({ body: message, account: registration.account }));
-  const messageIds = await sendAll(sqs, EventsQueueUrl, outgoing);
-  return events.map(({ registration, idDemanda, own, message }, index) => ({
-    deliveryId: deliveryIdOf(registration.account, registration.eventName, own.id ?? messageIds[index] ?? ''),
-    registration,
-    idDemanda,
-    message,
-    hasOwnId: own.id !== undefined,
-  }));
+  const rounds = Array.from({ length: Math.ceil(count / registrations.length) }, () =>
+    shuffled(registrations, Math.random),
+  );
+  const events = rounds.flat().slice(0, count).map(eventOf);
+  const start = Date.now();
+  for (let first = 0; first < count; first += largestBatch) {
+    await pause(Math.max(0, start + (length * first) / count - Date.now()));
+    const Entries = events.slice(first, first + largestBatch).map(messageOf);
+    const { Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+    if (Failed.length > 0) throw new Error('The events queue refused messages.');
+  }
+  return events;
 }
 
-/** A message to be sent: its body, and its account. */
-interface Outgoing {
-  readonly body: string;
-  readonly account: string;
+/** Messages in one call, at most. */
+const largestBatch = 10;
+
+function eventOf(registration: Registration, index: number): PublishedEvent {
+  const { account, eventName } = registration;
+  const idDemanda = index + 1;
+  return { deliveryId: deliveryIdOf(account, eventName, ownId(idDemanda)), registration, idDemanda };
+}
+
+function messageOf({ registration: { account, eventName }, idDemanda }: PublishedEvent, index: number) {
+  const own = { id: ownId(idDemanda), id_conta: account, event: eventName };
+  const MessageBody = JSON.stringify({ ...businessEvents.exampleValues, ...own, id_demanda: idDemanda });
+  return { Id: String(index), MessageBody, MessageGroupId: account };
+}
+
+/** The publisher's own id. */
+function ownId(idDemanda: number): string {
+  return `chaos-${idDemanda}`;
 }

@@ -1,6 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { makeHostMap } from '@emissor/local-cloud/internet/host-map';
 import type { HostDelays } from '@emissor/local-cloud/internet/hosts-file';
-import type { AttemptResult, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import type { AttemptResult } from '../../lambdas/delivery/delivery.ts';
+
+/** The behaviour of a receiver, and what must become of the events that are sent to it. */
+export interface ReceiverBehaviour {
+  readonly name: string;
+  readonly state: 'delivered' | 'failed';
+  /** How its attempts may end. */
+  readonly results: readonly AttemptResult[];
+  /** The addresses that its name leads to once its webhook is registered. */
+  readonly leadsTo?: readonly string[];
+  /** By how much its name and its TLS handshake keep callers waiting from then on. */
+  readonly delays?: HostDelays;
+  readonly answer: Answer;
+}
+
+type Answer = (visit: Visit) => void;
 
 /** A complete request, and how many with the same `webhook-id` came before it. */
 interface Visit {
@@ -9,170 +25,70 @@ interface Visit {
   readonly earlier: number;
 }
 
-/** The behaviour of a receiver, and the state that every event sent to it must end in. */
-export interface ReceiverBehaviour {
-  readonly name: string;
-  readonly state: Exclude<DeliveryState, 'pending'> | 'not stored';
-  /** The results that its attempts may have, beside internal errors. */
-  readonly results: readonly AttemptResult[];
-  /** The least time that its Retry-After asks for. */
-  readonly retryAfterMs?: number;
-  readonly nameChange?: NameChange;
-  /** By how much its name and its TLS handshake keep callers waiting, once its webhook is registered. */
-  readonly hostDelays?: HostDelays;
-  /** Its webhook is deleted while its deliveries wait. */
-  readonly isDeleted?: true;
-  /** No webhook is registered. */
-  readonly isUnregistered?: true;
-  answer(visit: Visit): void;
+/** What only sockets show: bodies and headers that do not end, resets, names, certificates. The world tries the others. */
+export const receiverBehaviours: readonly ReceiverBehaviour[] = [
+  delivered('204', ['delivered'], answer204),
+  delivered('200, trickling body', ['delivered'], ({ response }) => keepWriting(response.writeHead(200), '.', 50)),
+  delivered('200, endless body', ['delivered'], ({ response }) => keepWriting(response.writeHead(200), chunk, 5)),
+  delivered(
+    '500 once',
+    ['http', 'delivered'],
+    afterOne(({ response }) => response.writeHead(500).end()),
+  ),
+  delivered('reset once', ['connection', 'delivered'], afterOne(reset)),
+  failed('500, endless body', ['http'], ({ response }) => keepWriting(response.writeHead(500), chunk, 5)),
+  failed('redirect', ['http'], ({ request, response }) =>
+    response.writeHead(307, { location: `https://${request.headers.host}/followed` }).end(),
+  ),
+  failed('hang', ['timeout'], () => undefined),
+  failed('reset', ['connection'], reset),
+  failed('endless headers', ['timeout', 'connection'], ({ request: { socket } }) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    keepWriting(socket, 'x-more: of the same\r\n', 50);
+  }),
+  failed('no HTTP', ['connection'], ({ request }) => request.socket.end('220 mail\r\n')),
+  {
+    ...failed('slow name, no TLS handshake', ['timeout'], answer204),
+    delays: { resolvesAfter: 500, handshakeAfter: 3_600_000 },
+  },
+  { ...failed('certificate of another', ['tls'], answer204), leadsTo: addressesOfAnother() },
+  { ...failed('no such name', ['dns'], answer204), leadsTo: [] },
+  { ...failed('name rebound to loopback', ['blocked'], answer204), leadsTo: ['127.0.0.1'] },
+];
+
+const chunk = 'x'.repeat(16_384);
+
+function delivered(name: string, results: readonly AttemptResult[], answer: Answer): ReceiverBehaviour {
+  return { name, state: 'delivered', results, answer };
 }
 
-/**
- * All behaviours.
- *
- * @param retryAfter - the Retry-After of receivers that ask for time: milliseconds, in whole seconds.
- * @param longRetryAfter - the same, long enough for a webhook to be deleted meanwhile.
- */
-export function receiverBehaviours(retryAfter: number, longRetryAfter: number): readonly ReceiverBehaviour[] {
-  return [
-    { name: '204', state: 'delivered', results: ['delivered'], answer: visit => end(visit, 204) },
-    {
-      name: '200, slow',
-      state: 'delivered',
-      results: ['delivered'],
-      answer: v => void setTimeout(() => end(v, 200), 300),
-    },
-    {
-      name: '200, trickling body',
-      state: 'delivered',
-      results: ['delivered'],
-      answer: ({ response }) => keepWriting(response.writeHead(200), '.', 50),
-    },
-    {
-      name: '200, endless body',
-      state: 'delivered',
-      results: ['delivered'],
-      answer: ({ response }) => keepWriting(response.writeHead(200), 'x'.repeat(16_384), 5),
-    },
-    {
-      name: '500 once',
-      state: 'delivered',
-      results: ['http', 'delivered'],
-      answer: afterOne(visit => end(visit, 500)),
-    },
-    {
-      name: 'reset once',
-      state: 'delivered',
-      results: ['connection', 'delivered'],
-      answer: afterOne(({ request }) => request.socket.resetAndDestroy()),
-    },
-    {
-      name: '429 once, Retry-After in seconds',
-      state: 'delivered',
-      results: ['http', 'delivered'],
-      retryAfterMs: retryAfter,
-      answer: afterOne(visit => end(visit, 429, { 'retry-after': inSeconds(retryAfter) })),
-    },
-    {
-      name: '503 once, Retry-After as a date',
-      state: 'delivered',
-      results: ['http', 'delivered'],
-      retryAfterMs: retryAfter - dateRounding,
-      answer: afterOne(visit => end(visit, 503, { 'retry-after': new Date(Date.now() + retryAfter).toUTCString() })),
-    },
-    { name: '404', state: 'failed', results: ['http'], answer: visit => end(visit, 404, {}, 'nothing here') },
-    { name: '500', state: 'failed', results: ['http'], answer: visit => end(visit, 500) },
-    {
-      name: '500, endless body',
-      state: 'failed',
-      results: ['http'],
-      answer: ({ response }) => keepWriting(response.writeHead(500), 'x'.repeat(16_384), 5),
-    },
-    {
-      name: 'redirect',
-      state: 'failed',
-      results: ['http'],
-      answer: visit => end(visit, 307, { location: `https://${visit.request.headers.host}/followed` }),
-    },
-    { name: '410', state: 'held', results: ['http'], answer: visit => end(visit, 410) },
-    { name: 'hang', state: 'failed', results: ['timeout'], answer: () => undefined },
-    {
-      name: 'reset',
-      state: 'failed',
-      results: ['connection'],
-      answer: ({ request }) => request.socket.resetAndDestroy(),
-    },
-    {
-      name: 'trickling headers',
-      state: 'failed',
-      results: ['timeout', 'connection'],
-      answer: visit => writeRaw(visit, 'x-more: of the same\r\n', 50),
-    },
-    {
-      name: 'no HTTP',
-      state: 'failed',
-      results: ['connection'],
-      answer: ({ request }) => request.socket.end('220 mail\r\n'),
-    },
-    {
-      name: 'invalid TLS',
-      state: 'failed',
-      results: ['tls'],
-      nameChange: 'someone-elses',
-      answer: unreachable,
-    },
-    { name: 'no such name', state: 'failed', results: ['dns'], nameChange: 'nothing', answer: unreachable },
-    {
-      name: 'name rebound to loopback',
-      state: 'failed',
-      results: ['blocked'],
-      nameChange: 'loopback',
-      answer: unreachable,
-    },
-    {
-      name: 'deleted while waiting',
-      state: 'cancelled',
-      results: ['http'],
-      retryAfterMs: longRetryAfter,
-      isDeleted: true,
-      answer: visit => end(visit, 503, { 'retry-after': inSeconds(longRetryAfter) }),
-    },
-    { name: 'no webhook', state: 'not stored', results: [], isUnregistered: true, answer: unreachable },
-  ];
+function failed(name: string, results: readonly AttemptResult[], answer: Answer): ReceiverBehaviour {
+  return { name, state: 'failed', results, answer };
 }
 
-/** The address that a name leads to once its webhook is registered, if it changes. */
-type NameChange = 'nothing' | 'loopback' | 'someone-elses';
+function afterOne(first: Answer): Answer {
+  return function answerAfterOne(visit) {
+    if (visit.earlier === 0) first(visit);
+    else answer204(visit);
+  };
+}
 
-function end({ response }: Visit, status: number, headers: Record<string, string> = {}, body?: string): void {
-  response.writeHead(status, headers).end(body);
+/** Returns the addresses of the built-in receiver, which has no certificate for other names. */
+function addressesOfAnother(): readonly string[] {
+  const name = 'receiver.example.com';
+  return makeHostMap({ builtIn: new Map([[name, 1]]), mappings: new Map() }).addressesOf(name) ?? [];
+}
+
+function answer204({ response }: Visit): void {
+  response.writeHead(204).end();
+}
+
+function reset({ request }: Visit): void {
+  request.socket.resetAndDestroy();
 }
 
 /** Writes again and again until the other side has had enough. */
-function keepWriting(response: ServerResponse, text: string, pauseMs: number): void {
-  const timer = setInterval(() => response.write(text), pauseMs);
-  response.once('close', () => clearInterval(timer));
-}
-
-function afterOne(first: (visit: Visit) => void) {
-  return (visit: Visit): void => (visit.earlier === 0 ? first(visit) : end(visit, 204));
-}
-
-function inSeconds(milliseconds: number) {
-  return String(milliseconds / 1_000);
-}
-
-/** A date in whole seconds may be earlier by this much. */
-const dateRounding = 1_000;
-
-/** Writes to the connection itself, again and again. */
-function writeRaw({ request }: Visit, text: string, pauseMs: number): void {
-  const { socket } = request;
-  const timer = setInterval(() => socket.write(text), pauseMs);
-  socket.write('HTTP/1.1 200 OK\r\n');
-  socket.once('close', () => clearInterval(timer));
-}
-
-function unreachable(visit: Visit): void {
-  end(visit, 500, {}, 'nobody should get here');
+function keepWriting(stream: NodeJS.WritableStream, text: string, pauseMs: number): void {
+  const timer = setInterval(() => stream.write(text), pauseMs);
+  stream.once('close', () => clearInterval(timer));
 }

@@ -1,93 +1,116 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptRecord, Delivery } from '../../../lambdas/delivery/delivery.ts';
-import { audit } from '../../chaos/audit.ts';
+import { audit, type Evidence } from '../../chaos/audit.ts';
+import { missingOf } from '../../chaos/fault-injection.ts';
+import { fullRun } from '../../chaos/fault-settings.ts';
 import type { PublishedEvent } from '../../chaos/publisher.ts';
-import type { ReceiverBehaviour } from '../../chaos/receiver-behaviours.ts';
-import { describeChaos } from '../../chaos/report.ts';
-import { fullRun, withoutKills } from '../../chaos/run-settings.ts';
+import { receiverBehaviours } from '../../chaos/receiver-behaviours.ts';
+import type { Arrival } from '../../chaos/receivers.ts';
 
-const accepted = Date.UTC(2026, 10, 20, 12);
+const now = Date.UTC(2026, 10, 20, 12);
 const second = 1_000;
-const behaviour: ReceiverBehaviour = {
-  name: 'any',
-  state: 'delivered',
-  results: ['http', 'delivered'],
-  retryAfterMs: 10 * second,
-  answer: () => {},
+const [behaviour] = receiverBehaviours;
+const registration = {
+  ...{ behaviour, host: 'r.example.com', eventName: 'demanda.criada' },
+  ...{ authorization: 'Bearer password', secret: 'whsec_key' },
 };
-const attempt = (number: number, at: number, changes: Partial<AttemptRecord>): AttemptRecord => ({
-  number,
-  startedAt: new Date(accepted + at * second).toISOString(),
-  durationMs: 0,
-  result: 'http',
-  status: 500,
-  response: null,
-  ...changes,
-});
-const success = { result: 'delivered', status: 200 } as const;
-
-/** Audits one delivery with these attempts, whose first request arrived at a second. */
-const auditOf = (attempts: readonly AttemptRecord[], mostLate = 330 * second, arrivedAt = 0) => {
-  const charged = attempts.filter(({ result }) => result === 'http').length;
-  const registration = { host: 'r.example.com', eventName: 'demanda.criada', behaviour };
-  const event = { deliveryId: 'evt_1', idDemanda: 1, registration } as unknown as PublishedEvent;
-  const delivery = { id: 'evt_1', state: 'delivered', attempts, charged, createdAt: accepted } as unknown as Delivery;
-  const arrival = {
-    behaviour: 0,
-    headers: { 'webhook-id': 'evt_1', host: 'r.example.com' },
-    body: JSON.stringify({ event: 'demanda.criada', id_demanda: 1 }),
-    at: accepted + arrivedAt * second,
-    answered: () => 200,
-    problem: undefined,
-  };
-  const { lateness, findings } = audit({
-    behaviours: [behaviour],
-    published: [event],
-    deliveries: new Map([['evt_1', delivery]]),
-    arrivals: [arrival],
-    schedule: [second, second],
-    attemptTimeout: 2_500,
-    mostLate,
-    at: accepted + 3_600 * second,
-  });
-  return { lateness: lateness.map(milliseconds => milliseconds / second), findings };
+const event = { deliveryId: 'evt_1', idDemanda: 1, registration } as unknown as PublishedEvent;
+const attempt = (result: string, number = 1) => ({ number, result, durationMs: 5 }) as AttemptRecord;
+const delivery = (changes: Partial<Delivery>) =>
+  ({ id: 'evt_1', state: 'delivered', internalErrors: 0, attempts: [attempt('delivered')], ...changes }) as Delivery;
+const arrival: Arrival = {
+  deliveryId: 'evt_1',
+  host: 'r.example.com',
+  authorization: 'Bearer password',
+  body: '{"event":"demanda.criada","id_demanda":1}',
 };
 
-describe('the lateness of attempts', () => {
-  it('of a first one counts from when the event was accepted to its first request', () => {
-    expect(auditOf([attempt(1, 7, success)], undefined, 4).lateness).toEqual([4]);
+/** Audits one event that was delivered at once, and what is otherwise. */
+const auditOf = (changes: Partial<Evidence>) =>
+  audit({
+    ...{ published: [event], deliveries: new Map([['evt_1', delivery({})]]), arrivals: [arrival] },
+    ...{ followed: 0, deadLetters: 0, log: '{"message":"delivery.attempt"}', mayWait: true, at: now, ...changes },
+  });
+const stored = (changes: Partial<Delivery>) => ({ deliveries: new Map([['evt_1', delivery(changes)]]) });
+const pending = (internalErrors: number, dueIn: number, sweptIn: number) =>
+  stored({
+    ...{ state: 'pending', internalErrors, attempts: [] },
+    wait: { nextAttemptAt: now + dueIn * second, sweepAt: now + sweptIn * second, overdueCount: 0 },
   });
 
-  it.each<[string, readonly AttemptRecord[], readonly number[]]>([
-    ['the schedule', [attempt(1, 0, {}), attempt(2, 3, success)], [0, 2]],
-    ['what the receiver asked for', [attempt(1, 0, { status: 503 }), attempt(2, 15, success)], [0, 5]],
-    ['the move to the slow lane', [attempt(1, 0, { result: 'slow' }), attempt(2, 200, success)], [0, 200]],
-    ['no wait after an internal error', [attempt(1, 0, { result: 'internal' }), attempt(2, 200, success)], [0]],
+describe('the audit', () => {
+  it.each<[string, Partial<Evidence>]>([
+    ['was delivered at once', {}],
+    ['came twice', { arrivals: [arrival, arrival] }],
+    ['took several attempts', stored({ attempts: ['internal', 'slow', 'timeout', 'delivered'].map(attempt) })],
+  ])('finds nothing where an event %s', (_, changes) => {
+    const { rows, findings } = auditOf(changes);
+    expect(findings).toEqual([]);
+    expect(rows[0]).toMatchObject({ published: 1, delivered: 1, waiting: 0 });
+  });
+
+  it.each<[string, Partial<Evidence>]>([
+    ['for a minute after an internal error', pending(1, 60, 120)],
+    ['for the sweeper, since its message is lost', pending(0, -3, 120)],
+  ])('counts an event that waits %s, and calls it lost only where the run waited for it', (_, changes) => {
+    const { rows, findings } = auditOf(changes);
+    expect(findings).toEqual([]);
+    expect(rows[0]).toMatchObject({ published: 1, delivered: 0, waiting: 1 });
+    const lost = 'LOST evt_1 (204): pending, not delivered: no attempt';
+    expect(auditOf({ ...changes, mayWait: false }).findings).toEqual([lost]);
+  });
+
+  it.each<[string, Partial<Evidence>, string]>([
+    ['is not stored', { deliveries: new Map() }, 'LOST evt_1 (204): not stored, not delivered: no attempt'],
     [
-      'no internal errors of which one record is left',
-      [attempt(3, 200, { result: 'internal' }), attempt(4, 500, success)],
-      [],
+      'ends in another state',
+      stored({ state: 'failed' }),
+      'LOST evt_1 (204): failed, not delivered: delivered in 5 ms',
     ],
-  ])('counts from %s', (_, attempts, lateness) => {
-    expect(auditOf(attempts).lateness).toEqual(lateness);
-  });
-
-  it('is a finding where it is over the bound, which is lower where no process dies', () => {
-    const attempts = [attempt(1, 0, { result: 'slow' }), attempt(2, 200, success)];
-    expect(auditOf(attempts, fullRun.mostLate).findings).toEqual([]);
-    expect(auditOf(attempts, withoutKills(fullRun).mostLate).findings).toEqual([
-      'evt_1 (any): an attempt was late by 200 s',
-    ]);
-    expect([fullRun.mostLate, withoutKills(fullRun).mostLate]).toEqual([330 * second, 180 * second]);
-    expect(fullRun.limit).toBeGreaterThan(2 * fullRun.mostLate);
+    ['is said to be delivered and never came', { arrivals: [] }, 'LOST evt_1 (204): delivered, not delivered'],
+    ['is due, and nobody looks at it', pending(0, -300, -3), 'LOST evt_1 (204): pending, not delivered: no attempt'],
+    ['waits though nothing keeps it', pending(0, 60, 120), 'LOST evt_1 (204): pending, not delivered: no attempt'],
+    [
+      'fails otherwise than by its receiver',
+      stored({ attempts: [attempt('tls'), attempt('delivered', 2)] }),
+      'evt_1 (204): attempt 1 ended as tls',
+    ],
+    ['was stored, and nobody published it', { published: [], arrivals: [] }, 'delivery evt_1: nobody published it'],
+    [
+      'came, and nobody published it',
+      { arrivals: [arrival, { ...arrival, deliveryId: 'evt_2' }] },
+      'arrival of evt_2: nobody published it',
+    ],
+    [
+      'came to another host',
+      { arrivals: [{ ...arrival, host: 'other.example.com' }] },
+      'arrival of evt_1: it came to other.example.com',
+    ],
+    [
+      'came with the authorization of another',
+      { arrivals: [{ ...arrival, authorization: 'Bearer other' }] },
+      'arrival of evt_1: the authorization is not the registered one',
+    ],
+    [
+      'came with the body of another',
+      { arrivals: [{ ...arrival, body: '{"event":"demanda.criada","id_demanda":2}' }] },
+      'arrival of evt_1: the body is another event’s',
+    ],
+    ['followed a redirect', { followed: 1 }, '1 redirects were followed'],
+    ['became a dead letter', { deadLetters: 1 }, '1 messages are in the dead-letter queue'],
+    ['left a secret in the log', { log: 'key whsec_key' }, "1 secrets or payloads are in the run's log"],
+    ['left a password in the log', { log: '"Bearer password"' }, "1 secrets or payloads are in the run's log"],
+    ['left a payload in the log', { log: '{"id_demanda":1}' }, "1 secrets or payloads are in the run's log"],
+  ])('finds an event that %s', (_, changes, finding) => {
+    expect(auditOf(changes).findings).toEqual([expect.stringContaining(finding)]);
   });
 });
 
-it('the report of a run says in a line how late the latest attempt was', () => {
-  const injected = { kills: 0, killsAtWork: 0, keptByKms: 0, movedToSlowLane: 0, counts: {} };
-  const counts = { malformed: 0, deadLettered: 0, republished: 0, announced: 0, seconds: 1 };
-  const verdict = (...lateness: number[]) =>
-    describeChaos({ ...counts, injected, rows: [], findings: [], lateness, mostLate: 180 * second });
-  expect(verdict(5, 179_001)).toContain('Nobody waited over 180 s: the latest attempt was late by 180 s.');
-  expect(verdict(5, 180_001, 400_000)).toContain('2 ATTEMPTS WERE OVER 180 s LATE, the latest by 400 s.');
+it('a run misses each fault that did not happen, and kills', () => {
+  const counts = { refusedSends: 0, failedKeyUses: 3 };
+  expect(missingOf(fullRun.faults, { kills: 9, killsAtWork: 9, counts })).toEqual([
+    'no refusedSends happened',
+    '9 processes were killed, not 10',
+  ]);
+  expect(missingOf(fullRun.faults, { kills: 10, killsAtWork: 9, counts: { refusedSends: 1 } })).toEqual([]);
 });

@@ -1,23 +1,23 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fullRun } from '../../chaos/fault-settings.ts';
 import { readOptions } from '../../chaos/options.ts';
-import { fullRun } from '../../chaos/run-settings.ts';
 
 describe('the options of a chaos run', () => {
   it('have defaults', () => {
-    expect(readOptions([])).toEqual({ part: 'all', settings: fullRun, help: false });
+    const parts = ['faults', 'tls-floods', 'guesses', 'login-floods'];
+    expect(readOptions([])).toEqual({ parts, faultRun: fullRun, help: false });
   });
 
-  it('choose a part', () => {
-    expect(readOptions(['--guesses']).part).toBe('guesses');
-    expect(readOptions(['--faults', '--events', '800', '--seed', '7'])).toMatchObject({
-      part: 'faults',
-      settings: { events: 800, seed: 7 },
+  it('choose parts', () => {
+    expect(readOptions(['--guesses', '--faults', '--events', '800', '--minutes', '6'])).toMatchObject({
+      parts: ['faults', 'guesses'],
+      faultRun: { events: 800, limit: 360_000 },
     });
   });
 
-  it.each([[['--faults', '--guesses']], [['--events', '0']], [['--isolation']], [['--events', '1.5']], [['--fast']]])(
+  it.each([[['--events', '0']], [['--events', '1.5']], [['--isolation']]])(
     'refuse %j, which would measure nothing or something else',
     words => {
       expect(() => readOptions(words)).toThrow(TypeError);
