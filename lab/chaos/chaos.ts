@@ -6,10 +6,10 @@
 import { describeFaultRun } from './fault-report.ts';
 import { runAmidFaults } from './fault-run.ts';
 import { describeFloods } from './flood-report.ts';
-import { floodRun, measureFloods } from './floods.ts';
-import { describeLoginFloods, loginFloodRun, measureLoginFloods } from './login-floods.ts';
+import { measureFloods } from './floods.ts';
+import { describeLoginFloods, measureLoginFloods } from './login-floods.ts';
 import { type ChaosOptions, type Part, readOptions, usage } from './options.ts';
-import { describeGuesses, guessRun, measureGuesses } from './password-guesses.ts';
+import { describeGuesses, measureGuesses } from './password-guesses.ts';
 
 // A signal becomes an `exit`, which ends the local run too.
 for (const [signal, code] of [
@@ -36,9 +36,9 @@ function readOrExit(): ChaosOptions {
 async function areKept({ parts, faultRun }: ChaosOptions): Promise<boolean> {
   const tries: Record<Part, () => Promise<{ readonly text: string; readonly isHeld: boolean }>> = {
     faults: async () => describeFaultRun(await runAmidFaults(faultRun, say)),
-    'tls-floods': async () => describeFloods(await measureFloods(floodRun, say), floodRun),
-    guesses: async () => describeGuesses(await measureGuesses(guessRun, say), guessRun),
-    'login-floods': async () => describeLoginFloods(await measureLoginFloods(loginFloodRun, say), loginFloodRun),
+    'tls-floods': async () => describeFloods(await measureFloods(say)),
+    guesses: async () => describeGuesses(await measureGuesses(say)),
+    'login-floods': async () => describeLoginFloods(await measureLoginFloods(say)),
   };
   let areAllKept = true;
   for (const part of parts) {

@@ -1,38 +1,28 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent } from 'node:https';
 import { connect } from 'node:net';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
-import { type Connections, makeConnections } from '../../lambdas/platform/egress/connections.ts';
+import { makeConnections } from '../../lambdas/platform/egress/connections.ts';
 import { makeGuardedPost, type PostOutcome } from '../../lambdas/platform/egress/guarded-post.ts';
 import { makeOutageDetector } from '../../lambdas/platform/egress/outage-detector.ts';
 import { makePinnedPost } from '../../lambdas/platform/egress/pinned-request.ts';
 import { makeEventLoopLag } from '../../lambdas/platform/event-loop-lag.ts';
 import { systemTime } from '../../lambdas/platform/timer.ts';
-import { costlyChain } from '../../tools/support/floods.ts';
 import type { Ports } from './flood-servers.ts';
 
 /** Posts to the receiver of that name. */
 export type Post = (name: string, path?: string) => Promise<{ readonly outcome: PostOutcome; readonly took: number }>;
 
 /** Makes a POST with connections of its own, in a process that knows nothing of the receivers. */
-export type MakePost = (deadlineMs: number) => Post;
+export type MakePost = () => Post;
 
-/** Receivers in other processes, each with a name and a public address, and the product's guarded POST to them. */
-export interface FloodNetwork {
-  /** The names of the receivers that flood. Beside them there is `healthy`. */
-  readonly floods: readonly string[];
-  /** Over the product's connections. */
-  readonly metered: MakePost;
-  /** Over connections without a meter. */
-  readonly plain: MakePost;
-  stop(): void;
-}
-
-/** Starts the receivers. */
-export async function startFloodNetwork(): Promise<FloodNetwork> {
+/**
+ * Starts receivers in other processes, each with a name and a public address: some that flood, and `healthy`. Returns also the
+ * product's guarded POST to them, with that deadline.
+ */
+export async function startFloodNetwork(deadlineMs: number) {
   const { private: key, cert: certificate } = await generate([{ name: 'commonName', value: 'floods' }], {
     keyType: 'ec',
     curve: 'P-256',
@@ -44,7 +34,7 @@ export async function startFloodNetwork(): Promise<FloodNetwork> {
   const floods = await startServers('floods', { key, certificate });
   return {
     floods: Object.keys(floods.ports),
-    ...postsTo({ ...healthy.ports, ...floods.ports }, certificate),
+    makePost: postsTo({ ...healthy.ports, ...floods.ports }, certificate, deadlineMs),
     stop() {
       healthy.stop();
       floods.stop();
@@ -63,63 +53,35 @@ async function startServers(role: string, identity: { readonly key: string; read
   return { ports, stop: () => child.disconnect() };
 }
 
-/** Returns the guarded POST in a network in which each receiver has a name and a public address. */
-function postsTo(ports: Ports, ca: string): Pick<FloodNetwork, 'metered' | 'plain'> {
+/** Returns what makes guarded POSTs in a network in which each receiver has a name and a public address. */
+function postsTo(ports: Ports, ca: string, deadlineMs: number): MakePost {
   const names = Object.keys(ports);
-  const addressOf = (name: string) => `93.184.216.${names.indexOf(name) + 1}`;
+  const addressOf = (index: number) => `93.184.216.${index + 1}`;
+  const portAt = new Map(names.map((name, index) => [addressOf(index), ports[name] ?? 0]));
   const hostOf = (name: string) => `r${names.indexOf(name)}.example.com`;
-  const portAt = new Map(names.map(name => [addressOf(name), ports[name] ?? 0]));
-  const nameOf = new Map(names.map(name => [hostOf(name), name]));
-  let posted = 0;
-  /** The costly chain has a new host each time, as an account may register one for each attempt. */
-  const nextHostOf = (name: string) => (name === costlyChain ? `n${posted++}.${hostOf(name)}` : hostOf(name));
-  const whereabouts = (address: string) => ({ host: '127.0.0.1', port: portAt.get(address) ?? 0 });
   const { begin } = makeEventLoopLag(systemTime);
 
-  const makePost =
-    (open: () => Connections): MakePost =>
-    deadlineMs => {
-      const post = makeGuardedPost({
-        resolve: async host => [addressOf(nameOf.get(host.replace(/^n\d+\./, '')) ?? '')],
-        ownHosts: [],
-        outageDetector: makeOutageDetector(systemTime),
-        ...systemTime,
-        random: Math.random,
-        post: makePinnedPost(open()),
-      });
-      return async function postTo(name, path = '/') {
-        const url = `https://${nextHostOf(name)}${path}`;
-        const lag = begin();
-        const startedAt = performance.now();
-        const request = {
-          accountId: name,
-          url,
-          headers: {},
-          body: '{"event":"x"}',
-          deadlineMs,
-          connectTimeoutMs: 700,
-        };
-        const outcome = await post({ ...request, elapsed: lag.elapsed });
-        lag.end();
-        return { outcome, took: performance.now() - startedAt };
-      };
+  return function makePost() {
+    const connections = makeConnections({
+      ca,
+      connect: ({ host = '', ...options }) => connect({ ...options, host: '127.0.0.1', port: portAt.get(host) ?? 0 }),
+    });
+    const post = makeGuardedPost({
+      resolve: async host => [addressOf(Number(/^r(\d+)\./.exec(host)?.[1]))],
+      ownHosts: [],
+      outageDetector: makeOutageDetector(systemTime),
+      ...systemTime,
+      random: Math.random,
+      post: makePinnedPost(connections),
+    });
+    return async function postTo(name, path = '/') {
+      const url = `https://${hostOf(name)}${path}`;
+      const lag = begin();
+      const startedAt = performance.now();
+      const request = { accountId: name, url, headers: {}, body: '{"event":"x"}', deadlineMs, connectTimeoutMs: 700 };
+      const outcome = await post({ ...request, elapsed: lag.elapsed });
+      lag.end();
+      return { outcome, took: performance.now() - startedAt };
     };
-
-  return {
-    metered: makePost(() =>
-      makeConnections({ ca, connect: ({ host = '', ...options }) => connect({ ...options, ...whereabouts(host) }) }),
-    ),
-    plain: makePost(() => plainConnections(whereabouts, ca)),
   };
-}
-
-/** Node's own agents over Node's own sockets, with the options of the product's. */
-function plainConnections(whereabouts: (address: string) => { host: string; port: number }, ca: string): Connections {
-  const { kept, fresh } = makeConnections({ ca });
-  class PlainAgent extends Agent {
-    override createConnection(...[options, callback]: Parameters<Agent['createConnection']>) {
-      return super.createConnection({ ...options, ...whereabouts(String(options.host)) }, callback);
-    }
-  }
-  return { kept: new PlainAgent({ ...kept.options }), fresh: new PlainAgent({ ...fresh.options }) };
 }

@@ -6,12 +6,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import {
-  costlyChain,
   drip,
   floods,
   hugeBurst,
   hugeChain,
-  startCostlyChain,
   startDrip,
   startFlood,
   startHugeChain,
@@ -41,7 +39,6 @@ async function startFloods(identity: HostileIdentity & { readonly host: string }
   const ports: Record<string, number> = {};
   for (const flood of [...floods, hugeBurst]) ports[flood.name] = (await startFlood(flood, identity)).port;
   ports[hugeChain] = (await startHugeChain(identity.host)).port;
-  ports[costlyChain] = (await startCostlyChain(identity.host)).port;
   ports[drip] = (await startDrip()).port;
   return ports;
 }

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import type { ThrottleClass } from '../../lambdas/platform/route-table.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { type Client, createClient, createUser, type User } from '../../tools/support/accounts.ts';
@@ -7,21 +6,6 @@ import { startLocalRun } from '../../tools/support/local-run.ts';
 import { markdownTable } from '../../tools/support/markdown-table.ts';
 import { makeServiceClient, passwordGrant, type ServiceClient } from '../../tools/support/service-client.ts';
 import { quantile } from '../../tools/support/statistics.ts';
-import type { Flood, FloodAnswers } from './flood.ts';
-
-/** Logins beside floods, behind the throttles that a stage has by default, scaled down. */
-export interface LoginFloodSettings {
-  /** The limits of routes are divided by it, so that two processors can send more than they let pass. */
-  readonly scale: number;
-  /** Integrators' programs, each with a user of its own. */
-  readonly clients: number;
-  /** Each logs in once in this time. In milliseconds. */
-  readonly every: number;
-  /** The time that logins are measured alone, and beside each flood. In milliseconds. */
-  readonly length: number;
-  /** Requests of a flood in a second. */
-  readonly rate: number;
-}
 
 /** Logins in one situation. */
 interface Logins {
@@ -36,30 +20,40 @@ export interface LoginFloodResult {
   readonly path: string;
   readonly alone: Logins;
   readonly beside: Logins;
-  readonly answers: FloodAnswers;
+  /** Requests of the flood, and those of them that were answered with 429. */
+  readonly sent: number;
+  readonly throttled: number;
 }
 
-export const loginFloodRun: LoginFloodSettings = { scale: 10, clients: 20, every: 2_500, length: 15_000, rate: 100 };
+/** Logins beside floods, behind the throttles that a stage has by default, scaled down. Times in milliseconds. */
+const settings = {
+  /** The limits of routes are divided by it, so that two processors can send more than they let pass. */
+  scale: 10,
+  /** Integrators' programs, each with a user of its own, who logs in once in `every`. */
+  clients: 20,
+  every: 2_500,
+  /** The time that logins are measured alone, and beside each flood. */
+  length: 15_000,
+  /** Requests of a flood in a second. */
+  rate: 100,
+} as const;
 
 /** Measures logins alone and beside a flood of a route of each class. */
-export async function measureLoginFloods(
-  settings: LoginFloodSettings,
-  say: (line: string) => void,
-): Promise<readonly LoginFloodResult[]> {
-  const run = await startLocalRun(...limits(settings).flatMap(value => ['--set', value]));
+export async function measureLoginFloods(say: (line: string) => void): Promise<readonly LoginFloodResult[]> {
+  const run = await startLocalRun(...limits().flatMap(value => ['--set', value]));
   try {
     const service = makeServiceClient(run.outputs);
     const people: [Client, User][] = [];
     for (let made = 0; made < settings.clients; made++) {
       people.push([await createClient(run.outputsFile), await createUser(run.outputsFile)]);
     }
-    await logInAll(service, people, settings); // until its processes have started
+    await logInAll(service, people); // until its processes have started
     const results: LoginFloodResult[] = [];
-    for (const [flooded, path, flood] of floodsOf(run.outputs)) {
-      const alone = await logInAll(service, people, settings);
-      const answers = startFlood({ ...flood, rate: settings.rate, length: settings.length });
-      const beside = await logInAll(service, people, settings);
-      results.push({ flooded, path, alone, beside, answers: await answers });
+    for (const [flooded, host, path, request] of floods) {
+      const alone = await logInAll(service, people);
+      const flooding = flood(`${run.outputs[host]}${path}`, request);
+      const beside = await logInAll(service, people);
+      results.push({ flooded, path, alone, beside, ...(await flooding) });
       say(`${flooded}: ${alone.refused} logins refused alone, ${beside.refused} beside the flood`);
       await pause(2_000); // until the buckets are full again
     }
@@ -70,25 +64,14 @@ export async function measureLoginFloods(
 }
 
 /** Returns the table of the floods, and whether none took something from the logins that was not its own. */
-export function describeLoginFloods(
-  results: readonly LoginFloodResult[],
-  { scale, clients, every, length, rate }: LoginFloodSettings,
-): { readonly text: string; readonly isHeld: boolean } {
-  const rows = results.map(({ flooded, path, alone, beside, answers }) => {
-    const seconds = length / 1_000;
-    const sent = Object.values(answers).reduce((sum, count) => sum + count, 0);
-    const throttled = answers[429] ?? 0;
+export function describeLoginFloods(results: readonly LoginFloodResult[]) {
+  const { scale, clients, every, length, rate } = settings;
+  const rows = results.map(({ flooded, path, alone, beside, sent, throttled }) => {
     const isTaken = alone.refused > 0 || throttled === 0 || (flooded !== 'token' && beside.refused > 0);
-    const perSecond = (count: number) => (count / seconds).toFixed(0);
-    const cells = [
-      `${flooded}: \`${path}\``,
-      ...[sent, sent - throttled].map(perSecond),
-      ...[alone, beside].flatMap(describeLogins),
-      isTaken ? 'TAKEN' : '',
-    ];
-    return { cells, isTaken };
+    const perSecond = [sent, sent - throttled].map(count => (count / (length / 1_000)).toFixed(0));
+    const logins = [alone, beside].flatMap(describeLogins);
+    return { cells: [`${flooded}: \`${path}\``, ...perSecond, ...logins, isTaken ? 'TAKEN' : ''], isTaken };
   });
-  const head = ['flooded', 'sent/s', 'passed/s'];
   const of = (which: string) => ['p50', 'p99', 'refused'].map(what => `${which}: ${what}`);
   const text = [
     `${clients} clients log in, each every ${every / 1_000} s, for ${length / 1_000} s alone and as long beside each flood of`,
@@ -96,7 +79,7 @@ export function describeLoginFloods(
     'shares its throttle.',
     '',
     markdownTable(
-      [...head, ...of('alone'), ...of('beside'), ''],
+      ['flooded', 'sent/s', 'passed/s', ...of('alone'), ...of('beside'), ''],
       rows.map(({ cells }) => cells),
     ),
   ].join('\n');
@@ -109,54 +92,66 @@ function describeLogins({ times, refused }: Logins): string[] {
 }
 
 /** Returns the limits of a stage that sets none, scaled down: the local run has others. */
-function limits({ scale }: LoginFloodSettings): string[] {
+function limits(): string[] {
   return Object.entries(stageConfiguration('dev')).flatMap(([key, value]) =>
-    /^(token|auth|management|public)(Rate|Burst)Limit$/.test(key) ? [`${key}=${Math.ceil(Number(value) / scale)}`] : [],
+    /^(token|auth|management|public)(Rate|Burst)Limit$/.test(key)
+      ? [`${key}=${Math.ceil(Number(value) / settings.scale)}`]
+      : [],
   );
 }
 
-/** Returns a request that floods a route of each class. None needs to know a secret. */
-function floodsOf({ AuthUrl, BaseUrl }: Record<'AuthUrl' | 'BaseUrl', string>) {
-  const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
-  const client = 'client_id=stranger&client_secret=guessed';
-  const get = { method: 'GET', headers: { authorization: 'Bearer guessed' }, body: '' };
-  const floods: readonly (readonly [ThrottleClass, string, Omit<Flood, 'url' | 'rate' | 'length'>])[] = [
-    ['public', '/unknown', get],
-    ['auth', '/oauth/v1/introspect', { ...form, body: `${client}&token=guessed` }],
-    ['management', '/v1/webhooks', get],
-    ['token', '/oauth/v1/token', { ...form, body: `${client}&grant_type=password&username=a&password=b` }],
-  ];
-  return floods.map(([flooded, path, flood]) => {
-    const url = `${flooded === 'management' ? BaseUrl : AuthUrl}${path}`;
-    return [flooded, path, { ...flood, url }] as const;
+const get: RequestInit = { method: 'GET', headers: { authorization: 'Bearer guessed' } };
+const form = (fields: string): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  body: `client_id=stranger&client_secret=guessed&${fields}`,
+});
+
+/** A request that floods a route of each class. None needs to know a secret. */
+const floods: readonly (readonly [ThrottleClass, 'AuthUrl' | 'BaseUrl', string, RequestInit])[] = [
+  ['public', 'AuthUrl', '/unknown', get],
+  ['auth', 'AuthUrl', '/oauth/v1/introspect', form('token=guessed')],
+  ['management', 'BaseUrl', '/v1/webhooks', get],
+  ['token', 'AuthUrl', '/oauth/v1/token', form('grant_type=password&username=a&password=b')],
+];
+
+/** Sends requests at a fixed rate, whatever is answered. Returns how many, and how many of these were throttled. */
+async function flood(url: string, request: RequestInit): Promise<Pick<LoginFloodResult, 'sent' | 'throttled'>> {
+  const statuses = await callEvenly((settings.rate * settings.length) / 1_000, async () => {
+    try {
+      const response = await fetch(url, { ...request, signal: AbortSignal.timeout(patience) });
+      await response.arrayBuffer();
+      return response.status;
+    } catch {
+      return undefined; // no answer
+    }
   });
+  return { sent: statuses.length, throttled: statuses.filter(status => status === 429).length };
 }
 
-function startFlood(flood: Flood): Promise<FloodAnswers> {
-  const worker = new Worker(new URL('flood.ts', import.meta.url), { workerData: flood });
-  return new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
+/** Milliseconds. */
+const patience = 5_000;
+
+/** Logs all clients in, again and again, one after another. */
+async function logInAll(service: ServiceClient, people: readonly (readonly [Client, User])[]): Promise<Logins> {
+  const rounds = Array.from({ length: settings.length / settings.every }, () => people).flat();
+  const times = await callEvenly(rounds.length, async (index, due) => {
+    const [client, user] = rounds[index] ?? [];
+    if (!client || !user) return undefined;
+    const { status } = await service.postForm('token', passwordGrant(client, user));
+    return status === 200 ? performance.now() - due : undefined;
+  });
+  const succeeded = times.filter(time => time !== undefined);
+  return { times: succeeded, refused: times.length - succeeded.length };
 }
 
-/** Logs all clients in, again and again, one after another in even steps. */
-async function logInAll(
-  service: ServiceClient,
-  people: readonly (readonly [Client, User])[],
-  { every, length }: LoginFloodSettings,
-): Promise<Logins> {
-  const times: number[] = [];
-  let refused = 0;
+/** Makes so many calls in even steps, and waits for no answer in between. Each is given the moment at which it was due. */
+function callEvenly<Result>(count: number, call: (index: number, due: number) => Promise<Result>): Promise<Result[]> {
   const begun = performance.now();
-  const count = Math.floor((length / every) * people.length);
-  await Promise.all(
-    Array.from({ length: count }, async (_, index) => {
-      const due = begun + (index * every) / people.length;
-      await pause(Math.max(0, due - performance.now()));
-      const [client, user] = people[index % people.length] ?? [];
-      if (!client || !user) return;
-      const { status } = await service.postForm('token', passwordGrant(client, user));
-      if (status === 200) times.push(performance.now() - due);
-      else refused++;
-    }),
-  );
-  return { times, refused };
+  const calls = Array.from({ length: count }, async (_, index) => {
+    const due = begun + (index * settings.length) / count;
+    await pause(Math.max(0, due - performance.now()));
+    return call(index, due);
+  });
+  return Promise.all(calls);
 }

@@ -90,7 +90,6 @@ export const hugeBurst: Flood = {
 
 /** The names of what is no flood of records. */
 export const hugeChain = 'a chain of 95 KiB of 16,384-bit keys';
-export const costlyChain = 'a chain of 20 DSA keys of 10,000 bits';
 export const drip = 'a handshake that drips';
 
 /** Starts a receiver whose chain of certificates has the largest RSA keys that OpenSSL takes. */
