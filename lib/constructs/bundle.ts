@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { type BuildOptions, buildSync } from 'esbuild';
 
-/** Returns the esbuild options of a function: a minified ES module with the SDK inside, and its source map beside it. */
+/** Returns the esbuild options of a minified ES module with the SDK inside, and its source map beside it. */
 export function bundleOptions(outfile: string) {
   return {
     absWorkingDir: root,
@@ -24,6 +24,15 @@ export function bundleOptions(outfile: string) {
   } satisfies BuildOptions;
 }
 
+/** Returns the esbuild options of a function's own bundle: without what the SDK imports and no function uses. */
+export function handlerOptions(outfile: string) {
+  const options = bundleOptions(outfile);
+  return { ...options, alias: { ...options.alias, ...Object.fromEntries(unused.map(name => [name, standIn])) } };
+}
+
+const unused = ['@smithy/node-http-handler', '@smithy/signature-v4', '@smithy/core/event-streams'];
+const standIn = './lambdas/platform/aws/unused-sdk.ts';
+
 /**
  * Bundles a handler to `outfile`, and writes the map of this project's own code to `<outfile>.map`. A package that its own code
  * imports dynamically becomes a file beside it, with all that it needs: it is read when it is imported, if ever.
@@ -34,7 +43,7 @@ export function bundleHandler(entry: string, outfile: string): readonly string[]
   const { contents, deferred } = joinOwnCode(entry, outfile);
   const files = Object.fromEntries(deferred.map(name => [name, `./${basename(name)}.mjs`]));
   for (const [name, path] of Object.entries(files)) bundlePackage(name, join(dirname(outfile), path));
-  const options = bundleOptions(outfile);
+  const options = handlerOptions(outfile);
   const { metafile } = buildSync({
     ...options,
     alias: { ...options.alias, ...files },

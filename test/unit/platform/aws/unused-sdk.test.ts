@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type * as Sdk from '@aws-sdk/client-dynamodb';
+import { buildSync } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientSettings } from '../../../../lambdas/platform/aws/client-settings.ts';
+import {
+  EventStreamSerde,
+  eventStreamSerdeProvider,
+  streamCollector,
+} from '../../../../lambdas/platform/aws/unused-sdk.ts';
+import { handlerOptions } from '../../../../lib/constructs/bundle.ts';
+
+const region = 'sa-east-1';
+const credentials = { accessKeyId: 'an-id', secretAccessKey: 'a-secret' };
+
+describe('a client in a bundle of a function', () => {
+  let directory: string;
+  let sdk: typeof Sdk;
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'emissor-sdk-'));
+    const outfile = join(directory, 'sdk.mjs');
+    const contents = "export { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'";
+    buildSync({ ...handlerOptions(outfile), stdin: { contents, resolveDir: import.meta.dirname }, sourcemap: false });
+    sdk = await import(outfile);
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  it('sends by the handler and the signer that it was given', async () => {
+    const authorizations: unknown[] = [];
+    const handle = async ({ headers }: { headers: Record<string, string> }) => {
+      authorizations.push(headers.authorization);
+      return { response: { statusCode: 200, headers: {}, body: Buffer.from('{"TableNames":["a"]}') } };
+    };
+    const { signer } = clientSettings('dynamodb');
+    const settings = { region, credentials, signer, requestHandler: { handle } } as Sdk.DynamoDBClientConfig;
+    const client = new sdk.DynamoDBClient(settings);
+    expect(await client.send(new sdk.ListTablesCommand())).toMatchObject({ TableNames: ['a'] });
+    expect(authorizations).toEqual([expect.stringMatching(/^AWS4-HMAC-SHA256 /)]);
+  });
+
+  it('is not made without a request handler', () => {
+    expect(() => new sdk.DynamoDBClient({ region, credentials })).toThrow('leave out the request handler of the SDK');
+    expect(() => new sdk.DynamoDBClient({ region, credentials, requestHandler: { requestTimeout: 1 } })).toThrow();
+  });
+
+  it('sends nothing without a signer', async () => {
+    const { requestHandler } = clientSettings('dynamodb');
+    const client = new sdk.DynamoDBClient({ region, credentials, requestHandler });
+    await expect(client.send(new sdk.ListTablesCommand())).rejects.toThrow('leave out the signer of the SDK');
+  });
+});
+
+it('event streams and bodies in pieces are refused', () => {
+  expect(() => new EventStreamSerde()).toThrow('leave out event streams of the SDK');
+  expect(eventStreamSerdeProvider).toThrow('leave out event streams of the SDK');
+  expect(streamCollector).toThrow('leave out the request handler of the SDK');
+});
