@@ -19,6 +19,8 @@ import { type Action, type Counts, countSweeps, countUsage, middleOf, shareOf } 
 /**
  * Makes real requests to a local run and counts what they take. Its waits between attempts are a second each: what the sweeper does
  * for longer ones is not in these counts.
+ *
+ * @throws {BusyMachineError} where repetitions differ in what the functions did
  */
 export async function measureActions(progress: (what: string) => void): Promise<Measured> {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-cost-'));
@@ -66,16 +68,15 @@ export async function measureActions(progress: (what: string) => void): Promise<
       await untilQuiet(usage, quietMs);
       return countUsage(linesOf(usage).slice(before), apiRequests, published);
     };
-    const several = async (times: number, once: () => Promise<Counts>) => {
+    const several = async (what: string, times: number, once: () => Promise<Counts>) => {
+      progress(what);
       const all: Counts[] = [];
       for (let time = 0; time <= times; time++) all.push(await once());
-      return middleOf(all.slice(1)); // the first fills caches
+      return middleOf(what, all.slice(1)); // the first fills caches
     };
 
-    progress('login');
-    const login = await several(3, () => count(logIn, 1));
-    progress('refresh');
-    const refresh = await several(3, () =>
+    const login = await several('login', 3, () => count(logIn, 1));
+    const refresh = await several('refresh', 3, () =>
       count(async () => {
         tokens = await getTokens(refreshGrant(client, tokens.refresh_token));
       }, 1),
@@ -88,22 +89,21 @@ export async function measureActions(progress: (what: string) => void): Promise<
     ];
     const registered: Counts[] = [];
     for (const [event, path] of registrations) registered.push(await count(() => register(event, path), 1));
-    progress('test');
-    const test = await several(3, () =>
+    const registration = middleOf('registration', registered);
+    const test = await several('test', 3, () =>
       count(() => call('POST', '/v1/webhooks/demanda.criada/teste', undefined, 202), 1, 0, 1),
     );
-    progress('a delivered event, alone');
-    const quiet = await several(3, () => count(() => publish('demanda.criada', 1), 0, 1, 1));
-    progress('ten delivered events in a batch');
-    const busy = await several(5, () => count(() => publish('demanda.criada', 10), 0, 1, 10));
+    const publishQuick = (events: number) => count(() => publish('demanda.criada', events), 0, 1, events);
+    const quiet = await several('a delivered event, alone', 3, () => publishQuick(1));
+    const busy = await several('ten delivered events in a batch', 5, () => publishQuick(10));
     const exhaust = (event: EventName) => count(() => publish(event, 1), 0, 1, attempts);
     progress('an exhausted delivery, answers of 1 KiB');
     const exhausted = await exhaust('demanda.cancelada');
     progress('an exhausted delivery, empty answers');
     const exhaustedEmpty = await exhaust('demanda.finalizada');
-    const registration = middleOf(registered);
-    progress('an event without a webhook');
-    const withoutWebhook = await several(3, () => count(() => publish('reembolso.solicitado', 1), 0, 1));
+    const withoutWebhook = await several('an event without a webhook', 3, () =>
+      count(() => publish('reembolso.solicitado', 1), 0, 1),
+    );
     const delivered = { quiet, busy: shareOf(busy, 10), exhausted, exhaustedEmpty };
     const all = { login, refresh, ...delivered, registration, test, withoutWebhook };
     progress('a sweep');

@@ -1,35 +1,33 @@
+import { receivePauseOfOne } from '../../lambdas/delivery/limits.ts';
 import { markdownTable } from '../../tools/support/markdown-table.ts';
 import { assumptions } from './assumptions.ts';
-import { type Action, actions, type Counts, millisecondsOf, quantitiesOf } from './counts.ts';
+import { type Action, actions, millisecondsOf, quantitiesOf } from './counts.ts';
 import { type IdleItem, idleMonth } from './idle.ts';
 import type { Measured } from './measure.ts';
 import { costOf, costsOf, type Priced, type PricedRegion, pricedRegions, priceFile } from './prices.ts';
-
-/** The content of `counts.json`: what a local run counted, and what the store counted in one process. */
-export interface StoredCounts extends Measured {
-  readonly store: Readonly<Record<string, { readonly calls: number; readonly read: number; readonly write: number }>>;
-}
 
 /** An idle month of each stage, by its name. */
 export type IdleMonths = Readonly<Record<(typeof stages)[number], readonly IdleItem[]>>;
 
 /** Returns the idle months of the stages: their templates are made for it, which takes seconds. */
-export function idleMonths({ sweep }: StoredCounts): IdleMonths {
+export function idleMonths({ sweep }: Measured): IdleMonths {
   return { dev: idleMonth('dev', sweep), prod: idleMonth('prod', sweep) };
 }
 
 /** Returns the page of the costs: everything on it follows from the counts, the prices, the assumptions and the templates. */
-export function costPage(stored: StoredCounts, months: IdleMonths): string {
-  const counts = priced(stored);
+export function costPage({ actions: counts }: Measured, months: IdleMonths): string {
   const home = priceFile.regions['us-east-1'];
+  const ofFairRequest = home.queueRequest + home.fairQueueRequest;
+  const waitingCost = (action: 'quiet' | 'busy') =>
+    1e6 * 0.1 * counts[action].invocations * (counts[action].megabytes / 1_024) * home.gigabyteSecond;
   return `# What it costs
 
 Written by \`npm run cost\`, prices of ${priceFile.date} (\`lab/cost/prices.json\` names their sources).
 ${priceFile.note}
 
 ## A million of each
-Dollars, without free tiers. Calls, units, requests and bytes are counted in a local run, by real requests to the functions' own
-bundles.
+Dollars, without free tiers. Calls, units and requests of queues are counted in one process, with clocks that are moved, so that no machine
+is too slow for them; bytes of logs in a local run, by real requests to the functions' own bundles. What is assumed stands below.
 
 ${markdownTable(
   ['what', ...pricedRegions],
@@ -59,8 +57,8 @@ The counts behind them, of one each:
 ${markdownTable(
   ['what', 'invocations', 'ms taken', 'MB', 'store calls', 'read units', 'write units', 'SQS', 'KMS', 'log bytes'],
   actions.map(action => {
-    const { invocations, megabytes, storeCalls, readUnits, writeUnits, queueRequests, keyRequests, logBytes } =
-      counts[action];
+    const { invocations, megabytes, storeCalls, readUnits, writeUnits, queueRequests, keyRequests } = counts[action];
+    const { logBytes } = counts[action];
     const counted = [storeCalls, readUnits, writeUnits, queueRequests, keyRequests].map(short);
     return [
       titles[action],
@@ -73,17 +71,22 @@ ${markdownTable(
   }),
 )}
 
+- *Receivers* are taken to answer after ${assumptions.receiverMs} ms (\`lab/cost/assumptions.ts\`). Of a million quiet deliveries each further 100 ms
+  cost ${dollars(waitingCost('quiet'))}; of busy ones, which wait together, ${dollars(waitingCost('busy'))}. From ${receivePauseOfOne} ms on a consumer with a single message asks its
+  queue for more, in vain as a rule: ${dollars(1e6 * ofFairRequest)} a million.
+- *Busy* takes the publisher to send ten events by one request. One by one a million cost ${dollars(9e5 * ofFairRequest)} more.
 - *Time is computed*: a function's time on this machine is not its time on AWS. An invocation is taken to need the processor for
   ${assumptions.timesSlower} times what \`docs/performance.md\` reports, divided by the share of a processor that its memory buys
-  (${assumptions.processorMegabytes} MB is a whole one), and ${assumptions.storeCallMs} ms for each call to the store, one after the other. Receivers are taken to answer
-  after ${assumptions.receiverMs} ms (\`lab/cost/assumptions.ts\`). Starts of processes are left out.
+  (${assumptions.processorMegabytes} MB is a whole one), and ${assumptions.storeCallMs} ms for each call to the store, one after the other. Of a test's three invocations one waits for
+  the receiver. Starts of processes are left out.
+- *Store calls* cost nothing but their time. Of a busy batch the answers are taken to come together, so that one call writes them.
 - *Write units*: each started KiB of the larger of old and new item, and one for each index entry written or deleted. *Read
   units*: each started 4 KiB of a consistent read, half of it for any other.
-- *Exhausted*: all ${short(counts.exhausted.invocations)} attempts of the schedule. Its store calls and units are counted in one process, with a clock that is moved:
-  the sweeper's part in long waits is among them. In the local run its waits are a second each.
+- *Exhausted*: all ${short(counts.exhausted.invocations)} attempts of the schedule, and the sweeper's part in long waits.
 - *SQS*: the publisher's own request, the trigger's receiving and deleting, and the functions' requests. Busy ones share theirs
   by ten. The surcharge of fair queues is taken for every request of the events queue.
-- *Logs*: the functions' lines, ${assumptions.perLineBytes} bytes that CloudWatch adds to each. Lambda's own lines of invocations that went well are not written.
+- *Logs*: the functions' lines, and ${assumptions.perLineBytes} bytes that CloudWatch adds to each. Lambda's own
+  lines of invocations that went well are not written.
 - *Without a webhook*: a process writes once an hour for each account and event that it came, one unit; that is left out of the count.
 - Left out: the keyring, which a process reads and opens anew where it has not done so for 30 s. Where invocations are further
   apart each pays for it: a million queries of one unit are ${dollars(1e6 * home.readUnit)}, and a million keys opened ${dollars(1e6 * home.keyRequest)}. Left out too: sweeps, which
@@ -114,8 +117,7 @@ ${idleTable(months)}
 }
 
 /** Returns what one of each costs in a Region, in dollars: `lib/unit-costs.json`, which the dashboard of a stage counts with. */
-export function unitCosts(stored: StoredCounts) {
-  const counts = priced(stored);
+export function unitCosts({ actions: counts }: Measured) {
   const one = (action: Action, region: PricedRegion) =>
     costOf(quantitiesOf(action, counts[action]), priceFile.regions[region]);
   const costsIn = (region: PricedRegion) => ({
@@ -134,24 +136,10 @@ function rounded(dollars: number): number {
 
 /** Returns what an idle month costs in a Region, in dollars. */
 export function sumOf(month: readonly IdleItem[], region: PricedRegion): number {
-  return month.reduce((sum, { quantities }) => sum + costOf(quantities, priceFile.regions[region]), 0);
+  return sum(month.map(({ quantities }) => costOf(quantities, priceFile.regions[region])));
 }
 
 const stages = ['dev', 'prod'] as const;
-
-/** Of a delivery over days the sweeper does a part, which only the count in one process has. */
-function priced({ actions: measured, store }: StoredCounts): Record<Action, Counts> {
-  const withStore = (counts: Counts, name: string): Counts => {
-    const counted = store[name];
-    if (!counted) throw new Error(`The counts of ${name} are missing: run "npm run cost".`);
-    return { ...counts, storeCalls: counted.calls, readUnits: counted.read, writeUnits: counted.write };
-  };
-  return {
-    ...measured,
-    exhausted: withStore(measured.exhausted, 'exhaustedOneKibibyte'),
-    exhaustedEmpty: withStore(measured.exhaustedEmpty, 'exhaustedEmpty'),
-  };
-}
 
 function idleTable({ dev, prod }: IdleMonths): string {
   const cost = ({ quantities }: { readonly quantities: Parameters<typeof costOf>[0] }) =>
@@ -204,6 +192,10 @@ const others: readonly (readonly string[])[] = [
 
 function dollars(value: number): string {
   return value.toFixed(2);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 function short(value: number): string {

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import type { Measured } from '../../lab/cost/measure.ts';
 import { costPage, idleMonths, sumOf, unitCosts } from '../../lab/cost/page.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
-const stored = JSON.parse(read('lab/cost/counts.json'));
+const stored: Measured = JSON.parse(read('lab/cost/counts.json'));
 const months = idleMonths(stored);
 
 it('docs/cost.md follows from counts, prices and templates: otherwise run "npm run cost -- --prices"', () => {
@@ -13,6 +14,11 @@ it('docs/cost.md follows from counts, prices and templates: otherwise run "npm r
 
 it('the dashboard counts with the same costs', () => {
   expect(JSON.parse(read('lib/unit-costs.json'))).toEqual(unitCosts(stored));
+});
+
+it('the README tells what a million delivered events cost', () => {
+  const [, quiet, busy] = /quiet to busy \| (\S+) to (\S+)/.exec(costPage(stored, months)) ?? [];
+  expect(read('README.md')).toContain(`cost $${busy} to $${quiet}`);
 });
 
 it('the README tells what a month costs in which nothing happens', () => {

@@ -41,6 +41,8 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
   const looks = makeLooks(stepped, telemetry.lines);
   const { items } = looks;
   const callers = makeCallers(now, stepped.quietDynamo);
+  /** The queue of each batch that a consumer was given. */
+  const batches: string[] = [];
   return {
     ...telemetry,
     ...services,
@@ -64,6 +66,8 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
     work: stepped.work,
     publish,
     step,
+    stepBatch,
+    batches,
     sweep,
     request,
     resend,
@@ -85,13 +89,19 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
    * Has the consumer of a lane process its next message, which is deleted unless the process dies, does not acknowledge it, or the
    * queue delivers it twice. False: there is none.
    */
-  async function step(lane: Lane, crash?: Crash, isTwice = false): Promise<boolean> {
+  function step(lane: Lane, crash?: Crash, isTwice = false): Promise<boolean> {
+    return stepBatch(lane, 1, crash, isTwice);
+  }
+
+  /** The same with so many messages at once, or as many as there are. */
+  async function stepBatch(lane: Lane, most: number, crash?: Crash, isTwice = false): Promise<boolean> {
     const queue = cloud.queue(queueOf[lane]);
-    const batch = queue.receive(1);
-    const [message] = batch;
-    if (!message) return false;
+    const batch = queue.receive(most);
+    if (batch.length === 0) return false;
+    batches.push(queue.name);
     const outcome = await stepped.invoke(lane, eventOf(batch, queue.name), crash);
-    if (isAlive(outcome) && isAcknowledged(outcome) && !isTwice) queue.remove(message.receipt);
+    const isDone = isAlive(outcome) && isAcknowledged(outcome) && !isTwice;
+    for (const { receipt } of isDone ? batch : []) queue.remove(receipt);
     return true;
   }
 

@@ -21,8 +21,12 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
   const between: { readonly name: string; readonly act: () => Promise<unknown> }[] = [];
   /** The names of calls whose next answer is lost: it takes effect, and nobody hears of it. */
   const losing: string[] = [];
+  /** The queue of each request to SQS that a function made. */
+  const queueRequests: string[] = [];
+  /** The reads of who asks. */
+  const callerReads: BatchGetCommand[] = [];
   let processes = 0;
-  return { outsideOf, announced, notices, topic, between, losing };
+  return { outsideOf, announced, notices, topic, between, losing, queueRequests, callerReads };
 
   /** Returns what leads out of a process. Its keys and who asks are known to it: they cost no call. */
   function outsideOf(outside: ProcessOutside, lane: Lane = 'first') {
@@ -32,6 +36,10 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
     const sendDynamo: Dynamo = (command, options) => {
       const known = knownBy(command);
       return known ? known(command, options) : dynamo(command, options);
+    };
+    const sendSqs = (command: { readonly input: { readonly QueueUrl?: string | undefined } }) => {
+      queueRequests.push(command.input.QueueUrl ?? '');
+      return sqs(command);
     };
     const jitter = 0.5 + processes * 2 ** -44; // alike everywhere
     return {
@@ -44,7 +52,7 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
       publish: async (topicArn, { Message = '' }) => {
         await call({ service: 'sns', operation: 'Publish', tries: 1 }, () => publish(topicArn, Message));
       },
-      sqs: { send: sqs },
+      sqs: { send: sendSqs },
       dynamo: sendDynamo,
     } satisfies Partial<Outside>;
   }
@@ -52,8 +60,9 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
   /** Returns what tells the keys of processes and who asks. */
   function knownBy(command: object): Dynamo | undefined {
     if (command instanceof QueryCommand && command.input.TableName === 'Keyring') return keyringDynamo;
-    const isOfCaller = command instanceof BatchGetCommand && command.input.RequestItems?.Users !== undefined;
-    return isOfCaller ? cloud().quietDynamo : undefined;
+    if (!(command instanceof BatchGetCommand) || command.input.RequestItems?.Users === undefined) return undefined;
+    callerReads.push(command);
+    return cloud().quietDynamo;
   }
 
   /** Makes what sends a process's commands. */
