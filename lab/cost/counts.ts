@@ -35,6 +35,8 @@ export interface Counts {
   readonly keyRequests: number;
   readonly logLines: number;
   readonly logBytes: number;
+  /** Of the APIs' access logs, which have a line for each request. */
+  readonly accessLogBytes: number;
 }
 
 /** Those of them that are counted in one process, with clocks that are moved: no machine is too slow for them. */
@@ -48,22 +50,21 @@ export type SteadyCounts = Pick<
  * here while nothing comes belongs to the idle month. Keys that are read and opened anew after a while are shared by many, and left
  * out, and so are sweeps.
  *
- * @param published - requests by which the publisher sent the event
+ * @param around - requests to an API, those by which the publisher sent the event, and the bytes of a line in the API's access log
  */
-export function countUsage(lines: readonly UsageLine[], apiRequests: number, published: number): Counts {
+export function countUsage(lines: readonly UsageLine[], around: Around): Counts {
   const isCounted = (line: UsageLine) => {
     if (line.kind === 'request') return !shared.has(line.operation) && !isSweep(line.caller);
     return !isSweep(line.function);
   };
-  return countAll(lines.filter(isCounted), apiRequests, published);
+  return countAll(lines.filter(isCounted), around);
 }
 
 /** Counts what the runs of the sweeper left, queries included. Returns the share of one. */
 export function countSweeps(lines: readonly UsageLine[]): Counts {
   const counts = countAll(
     lines.filter(line => isSweep(line.kind === 'request' ? line.caller : line.function)),
-    0,
-    0,
+    { apiRequests: 0, published: 0, accessLineBytes: 0 },
   );
   return shareOf(counts, counts.invocations);
 }
@@ -75,7 +76,14 @@ function isSweep(name: string): boolean {
   return name.includes('Sweep');
 }
 
-function countAll(lines: readonly UsageLine[], apiRequests: number, published: number): Counts {
+/** What a usage file does not tell of an action. */
+interface Around {
+  readonly apiRequests: number;
+  readonly published: number;
+  readonly accessLineBytes: number;
+}
+
+function countAll(lines: readonly UsageLine[], { apiRequests, published, accessLineBytes }: Around): Counts {
   const invocations = lines.filter(line => line.kind === 'invocation');
   const logs = lines.filter(line => line.kind === 'log');
   const requests = lines.filter(line => line.kind === 'request' && line.caller !== 'local');
@@ -101,6 +109,7 @@ function countAll(lines: readonly UsageLine[], apiRequests: number, published: n
     keyRequests: ofService('kms').length,
     logLines: logs.length,
     logBytes: logs.reduce((total, { bytes }) => total + bytes, 0),
+    accessLogBytes: apiRequests * accessLineBytes,
   };
 }
 
@@ -151,9 +160,10 @@ export class BusyMachineError extends Error {
 
 /** Returns the quantities that AWS charges for an action, and the milliseconds that they suppose of an invocation. */
 export function quantitiesOf(action: Action, counts: Counts): Quantities {
-  const { invocations, megabytes, logLines, logBytes } = counts;
+  const { apiRequests, invocations, megabytes } = counts;
+  const logBytes = counts.logBytes + counts.accessLogBytes;
   return {
-    apiRequest: counts.apiRequests,
+    apiRequest: apiRequests,
     invocation: invocations,
     gigabyteSecond: (invocations * millisecondsOf(action, counts) * megabytes) / 1_024 / 1_000,
     writeUnit: counts.writeUnits,
@@ -161,7 +171,7 @@ export function quantitiesOf(action: Action, counts: Counts): Quantities {
     queueRequest: counts.queueRequests,
     fairQueueRequest: counts.fairQueueRequests,
     keyRequest: counts.keyRequests,
-    logGigabyte: (logBytes + logLines * assumptions.perLineBytes) / 1e9,
+    logGigabyte: (logBytes + (counts.logLines + apiRequests) * assumptions.perLineBytes) / 1e9,
   };
 }
 

@@ -5,6 +5,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
+import { accessLineBytes } from './access-line.ts';
 import { assumptions } from './assumptions.ts';
 import type { Counts } from './counts.ts';
 import type { Quantities } from './prices.ts';
@@ -16,6 +17,8 @@ type IdleStage = 'dev' | 'prod';
 export interface IdleItem {
   readonly what: string;
   readonly quantities: Quantities;
+  /** The year of a stage from which on it is paid. @default - the first */
+  readonly fromYear?: 2 | 3;
 }
 
 /** Returns what a stage has, and does, in a month in which nobody asks for anything; from its templates. */
@@ -29,6 +32,7 @@ export function idleMonth(stage: IdleStage, sweep: Counts): readonly IdleItem[] 
   const tests = smokeSchedule === undefined ? 0 : (monthSeconds * 1_000) / smokeSchedule;
   const metrics = [...sweepMetrics, ...(tests > 0 ? testMetrics : [])];
   const keys = countOf('AWS::KMS::Key') + countOf('AWS::KMS::ReplicaKey');
+  const rotated = resources.filter(({ Properties }) => Properties?.EnableKeyRotation).length;
   const dashboards = countOf('AWS::CloudWatch::Dashboard');
   const sweeps = monthSeconds / 60;
   const bytes = sweeps * (sweep.logBytes + sweep.logLines * assumptions.perLineBytes);
@@ -64,6 +68,16 @@ export function idleMonth(stage: IdleStage, sweep: Counts): readonly IdleItem[] 
       what: `logs kept for ${logRetentionDays} days`,
       quantities: { logStorageGigabyte: (bytes * logRetentionDays) / 30 / 1e9 },
     },
+    {
+      what: `from the second year on: the first rotation of ${rotated} KMS keys`,
+      quantities: { key: rotated },
+      fromYear: 2,
+    },
+    {
+      what: 'from the third year on: their second; later ones cost nothing',
+      quantities: { key: rotated },
+      fromYear: 3,
+    },
   ];
 }
 
@@ -75,7 +89,10 @@ const pollSeconds = 20;
 const sweepMetrics = ['OldestDue'];
 const testMetrics = ['SmokePassed', 'TokenIssued', 'Delivered', 'MessageDeferred', 'FirstAttemptWait', 'Throttled'];
 
-/** One smoke test: a login, a webhook registered and deleted, an event, its receiver, and the test itself, taken to last 3 s. */
+/**
+ * One smoke test: a login, a webhook registered and deleted, an event, its receiver, and the test itself, taken to last 3 s. Of logs, the
+ * gateways'.
+ */
 const oneTest: Quantities = {
   apiRequest: 3,
   invocation: 6,
@@ -83,15 +100,17 @@ const oneTest: Quantities = {
   readUnit: 20,
   writeUnit: 8,
   queueRequest: 4,
+  logGigabyte: (3 * (accessLineBytes() + assumptions.perLineBytes)) / 1e9,
 };
 
-/** The properties of an alarm in a template, as far as they tell what it watches. */
-interface AlarmProperties {
+/** What a template tells of a resource: what an alarm watches, and whether a key is rotated. */
+interface ResourceProperties {
   readonly Metrics?: readonly { readonly MetricStat?: unknown }[];
+  readonly EnableKeyRotation?: boolean;
 }
 
 /** An alarm costs for each metric that it watches; one on an expression, for each in that. */
-function watchedBy({ Metrics }: AlarmProperties): number {
+function watchedBy({ Metrics }: ResourceProperties = {}): number {
   return Metrics?.filter(({ MetricStat }) => MetricStat !== undefined).length ?? 1;
 }
 
@@ -123,7 +142,7 @@ function synthesised(stage: IdleStage) {
       Object.values(
         Template.fromStack(stack).toJSON().Resources as Record<
           string,
-          { readonly Type: string; readonly Properties: AlarmProperties }
+          { readonly Type: string; readonly Properties?: ResourceProperties }
         >,
       ),
     );

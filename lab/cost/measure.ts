@@ -13,6 +13,7 @@ import { stageConfiguration } from '../../lib/config.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
 import { demoOf, startLocalRun } from '../../tools/support/local-run.ts';
 import { makeServiceClient, passwordGrant, refreshGrant } from '../../tools/support/service-client.ts';
+import { accessLineBytes } from './access-line.ts';
 import { assumptions } from './assumptions.ts';
 import { type Action, type Counts, countSweeps, countUsage, middleOf, shareOf } from './counts.ts';
 
@@ -66,7 +67,7 @@ export async function measureActions(progress: (what: string) => void): Promise<
       for (let waited = 0; receiver.received() - came < posts && waited < 90_000; waited += 50) await pause(50);
       if (receiver.received() - came < posts) throw new Error(`Only ${receiver.received() - came} attempts came.`);
       await untilQuiet(usage, quietMs);
-      return countUsage(linesOf(usage).slice(before), apiRequests, published);
+      return countUsage(linesOf(usage).slice(before), { apiRequests, published, accessLineBytes: accessLineBytes() });
     };
     const several = async (what: string, times: number, once: () => Promise<Counts>) => {
       progress(what);

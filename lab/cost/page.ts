@@ -4,6 +4,7 @@ import { assumptions } from './assumptions.ts';
 import { type Action, actions, millisecondsOf, quantitiesOf } from './counts.ts';
 import { type IdleItem, idleMonth } from './idle.ts';
 import type { Measured } from './measure.ts';
+import { customMetrics } from './metrics.ts';
 import { costOf, costsOf, type Priced, type PricedRegion, pricedRegions, priceFile } from './prices.ts';
 
 /** An idle month of each stage, by its name. */
@@ -20,6 +21,7 @@ export function costPage({ actions: counts }: Measured, months: IdleMonths): str
   const ofFairRequest = home.queueRequest + home.fairQueueRequest;
   const waitingCost = (action: 'quiet' | 'busy') =>
     1e6 * 0.1 * counts[action].invocations * (counts[action].megabytes / 1_024) * home.gigabyteSecond;
+  const all = customMetrics();
   return `# What it costs
 
 Written by \`npm run cost\`, prices of ${priceFile.date} (\`lab/cost/prices.json\` names their sources).
@@ -55,10 +57,22 @@ ${markdownTable(
 The counts behind them, of one each:
 
 ${markdownTable(
-  ['what', 'invocations', 'ms taken', 'MB', 'store calls', 'read units', 'write units', 'SQS', 'KMS', 'log bytes'],
+  [
+    'what',
+    'invocations',
+    'ms taken',
+    'MB',
+    'store calls',
+    'read units',
+    'write units',
+    'SQS',
+    'KMS',
+    'log bytes',
+    'of access logs',
+  ],
   actions.map(action => {
     const { invocations, megabytes, storeCalls, readUnits, writeUnits, queueRequests, keyRequests } = counts[action];
-    const { logBytes } = counts[action];
+    const { logBytes, accessLogBytes } = counts[action];
     const counted = [storeCalls, readUnits, writeUnits, queueRequests, keyRequests].map(short);
     return [
       titles[action],
@@ -67,6 +81,7 @@ ${markdownTable(
       short(megabytes),
       ...counted,
       short(logBytes),
+      short(accessLogBytes),
     ];
   }),
 )}
@@ -85,12 +100,28 @@ ${markdownTable(
 - *Exhausted*: all ${short(counts.exhausted.invocations)} attempts of the schedule, and the sweeper's part in long waits.
 - *SQS*: the publisher's own request, the trigger's receiving and deleting, and the functions' requests. Busy ones share theirs
   by ten. The surcharge of fair queues is taken for every request of the events queue.
-- *Logs*: the functions' lines, and ${assumptions.perLineBytes} bytes that CloudWatch adds to each. Lambda's own
+- *Logs*: the functions' lines, a line in the access log of the API for each request, and ${assumptions.perLineBytes} bytes that CloudWatch adds to each. Lambda's own
   lines of invocations that went well are not written.
 - *Without a webhook*: a process writes once an hour for each account and event that it came, one unit; that is left out of the count.
 - Left out: the keyring, which a process reads and opens anew where it has not done so for 30 s. Where invocations are further
   apart each pays for it: a million queries of one unit are ${dollars(1e6 * home.readUnit)}, and a million keys opened ${dollars(1e6 * home.keyRequest)}. Left out too: sweeps, which
-  many share; data sent to the Internet; storage of tables; custom metrics.
+  many share; data sent to the Internet; storage of tables.
+
+## Custom metrics of a busy month
+CloudWatch takes ${dollars(home.metric)} a month for each name with its dimensions, for the hours in which it is written. A stage with customers and smoke tests
+has ${sum(all.map(({ ordinary }) => ordinary.length))} that work, integrators and receivers cause: ${dollars(home.metric * sum(all.map(({ ordinary }) => ordinary.length)))} where each is written in every hour. ${sum(all.map(({ faults }) => faults.length))} more tell of
+faults. \`lab/cost/metrics.ts\` has their names.
+
+${markdownTable(
+  ['service', 'metrics', 'dollars', 'of faults', 'dollars, in every hour'],
+  all.map(({ service, ordinary, faults }) => [
+    service,
+    String(ordinary.length),
+    dollars(home.metric * ordinary.length),
+    String(faults.length),
+    dollars(home.metric * faults.length),
+  ]),
+)}
 
 ## Beside others
 Their published list prices, in dollars for a million deliveries:
@@ -134,9 +165,10 @@ function rounded(dollars: number): number {
   return Number(dollars.toFixed(9));
 }
 
-/** Returns what an idle month costs in a Region, in dollars. */
+/** Returns what an idle month of a stage's first year costs in a Region, in dollars. */
 export function sumOf(month: readonly IdleItem[], region: PricedRegion): number {
-  return sum(month.map(({ quantities }) => costOf(quantities, priceFile.regions[region])));
+  const first = month.filter(({ fromYear }) => fromYear === undefined);
+  return sum(first.map(({ quantities }) => costOf(quantities, priceFile.regions[region])));
 }
 
 const stages = ['dev', 'prod'] as const;
@@ -146,10 +178,13 @@ function idleTable({ dev, prod }: IdleMonths): string {
     dollars(costOf(quantities, priceFile.regions['us-east-1']));
   const rows = dev.map((item, at) => {
     const other = prod[at] ?? item;
-    return [item.what === other.what ? item.what : `${item.what}; prod: ${other.what}`, cost(item), cost(other)];
+    const what = item.what === other.what ? item.what : `${item.what}; prod: ${other.what}`;
+    return { item, cells: [what, cost(item), cost(other)] };
   });
+  const cellsOf = (isFirst: boolean) =>
+    rows.flatMap(({ item, cells }) => ((item.fromYear === undefined) === isFirst ? [cells] : []));
   const sums = [dev, prod].map(month => `**${dollars(sumOf(month, 'us-east-1'))}**`);
-  return markdownTable(['what', 'dev', 'prod'], [...rows, ['**together**', ...sums]]);
+  return markdownTable(['what', 'dev', 'prod'], [...cellsOf(true), ['**together**', ...sums], ...cellsOf(false)]);
 }
 
 const titles: Readonly<Record<Action, string>> = {

@@ -211,7 +211,7 @@ function countThrottled(accessLogs: logs.LogGroup, configuration: StageConfigura
 const hurts = '($.route != "$default") && ($.route != "*/.well-known/*")';
 
 /** One line per request: who, what and how it ended. No query strings and headers, because they may hold secrets. */
-const accessLogFormat = AccessLogFormat.custom(
+export const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: '$context.requestId',
     host: '$context.domainName',

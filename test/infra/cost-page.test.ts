@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { accessLineBytes } from '../../lab/cost/access-line.ts';
 import type { Measured } from '../../lab/cost/measure.ts';
 import { costPage, idleMonths, sumOf, unitCosts } from '../../lab/cost/page.ts';
 
@@ -10,6 +11,11 @@ const months = idleMonths(stored);
 
 it('docs/cost.md follows from counts, prices and templates: otherwise run "npm run cost -- --prices"', () => {
   expect(read('docs/cost.md')).toBe(costPage(stored, months));
+});
+
+it('a request has the line of the access log that the templates have', () => {
+  for (const { apiRequests, accessLogBytes } of Object.values(stored.actions))
+    expect(accessLogBytes).toBe(apiRequests * accessLineBytes());
 });
 
 it('the dashboard counts with the same costs', () => {

@@ -14,6 +14,7 @@ const noCounts = {
   keyRequests: 0,
   logLines: 0,
   logBytes: 0,
+  accessLogBytes: 0,
 };
 const prices = priceFile.regions['us-east-1'];
 
@@ -33,11 +34,11 @@ it('a login is its request, an invocation of 65 ms at 1,769 MB, its units and it
     readUnits: 6,
     writeUnits: 3,
   };
-  const quantities = quantitiesOf('login', { ...login, logLines: 2, logBytes: 833 });
+  const quantities = quantitiesOf('login', { ...login, logLines: 2, logBytes: 833, accessLogBytes: 337 });
   expect(quantities.gigabyteSecond).toBeCloseTo(0.11229, 6); // (30 ms × 1.5 + 4 calls × 5 ms) × 1769 / 1024
-  expect(quantities.logGigabyte).toBeCloseTo(885e-9, 15); // 833, and 26 bytes more for each of two lines
-  // 1.00 + 0.20 + 1.4972 + 1.875 + 0.75 + 0.4425
-  expect(1e6 * costOf(quantities, prices)).toBeCloseTo(5.7647, 3);
+  expect(quantities.logGigabyte).toBeCloseTo(1_248e-9, 15); // 833 and 337, and 26 bytes more for each of three lines
+  // 1.00 + 0.20 + 1.4972 + 1.875 + 0.75 + 0.624
+  expect(1e6 * costOf(quantities, prices)).toBeCloseTo(5.9462, 3);
 });
 
 it('a delivery waits for the receiver, and needs longer on the share of a processor that its memory buys', () => {

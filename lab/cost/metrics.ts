@@ -1,0 +1,91 @@
+import { formCases, oauthCases } from '../../lambdas/auth/oauth-error.ts';
+import { authRoutes } from '../../lambdas/auth/routes.ts';
+import type { DeliveryMetric, DeliverySpan } from '../../lambdas/delivery/telemetry.ts';
+
+/** The custom metrics of a service, which is their first dimension. */
+export interface ServiceMetrics {
+  readonly service: string;
+  /** Those that work, integrators and receivers cause. */
+  readonly ordinary: readonly string[];
+  /** Those that are written only where something is wrong: in the service, with AWS, or with what a publisher sends. */
+  readonly faults: readonly string[];
+}
+
+/** Returns all custom metrics of a stage with customers and smoke tests. */
+export function customMetrics(): readonly ServiceMetrics[] {
+  const { Token, Revoke, Introspect } = authRoutes;
+  return [
+    ofAuth('token', ['TokenIssued', 'TokenRefreshed'], Token.operations.issueToken.refusals, ['RefreshTokenReuse']),
+    ofAuth('revoke', ['TokenRevoked'], Revoke.operations.revokeToken.refusals),
+    ofAuth('introspect', ['TokenIntrospected'], Introspect.operations.introspectToken.refusals),
+    ofDelivery('delivery'),
+    ofDelivery('sweep'),
+    answering(ofDelivery('history')),
+    answering({ service: 'webhooks', ordinary: [], faults: [] }),
+    answering({ service: 'discovery', ordinary: [], faults: [] }),
+    { service: 'rotate-keys', ordinary: [], faults: ['KeyCreated'] }, // once in months
+    { service: 'smoke-test', ordinary: ['SmokePassed'], faults: [] },
+    { service: 'none: the gateway, all functions together', ordinary: ['Throttled'], faults: ['RequestFailed'] },
+  ];
+}
+
+/** The audit trail counts what is granted, and what is refused by its code. */
+function ofAuth(
+  service: string,
+  granted: readonly string[],
+  refusals: readonly (keyof typeof oauthCases)[],
+  faults: readonly string[] = [],
+): ServiceMetrics {
+  const rows = [...Object.values(formCases), ...refusals.map(name => oauthCases[name])];
+  const refused = new Set(rows.map(([, code]) => code));
+  return answering({ service, ordinary: [...granted, ...refused], faults: ['server_error', ...faults] });
+}
+
+/** Of a function that answers requests: those with status 500 are counted by its version, too. */
+function answering({ service, ordinary, faults }: ServiceMetrics): ServiceMetrics {
+  return { service, ordinary, faults: [...faults, 'RequestFailed', 'ServerError by version'] };
+}
+
+type Service = 'delivery' | 'sweep' | 'history';
+
+function ofDelivery(service: Service): ServiceMetrics {
+  const namesIn = (table: Partial<Record<string, readonly Service[]>>) =>
+    Object.entries(table).flatMap(([name, services]) => (services?.includes(service) ? [name] : []));
+  return { service, ordinary: namesIn(ordinary), faults: namesIn(faults) };
+}
+
+/** Which service writes what. The compiler asks for each metric in one of the two. */
+const ordinary = {
+  Delivered: ['delivery'],
+  FirstAttemptWait: ['delivery'],
+  Blocked: ['delivery'],
+  GivenUp: ['delivery'],
+  Exhausted: ['delivery', 'sweep'],
+  Held: ['delivery', 'sweep'],
+  HeldExpired: ['sweep'],
+  Cancelled: ['delivery', 'sweep'],
+  EventWithoutWebhook: ['delivery'],
+  DuplicateDropped: ['delivery'],
+  StaleDropped: ['delivery', 'sweep'],
+  MovedToRetryLane: ['delivery'],
+  MovedToSlowLane: ['delivery', 'sweep'],
+  WaitsForSlot: ['delivery'],
+  BacklogReleased: ['sweep'],
+  WebhookSlow: ['delivery'],
+  WebhookSuspended: ['delivery'],
+  MessageDeferred: ['delivery'],
+  MessageShed: ['delivery'],
+  Replayed: ['sweep'],
+  SweptDue: ['sweep'],
+  OldestDue: ['sweep'],
+} as const satisfies Partial<Record<DeliveryMetric | DeliverySpan, readonly Service[]>>;
+
+const faults = {
+  InternalError: ['delivery'],
+  ConflictingCopyDropped: ['delivery'],
+  DeadLettered: ['delivery'],
+  RefusalNotTold: ['delivery', 'sweep'],
+  AttemptNotSent: ['delivery', 'sweep', 'history'],
+  SweptOverdue: ['sweep'],
+  SourceOff: ['sweep'],
+} as const satisfies Record<Exclude<DeliveryMetric | DeliverySpan, keyof typeof ordinary>, readonly Service[]>;
