@@ -1,11 +1,11 @@
 import { deliveryIdOf } from '../../lambdas/delivery/intake/event.ts';
-import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { makeRandom, pick, type Random } from '../../tools/support/random.ts';
-import { receiverKinds } from './receivers.ts';
+import { receiverKinds, unreachable } from './receivers.ts';
 import { deadLetters, queueOf } from './stage.ts';
-import { minute } from './times.ts';
+import { minute, second } from './times.ts';
 
-/** An account with a webhook for one event. */
+/** An account with a webhook for one event. An account with several has a row for each. */
 export interface Account {
   readonly id: string;
   /** The host name of its receiver. */
@@ -32,29 +32,49 @@ export interface Publication {
   readonly copy?: 'same' | 'changed';
 }
 
-/** The event that all accounts have their webhook for. */
+/** The event that most accounts have their webhook for. */
 export const eventName = 'demanda.criada';
 
-/** Returns an account for each kind of receiver and one without a webhook, which are left alone, and four restless ones. */
+/**
+ * Returns an account for each kind of receiver and one without a webhook, which are left alone, four restless ones, and those that nobody
+ * reaches.
+ */
 export function makeAccounts(seed: number): readonly Account[] {
   const random = makeRandom(seed * 6_151);
   const kinds = Object.keys(receiverKinds);
   const restless = Array.from({ length: restlessAccounts }, () => pick(kinds, random));
-  return [...kinds, undefined, ...restless].map((kind, index) => {
+  const reached = [...kinds, undefined, ...restless].map((kind, index) => {
     const id = `conta-${index}`;
     return { id, host: `${id}.example.com`, kind, isRestless: index > kinds.length };
   });
+  return [...reached, ...makeUnreachable(random() < 0.5)];
+}
+
+/** Returns one owner of three names in as many networks, or three owners in one network: neither is an outage of ours. */
+function makeUnreachable(isOneOwner: boolean): readonly Account[] {
+  return EVENT_NAMES.slice(0, 3).map((event, index) => ({
+    id: isOneOwner ? 'unreachable' : `unreachable-${index}`,
+    host: isOneOwner ? `hooks.network-${index}.example` : `unreachable-${index}.example.com`,
+    kind: unreachable,
+    isRestless: false,
+    event,
+  }));
 }
 
 const restlessAccounts = 4;
 
 /**
  * Returns the events of the first minute, in bursts or one by one. Some are malformed; some come again, the same or with other fields
- * under the same id; some stand among the dead letters. Events of restless accounts come for five minutes.
+ * under the same id; some stand among the dead letters. Events of restless accounts come for five minutes, and those of whom nobody reaches
+ * at night, when no connection succeeds.
  */
 export function makeArrival(seed: number, accounts: readonly Account[]): readonly Publication[] {
   const random = makeRandom(seed * 7_919);
-  return accounts.flatMap(({ id: account, kind, isRestless }) => {
+  return accounts.flatMap(({ id: account, kind, isRestless, event }) => {
+    if (kind === unreachable) {
+      const times = [night, night + second * random(), night + minute * random()];
+      return times.map((at, number) => publicationOf({ account, event, at, number, isMalformed: false }));
+    }
     const isBurst = random() < 0.5;
     const burstAt = random() * 40_000;
     const isBacklog = isSlowKind(kind) && random() < 0.3;
@@ -73,6 +93,9 @@ export function sentAt({ at, queue }: Pick<Publication, 'at' | 'queue'>): number
 }
 
 const strayAt = 20_000;
+
+/** Nobody else's deliveries are under way any more. */
+const night = 46 * minute;
 
 /** Operators redrive dead letters once more at this time. */
 export const lastRedrive = 4 * minute;
@@ -110,19 +133,20 @@ function strayOf(planned: Omit<Planned, 'isMalformed'>): Publication {
   return { ...publicationOf({ ...planned, isMalformed: false }), queue: deadLetters.queue };
 }
 
-function publicationOf({ account, at, number, isMalformed }: Planned): Publication {
+function publicationOf({ account, event = eventName, at, number, isMalformed }: Planned): Publication {
   const id = `${account}-${number}`;
   const body = JSON.stringify({
     id_conta: account,
-    event: eventName,
+    event,
     id_demanda: isMalformed ? 'ten' : number + 1,
     id,
   });
-  return { at, account, deliveryId: deliveryIdOf(account, eventName, id), body, isMalformed, queue: queueOf.first };
+  return { at, account, deliveryId: deliveryIdOf(account, event, id), body, isMalformed, queue: queueOf.first };
 }
 
 interface Planned {
   readonly account: string;
+  readonly event?: EventName | undefined;
   readonly at: number;
   readonly number: number;
   readonly isMalformed: boolean;

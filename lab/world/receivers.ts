@@ -4,8 +4,8 @@ import { minute } from './times.ts';
 
 /** How a receiver deals with a POST. */
 export interface Reaction {
-  /** The status of its answer. `refused`: it takes no connection. */
-  readonly status: number | 'refused';
+  /** The status of its answer. `refused`: it takes no connection. `unreachable`: there is no way to it. */
+  readonly status: number | 'refused' | 'unreachable';
   /** Milliseconds until it answers; infinity where it never does. */
   readonly afterMs: number;
 }
@@ -50,6 +50,9 @@ export const receiverKinds: Readonly<Record<string, (random: Random, age: number
   lazy: random => ({ status: random() < 0.3 ? 500 : 200, afterMs: 1_900 }),
 };
 
+/** A kind of receivers that nobody reaches. They come by themselves. */
+export const unreachable = 'unreachable';
+
 /** The receivers of a world. */
 export type Receivers = ReturnType<typeof makeReceivers>;
 
@@ -72,15 +75,16 @@ export function makeReceivers(seed: number, now: () => number) {
   /** Adds a receiver of a kind. */
   function add(host: string, kind: string): void {
     const random = makeRandom(seed * 1_000 + reactions.size);
-    reactions.set(host, () => receiverKinds[kind]?.(random, now() - began) ?? unknownHost);
+    reactions.set(host, () => receiverKinds[kind]?.(random, now() - began) ?? noWay);
   }
 
   /** Takes a POST, and returns what comes of it. */
   function take(deliveryId: string, sent: SentPost): Reaction & Pick<Post, 'answer'> {
-    const reaction = (reactions.get(sent.host) ?? (() => unknownHost))();
+    const reaction = (reactions.get(sent.host) ?? (() => noWay))();
     const earlier = posts.get(deliveryId) ?? [];
     const answer = `${deliveryId} ${earlier.length + 1}`;
-    if (reaction.status !== 'refused') posts.set(deliveryId, [...earlier, { ...sent, at: now(), deliveryId, answer }]);
+    if (typeof reaction.status === 'number')
+      posts.set(deliveryId, [...earlier, { ...sent, at: now(), deliveryId, answer }]);
     return { ...reaction, answer };
   }
 
@@ -98,4 +102,4 @@ export function makeReceivers(seed: number, now: () => number) {
   }
 }
 
-const unknownHost: Reaction = { status: 'refused', afterMs: 0 };
+const noWay: Reaction = { status: unreachable, afterMs: 0 };

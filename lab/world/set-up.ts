@@ -25,10 +25,8 @@ export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], t
   return async function setUp() {
     await rotateKeys();
     await admission?.addClient();
-    for (const account of accounts) {
-      await admission?.admit(account.id);
-      if (account.kind !== undefined) await register(account);
-    }
+    for (const id of new Set(accounts.map(account => account.id))) await admission?.admit(id);
+    for (const account of accounts) if (account.kind !== undefined) await register(account);
   };
 
   async function register({ id: accountId, host, event = eventName }: Account): Promise<void> {

@@ -100,6 +100,7 @@ const faults: readonly (readonly [fault: string, broken: Partial<Compositions>, 
   ['tells publishers nothing', consumersWith(() => ({ publish: silently() })), /told of 0 in calm/],
   ['tells publishers twice', consumersWith(({ publish }) => ({ publish: twice(publish) })), /told twice in calm/],
   ['counts nothing that is held', countingNoneHeld(), /0 × Held/],
+  ['takes three names that nobody reaches for its own outage', consumersWith(blamingItself), /a fault of ours in calm/],
   [
     'fails once it has swept',
     { sweep: (...given) => failingAfter(composeSweep(...given)) },
@@ -144,6 +145,20 @@ function consumersWith(change: (outside: ConsumerOutside) => Partial<ConsumerOut
 }
 
 type ConsumerOutside = Parameters<typeof composeDeliver>[1];
+
+/** Returns a way out that counts names which cannot be reached, whoever owns them. */
+function blamingItself({ post }: ConsumerOutside): Pick<ConsumerOutside, 'post'> {
+  const names = new Set<string>();
+  return {
+    post: async request => {
+      const answer = await post(request);
+      if (answer.outcome === 'response') names.clear();
+      if (answer.outcome !== 'failed' || answer.kind !== 'unreachable') return answer;
+      names.add(request.serverName);
+      return names.size < 3 ? answer : { ...answer, kind: 'internal_error' };
+    },
+  };
+}
 
 /** Returns consumers that send other headers. */
 function sending(headers: Readonly<Record<string, string>>): Partial<Compositions> {

@@ -3,6 +3,7 @@ import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { mostAnnouncements, parseAnnouncedItem } from '../../../lambdas/webhooks/announcement.ts';
 import { wireReasons } from '../../../lambdas/webhooks/representation.ts';
 import { parseWebhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
+import { type Account, eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import { operationsTopic } from '../stage.ts';
 import { minute } from '../times.ts';
@@ -18,9 +19,9 @@ export function judgeAnnouncements(
   return { judgeEnd };
 
   function judgeEnd(): void {
-    for (const { id } of accounts) judgeGone(id);
+    for (const account of accounts) judgeGone(account);
     const told = readTold();
-    const causes = accounts.flatMap(({ id }) => causesOf(id));
+    const causes = accounts.flatMap(causesOf);
     for (const cause of causes) {
       const times = told.filter(one => isOf(one, cause)).length;
       if (times === 0 && mustBeTold(cause, causes)) violate(`operators were not told: ${JSON.stringify(cause)}`);
@@ -33,8 +34,8 @@ export function judgeAnnouncements(
   }
 
   /** The attempt whose 410 suspends a webhook stands in its delivery before that. */
-  function judgeGone(account: string): void {
-    for (const { at, item } of evidence().webhookChanges(account)) {
+  function judgeGone({ id: accountId, event = eventName }: Account): void {
+    for (const { at, item } of evidence().webhookChanges({ accountId, eventName: event })) {
       for (const { reason, deliveryId } of parseAnnouncedItem(item)?.announcements ?? []) {
         if (reason !== 'gone' || deliveryId === null) continue;
         const changes = evidence().deliveries.get(deliveryId) ?? [];
@@ -58,8 +59,8 @@ export function judgeAnnouncements(
     return near.length <= mostAnnouncements;
   }
 
-  function causesOf(accountId: string): readonly Cause[] {
-    const changes = evidence().webhookChanges(accountId);
+  function causesOf({ id: accountId, event = eventName }: Account): readonly Cause[] {
+    const changes = evidence().webhookChanges({ accountId, eventName: event });
     return changes.flatMap(({ at, item: after }, index) => {
       const before = changes[index - 1]?.item;
       const type = after && typeOf(before, after);

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AttemptRecord, type Delivery, isTest } from '../../../lambdas/delivery/delivery.ts';
 import { replaysId } from '../../../lambdas/delivery/replay/replay-store.ts';
 import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
-import { eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import { second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
@@ -10,7 +9,7 @@ import type { Judgement, Violate } from './violation.ts';
 
 /** Judges each change of each delivery: its numbers, what it is charged, its waits, and why it ends or begins anew. */
 export function judgeAttempts(
-  { answered, watched, stage }: World,
+  { answered, watched, stage, faultClass }: World,
   evidence: () => Evidence,
   violate: Violate,
 ): Judgement {
@@ -62,6 +61,7 @@ export function judgeAttempts(
       return;
     }
     if (record.result === 'delivered' && after.state !== 'delivered') violate('a success did not end it', id);
+    if (record.result === 'internal' && faultClass === 'calm') violate('taken for a fault of ours in calm', id);
     const isGone = after.goneFrom !== undefined && after.state === 'held';
     const forwardAt = before?.broughtForward?.at;
     const mayCharge = isFailure(record) && !isGone && !isTest(after);
@@ -110,15 +110,15 @@ export function judgeAttempts(
   }
 
   /** Returns whether the webhook that a delivery is for was there shortly before. */
-  function isRegistered({ accountId, webhookId }: Delivery, at: number): boolean {
-    const webhooks = evidence().webhooksWithin(accountId, at - longestDecision, at);
+  function isRegistered({ webhookId, ...owner }: Delivery, at: number): boolean {
+    const webhooks = evidence().webhooksWithin(owner, at - longestDecision, at);
     return webhooks.some(webhook => webhook?.webhookId === webhookId);
   }
 
   /** What a replay has not sent when it is cancelled goes back to its state. */
-  function isWithdrawn({ state, attempt, replayId, accountId }: Delivery, after: Delivery): boolean {
+  function isWithdrawn({ state, attempt, replayId, ...owner }: Delivery, after: Delivery): boolean {
     if (state !== 'pending' || replayId === undefined || attempt !== after.attempt) return false;
-    const replays = watched.changesOf('Deliveries').get(`${replaysId({ accountId, eventName })} ${headPart}`) ?? [];
+    const replays = watched.changesOf('Deliveries').get(`${replaysId(owner)} ${headPart}`) ?? [];
     const own = replays.map(({ item }) => item).filter(item => item?.replayId === replayId);
     return after.state === own.at(-1)?.wanted && own.at(-1)?.state !== 'completed';
   }
@@ -135,9 +135,9 @@ export function judgeAttempts(
 
   /** Judges why a delivery has come to a state, by what its webhook was just before. */
   function judgeState(after: Delivery, at: number): void {
-    const { id, accountId, webhookId, state, attempts, charged, goneFrom } = after;
+    const { id, webhookId, state, attempts, charged, goneFrom } = after;
     const latest = attempts.at(-1);
-    const webhooks = evidence().webhooksWithin(accountId, at - longestDecision, at);
+    const webhooks = evidence().webhooksWithin(after, at - longestDecision, at);
     const own = webhooks.filter(webhook => webhook?.webhookId === webhookId);
     if (state === 'delivered' && latest?.result !== 'delivered') violate('delivered without a success', id);
     if (state === 'failed' && !isTest(after) && charged !== stage.values.RETRY_SCHEDULE.length + 1) {

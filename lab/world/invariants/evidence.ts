@@ -1,7 +1,6 @@
 import { type Delivery, isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
 import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
-import { type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
-import { eventName } from '../arrival.ts';
+import { type EventName, type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import type { World } from '../make-world.ts';
 import { type Change, itemsWithin } from '../watched-tables.ts';
 import { readDelivery } from './stored.ts';
@@ -24,15 +23,21 @@ export function gatherEvidence({ watched }: World) {
   }
   return { deliveries, webhookChanges, webhooksWithin };
 
-  /** Returns the changes of an account's webhook. */
-  function webhookChanges(account: string): readonly Change[] {
-    return watched.changesOf('Webhooks').get(`${account} ${eventName}`) ?? [];
+  /** Returns the changes of an account's webhook for an event. */
+  function webhookChanges({ accountId, eventName }: Owner): readonly Change[] {
+    return watched.changesOf('Webhooks').get(`${accountId} ${eventName}`) ?? [];
   }
 
   /** Returns what an account had for a webhook at any time of a span. */
-  function webhooksWithin(account: string, from: number, until: number): readonly (Webhook | undefined)[] {
-    return itemsWithin(webhookChanges(account), from, until).map(webhookIn);
+  function webhooksWithin(owner: Owner, from: number, until: number): readonly (Webhook | undefined)[] {
+    return itemsWithin(webhookChanges(owner), from, until).map(webhookIn);
   }
+}
+
+/** The owner of a webhook. */
+interface Owner {
+  readonly accountId: string;
+  readonly eventName: EventName;
 }
 
 function readChange({ at, item }: Change): DeliveryChange {

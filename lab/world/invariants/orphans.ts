@@ -7,7 +7,7 @@ import { replaysId } from '../../../lambdas/delivery/replay/replay-store.ts';
 import { answersPrefix } from '../../../lambdas/delivery/store/answer-item.ts';
 import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { webhookIn } from '../../../lambdas/webhooks/webhook.ts';
-import { eventName } from '../arrival.ts';
+import { type Account, eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import type { Judgement, Violate } from './violation.ts';
 
@@ -18,7 +18,7 @@ export function judgeOrphans({ tables, accounts, people, faultClass }: World, vi
   function judgeEnd(): void {
     const items = tables.items('Deliveries');
     const heads = new Set(items.filter(({ part }) => part === headPart).map(({ id }) => String(id)));
-    const own = new Set(accounts.flatMap(({ id }) => idsOf(id)));
+    const own = new Set(accounts.flatMap(idsOf));
     for (const { id, part, state, dueShard, webhookId, accountId } of items) {
       const key = `${id} ${part}`;
       const isAnswer = String(part).startsWith(answersPrefix);
@@ -49,7 +49,7 @@ export function judgeOrphans({ tables, accounts, people, faultClass }: World, vi
 }
 
 /** Returns the ids of what stands beside an account's deliveries. */
-function idsOf(accountId: string): readonly string[] {
-  const owner = { accountId, eventName } as const;
-  return [withoutWebhookId(accountId), slownessId(owner), replaysId(owner), ...limitIdsOf(accountId, [eventName])];
+function idsOf({ id: accountId, event = eventName }: Account): readonly string[] {
+  const owner = { accountId, eventName: event };
+  return [withoutWebhookId(accountId), slownessId(owner), replaysId(owner), ...limitIdsOf(accountId, [event])];
 }

@@ -2,6 +2,7 @@ import { matchPath } from '../../../lambdas/api/route.ts';
 import { deliveryRoutes } from '../../../lambdas/delivery/api/routes.ts';
 import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
+import { eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import { type Answered, isKnown } from '../requests.ts';
 import { requestLimits } from '../stage.ts';
@@ -150,7 +151,7 @@ export function judgeRequests(
   }
 
   function during({ account, sentAt, answeredAt }: Answered): readonly (Webhook | undefined)[] {
-    return evidence().webhooksWithin(account, sentAt, answeredAt);
+    return evidence().webhooksWithin({ accountId: account, eventName }, sentAt, answeredAt);
   }
 
   function credentialOf({ sealedAuthorization }: Webhook): string | undefined {

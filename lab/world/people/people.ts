@@ -1,7 +1,7 @@
 import type { Outcome, VirtualCloud } from '@emissor/virtual-cloud';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
-import { authorizationBinding, secretBinding } from '../../../lambdas/webhooks/webhook.ts';
-import { type Account, eventName, type Publication } from '../arrival.ts';
+import { authorizationBinding, isEventName, secretBinding } from '../../../lambdas/webhooks/webhook.ts';
+import type { Account, Publication } from '../arrival.ts';
 import { type OperatorWork, operatorName, type Sealed } from '../functions/operator.ts';
 import type { Receivers } from '../receivers.ts';
 import type { Request } from '../requests.ts';
@@ -127,8 +127,9 @@ export function makePeople({
 /** The moment when people look at what is there, in milliseconds after the beginning. Later nothing happens any more. */
 export const lastLook = 73 * minute;
 
-function sealedIn({ accountId, secrets, sealedAuthorization }: Item): readonly Sealed[] {
-  const account = String(accountId);
+function sealedIn({ accountId, eventName: event, secrets, sealedAuthorization }: Item): readonly Sealed[] {
+  const [account, eventName] = [String(accountId), String(event)];
+  if (!isEventName(eventName)) return [];
   const list: readonly { readonly sealed: string }[] = Array.isArray(secrets) ? secrets : [];
   return [
     ...list.map(({ sealed }) => ({ text: sealed, binding: secretBinding(account, eventName) })),
