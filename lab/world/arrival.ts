@@ -23,6 +23,7 @@ export interface Publication {
   /** Milliseconds after the beginning, when it is due: sent, or redriven for the last time. */
   readonly at: number;
   readonly account: string;
+  readonly event: EventName;
   readonly deliveryId: string;
   readonly body: string;
   readonly isMalformed: boolean;
@@ -141,7 +142,7 @@ function publicationOf({ account, event = eventName, at, number, isMalformed }: 
     id_demanda: isMalformed ? 'ten' : number + 1,
     id,
   });
-  return { at, account, deliveryId: deliveryIdOf(account, event, id), body, isMalformed, queue: queueOf.first };
+  return { at, account, event, deliveryId: deliveryIdOf(account, event, id), body, isMalformed, queue: queueOf.first };
 }
 
 interface Planned {

@@ -3,6 +3,7 @@ import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { BatchGetCommand, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import type { ProcessOutside } from '@emissor/virtual-cloud';
+import { slownessPrefix } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import type { PinnedPost } from '../../lambdas/platform/egress/pinned-request.ts';
@@ -20,7 +21,7 @@ export type WorldOutside = Pick<
 /** Receivers, as the processes of a world meet them. */
 export interface ReceiverSide {
   /** Takes a POST of a function, and returns what comes of it. */
-  readonly take: (deliveryId: string, sent: SentPost, functionName: string) => Reaction & Pick<Post, 'answer'>;
+  readonly take: (deliveryId: string, sent: SentPost) => Reaction & Pick<Post, 'answer'>;
   /** Notes that a sender has read an answer. */
   readonly answer: (deliveryId: string, status: number) => void;
   /** Notes that a sender no longer waits for an answer. */
@@ -84,12 +85,12 @@ function makePost(
   const { functionName } = process;
   return async function post({ serverName: host, path, headers, body, signal, onConnected, onAnswered }) {
     const deliveryId = String(headers['webhook-id']);
-    const sent = { host, path, headers, body, read: lastReadingOf(deliveryId) };
+    const sent = { functionName, host, path, headers, body, read: lastReadingOf(deliveryId) };
     let reaction: Reaction & Pick<Post, 'answer'>;
     try {
       const request = { service: 'post', operation: 'Post', resource: host, input: { deliveryId } };
       reaction = await call({ ...request, takes: 2, tries: 1, work: workOf.attempt, signal }, () =>
-        receivers.take(deliveryId, sent, functionName),
+        receivers.take(deliveryId, sent),
       );
     } catch {
       return signal.aborted ? { outcome: 'aborted' } : broken(true, 'ECONNRESET');
@@ -147,6 +148,7 @@ function makeNotingDynamo(call: Dynamo, now: () => number) {
         isConsistent: webhooks.ConsistentRead === true,
         head: itemsOf('Deliveries').find(item => item.id === id && item.part === headPart),
         webhooks: itemsOf('Webhooks'),
+        slownesses: itemsOf('Deliveries').filter(item => String(item.id).startsWith(slownessPrefix)),
       });
     }
   }

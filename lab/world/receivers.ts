@@ -20,6 +20,8 @@ export interface Post extends SentPost {
 
 /** What a process sends. */
 export interface SentPost {
+  /** The consumer that sends it. */
+  readonly functionName: string;
   readonly host: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
@@ -34,8 +36,10 @@ export interface Reading {
   readonly at: number;
   readonly isConsistent: boolean;
   readonly head: Item | undefined;
-  /** Those that it read at the same time: of one account and event there is one at most. */
+  /** Those that it read at the same time. */
   readonly webhooks: readonly Item[];
+  /** The slownesses that it read at the same time. */
+  readonly slownesses: readonly Item[];
 }
 
 /** Kinds of receivers, by what they do this many milliseconds after the beginning. */

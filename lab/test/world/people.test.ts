@@ -15,7 +15,31 @@ import type { Compositions } from '../../world/stage.ts';
 const faults: readonly (readonly [fault: string, broken: Partial<Compositions>, found: RegExp])[] = [
   ['goes by what webhooks once were', remembering(), /POSTed to another URL|while an operator suspends/],
   ['reads webhooks carelessly', readingCarelessly(), /a reading that may be old/],
-  ['does not wait', withoutWaits(), /POSTed before its time/],
+  ['does not wait', consumersWith(withoutDelays), /POSTed before its time/],
+  [
+    'does not wait for slots',
+    consumersWith(outside => ({
+      ...withoutDelays(outside),
+      ...otherReads(outside, (_, item) => (item.slowLane === 'queued' ? { ...item, nextAttemptAt: 0 } : item)),
+    })),
+    /POSTed before its slot/,
+  ],
+  [
+    'has its own pace',
+    { deliver: (stage, ...rest) => composeDeliver({ ...stage, SLOW_RATE: 1_000 }, ...rest) },
+    /two slots of slowness/,
+  ],
+  ['sees no slowness', reading((_, item) => ({ ...item, slowSince: undefined })), /its webhook is slow/],
+  [
+    'sees no failures',
+    reading((_, item) => ({ ...item, failingSince: undefined })),
+    /first lane, and it keeps failing/,
+  ],
+  [
+    'makes tests in the retry lane',
+    { deliver: (stage, ...rest) => composeDeliver({ ...stage, LANE: 'slow' }, ...rest) },
+    /a test was made in a quick lane/,
+  ],
   [
     'has another schedule',
     { deliver: (stage, ...rest) => composeDeliver({ ...stage, RETRY_SCHEDULE: [1_000] }, ...rest) },
@@ -74,7 +98,8 @@ const faults: readonly (readonly [fault: string, broken: Partial<Compositions>, 
     /its answer stands nowhere/,
   ],
   ['asks the store again and again', askingAgain(), /^GET .* makes \d+ calls/],
-  ['counts one more than a replay sent', countingOneMore(), /says it sent/],
+  ['counts one more than a replay sent', replayingWith(countOneMore), /says it sent/],
+  ['sends ten deliveries of a replay at once', replayingWith(sendEachSecond), /two slots of replays/],
   ['removes nothing', answering('DELETE', /criada$/, 204, {}), /and it stays/],
   ['registers nothing', answering('POST', /webhooks$/, 201, {}), /nothing of it was stored/],
   ['finds no webhook', answering('PUT', /criada$/, 404, { code: 'webhook_not_found' }), /though it was there/],
@@ -88,6 +113,8 @@ const faults: readonly (readonly [fault: string, broken: Partial<Compositions>, 
   ['makes no test', answering('POST', /teste$/, 202, { id: 'teste_' }), /and it is not stored/],
   ['resends nothing', answering('POST', /reenvio$/, 202, { id: 'evt_' }), /nothing came of it/],
   ['starts no replay', answering('POST', /reenvios$/, 202, { id: 'reenvio_' }), /was accepted, and not stored/],
+  ['finds no replay', answering('GET', /reenvio_/, 404, { code: 'replay_not_found' }), /404 .*though it is there/],
+  ['finds any replay', answering('GET', /reenvio_/, 200, {}), /reenvios.*though it is not there/],
   ['lists nothing', answering('GET', /entregas$/, 200, { entregas: [], proximo_cursor: null }), /not in the list/],
   ['shows other attempts', answering('GET', /evt_[^/]*$/, 200, { tentativas: [] }), /shown with other attempts/],
   [
@@ -178,8 +205,12 @@ function storing(change: (item: Item) => Item | undefined): Partial<Compositions
 }
 
 /** Returns consumers that read other items. */
-function reading(change: (table: string, item: Item) => Item | undefined): Partial<Compositions> {
-  return consumersWith(({ dynamo }) => ({
+function reading(change: ChangeRead): Partial<Compositions> {
+  return consumersWith(outside => otherReads(outside, change));
+}
+
+function otherReads({ dynamo }: ConsumerOutside, change: ChangeRead): Pick<ConsumerOutside, 'dynamo'> {
+  return {
     dynamo: async (command, options) => {
       const output = await dynamo(command, options);
       if (!(command instanceof BatchGetCommand)) return output;
@@ -191,8 +222,10 @@ function reading(change: (table: string, item: Item) => Item | undefined): Parti
       Reflect.set(output, 'Responses', Object.fromEntries(changed));
       return output;
     },
-  }));
+  };
 }
+
+type ChangeRead = (table: string, item: Item) => Item | undefined;
 
 /** Returns a sweeper that publishes otherwise. */
 function sweepingWith(publish: (outside: Outside['publish']) => Outside['publish']): Partial<Compositions> {
@@ -228,29 +261,38 @@ function answering(method: string, path: RegExp, status: number, body: object): 
 
 type Api = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Returns the parts of the service that run replays, which count one more than they sent. */
-function countingOneMore(): Partial<Compositions> {
-  const counting =
+/** Returns the parts of the service that run replays, which send other commands: each is altered in place. */
+function replayingWith(alter: (command: object) => void): Partial<Compositions> {
+  const altering =
     (dynamo: Dynamo): Dynamo =>
     (command, options) => {
-      if (command instanceof UpdateCommand && String(command.input.Key?.id).startsWith('replays#')) {
-        const {
-          ExpressionAttributeNames: names = {},
-          ExpressionAttributeValues: values = {},
-          UpdateExpression = '',
-        } = command.input;
-        const [name] = Object.entries(names).find(([, attribute]) => attribute === 'sent') ?? [];
-        const [, value = ''] = new RegExp(`${name} = (:\\w+)`).exec(UpdateExpression) ?? [];
-        if (name && Number(values[value]) > 0) values[value] = Number(values[value]) + 1;
-      }
+      alter(command);
       return dynamo(command, options);
     };
   return {
     sweep: (environment, outside, telemetry) =>
-      composeSweep(environment, { ...outside, dynamo: counting(outside.dynamo) }, telemetry),
+      composeSweep(environment, { ...outside, dynamo: altering(outside.dynamo) }, telemetry),
     deliveriesApi: (environment, outside, telemetry) =>
-      composeDeliveriesApi(environment, { ...outside, dynamo: counting(outside.dynamo) }, telemetry),
+      composeDeliveriesApi(environment, { ...outside, dynamo: altering(outside.dynamo) }, telemetry),
   };
+}
+
+function countOneMore(command: object): void {
+  if (!(command instanceof UpdateCommand && String(command.input.Key?.id).startsWith('replays#'))) return;
+  const {
+    ExpressionAttributeNames: names = {},
+    ExpressionAttributeValues: values = {},
+    UpdateExpression = '',
+  } = command.input;
+  const [name] = Object.entries(names).find(([, attribute]) => attribute === 'sent') ?? [];
+  const [, value = ''] = new RegExp(`${name} = (:\\w+)`).exec(UpdateExpression) ?? [];
+  if (name && Number(values[value]) > 0) values[value] = Number(values[value]) + 1;
+}
+
+function sendEachSecond(command: object): void {
+  if (!(command instanceof PutCommand)) return;
+  const { Item: item } = command.input;
+  if (item?.replayId && item.state === 'pending') item.nextAttemptAt = 1_000 * Math.ceil(item.nextAttemptAt / 1_000);
 }
 
 /** Returns an API that reads each item three times. */
@@ -293,14 +335,14 @@ function readingCarelessly(): Partial<Compositions> {
   }));
 }
 
-/** Returns consumers whose messages come at once. */
-function withoutWaits(): Partial<Compositions> {
-  return consumersWith(({ sqs }) => ({
+/** Returns a way out by which messages come at once. */
+function withoutDelays({ sqs }: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
+  return {
     sqs: {
       send: (command: Parameters<typeof sqs.send>[0]) => {
         if (command instanceof SendMessageCommand) command.input.DelaySeconds = 0;
         return sqs.send(command);
       },
     },
-  }));
+  };
 }

@@ -1,9 +1,13 @@
 import { type Delivery, isTest, type Wait } from '../../../lambdas/delivery/delivery.ts';
+import { countsStill, slotInterval } from '../../../lambdas/delivery/isolation/slowness.ts';
+import { type StoredSlowness, slownessOf } from '../../../lambdas/delivery/isolation/slowness-store.ts';
+import { failingForLong } from '../../../lambdas/delivery/limits.ts';
 import { slotOf } from '../../../lambdas/delivery/replay/replay.ts';
 import { replaysPrefix } from '../../../lambdas/delivery/replay/replay-store.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
 import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { signatureHeader } from '../../../lambdas/delivery/worker/signature.ts';
+import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { isSigning } from '../../../lambdas/webhooks/signing-secret.ts';
 import { type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import { sentAt } from '../arrival.ts';
@@ -13,9 +17,9 @@ import { second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges each POST by what its process had read: that it may be sent, to whom, when, and what it holds. */
+/** Judges each POST by what its process had read: that it may be sent, to whom, when, in which lane, and what it holds. */
 export function judgePosts(
-  { receivers, publications, people, watched }: World,
+  { receivers, publications, people, watched, stage }: World,
   began: number,
   evidence: () => Evidence,
   violate: Violate,
@@ -24,16 +28,23 @@ export function judgePosts(
 
   function judgeEnd(): void {
     const { deliveries } = evidence();
-    const accounts = new Map(publications.map(({ deliveryId, account }) => [deliveryId, account]));
+    const owners = new Map(
+      publications.map(({ deliveryId, account, event }) => [deliveryId, { accountId: account, eventName: event }]),
+    );
     for (const post of receivers.all()) {
       const { deliveryId, read } = post;
       const stored = deliveries.get(deliveryId)?.find(({ delivery }) => delivery)?.delivery;
-      const account = stored?.accountId ?? accounts.get(deliveryId);
-      const webhook = webhookIn(read?.webhooks.find(({ accountId }) => accountId === account));
+      const owner = stored ?? owners.get(deliveryId);
+      const isOwn = ({ accountId, eventName }: Item) =>
+        accountId === owner?.accountId && eventName === owner?.eventName;
+      const webhook = webhookIn(read?.webhooks.find(isOwn));
       if (!read || post.at - read.at > longestPreparation) violate('POSTed by what was read long before', deliveryId);
       else if (!read.isConsistent) violate('POSTed by a reading that may be old', deliveryId);
       else if (!webhook) violate('POSTed without a webhook', deliveryId);
-      else judgePost(post, webhook);
+      else {
+        judgePost(post, webhook);
+        judgeLane(post, webhook, slownessOf(webhook, read.slownesses.find(isOwn)));
+      }
     }
   }
 
@@ -57,6 +68,27 @@ export function judgePosts(
         violate('sent with a body that nobody sent', id);
     }
     judgeContent(post, webhook);
+  }
+
+  /** A webhook that is slow has places of the slow lane only, with its slots, and one that keeps failing none of the first lane. */
+  function judgeLane(post: Post, { failingSince }: Webhook, slowness: StoredSlowness): void {
+    const { deliveryId: id, functionName, read, at } = post;
+    const { slowSince, slotSeries } = slowness;
+    const failingFor = at - (failingSince ?? at);
+    if (functionName !== 'deliver-slow') {
+      if (slowSince !== undefined) violate('POSTed in a quick lane, and its webhook is slow', id);
+      if (isTest({ id })) violate('a test was made in a quick lane', id);
+      const isOfRetryLane = failingFor > failingForLong + longestPreparation;
+      if (functionName === 'deliver-first' && isOfRetryLane)
+        violate('POSTed in the first lane, and it keeps failing', id);
+      return;
+    }
+    const head = read?.head && deliveryFromItem(read.head);
+    if (!head?.wait || head.broughtForward || isTest({ id }) || slowSince === undefined) return;
+    const { slotSeries: series = Number.NaN, nextAttemptAt } = head.wait;
+    const isOwnSlot =
+      series === slotSeries && countsStill(slowness, series, slotInterval(slowness, stage.values.SLOW_RATE));
+    if (isOwnSlot && at < nextAttemptAt - earliestInSlot - clockError) violate('POSTed before its slot', id);
   }
 
   /** What a replay has not sent is withdrawn with it: whoever reads that it was cancelled sends nothing of it. */
@@ -89,6 +121,9 @@ export function judgePosts(
 
 /** Milliseconds from reading to the POST: within them keys are opened, which KMS and the tables may delay. */
 const longestPreparation = 8 * second;
+
+/** A slot is taken so much earlier: SQS counts whole seconds. */
+const earliestInSlot = 500;
 
 /** Clocks of processes are wrong by 100 ms. */
 const clockError = 250;

@@ -1,9 +1,11 @@
 import { type Delivery, isTest } from '../../../lambdas/delivery/delivery.ts';
+import { replaySlotInterval } from '../../../lambdas/delivery/limits.ts';
 import { replaysPrefix } from '../../../lambdas/delivery/replay/replay-store.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { World } from '../make-world.ts';
 import { second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
+import { shortestGap } from './slots.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges replays: each ends, sends what it was asked to send and nothing else, counts that right, and stops where it is cancelled. */
@@ -17,16 +19,18 @@ export function judgeReplays({ watched, answered }: World, evidence: () => Evide
       if (isStart && !replays.has(String(answer.id))) violate(`replay ${answer.id} was accepted, and not stored`);
     }
     const sentBy = new Map<string, Sent[]>();
-    const slots = new Map<string, number>();
+    const slots = new Map<string, number[]>();
     for (const sent of readSent()) {
       const { id, replayId = '', accountId, wait } = sent.after;
       const replay = replays.get(replayId);
       sentBy.set(replayId, [...(sentBy.get(replayId) ?? []), sent]);
       if (!replay || !isWanted(replay, sent.before)) violate('sent by a replay that is not for it', id);
-      const slot = `${accountId} ${wait?.nextAttemptAt}`;
-      slots.set(slot, (slots.get(slot) ?? 0) + 1);
+      slots.set(accountId, [...(slots.get(accountId) ?? []), wait?.nextAttemptAt ?? 0]);
     }
-    for (const [slot, count] of slots) if (count > 1) violate(`${count} deliveries of replays have the slot ${slot}`);
+    for (const [account, taken] of slots) {
+      const gap = shortestGap(taken);
+      if (gap < replaySlotInterval) violate(`two slots of replays of ${account} are ${gap} ms apart`);
+    }
     for (const [id, replay] of replays) judgeReplay(id, replay, sentBy.get(id) ?? []);
   }
 

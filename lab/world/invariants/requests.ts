@@ -1,5 +1,8 @@
 import { matchPath } from '../../../lambdas/api/route.ts';
 import { deliveryRoutes } from '../../../lambdas/delivery/api/routes.ts';
+import { replaysId } from '../../../lambdas/delivery/replay/replay-store.ts';
+import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
+import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { webhookRoutes } from '../../../lambdas/webhooks/routes.ts';
 import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { eventName } from '../arrival.ts';
@@ -7,12 +10,13 @@ import type { World } from '../make-world.ts';
 import { type Answered, isKnown } from '../requests.ts';
 import { requestLimits } from '../stage.ts';
 import { minute } from '../times.ts';
+import { itemsWithin } from '../watched-tables.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges each answer of the API by what the tables were while it was made: what was acknowledged is so, and a refusal has its reason. */
 export function judgeRequests(
-  { answered, people, faultClass }: World,
+  { answered, people, watched, faultClass }: World,
   evidence: () => Evidence,
   violate: Violate,
 ): Judgement {
@@ -34,6 +38,7 @@ export function judgeRequests(
     const { status, account } = one;
     if (status === 401) return people.wasDeleted(account, 0) ? undefined : 'though it has a token';
     if (status === 404 && codeOf(one) === 'webhook_not_found') return wasThereAllAlong(one);
+    if (isOf(one, deliveryRoutes.Replay.path)) return judgeReplay(one);
     if (status === 409 && codeOf(one) === 'suspended_by_operator') {
       return during(one).some(webhook => webhook?.suspensionReason === 'operator') ? undefined : 'though none had';
     }
@@ -84,7 +89,7 @@ export function judgeRequests(
       const own = delivery?.find(change => change.delivery)?.delivery?.webhookId;
       return during(one).some(webhook => webhook?.webhookId !== own) ? undefined : 'though it is of the present one';
     }
-    const known = ['rate_limited', 'replay_in_progress', 'replay_not_found', 'too_many_secrets', 'test_delivery'];
+    const known = ['rate_limited', 'replay_in_progress', 'too_many_secrets', 'test_delivery'];
     return known.includes(code) ? undefined : 'for which there is no reason';
   }
 
@@ -132,6 +137,18 @@ export function judgeRequests(
       return delivery.attempt > before.attempt || (before.state === 'pending' && delivery.state !== 'pending');
     });
     return isDone || people.wasDeleted(account, sentAt) ? undefined : 'and nothing came of it';
+  }
+
+  /** A replay is there until it is removed, also beside a later one. No other webhook's is. */
+  function judgeReplay({ path, account, sentAt, answeredAt, status }: Answered): string | undefined {
+    const id = path.split('/').at(-1);
+    const isShown = (item: Item | undefined) => item?.replayId === id && item?.isHidden !== true;
+    const [latest = [], past = []] = [headPart, `past#${id}`].map(part => {
+      const changes = watched.changesOf('Deliveries').get(`${replaysId({ accountId: account, eventName })} ${part}`);
+      return itemsWithin(changes ?? [], sentAt, answeredAt);
+    });
+    if (status === 404) return [latest, past].some(items => items.every(isShown)) ? 'though it is there' : undefined;
+    return [...latest, ...past].some(isShown) ? undefined : 'though it is not there';
   }
 
   /** Of a minute no more are taken than the limit says, and nobody is refused in calm who stays below it: a write that is repeated counts twice. */

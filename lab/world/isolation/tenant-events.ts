@@ -46,5 +46,13 @@ function publicationOf(tenant: Tenant, number: number, at: number): Publication 
   const { account, webhook } = tenant;
   const [event, id] = [eventOf(tenant), `${webhook}-${number}`];
   const body = JSON.stringify({ id_conta: account, event, id_demanda: number + 1, id_proposta: number + 1, id });
-  return { at, account, deliveryId: deliveryIdOf(account, event, id), body, isMalformed: false, queue: queueOf.first };
+  return {
+    at,
+    account,
+    event,
+    deliveryId: deliveryIdOf(account, event, id),
+    body,
+    isMalformed: false,
+    queue: queueOf.first,
+  };
 }

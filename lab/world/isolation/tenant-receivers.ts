@@ -31,7 +31,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     slowLaneAttempts: () => slowLaneAttempts,
   };
 
-  function take(deliveryId: string, { host }: SentPost, functionName: string): ReturnType<ReceiverSide['take']> {
+  function take(deliveryId: string, { host, functionName }: SentPost): ReturnType<ReceiverSide['take']> {
     const event = events.get(deliveryId);
     if (!event) throw new Error(`A POST of an unknown event: ${deliveryId}`);
     posts += 1;

@@ -12,6 +12,8 @@ export interface IntegratorsWorld {
   readonly pause: (milliseconds: number) => Promise<void>;
   readonly request: Request;
   readonly addReceiver: (host: string, kind: string) => void;
+  /** The ids of all accounts' replays so far. */
+  readonly replays: string[];
   /** The ids of an account's events so far. */
   readonly eventsOf: (account: string) => readonly string[];
 }
@@ -59,9 +61,9 @@ export async function readHistory(
 function makeActs(
   account: Account,
   random: Random,
-  { began, now, pause, request, addReceiver, eventsOf }: IntegratorsWorld,
+  { began, now, pause, request, addReceiver, replays, eventsOf }: IntegratorsWorld,
 ) {
-  const replays: string[] = [];
+  let latestReplay = unknownReplay;
   let urls = 0;
   let url = `https://${account.host}/hooks`;
   const inTurmoil = [
@@ -102,12 +104,15 @@ function makeActs(
     const [desde, ate] = [began - minute, now() + minute].map(moment => new Date(moment).toISOString());
     const estado = pick(['falhou', 'retida'], random);
     const { status, answer } = await ask('POST', `${webhook}/reenvios`, { desde, ate, estado });
-    if (status === 202) replays.push(String(answer.id));
+    if (status === 202) {
+      latestReplay = String(answer.id);
+      replays.push(latestReplay);
+    }
     if (random() < 0.3) await cancelReplay();
   }
 
   async function cancelReplay(): Promise<void> {
-    const id = replays.at(-1) ?? unknownReplay;
+    const id = random() < 0.8 ? latestReplay : pick([unknownReplay, ...replays], random);
     await ask('GET', `${webhook}/reenvios/${id}`);
     await ask('DELETE', `${webhook}/reenvios/${id}`);
   }
