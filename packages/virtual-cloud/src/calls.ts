@@ -71,7 +71,7 @@ export function makeCalls({ time, costs, faults, note }: CallWorld): (process: P
           }
           const latency = takes + (fate === 'slow' ? faults.slowness() : 0);
           const leavesAt = process.work(work);
-          time.at(leavesAt + Math.min(latency / 2, limit), () => {
+          const arrive = () => {
             if (process.diedAt() <= leavesAt) return;
             const outcome = outcomeOf(fate);
             const told = outcome.error instanceof Error ? outcome.error.name : '';
@@ -85,8 +85,9 @@ export function makeCalls({ time, costs, faults, note }: CallWorld): (process: P
             }
             const isLost = fate === 'request_lost' || fate === 'answer_lost' || latency > limit;
             const ending = isLost ? { error: namedError('TimeoutError', `${name}: no answer in time`) } : outcome;
-            time.at(leavesAt + (isLost ? limit : latency), () => process.deliver(() => end(ending, attempts)));
-          });
+            time.at(leavesAt + (isLost ? limit : latency), () => process.deliver(() => end(ending, attempts)), true);
+          };
+          time.at(leavesAt + Math.min(latency / 2, limit), arrive, fate !== 'dies_after');
         }
 
         function outcomeOf(fate: Fate): Outcome<Answer> {

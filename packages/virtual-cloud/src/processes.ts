@@ -136,7 +136,7 @@ export function makeProcesses({ time, costs, note, randomOf }: ProcessWorld, ske
         work(costs.timer);
         callback();
       };
-      const cancel = time.after(Math.max(1, Math.trunc(milliseconds)), () => deliver(fire));
+      const cancel = time.after(Math.max(1, Math.trunc(milliseconds)), () => deliver(fire), true);
       return function cancelTimer() {
         isCancelled = true;
         cancel();

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { firstWhere } from './sorted.ts';
 
 /** Something that happened, at its virtual moment. */
 export interface Happening {
@@ -14,8 +15,6 @@ export type Note = (kind: Happening['kind'], text: string, detail?: () => unknow
 
 /** What of a record is wanted. */
 export interface RecordOptions {
-  /** What the digest is not to hold: what holds chance of the real world. */
-  readonly leavesOut?: (happening: Happening) => boolean;
   /** `false` keeps the digest and the log only. */
   readonly keepsTrace?: boolean;
 }
@@ -31,8 +30,9 @@ export interface LogFilter {
 }
 
 /** Makes the record of all that happens, and of what functions write to their logs. */
-export function makeRecord(now: () => number, { leavesOut = () => false, keepsTrace = true }: RecordOptions) {
+export function makeRecord(now: () => number, { keepsTrace = true }: RecordOptions) {
   const hash = createHash('sha256');
+  let unhashed = '';
   const happenings: Happening[] = [];
   const lines: LogLine[] = [];
   return { note, digest, trace, writeLog, logs };
@@ -40,12 +40,19 @@ export function makeRecord(now: () => number, { leavesOut = () => false, keepsTr
   function note(kind: Happening['kind'], text: string, detail?: () => unknown): void {
     const happening = { at: now(), kind, text, detail: detail ? JSON.stringify(detail()) : '' };
     if (keepsTrace) happenings.push(happening);
-    if (!leavesOut(happening)) hash.update(`${happening.at} ${kind} ${text} ${happening.detail}\n`);
+    unhashed += `${happening.at} ${kind} ${text} ${happening.detail}\n`;
+    if (unhashed.length > hashedAtOnce) hashRest();
   }
 
   /** Returns a hash of all that has happened so far. */
   function digest(): string {
+    hashRest();
     return hash.copy().digest('hex').slice(0, 16);
+  }
+
+  function hashRest(): void {
+    hash.update(unhashed);
+    unhashed = '';
   }
 
   /** Returns what has happened, in order. */
@@ -64,15 +71,19 @@ export function makeRecord(now: () => number, { leavesOut = () => false, keepsTr
 
   /** Returns the lines that are wanted, in the order they were written. */
   function logs({ functionName, text, from = 0, until = Number.POSITIVE_INFINITY }: LogFilter = {}): LogLine[] {
-    return lines.filter(
-      line =>
-        (functionName === undefined || line.functionName === functionName) &&
-        line.at >= from &&
-        line.at < until &&
-        (text === undefined || (typeof text === 'string' ? line.text.includes(text) : text.test(line.text))),
-    );
+    const [first, end] = [from, until].map(moment => firstWhere(lines, ({ at }) => at >= moment));
+    return lines
+      .slice(first, end)
+      .filter(
+        line =>
+          (functionName === undefined || line.functionName === functionName) &&
+          (text === undefined || (typeof text === 'string' ? line.text.includes(text) : text.test(line.text))),
+      );
   }
 }
+
+/** Characters. */
+const hashedAtOnce = 65_536;
 
 /** A line of a function's log. */
 interface LogLine {

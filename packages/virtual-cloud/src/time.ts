@@ -17,18 +17,22 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
   let isRunning = false;
   return { now: () => present, at, after, runUntil, runUntilSo };
 
-  /** Plans an event, after those that were planned before for the same moment. Returns the function that cancels it. */
-  function at(moment: number, act: () => void): () => void {
+  /**
+   * Plans an event, after those that were planned before for the same moment. Returns the function that cancels it.
+   *
+   * @param isQuiet - it settles no promise: nothing has to be waited for after it
+   */
+  function at(moment: number, act: () => void, isQuiet = false): () => void {
     if (Number.isNaN(moment)) throw new RangeError('An event needs a moment.');
-    const event: Planned = { moment: Math.max(moment, present), order: order++, act };
+    const event: Planned = { moment: Math.max(moment, present), order: order++, isQuiet, act };
     planned.push(event);
     return function cancel() {
       event.act = undefined;
     };
   }
 
-  function after(milliseconds: number, act: () => void): () => void {
-    return at(present + milliseconds, act);
+  function after(milliseconds: number, act: () => void, isQuiet = false): () => void {
+    return at(present + milliseconds, act, isQuiet);
   }
 
   /** Runs what is due up to this moment, and stands there then. Rejects where an event throws. */
@@ -54,6 +58,7 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
         if (!next.act) continue;
         present = next.moment;
         next.act();
+        if (next.isQuiet) continue;
         await settling.settled();
         afterEach();
       }
@@ -67,6 +72,7 @@ export function makeTime(start: number, afterEach: () => void = () => undefined)
 interface Planned {
   readonly moment: number;
   readonly order: number;
+  readonly isQuiet: boolean;
   /** Nothing once it was cancelled. */
   act: (() => void) | undefined;
 }
