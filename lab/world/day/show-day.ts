@@ -1,7 +1,7 @@
 import { markdownTable } from '../../../tools/support/markdown-table.ts';
 import { makeRandom } from '../../../tools/support/random.ts';
 import { brokenSlowLaneBounds, slowLaneBounds } from '../isolation/bounds.ts';
-import { runInThreads } from '../isolation/run-in-threads.ts';
+import { runInThreads } from '../run-in-threads.ts';
 import { simulateLargeReceiver } from './large-receiver.ts';
 import type { SlowLanePlan, SlowLaneResult } from './slow-lane.ts';
 import { differences, type HoursFigures, hoursInModel } from './world-hours.ts';

@@ -1,6 +1,6 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { makeRandom } from '../../../tools/support/random.ts';
-import { simulateSlowLane } from './slow-lane.ts';
+import { type SlowLanePlan, simulateSlowLane } from './slow-lane.ts';
 
-/* A thread that simulates the slow lane by one plan. */
-parentPort?.postMessage(simulateSlowLane(workerData, makeRandom(1)));
+/* A thread that simulates the slow lane by one plan after another. */
+parentPort?.on('message', (plan: SlowLanePlan) => parentPort?.postMessage(simulateSlowLane(plan, makeRandom(1))));

@@ -1,5 +1,6 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
+import type { SlowLanePlan } from './slow-lane.ts';
 import { hoursInWorld } from './world-hours.ts';
 
-/* A thread that runs the slow lane in the world by one plan. */
-parentPort?.postMessage(await hoursInWorld(workerData));
+/* A thread that runs the slow lane in the world by one plan after another. */
+parentPort?.on('message', async (plan: SlowLanePlan) => parentPort?.postMessage(await hoursInWorld(plan)));

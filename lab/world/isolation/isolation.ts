@@ -1,11 +1,11 @@
 import { markdownTable } from '../../../tools/support/markdown-table.ts';
 import { showHours, showLargeReceiver, showSlowLane } from '../day/show-day.ts';
+import { runInThreads } from '../run-in-threads.ts';
 import { type ExtraWaits, worstOf } from './extra-waits.ts';
 import { repeatedAfterColdStarts, waitingAfterOutage } from './innocent-receivers.ts';
 import type { IsolationOptions } from './options.ts';
 import { attackLength, type Trial } from './plan.ts';
 import type { IsolationRun } from './run-attack.ts';
-import { runInThreads } from './run-in-threads.ts';
 import type { RunResult } from './run-tenants.ts';
 import { judge, promisedBeside, type Verdict } from './verdict.ts';
 
@@ -72,12 +72,10 @@ async function judgeAll(trials: readonly Trial[], seeds: readonly number[]) {
   const keys = trials.map(trial =>
     seeds.map(seed => ({ trial, beside: runOf(trial, seed, trial.attack), alone: runOf(trial, seed) })),
   );
-  let done = 0;
   const worker = new URL('./run-worker.ts', import.meta.url);
-  const made = await runInThreads<IsolationRun, RunResult>(worker, [...runs.values()], () => {
-    done += 1;
-    progress(`${done} of ${runs.size} runs`);
-  });
+  const made = await runInThreads<IsolationRun, RunResult>(worker, [...runs.values()], done =>
+    progress(`${done} of ${runs.size} runs`),
+  );
   progress('');
   const results = new Map([...runs.keys()].map((key, index) => [key, made[index]]));
   const resultOf = (key: string): RunResult => {

@@ -1,5 +1,5 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import { runAttack } from './run-attack.ts';
+import { parentPort } from 'node:worker_threads';
+import { type IsolationRun, runAttack } from './run-attack.ts';
 
-/* A thread that makes one run. */
-parentPort?.postMessage(await runAttack(workerData));
+/* A thread that makes one run after another. */
+parentPort?.on('message', async (run: IsolationRun) => parentPort?.postMessage(await runAttack(run)));

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+
+/**
+ * Runs jobs in threads, as many at once as there are processors. `worker`: the file of a thread, which answers each job that it is sent
+ * with its result. Returns the results in the order of the jobs. `onDone`: called after each, with the number that are done.
+ */
+export async function runInThreads<Job, Result>(
+  worker: URL,
+  jobs: readonly Job[],
+  onDone: (done: number) => void,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const waiting = jobs.entries();
+  let done = 0;
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), jobs.length) }, work));
+  return results;
+
+  async function work(): Promise<void> {
+    const thread = new Worker(worker);
+    try {
+      for (const [index, job] of waiting) {
+        const answer = once(thread, 'message'); // an error in the thread rejects
+        thread.postMessage(job);
+        [results[index]] = await answer;
+        done += 1;
+        onDone(done);
+      }
+    } finally {
+      await thread.terminate();
+    }
+  }
+}
