@@ -87,7 +87,7 @@ export function makeCalls({ time, costs, faults, note }: CallWorld): (process: P
             const ending = isLost ? { error: namedError('TimeoutError', `${name}: no answer in time`) } : outcome;
             time.at(leavesAt + (isLost ? limit : latency), () => process.deliver(() => end(ending, attempts)), true);
           };
-          time.at(leavesAt + Math.min(latency / 2, limit), arrive, fate !== 'dies_after');
+          time.at(leavesAt + Math.min(latency / 2, limit), arrive);
         }
 
         function outcomeOf(fate: Fate): Outcome<Answer> {
