@@ -99,6 +99,7 @@ const faults: readonly (readonly [fault: string, broken: Partial<Compositions>, 
   ],
   ['asks the store again and again', askingAgain(), /^GET .* makes \d+ calls/],
   ['counts one more than a replay sent', replayingWith(countOneMore), /says it sent/],
+  ['shows replays as running for ever', showingReplaysAs('em_andamento'), /is shown as em_andamento/],
   ['sends ten deliveries of a replay at once', replayingWith(sendEachSecond), /two slots of replays/],
   ['removes nothing', answering('DELETE', /criada$/, 204, {}), /and it stays/],
   ['registers nothing', answering('POST', /webhooks$/, 201, {}), /nothing of it was stored/],
@@ -256,6 +257,20 @@ function answering(method: string, path: RegExp, status: number, body: object): 
   return {
     webhooksApi: (...given) => instead(composeWebhooksApi(...given)),
     deliveriesApi: (...given) => instead(composeDeliveriesApi(...given)),
+  };
+}
+
+/** Returns an API in whose answers each replay has this state. */
+function showingReplaysAs(state: string): Partial<Compositions> {
+  return {
+    deliveriesApi: (...given) => {
+      const api = composeDeliveriesApi(...given);
+      return async request => {
+        const answer = await api(request);
+        const body = answer.body?.replace(/^(\{"id":"reenvio_[^"]*","estado":)"[a-z_]*"/, `$1"${state}"`);
+        return { ...answer, ...(body && { body }) };
+      };
+    },
   };
 }
 

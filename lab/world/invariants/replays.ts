@@ -1,9 +1,11 @@
 import { type Delivery, isTest } from '../../../lambdas/delivery/delivery.ts';
 import { replaySlotInterval } from '../../../lambdas/delivery/limits.ts';
 import { replaysPrefix } from '../../../lambdas/delivery/replay/replay-store.ts';
+import { wireReplayStates } from '../../../lambdas/delivery/representation.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { World } from '../make-world.ts';
-import { second } from '../times.ts';
+import type { Answered } from '../requests.ts';
+import { minute, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import { shortestGap } from './slots.ts';
 import type { Judgement, Violate } from './violation.ts';
@@ -32,6 +34,20 @@ export function judgeReplays({ watched, answered }: World, evidence: () => Evide
       if (gap < replaySlotInterval) violate(`two slots of replays of ${account} are ${gap} ms apart`);
     }
     for (const [id, replay] of replays) judgeReplay(id, replay, sentBy.get(id) ?? []);
+    for (const { method, path, status, answer, sentAt } of answered()) {
+      const replay = replays.get(String(answer.id));
+      if (method === 'GET' && status === 200 && path.includes('/reenvios/') && replay)
+        judgeShown(replay, answer, sentAt);
+    }
+  }
+
+  /** What a replay is shown as while it runs depends on the moment. Once it is over it is shown as what became of it. */
+  function judgeShown({ last, endedAt }: Replay, { id, estado, enviadas }: Answered['answer'], at: number): void {
+    if (at < endedAt + longestSlots) return;
+    const state = wireReplayStates[last.state === 'completed' ? 'completed' : 'cancelled'];
+    if (estado !== state) violate(`replay ${id} is shown as ${estado}, and it is ${state}`);
+    if (last.state === 'completed' && enviadas !== last.sent)
+      violate(`replay ${id} is shown with ${enviadas} sent, and it says ${last.sent}`);
   }
 
   function judgeReplay(id: string, { first, last, beganAt, endedAt }: Replay, sent: readonly Sent[]): void {
@@ -111,6 +127,9 @@ interface Sent {
 const longestWrite = 8 * second;
 
 const indexLag = second;
+
+/** By then a replay that has sent all has none left that waits for its slot. */
+const longestSlots = minute;
 
 /** Returns whether a replay is for a delivery as it was then. */
 function isWanted({ first }: Pick<Replay, 'first'>, delivery: Delivery): boolean {

@@ -12,6 +12,8 @@ export interface IntegratorsWorld {
   readonly pause: (milliseconds: number) => Promise<void>;
   readonly request: Request;
   readonly addReceiver: (host: string, kind: string) => void;
+  /** The moment when all should have come to rest, in milliseconds after the beginning. */
+  readonly lastLook: number;
   /** The ids of all accounts' replays so far. */
   readonly replays: string[];
   /** The ids of an account's events so far. */
@@ -37,6 +39,8 @@ export async function integrate(account: Account, seed: number, world: Integrato
     await acts.replay();
     await acts.resend();
   }
+  await pause(began + world.lastLook - now());
+  await acts.lookAtReplays();
 }
 
 /** Has an integrator look at all deliveries of an account, the latest few of them one by one. */
@@ -63,14 +67,14 @@ function makeActs(
   random: Random,
   { began, now, pause, request, addReceiver, replays, eventsOf }: IntegratorsWorld,
 ) {
-  let latestReplay = unknownReplay;
+  const ownReplays: string[] = [];
   let urls = 0;
   let url = `https://${account.host}/hooks`;
   const inTurmoil = [
     ...[replace, replace, replace, remove, register, register, rotate, rotate, test, test],
     ...[resend, resend, resend, replay, replay, cancelReplay, reactivate, look],
   ];
-  return { inTurmoil, register, reactivate, replay, resend, cancelReplay };
+  return { inTurmoil, register, reactivate, replay, resend, lookAtReplays };
 
   async function register(): Promise<void> {
     url = newUrl();
@@ -105,16 +109,21 @@ function makeActs(
     const estado = pick(['falhou', 'retida'], random);
     const { status, answer } = await ask('POST', `${webhook}/reenvios`, { desde, ate, estado });
     if (status === 202) {
-      latestReplay = String(answer.id);
-      replays.push(latestReplay);
+      ownReplays.push(String(answer.id));
+      replays.push(String(answer.id));
     }
     if (random() < 0.3) await cancelReplay();
   }
 
   async function cancelReplay(): Promise<void> {
-    const id = random() < 0.8 ? latestReplay : pick([unknownReplay, ...replays], random);
+    const latest = ownReplays.at(-1) ?? unknownReplay;
+    const id = random() < 0.8 ? latest : pick([unknownReplay, ...replays], random);
     await ask('GET', `${webhook}/reenvios/${id}`);
     await ask('DELETE', `${webhook}/reenvios/${id}`);
+  }
+
+  async function lookAtReplays(): Promise<void> {
+    for (const id of ownReplays) await ask('GET', `${webhook}/reenvios/${id}`);
   }
 
   async function reactivate(): Promise<void> {

@@ -64,7 +64,16 @@ export function makePeople({
   function begin(began: number): void {
     const pause = (milliseconds: number) =>
       new Promise<void>(resolve => void cloud.at(cloud.now() + milliseconds, resolve));
-    const world = { began, now: cloud.now, pause, request, addReceiver: receivers.add, replays: [], eventsOf };
+    const world = {
+      began,
+      now: cloud.now,
+      pause,
+      request,
+      addReceiver: receivers.add,
+      lastLook,
+      replays: [],
+      eventsOf,
+    };
     for (const [index, account] of restless.entries()) {
       run(() => integrate(account, seed * 1_009 + index, world));
     }
