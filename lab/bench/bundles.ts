@@ -90,7 +90,7 @@ function clientsIn(inputs: readonly string[]): [string, string][] {
   return Object.entries(clientClasses).filter(([name]) => inputs.some(path => path.includes(`node_modules/${name}/`)));
 }
 
-/** Bundles as the functions are: minified, with the same reader of credentials and the same stand-ins for modules of Node's. */
+/** Bundles as the functions are, but with all of the SDK: minified, with the same reader of credentials and stand-in for `node:process`. */
 function bundlePlain(source: string, outfile: string): void {
   const resolveDir = join(import.meta.dirname, '../..');
   buildSync({ ...bundleOptions(outfile), stdin: { contents: source, resolveDir } });
@@ -105,7 +105,7 @@ function importing(clients: readonly [string, string][]): string {
 function making(clients: readonly [string, string][]): string {
   return clients
     .map(([name, client], at) => {
-      const made = client === 'Dynamo' ? `${client}.from(client0)` : `new ${client}()`;
+      const made = client === 'DynamoDBDocumentClient' ? `${client}.from(client0)` : `new ${client}()`;
       return `import { ${client} } from '${name}';\nexport const client${at} = ${made};`;
     })
     .join('\n');
@@ -126,7 +126,7 @@ const clientClasses: Record<string, string> = {
   '@aws-sdk/client-kms': 'KMSClient',
   '@aws-sdk/client-sns': 'SNSClient',
   '@aws-sdk/client-sqs': 'SQSClient',
-  '@aws-sdk/lib-dynamodb': 'Dynamo',
+  '@aws-sdk/lib-dynamodb': 'DynamoDBDocumentClient',
 };
 
 const importer = `

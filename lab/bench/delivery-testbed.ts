@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,10 +9,11 @@ import type { NetworkSettings } from '@emissor/local-cloud/internet/host-map';
 import { makeHostMap } from '@emissor/local-cloud/internet/host-map';
 import type { RuntimeContext } from '@emissor/local-cloud/lambda/runtime-context';
 import { writeRuntimeFiles } from '@emissor/local-cloud/lambda/runtime-context';
+import { buildSync } from 'esbuild';
 import type { DeliverEnvironment } from '../../lambdas/delivery/environment.ts';
 import { type Dynamo, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { stageConfiguration } from '../../lib/config.ts';
-import { bundleHandler } from '../../lib/constructs/bundle.ts';
+import { bundleHandler, bundleOptions } from '../../lib/constructs/bundle.ts';
 import { documentClientOf, sqsClientOf } from '../../tools/support/engines.ts';
 import { type LocalOutputs, startLocalRun } from '../../tools/support/local-run.ts';
 import { type Consumer, makeConsumer } from './consumer.ts';
@@ -69,9 +70,12 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
     undo.push(nameServer.stop);
 
     const code = {
-      ours: bundle('lambdas/delivery/worker/deliver.handler.ts', join(directory, 'ours')),
-      plain: bundle('lab/bench/plain-deliver.ts', join(directory, 'plain')),
+      ours: join(directory, 'ours'),
+      plain: join(directory, 'plain'),
     };
+    bundleHandler('lambdas/delivery/worker/deliver.handler.ts', join(code.ours, 'index.mjs'));
+    const entryPoints = [join(import.meta.dirname, 'plain-deliver.ts')];
+    buildSync({ ...bundleOptions(join(code.plain, 'index.mjs')), entryPoints }); // with all of the SDK, which it uses as it comes
     const files = await writeRuntimeFiles(directory, settings, receiver.authorityCertificate);
     const endpoints = { DYNAMODB: outputs.DynamoDbEndpoint, SQS: outputs.SqsEndpoint, KMS: outputs.KmsEndpoint };
     const contextOf: Record<Network, RuntimeContext> = {
@@ -126,12 +130,6 @@ async function startReceiver(dynamoDbPort: string) {
     },
     stop: () => child.disconnect(),
   };
-}
-
-function bundle(entry: string, directory: string): string {
-  mkdirSync(directory);
-  bundleHandler(entry, join(directory, 'index.mjs'));
-  return directory;
 }
 
 function realDnsPreload(settings: RealDnsSettings): string {
