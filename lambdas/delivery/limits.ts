@@ -137,7 +137,7 @@ export const attemptsPerProcess = { first: 300, retry: 300, slow: 200 } as const
  * left to the retry lane, due after `webhookLimitWait`.
  */
 export const attemptsPerWebhook = {
-  ...{ places: 25, whileQuick: 100, quickFor: second / 2, awaitedFor: second / 5 },
+  ...{ places: 25, whileQuick: 100, quickFor: second / 2, awaitedFor: second / 10 },
   ...{ besideOthers: 5, others: 10 },
 } as const;
 
