@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import { expect } from 'vitest';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
-import { blocksOf, firstCells, readPage } from '../support/markdown-page.ts';
+import { blocksOf, readPage } from '../support/markdown-page.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
 import { type CommandResult, cleanEnvironment } from './command.ts';
 import { account, type Emulator, pythonRequirements, region, startEmulator } from './emulator.ts';
@@ -317,29 +317,6 @@ step('prod: smoke', async () => {
 
 step('dev: smoke', async () => {
   const { output } = succeeded(await copy.program('ops', ['--stage', 'dev', 'smoke']));
-  return output.trimEnd().split('\n').at(-1);
-});
-
-step('dev: the checks of the first day, as far as the emulator goes', async () => {
-  const before = await emulator.inventory.identities();
-  const report = inFolder('first-day.md');
-  const { output } = succeeded(await copy.program('first-day', ['--stage', 'dev', '--yes', '--report', report]));
-  const states = [...output.matchAll(/^(ok|FAILED|skipped) +([\w-]+) \(/gm)].map(
-    ([, state, name]) => `${name} ${state}`,
-  );
-  expect(states.filter(state => state.endsWith(' ok')).sort()).toEqual([
-    'argon2 ok',
-    'batch-execute-statement ok',
-    'delivery ok',
-    'protection ok',
-    'roll-back ok',
-  ]);
-  const names = firstCells(readPage('docs/first-day.md'), 'The checks').flat();
-  expect(states.map(state => state.split(' ')[0])).toEqual(names);
-  const text = readFileSync(report, 'utf8');
-  expect(text).toContain('# The first day: 5 passed, 0 failed, 10 skipped');
-  expect(text).not.toContain(account);
-  expect([...(await emulator.inventory.identities()).keys()].sort()).toEqual([...before.keys()].sort());
   return output.trimEnd().split('\n').at(-1);
 });
 
