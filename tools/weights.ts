@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/*
+ * `npm run weights`: shows what a stranger has to read, by room: the lines and bytes of the files of the commit that are text, and the
+ * share of lines that are comments. Ends with 1 where a room has more lines than it may. These bounds only ever fall.
+ */
+
+const root = path.join(import.meta.dirname, '..');
+
+/** The rooms, each with what belongs to it. A file belongs to the first that takes it. */
+const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
+  {
+    name: 'generated',
+    takes: /^docs\/api\/|^package-lock\.json$|^packages\/publisher\/(src\/events\.ts|python\/.*\/events\.py)$/,
+    most: 20_000,
+  },
+  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 25_500 },
+  { name: 'bin', takes: /^(bin|ops)\//, most: 14_400 },
+  { name: 'lab', takes: /^lab\//, most: 14_350 },
+  { name: 'virtual-cloud', takes: /^packages\/virtual-cloud\//, most: 4_450 },
+  { name: 'local-cloud', takes: /^packages\/local-cloud\//, most: 11_300 },
+  { name: 'publisher', takes: /^packages\/publisher\//, most: 2_250 },
+  { name: 'tools', takes: /^tools\//, most: 4_550 },
+  { name: 'test', takes: /^test\//, most: 53_900 },
+  { name: 'docs', takes: /^docs\//, most: 8_100 },
+  { name: 'other', takes: /^/, most: 1_700 },
+];
+
+/** What stands around the service: programs, and not their tests. */
+const programs = /^(bin|ops|lab|packages|tools)\//;
+const tests = /^(lab|packages\/[^/]+)\/test\//;
+
+const comment = /^\s*(\/\/|\/\*|\*|#(?!!))/;
+
+const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' })
+  .split('\0')
+  .filter(file => file !== '')
+  .flatMap(weigh);
+const rows = rooms.map(({ name, ...bound }) => ({
+  name,
+  ...bound,
+  ...sumOf(files.filter(({ room }) => room === name)),
+}));
+const service = rows.find(({ name }) => name === 'service')?.lines ?? 0;
+const around = files.filter(({ file, room }) => room !== 'generated' && programs.test(file) && !tests.test(file));
+const tooHeavy = rows.filter(({ lines, most }) => lines > most);
+
+console.table(
+  Object.fromEntries(
+    rows.map(({ name, files, lines, bytes, comments, ...row }) => [
+      name,
+      {
+        ...{ files, lines, 'at most': row.most, bytes },
+        'comments, %': name === 'docs' ? '' : ((100 * comments) / lines).toFixed(1),
+      },
+    ]),
+  ),
+);
+console.log(`Lines of programs around each line of the service: ${(sumOf(around).lines / service).toFixed(2)}`);
+for (const { name, lines } of tooHeavy)
+  console.error(`${name} has ${lines} lines: make it shorter, or say in tools/weights.ts why it may grow.`);
+process.exitCode = tooHeavy.length > 0 ? 1 : 0;
+
+/** Returns the weight of a file, or nothing of one that is no text or was deleted from the folder. */
+function weigh(file: string): Weight[] {
+  let content: Buffer;
+  try {
+    content = readFileSync(path.join(root, file));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+  if (content.includes(0)) return [];
+  const lines = content.toString().split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const room = rooms.find(({ takes }) => takes.test(file))?.name ?? 'other';
+  const comments = file.endsWith('.md') ? 0 : lines.filter(line => comment.test(line)).length;
+  return [{ file, room, lines: lines.length, bytes: content.length, comments }];
+}
+
+function sumOf(some: readonly Weight[]) {
+  const sum = (key: 'lines' | 'bytes' | 'comments') => some.reduce((total, weight) => total + weight[key], 0);
+  return { files: some.length, lines: sum('lines'), bytes: sum('bytes'), comments: sum('comments') };
+}
+
+interface Weight {
+  readonly file: string;
+  readonly room: string;
+  readonly lines: number;
+  readonly bytes: number;
+  readonly comments: number;
+}
