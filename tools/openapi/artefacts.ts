@@ -2,7 +2,6 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
-import { asyncApiDocument } from './asyncapi.ts';
 import { localEnvironment, postmanCollection } from './collection.ts';
 import { compactJson } from './compact-json.ts';
 import { openApiDocument } from './document.ts';
@@ -19,7 +18,6 @@ export function artefacts(): ReadonlyMap<string, string> {
   const documents: readonly Artefact[] = [
     ['docs/api/auth.openapi.json', openApiDocument(operations, 'auth')],
     ['docs/api/webhooks.openapi.json', openApiDocument(operations, 'base')],
-    ['docs/api/emissor.asyncapi.json', asyncApiDocument(businessEvents)],
     ...eventSchemaFiles(businessEvents),
     ['docs/api/emissor.postman_collection.json', postmanCollection(operations)],
     ['docs/api/local.postman_environment.json', localEnvironment()],

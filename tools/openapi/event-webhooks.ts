@@ -23,7 +23,7 @@ export function eventBodies(events: EventFormat): Record<string, Schema> {
 }
 
 /** The headers of each delivery. `Authorization` is a security scheme, `Content-Type` stands with the body. */
-export const deliveryHeaders = [
+const deliveryHeaders = [
   header(
     'webhook-id',
     'The id of the event. It is the same in each repetition: keep it, and drop what you have had already. That of a test begins with `teste_`.',

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../../lambdas/delivery/intake/event.ts';
 import { type EventLink, makeEventFormat } from '../../../lambdas/delivery/intake/event-format.ts';
-import { asyncApiDocument } from '../../../tools/openapi/asyncapi.ts';
 import { deliverySchema, messageSchema } from '../../../tools/openapi/event-schemas.ts';
 import { eventBodies } from '../../../tools/openapi/event-webhooks.ts';
 import { publisherSources } from '../../../tools/openapi/publisher-sources.ts';
@@ -189,11 +188,9 @@ describe('what is generated', () => {
     for (const schema of [
       deliverySchema(eventsToCome, 'proposta.recebida'),
       eventBodies(eventsToCome)['Event.proposta.recebida'],
-      JSON.parse(JSON.stringify(asyncApiDocument(eventsToCome))).components.messages['proposta.recebida.delivery']
-        .payload,
     ]) {
-      expect(schema.required).toEqual(['event', ...required, 'link']);
-      expect(Object.keys(schema.properties)).toEqual(['event', ...required, 'canal', 'valor', 'link']);
+      expect(schema?.required).toEqual(['event', ...required, 'link']);
+      expect(Object.keys(schema?.properties ?? {})).toEqual(['event', ...required, 'canal', 'valor', 'link']);
     }
   });
 

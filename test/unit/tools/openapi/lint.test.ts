@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { artefacts } from '../../../../tools/openapi/artefacts.ts';
 
-const documents = [...artefacts()].filter(([file]) => /\.(?:openapi|asyncapi)\.json$/.test(file));
+const documents = [...artefacts()].filter(([file]) => file.endsWith('.openapi.json'));
 
 describe('the rules that Redocly recommends', () => {
   let config: Awaited<ReturnType<typeof createConfig>>;
