@@ -1,5 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { apiFindings } from '../../lambdas/api/findings.ts';
+import { problemTitles } from '../../lambdas/api/problem.ts';
+import { apiProblems } from '../../lambdas/api/problems.ts';
+import { deliveryFindings } from '../../lambdas/delivery/api/findings.ts';
+import { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
+import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
+import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
 import { documents, type Method } from './contract/document.ts';
+import { says } from './texts.ts';
 
 /** The callers that are refused, by their access tokens. Their account has no webhooks. */
 export interface World {
@@ -42,23 +50,40 @@ export function describeApiRefusals(target: {
   );
   const operations = paths.flatMap(operationsOf);
 
-  /** Sends a request, and reads the code of what must be a problem (RFC 9457), unless it is one of HEAD, which shows none. */
+  /**
+   * Sends a request in each language, and reads the code of what must be a problem (RFC 9457), unless it is one of HEAD, which shows
+   * none. The answers differ in their texts alone, which are those of the tables (RFC 9110 section 12.5.4).
+   */
   const refusal = async (
     { method, path }: Pick<Operation, 'method' | 'path'>,
     headers: Sent['headers'],
     body?: string,
   ) => {
-    const answer = await target.send(method, path, { headers, ...(body !== undefined && { body }) });
-    expect(answer.headers).toMatchObject({
-      'content-type': 'application/problem+json',
-      'content-language': expect.stringMatching(/^(?:en|pt-BR)$/),
-      'cache-control': 'no-store',
+    const ask = async (language: string, isAs: string) => {
+      const sent = { headers: { ...headers, 'accept-language': language }, ...(body !== undefined && { body }) };
+      const answer = await target.send(method, path, sent);
+      expect(answer.headers).toMatchObject({
+        'content-type': 'application/problem+json',
+        'content-language': isAs,
+        'cache-control': 'no-store',
+      });
+      return { ...answer, problem: method === 'HEAD' ? undefined : JSON.parse(answer.text) };
+    };
+    const [answer, inPortuguese] = [await ask('fr', 'en'), await ask('pt-BR,pt;q=0.9,en;q=0.8', 'pt-BR')];
+    for (const name of ['allow', 'accept', 'www-authenticate'])
+      expect(inPortuguese.headers[name]).toBe(answer.headers[name]);
+    expect(inPortuguese.status).toBe(answer.status);
+    if (method === 'HEAD') return { ...answer, told: `${answer.status}` };
+    const { problem } = answer;
+    const told = inPortuguese.problem;
+    const same = ({ title: _title, detail: _detail, requisicao, errors = [], ...others }: typeof problem) => ({
+      ...{ ...others, requisicao: typeof requisicao },
+      errors: errors.map(({ pointer, code }: Record<string, string>) => ({ pointer, code })),
     });
-    if (method === 'HEAD') return { ...answer, problem: undefined, told: `${answer.status}` };
-    const problem = JSON.parse(answer.text);
-    const text = expect.any(String);
-    expect(problem).toMatchObject({ status: answer.status, type: text, title: text, detail: text, code: text });
-    return { ...answer, problem, told: `${answer.status} ${problem.code}` };
+    expect(problem).toMatchObject({ status: answer.status, type: expect.any(String) });
+    expect(same(told)).toEqual(same(problem));
+    expect(textsOf(problem, told), `${answer.text} and ${inPortuguese.text}`).not.toContain(undefined);
+    return { ...answer, told: `${answer.status} ${problem.code}` };
   };
   const tell = ({ method }: Pick<Operation, 'method'>, status: number, code: string) =>
     method === 'HEAD' ? `${status}` : `${status} ${code}`;
@@ -169,6 +194,38 @@ export function describeApiRefusals(target: {
       expect((await refusal({ method: 'GET', path: `${path}/` }, as('admin'))).told).toBe('404 not_found');
     });
   });
+}
+
+const problemRows = [apiProblems, webhookProblems, deliveryProblems].flatMap(table => Object.values<Row>(table));
+const findingRows = [apiFindings, webhookFindings, deliveryFindings].flatMap(table => Object.values<Row>(table));
+
+/** Returns the rows that say a problem and its findings in both languages: `undefined` for what none says. */
+function textsOf(english: Told, portuguese: Told): (Row | undefined)[] {
+  const rowOf = (rows: readonly Row[], one: Told, other: Told | undefined) =>
+    rows.find(({ code, en, pt }) => code === one.code && says(one.detail, en) && says(other?.detail ?? '', pt));
+  const { errors = [], title, status } = english;
+  const titles = Object.entries(problemTitles).find(([, { en, pt }]) => en === title && pt === portuguese.title);
+  const problem = rowOf(problemRows, english, portuguese);
+  return [
+    problem?.status === status && titles?.[0] === `${status}` ? problem : undefined,
+    ...errors.map((error, at) => rowOf(findingRows, error, portuguese.errors?.[at])),
+  ];
+}
+
+interface Row {
+  readonly code: string;
+  readonly en: string;
+  readonly pt: string;
+  readonly status?: number;
+}
+
+/** A problem, or one of its findings. */
+interface Told {
+  readonly code: string;
+  readonly detail: string;
+  readonly title?: string;
+  readonly status?: number;
+  readonly errors?: readonly Told[];
 }
 
 const event = 'demanda.criada';

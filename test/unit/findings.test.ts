@@ -11,6 +11,7 @@ import { systemTime } from '../../lambdas/platform/timer.ts';
 import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
 import { registration, replacement, secretRotation } from '../../lambdas/webhooks/input.ts';
 import { makeValidateUrl } from '../../lambdas/webhooks/validate-url.ts';
+import { says } from '../support/texts.ts';
 
 type Schema = Parameters<typeof validate>[0];
 
@@ -18,12 +19,6 @@ const tables = { api: apiFindings, webhooks: webhookFindings, delivery: delivery
 const rows = Object.entries(tables).flatMap(([room, table]) =>
   Object.entries(table).map(([name, row]) => ({ name: `${room}.${name}`, ...row })),
 );
-
-/** Returns whether a text is that of a row, with any values in its places. */
-const says = (text: string, row: string) => {
-  const parts = row.split(/\{\w+\}/);
-  return parts.length === 1 ? text === row : text.startsWith(parts[0] ?? '') && text.endsWith(parts.at(-1) ?? '');
-};
 
 /** The rows that say a finding in both languages. */
 const rowsOf = ({ code, detail }: Finding) =>
