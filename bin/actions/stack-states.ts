@@ -1,11 +1,5 @@
 import { type DeployedStack, isLeftOver, type StageStacks, stackNameOf } from './stage-stacks.ts';
 
-/** Advice on a stack's state for the operator. `blocks`: `cdk deploy` gets nowhere before it is followed. */
-export interface StateAdvice {
-  readonly text: string;
-  readonly blocks: boolean;
-}
-
 /**
  * Returns advice on a stack that is left over, or on its state; `undefined` where it was deployed, or is not there.
  *
@@ -14,7 +8,7 @@ export interface StateAdvice {
 export function adviceOn(
   stack: DeployedStack,
   { configuration, region }: Pick<StageStacks, 'configuration' | 'region'>,
-): StateAdvice | undefined {
+): string | undefined {
   const { stackName, found } = stack;
   const { stage } = configuration;
   const state = found?.StackStatus;
@@ -31,45 +25,30 @@ export function adviceOn(
       ...(found.EnableTerminationProtection ? [openUp] : []),
       cloudFormation('delete-stack'),
     ];
-    return {
-      text: `stack ${stackName} is left over: stages/${stage}.ts asks for it no more, and no deployment deletes it. npx cdk destroy --all would fail at ${stackNameOf(stage, 'Data')}, whose key it imports. Run: ${commands.join(', then: ')}`,
-      blocks: false,
-    };
+    return `stack ${stackName} is left over: stages/${stage}.ts asks for it no more, and no deployment deletes it. npx cdk destroy --all would fail at ${stackNameOf(stage, 'Data')}, whose key it imports. Run: ${commands.join(', then: ')}`;
   }
   if (settled.includes(state)) return undefined;
 
   if (state === 'UPDATE_ROLLBACK_COMPLETE') {
-    return {
-      text: `${about}: its last deployment failed and was taken back. ${cloudFormation('describe-stack-events')} says why.`,
-      blocks: false,
-    };
+    return `${about}: its last deployment failed and was taken back. ${cloudFormation('describe-stack-events')} says why.`;
   }
   if (state === 'ROLLBACK_COMPLETE' || state === 'ROLLBACK_FAILED') {
     const failed = `${about}: its first deployment failed (${cloudFormation('describe-stack-events')} says why)`;
     return found.EnableTerminationProtection
-      ? {
-          // Of this stack only: without protection in its file, the whole stage would lose it, and its tables theirs.
-          text: `${failed}, and it cannot be deleted to be made again, because it is protected. Run: ${openUp}. Then the next deployment deletes it and makes it again.`,
-          blocks: true,
-        }
-      : { text: `${failed}. The next deployment deletes it and makes it again.`, blocks: false };
+      ? // Of this stack only: without protection in its file, the whole stage would lose it, and its tables theirs.
+        `${failed}, and it cannot be deleted to be made again, because it is protected. Run: ${openUp}. Then the next deployment deletes it and makes it again.`
+      : `${failed}. The next deployment deletes it and makes it again.`;
   }
   if (state === 'UPDATE_ROLLBACK_FAILED' || state === 'UPDATE_FAILED' || state === 'CREATE_FAILED') {
-    return {
-      text: `${about}: CloudFormation stopped half-way. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${rollBack}`,
-      blocks: true,
-    };
+    return `${about}: CloudFormation stopped half-way. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${rollBack}`;
   }
   if (state === 'DELETE_FAILED') {
-    return {
-      text: `${about}: something in it could not be deleted. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${cloudFormation('delete-stack')}`,
-      blocks: true,
-    };
+    return `${about}: something in it could not be deleted. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${cloudFormation('delete-stack')}`;
   }
   if (state === 'REVIEW_IN_PROGRESS') {
-    return { text: `${about}: it was prepared and never made. The next deployment goes on with it.`, blocks: false };
+    return `${about}: it was prepared and never made. The next deployment goes on with it.`;
   }
-  return { text: `${about}: a deployment is under way. Wait until it has ended.`, blocks: true };
+  return `${about}: a deployment is under way. Wait until it has ended.`;
 }
 
 /** Returns whether CloudFormation is at work on a stack. */

@@ -27,7 +27,7 @@ function missingStacks({ configuration: { stage }, region, account, stacks }: St
 }
 
 function stackStates(deployed: StageStacks): readonly string[] {
-  return deployed.stacks.flatMap(stack => adviceOn(stack, deployed)?.text ?? []);
+  return deployed.stacks.flatMap(stack => adviceOn(stack, deployed) ?? []);
 }
 
 function differentVersions({ stacks }: Pick<Facts, 'stacks'>, deployed: StageStacks): readonly string[] {

@@ -7,22 +7,9 @@ import { resourcesOf, type Template } from './synthesis.ts';
 
 /** The checks of all that the account must have before anything is deployed into it. */
 export const accountChecks: readonly Check[] = [
-  { name: 'bootstrap', needs: ['ssm:GetParameter'], check: checkBootstrap },
   { name: 'concurrency', needs: ['lambda:GetAccountSettings', 'cloudformation:GetTemplate'], check: checkConcurrency },
   { name: 'certificates', needs: ['acm:DescribeCertificate'], check: checkCertificates },
-  { name: 'runtime', needs: ['lambda:ListLayers', 'cloudformation:GetTemplate'], check: checkRuntimes },
 ];
-
-/** @see https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html */
-async function checkBootstrap({ synthesis, aws, account, region }: Subject): Promise<Finding> {
-  const { parameter, version } = synthesis.bootstrap;
-  const found = Number(await aws.parameter(parameter));
-  const command = `npx cdk bootstrap aws://${account}/${region}`;
-  if (Number.isNaN(found)) return problem(`${region} is not bootstrapped: there is no parameter ${parameter}`, command);
-  return found < version
-    ? problem(`the bootstrap stack has version ${found}, and ${version} is needed`, command)
-    : ok(`the bootstrap stack has version ${found} (${version} is needed)`);
-}
 
 /** @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html */
 async function checkConcurrency(subject: Subject): Promise<Finding> {
@@ -142,32 +129,4 @@ function worstOf(findings: readonly Finding[]): Finding {
     problems.map(({ text }) => text).join('; '),
     [...new Set(problems.flatMap(({ todo }) => todo ?? []))].join('; '),
   );
-}
-
-async function checkRuntimes(subject: Subject): Promise<Finding> {
-  const { aws, region, synthesis } = subject;
-  const wanted = runtimesOf(Object.values(synthesis.templates));
-  const proven = new Set(runtimesOf([...(await subject.deployedTemplates()).values()]));
-  const unproven = wanted.filter(pair => !proven.has(pair));
-  const all = wanted.join(' and ');
-  if (unproven.length === 0) return ok(`functions of this stage run on ${all}`);
-  for (const pair of unproven) {
-    const [runtime = '', architecture = ''] = pair.split(' on ');
-    const refusal = await aws.refusalOf(runtime, architecture);
-    if (refusal) {
-      // AWS adds the list of all that it knows.
-      const reason = refusal.split(': [')[0];
-      return problem(`Lambda in ${region} does not know ${pair}: ${reason}`, 'choose another Region for the stage');
-    }
-  }
-  return ok(`Lambda in ${region} knows the names ${all}; that functions start on them, only a deployment shows`);
-}
-
-function runtimesOf(templates: readonly Template[]): readonly string[] {
-  const functions = templates.flatMap(template => resourcesOf(template, 'AWS::Lambda::Function'));
-  const pairs = functions.map(([, { Properties }]) => {
-    const [architecture = 'x86_64'] = (Properties?.Architectures ?? []) as string[];
-    return `${Properties?.Runtime} on ${architecture}`;
-  });
-  return [...new Set(pairs)].sort();
 }

@@ -15,12 +15,8 @@ export interface Aws {
   readonly deployedTemplate: (stackName: string) => Promise<Template>;
   /** The time of the latest event of a stack, in milliseconds since the epoch: the end of its last deployment. */
   readonly lastEvent: (stackName: string) => Promise<number>;
-  /** The value of a parameter of the Parameter Store; `undefined` where there is none. */
-  readonly parameter: (name: string) => Promise<string | undefined>;
   /** Lambda's concurrent executions: the quota, and how much of it no function has reserved. */
   readonly concurrency: () => Promise<{ readonly quota: number; readonly unreserved: number }>;
-  /** Returns why Lambda does not know a runtime or an architecture; `undefined` where it knows both. */
-  readonly refusalOf: (runtime: string, architecture: string) => Promise<string | undefined>;
   /** A certificate; `undefined` where there is none of that ARN. */
   readonly certificate: (arn: string) => Promise<Certificate | undefined>;
   /** The Regions in which the stage's functions have roles: roles are known in all of them. */
@@ -78,37 +74,12 @@ export function connectAws(configuration: StageConfiguration, region: string): A
       return latest?.Timestamp?.getTime() ?? 0;
     },
 
-    parameter: async name => {
-      const { GetParameterCommand, SSMClient } = await import('@aws-sdk/client-ssm');
-      const answer = new SSMClient(settings).send(new GetParameterCommand({ Name: name }));
-      return (await unlessMissing(answer, 'ParameterNotFound'))?.Parameter?.Value;
-    },
-
     concurrency: async () => {
       const { GetAccountSettingsCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
       const { AccountLimit } = await new LambdaClient(settings).send(new GetAccountSettingsCommand({}));
       const { ConcurrentExecutions, UnreservedConcurrentExecutions } = AccountLimit ?? {};
       if (ConcurrentExecutions === undefined) throw new Error('Lambda told no quota.');
       return { quota: ConcurrentExecutions, unreserved: UnreservedConcurrentExecutions ?? ConcurrentExecutions };
-    },
-
-    // No call lists the runtimes. A list of layers for one makes Lambda judge the names, and needs neither layer nor function.
-    refusalOf: async (runtime, architecture) => {
-      const { LambdaClient, ListLayersCommand } = await import('@aws-sdk/client-lambda');
-      const command = new ListLayersCommand({
-        CompatibleRuntime: runtime as 'nodejs24.x',
-        CompatibleArchitecture: architecture as 'arm64',
-        MaxItems: 1,
-      });
-      try {
-        await new LambdaClient(settings).send(command);
-        return undefined;
-      } catch (error) {
-        if (error instanceof Error && /^(Validation|InvalidParameterValue)Exception$/.test(error.name)) {
-          return error.message;
-        }
-        throw error;
-      }
     },
 
     certificate: async arn => {

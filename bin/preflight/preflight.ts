@@ -4,7 +4,6 @@ import { describeError, type ShowProgress } from '../actions/operator.ts';
 import { isDeployed } from '../actions/stack-states.ts';
 import { isLeftOver } from '../actions/stage-stacks.ts';
 import { accountChecks } from './account-checks.ts';
-import { approvalCheck } from './approval.ts';
 import type { Aws } from './aws.ts';
 import type { Check, Subject } from './checks.ts';
 import { domainCheck } from './domain-checks.ts';
@@ -36,7 +35,7 @@ export interface PreflightWorld {
 }
 
 /** The checks that need an account and a synthesised stage, in their order. */
-export const checks: readonly Check[] = [...accountChecks, ...stageChecks, domainCheck, approvalCheck];
+export const checks: readonly Check[] = [...accountChecks, ...stageChecks, domainCheck];
 
 /** Checks a stage before its deployment. It only reads. */
 export async function checkStage(

@@ -1,13 +1,12 @@
 import { ownStacks } from '../actions/latest-deployment.ts';
-import { adviceOn, isDeployed } from '../actions/stack-states.ts';
-import { type DeployedStack, isLeftOver, stackNameOf } from '../actions/stage-stacks.ts';
+import { isDeployed } from '../actions/stack-states.ts';
+import { type DeployedStack, stackNameOf } from '../actions/stage-stacks.ts';
 import type { Check, Subject } from './checks.ts';
 import { type Finding, ok, problem, unknown } from './finding.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
 
 /** The checks of all that is already there of the stage, and must not be hurt. */
 export const stageChecks: readonly Check[] = [
-  { name: 'stacks', needs: ['cloudformation:DescribeStacks'], check: checkStates },
   {
     name: 'roll-backs',
     needs: ['cloudformation:DescribeStacks', 'cloudformation:ListStackResources', 'lambda:GetAlias'],
@@ -27,25 +26,6 @@ export const stageChecks: readonly Check[] = [
     check: checkRecipients,
   },
 ];
-
-async function checkStates(subject: Subject): Promise<Finding> {
-  const stacks = await subject.stacks();
-  const advice = stacks.flatMap(stack => adviceOn(stack, subject) ?? []);
-  const blocking = advice.filter(({ blocks }) => blocks);
-  if (blocking.length > 0) {
-    return problem(
-      `${blocking.length === 1 ? 'a stack' : `${blocking.length} stacks`} cannot be deployed as it stands`,
-      blocking.map(({ text }) => text).join('\n'),
-    );
-  }
-  const own = stacks.filter(stack => !isLeftOver(stack, subject.configuration));
-  const present = own.filter(isDeployed).length;
-  const what =
-    present === 0
-      ? 'none yet: this is the first deployment'
-      : `${present} of ${own.length} are there and can be updated`;
-  return ok([what, ...advice.map(({ text }) => text)].join('; '));
-}
 
 /** A roll-back is for a while: what it took back comes again with the next deployment, unless somebody mended it. */
 async function checkRollbacks(subject: Subject): Promise<Finding> {

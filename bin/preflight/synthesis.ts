@@ -22,8 +22,6 @@ export interface Resource {
 /** The outcome of a synthesis: all that a deployment of a stage would bring. */
 export interface Synthesis {
   readonly templates: Readonly<Partial<Record<StackName, Template>>>;
-  /** The parameter that holds the version of the bootstrap stack, and the version that is needed. */
-  readonly bootstrap: { readonly parameter: string; readonly version: number };
 }
 
 /**
@@ -63,13 +61,7 @@ async function readAssembly(directory: string, configuration: StageConfiguration
   const templates = await Promise.all(
     stacks.map(async ({ templateFile }, index) => [names[index], await readJson(templateFile)]),
   );
-  return {
-    templates: Object.fromEntries(templates),
-    bootstrap: {
-      parameter: stacks[0]?.bootstrapStackVersionSsmParameter ?? '',
-      version: Math.max(...stacks.map(({ requiresBootstrapStackVersion }) => requiresBootstrapStackVersion)),
-    },
-  };
+  return { templates: Object.fromEntries(templates) };
 }
 
 const execute = promisify(execFile);
@@ -79,11 +71,7 @@ const root = join(import.meta.dirname, '../..');
 const manifest = z.object({ artifacts: z.record(z.string(), z.unknown()) });
 
 const stackArtifact = z.object({
-  properties: z.object({
-    templateFile: z.string(),
-    requiresBootstrapStackVersion: z.number(),
-    bootstrapStackVersionSsmParameter: z.string(),
-  }),
+  properties: z.object({ templateFile: z.string() }),
 });
 
 /** Returns the resources of some types in a template, by their logical ids. */

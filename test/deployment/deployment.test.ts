@@ -68,12 +68,6 @@ step('start the emulator', async () => {
   return emulator.endpoint;
 });
 
-step('dev: preflight of an account that is not bootstrapped: refused', async () => {
-  const { code, findings, problems } = await preflight('dev');
-  expect({ code, problems }).toEqual({ code: 1, problems: ['bootstrap'] });
-  return findings.get('bootstrap');
-});
-
 step('bootstrap the account', async () => {
   succeeded(await copy.cdk('bootstrap', `aws://${account}/${region}`, '--app', ''));
   return undefined;
@@ -114,10 +108,10 @@ step('prod: a first deployment that fails', async () => {
   return [...states].map(([name, state]) => `${name.replace('Emissor-prod-', '')} ${state}`).join(', ');
 });
 
-step('prod: preflight: the next deployment makes anew what failed', async () => {
+step('prod: preflight: the next deployment may come', async () => {
   const { code, findings, problems } = await preflight('prod');
   expect({ code, problems }).toEqual({ code: 0, problems: [] });
-  return findings.get('stacks');
+  return findings.get('protection');
 });
 
 step('prod: deploy, with nothing cleared away by hand', async () => {

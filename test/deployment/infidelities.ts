@@ -56,11 +56,6 @@ export const infidelities: readonly Infidelity[] = [
     isThere: ({ plain }) => probes.reservesBeyondQuota(plain),
   },
   {
-    name: 'Lambda takes any name of a runtime',
-    why: 'AWS lists the runtimes that it knows. What preflight makes of that answer is a unit test.',
-    isThere: ({ plain }) => probes.takesAnyRuntime(plain),
-  },
-  {
     name: 'recipients of alarms need not confirm',
     why: 'AWS sends nothing to an address that did not. What preflight says then is a unit test.',
     isThere: ({ plain }) => probes.confirmsSubscriptions(plain),

@@ -9,7 +9,6 @@ import {
 import { DynamoDBClient, GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { CreateRoleCommand, IAMClient, PutRolePolicyCommand } from '@aws-sdk/client-iam';
 import { CreateKeyCommand, GenerateDataKeyCommand, KMSClient } from '@aws-sdk/client-kms';
-import { LambdaClient, ListLayersCommand } from '@aws-sdk/client-lambda';
 import { CreateTopicCommand, ListSubscriptionsByTopicCommand, SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
 import {
   CreateQueueCommand,
@@ -42,16 +41,6 @@ export async function dropsExportInUse({ settings }: Emulator): Promise<boolean>
 export async function reservesBeyondQuota({ settings }: Emulator): Promise<boolean> {
   const client = new CloudFormationClient(settings);
   return create(client, 'ProbeReserving', { Resources: { Function: aFunction(1_000_000) } });
-}
-
-/** Returns whether Lambda accepts a runtime that does not exist. Preflight asks it to judge the name. */
-export async function takesAnyRuntime({ settings }: Emulator): Promise<boolean> {
-  const noRuntime = 'nodejs1.x' as 'nodejs24.x';
-  const answer = new LambdaClient(settings).send(new ListLayersCommand({ CompatibleRuntime: noRuntime }));
-  return answer.then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Returns whether the subscription of an e-mail address is confirmed though nobody confirmed it there. */

@@ -40,7 +40,6 @@ const makeWorld = ({
   configure: stage => stageConfiguration(stage, { account, region, ...values }),
   synthesise: async () => ({
     templates: { Data: {}, Auth: template('Token'), Webhooks: {}, Delivery: {}, ...next },
-    bootstrap: { parameter: '/cdk-bootstrap/hnb659fds/version', version: 6 },
   }),
   defaultRegion: async () => 'us-east-1',
   connect: () => ({
@@ -65,9 +64,7 @@ const makeWorld = ({
     },
     rolledBack: async () => [],
     lastEvent: async () => 0,
-    parameter: async () => '30',
     concurrency: async () => ({ quota: 1_000, unreserved: 1_000 }),
-    refusalOf: async () => undefined,
     certificate: async () => undefined,
     regionsOfRoles: async () => [region],
     tables: async () => ({ names: [], isCutOff: false }),
@@ -138,16 +135,20 @@ describe('a preflight', () => {
     ]);
     expect(new Set(findings.map(({ state }) => state))).toEqual(new Set(['ok']));
     const text = await run(makeWorld({}), '--stage', 'dev');
-    expect(text.stdout).toMatch(/^ok {7}bootstrap: .*\n/m);
+    expect(text.stdout).toMatch(/^ok {7}owner: .*\n/m);
     expect(text.stdout).toMatch(
       /^Nothing stands in the way of stage dev\. Next: npx cdk deploy --all -c stage=dev\n$/m,
     );
   });
 
   it('shows each problem with what to do, and no command', async () => {
-    const { code, stdout } = await run(makeWorld({ aws: { parameter: async () => undefined } }), '--stage', 'dev');
+    const { code, stdout } = await run(
+      makeWorld({ aws: { regionsOfRoles: async () => ['us-east-1'] } }),
+      '--stage',
+      'dev',
+    );
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^PROBLEM {2}bootstrap: .*\n {9}-> npx cdk bootstrap aws:\/\/111122223333\/sa-east-1$/m);
+    expect(stdout).toMatch(/^PROBLEM {2}other Regions: .*\n {9}-> a stage is in one Region: .*$/m);
     expect(stdout).toMatch(/^Do not deploy stage dev yet: 1 problem\.$/m);
     expect(stdout).not.toContain('cdk deploy');
   });
@@ -240,18 +241,6 @@ describe('the stage file, credentials and account', () => {
       aws: { regionsOfRoles: async () => [] },
     });
     expect(await check(world)).toMatchObject({ code: 0, account, region: 'us-east-1' });
-  });
-});
-
-describe('the bootstrap stack', () => {
-  it('must be there and new enough', async () => {
-    await expectProblem(
-      'bootstrap',
-      { aws: { parameter: async () => undefined } },
-      /not bootstrapped.* -> npx cdk boot/,
-    );
-    await expectProblem('bootstrap', { aws: { parameter: async () => '5' } }, /has version 5, and 6 is needed/);
-    await expectOk('bootstrap', { aws: { parameter: async () => '6' } }, /has version 6/);
   });
 });
 
@@ -541,47 +530,6 @@ describe('custom domains', () => {
     ));
 });
 
-describe('the runtime', () => {
-  it('is proven by functions that run on it, or judged by Lambda', async () => {
-    await expectOk('runtime', {}, /functions of this stage run on nodejs24\.x on arm64/);
-    await expectOk('runtime', { stacks: none }, /knows the names nodejs24\.x on arm64; .*only a deployment shows/);
-    const refusalOf = async () => 'Member must satisfy enum value set: [nodejs22.x, java21]';
-    await expectProblem(
-      'runtime',
-      { stacks: none, aws: { refusalOf } },
-      /does not know nodejs24\.x on arm64: Member must satisfy enum value set ->/,
-    );
-    await expectOk('runtime', { aws: { refusalOf } }, /functions of this stage run/);
-  });
-});
-
-describe('the stacks', () => {
-  it.each([
-    ['UPDATE_IN_PROGRESS', false, /Wait until it has ended/],
-    ['UPDATE_ROLLBACK_FAILED', false, /npx cdk rollback Emissor-dev-Auth -c stage=dev/],
-    ['DELETE_FAILED', false, /delete-stack --region sa-east-1 --stack-name Emissor-dev-Auth/],
-    ['ROLLBACK_COMPLETE', true, /update-termination-protection --no-enable-termination-protection/],
-  ] as const)('in state %s stand in the way', (StackStatus, EnableTerminationProtection, message) =>
-    expectProblem('stacks', { stacks: { Auth: { StackStatus, EnableTerminationProtection } } }, message),
-  );
-
-  it.each([
-    ['ROLLBACK_COMPLETE', /^4 of 5 are there.*The next deployment deletes it and makes it again/],
-    ['UPDATE_ROLLBACK_COMPLETE', /^5 of 5 are there.*was taken back/],
-    ['REVIEW_IN_PROGRESS', /goes on with it/],
-  ] as const)('in state %s do not', async (StackStatus, message) => {
-    const { state, said } = await finding('stacks', { stacks: { Auth: { StackStatus } } });
-    expect({ state, said }).toEqual({ state: 'ok', said: expect.stringMatching(message) });
-  });
-
-  it('are told of where one for smoke tests is left over', () => {
-    const values = { smokeReceiverUrl: 'https://smoke.emissor.com.br' };
-    return expectOk('stacks', { values }, /^4 of 4 are there.*Emissor-dev-Smoke is left over: .*delete-stack/);
-  });
-
-  it('are none before the first deployment', () => expectOk('stacks', { stacks: none }, /^none yet/));
-});
-
 describe('protection', () => {
   const values = { removalPolicy: 'retain', protection: true };
   it('is refused for a stage that is not there, or not whole', async () => {
@@ -681,19 +629,5 @@ describe('the recipients of alarms', () => {
       { values, stacks: none },
       /must confirm the e-mails that come with the first deployment/,
     );
-  });
-});
-
-describe('the permissions that a deployment changes', () => {
-  const policy = (action: string): Template => ({
-    Resources: { Policy: { Type: 'AWS::IAM::Policy', Properties: { Action: action } } },
-  });
-  it('are announced where permissions change', async () => {
-    await expectOk('permissions', {}, /^deploy asks nothing/);
-    const next = { Delivery: policy('sqs:SendMessage') };
-    const first = { stacks: { Delivery: undefined }, next };
-    await expectOk('permissions', first, /Delivery \(new\).*--require-approval never/);
-    await expectOk('permissions', { next, deployed: { Delivery: policy('sqs:*') } }, /get wider: Delivery\. /);
-    await expectOk('permissions', { next, deployed: next }, /^deploy asks nothing/);
   });
 });
