@@ -1,20 +1,7 @@
+import type { Action } from './action.ts';
 import type { BegunLine, Change, Subject } from './audit-log.ts';
 import { CliError, describeError } from './operator.ts';
 import type { Task } from './target.ts';
-
-/**
- * An action as programs call it: whatever it writes or shows of a tenant's content is audited. Only {@link reads},
- * {@link writes} and {@link looks} make one ({@link completing} of one of theirs), so that nobody can forget to say which it is.
- */
-export type Action<Given extends readonly unknown[], Value> = ((task: Task, ...given: Given) => Promise<Value>) & {
-  readonly effect: Effect;
-};
-
-/** Actions by their names, as each file of actions has them. */
-export type Actions = Readonly<Record<string, Action<never[], unknown>>>;
-
-/** The effect of an action: it only reads, it writes, or it looks at a body. The last two are audited, as this command. */
-type Effect = { readonly kind: 'reads' } | { readonly kind: 'writes' | 'looks'; readonly command: string };
 
 /** The ids that an audit line names, and nothing else of what an action was given or returns. */
 export interface Naming<Given extends readonly unknown[], Value> {

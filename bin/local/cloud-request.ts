@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { requiredOutput } from '@emissor/local-cloud/outputs';
 import type { LocalCloudRequest } from '@emissor/local-cloud/request';
 import type { Terminal } from '@emissor/local-cloud/terminal';
+import type { ReceivedDelivery } from '../console/operator/sandbox.ts';
 import { type DemoCredentials, provisionDemo } from './demo-data.ts';
 import type { LocalOptions } from './options.ts';
-import { makeReceiver, type ReceivedDelivery } from './receiver.ts';
+import { makeReceiver } from './receiver.ts';
 
 /** Outputs of a local run that its users rely on. */
 export interface ServiceOutputs {

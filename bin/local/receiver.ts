@@ -1,19 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { makeReceipt } from '../../lambdas/smoke/receiver.ts';
-
-/** A request that the built-in receiver got. */
-export interface ReceivedDelivery {
-  /** RFC 3339, UTC. */
-  readonly at: string;
-  readonly method: string;
-  readonly path: string;
-  /** Names in lower case; duplicates joined by a comma and a blank. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** At most the first 16 KiB. */
-  readonly body: string;
-  /** The status it was answered with. */
-  readonly status: number;
-}
+import type { ReceivedDelivery } from '../console/operator/sandbox.ts';
 
 /**
  * Makes the receiver behind `https://receiver.example.com`. At its address on this machine it has what it got as JSON, at

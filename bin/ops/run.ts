@@ -1,4 +1,4 @@
-import type { Action } from '../actions/audit.ts';
+import type { Action } from '../actions/action.ts';
 import { CliError, describeError } from '../actions/operator.ts';
 import type { Target, TargetOptions } from '../actions/target.ts';
 import type { Report } from './report.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import type { Actions } from '../../bin/actions/audit.ts';
+import type { Actions } from '../../bin/actions/action.ts';
 import { runOps } from '../../bin/ops/program.ts';
 
 /** The result of the operator's command line. */

@@ -8,9 +8,11 @@ import { isEventName, secretBinding, type Webhook } from '../../../lambdas/webho
 import { actions as events } from '../../actions/events.ts';
 import { openDeliveries } from '../../actions/stores.ts';
 import { requireOutput, type Task } from '../../actions/target.ts';
-import type { ReceivedDelivery } from '../../local/receiver.ts';
 import type { ReceivedView, SandboxSource } from '../source.ts';
 import { eventName } from './event-name.ts';
+
+/** A request that the built-in receiver got, as it shows it. */
+export type ReceivedDelivery = Readonly<z.output<typeof receivedDelivery>>;
 
 /** Makes the sandbox of a local run: what its receiver got, whether the signature is right, and samples to publish. */
 export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
@@ -20,7 +22,7 @@ export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
 
   async function list(): Promise<readonly ReceivedView[]> {
     const response = await fetch(`${receiverUrl}/deliveries`, { signal: AbortSignal.timeout(5_000) });
-    const received = receivedDeliveries.parse(await response.json());
+    const received = z.array(receivedDelivery).parse(await response.json());
     const { findWebhook } = openDeliveries(target);
     return Promise.all(
       received
@@ -72,16 +74,18 @@ export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
   }
 }
 
-const receivedDeliveries = z.array(
-  z.object({
-    at: z.string(),
-    method: z.string(),
-    path: z.string(),
-    headers: z.record(z.string(), z.string()),
-    body: z.string(),
-    status: z.number(),
-  }),
-);
+const receivedDelivery = z.object({
+  /** RFC 3339, UTC. */
+  at: z.string(),
+  method: z.string(),
+  path: z.string(),
+  /** Names in lower case; duplicates joined by a comma and a blank. */
+  headers: z.record(z.string(), z.string()),
+  /** At most the first 16 KiB. */
+  body: z.string(),
+  /** The status it was answered with. */
+  status: z.number(),
+});
 
 function eventIn(body: string): string | null {
   try {

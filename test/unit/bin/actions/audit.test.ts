@@ -1,7 +1,8 @@
 import { userInfo } from 'node:os';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeEach, expect, expectTypeOf, it } from 'vitest';
-import { type Action, type AuditedTask, looks, reads, writes } from '../../../../bin/actions/audit.ts';
+import type { Action } from '../../../../bin/actions/action.ts';
+import { type AuditedTask, looks, reads, writes } from '../../../../bin/actions/audit.ts';
 import { openAuditLog } from '../../../../bin/actions/audit-log.ts';
 import { CliError } from '../../../../bin/actions/operator.ts';
 import { makeTarget, type Target, type Task } from '../../../../bin/actions/target.ts';

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeReceiver, type ReceivedDelivery } from '../../../../bin/local/receiver.ts';
+import type { ReceivedDelivery } from '../../../../bin/console/operator/sandbox.ts';
+import { makeReceiver } from '../../../../bin/local/receiver.ts';
 import { makeReceipt } from '../../../../lambdas/smoke/receiver.ts';
 
 let server: Server;
