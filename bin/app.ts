@@ -1,15 +1,4 @@
-import { App, Validations } from 'aws-cdk-lib';
-import { AwsSolutionsChecks } from 'cdk-nag';
-import { contextConfiguration } from '../lib/config.ts';
-import { addStage } from '../lib/stage.ts';
-import { ConfigurationError } from '../lib/stage-files.ts';
+/** The CDK app, as `cdk.json` starts it. */
+import { makeApp } from '../lib/app.ts';
 
-const app = new App();
-try {
-  addStage(app, contextConfiguration(app.node.getAllContext()));
-} catch (error) {
-  if (!(error instanceof ConfigurationError)) throw error;
-  console.error(error.message);
-  process.exit(1);
-}
-Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+makeApp();
