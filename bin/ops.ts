@@ -6,5 +6,5 @@ process.stdout.on('error', error => {
   if (!('code' in error && error.code === 'EPIPE')) process.exit(1);
 });
 
-const { runOps } = await import('./ops/program.ts');
+const { runOps } = await import('../ops/program.ts');
 process.exitCode = await runOps(process.argv.slice(2));

@@ -9,7 +9,7 @@ import { buildSync } from 'esbuild';
 const { values } = parseArgs({ options: { out: { type: 'string', default: 'painel.mjs' } } });
 const outfile = resolve(values.out);
 const { metafile } = buildSync({
-  entryPoints: [resolve(import.meta.dirname, '../bin/console/painel.ts')],
+  entryPoints: [resolve(import.meta.dirname, '../ops/console/painel.ts')],
   outfile,
   bundle: true,
   platform: 'node',

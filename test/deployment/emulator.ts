@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startInternet } from '@emissor/local-cloud/internet/internet';
 import { writeRuntimeFiles } from '@emissor/local-cloud/lambda/runtime-context';
-import { makeReceiver } from '../../bin/local/receiver.ts';
+import { makeReceiver } from '../../ops/local/receiver.ts';
 import { cleanEnvironment } from './command.ts';
 import { type ClientSettings, type Inventory, makeInventory } from './inventory.ts';
 

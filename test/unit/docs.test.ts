@@ -6,12 +6,12 @@ import { inlineCode, readPage, sectionOf } from '../support/markdown-page.ts';
 const root = path.join(import.meta.dirname, '../..');
 const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/*.md'], { cwd: root });
 
-const folders = '{bin,docs,lab,lambdas,lib,lint,packages,stages,test,tools}/';
+const folders = '{bin,docs,lab,lambdas,lib,lint,ops,packages,stages,test,tools}/';
 const moduleNames = new Set(globSync(['*.ts', `${folders}**/*.ts`], { cwd: root }).map(file => path.basename(file)));
 
 it.each(pages)('%s names only files that are there', page => {
   const text = readFileSync(path.join(root, page), 'utf8');
-  const named = text.matchAll(/`((?:bin|docs|lab|lambdas|lib|lint|packages|stages|test|tools)\/[\w./-]*\w)\/?`/g);
+  const named = text.matchAll(/`((?:bin|docs|lab|lambdas|lib|lint|ops|packages|stages|test|tools)\/[\w./-]*\w)\/?`/g);
   const missing = [...named]
     .map(([, file = '']) => file)
     .filter(file => !/NNNN|NAME/.test(file) && !existsSync(path.join(root, file)));
@@ -24,7 +24,7 @@ const tree = sectionOf(readPage('docs/architecture.md'), 'The tree');
 
 it.each([
   ...globSync(folders, { cwd: root }),
-  ...globSync('{bin,lab,lambdas,lambdas/{auth,delivery,platform},lib,packages,test,tools}/*/', { cwd: root }),
+  ...globSync('{lab,lambdas,lambdas/{auth,delivery,platform},lib,ops,packages,test,tools}/*/', { cwd: root }),
 ])('%s stands in the tree of the architecture page', folder => {
   const named = inlineCode(tree).map(name => name.replace(/\/$/, ''));
   expect(named.filter(name => name === folder || name.startsWith(`${folder}/`))).not.toEqual([]);

@@ -12,7 +12,7 @@ import { judge, type Place } from './judge.ts';
 const root = path.join(import.meta.dirname, '../..');
 
 /** The tests of the packages and of the laboratory are no product. */
-const files = globSync('{lambdas,lib,stages,bin,packages/*/src,tools,lab}/**/*.{ts,mts,cts,tsx}', {
+const files = globSync('{lambdas,lib,stages,bin,ops,packages/*/src,tools,lab}/**/*.{ts,mts,cts,tsx}', {
   cwd: root,
   exclude: ['lab/test/**'],
 }).sort();

@@ -1,8 +1,8 @@
-import { readdirSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import type { Actions } from '../../bin/actions/action.ts';
-import { runOps } from '../../bin/ops/program.ts';
+import { runOps } from '../../ops/program.ts';
+import type { Actions } from '../../ops/stage/action.ts';
 
 /** The result of the operator's command line. */
 export interface OpsResult {
@@ -50,8 +50,9 @@ export async function askOps<Answer>(outputsFile: string, args: readonly string[
 
 /** Returns the commands that leave a line in the audit trail, as the actions declare them. */
 export async function auditedCommands(): Promise<readonly string[]> {
-  const folder = path.join(import.meta.dirname, '../../bin/actions');
-  const modules = await Promise.all(readdirSync(folder).map(file => import(path.join(folder, file))));
+  const cwd = path.join(import.meta.dirname, '../../ops');
+  const files = globSync('*/*.ts', { cwd, exclude: ['{command-line,console,local,preflight}/*', '*/*.command.ts'] });
+  const modules = await Promise.all(files.map(file => import(path.join(cwd, file))));
   const declared = modules.flatMap(({ actions = {} }: { readonly actions?: Actions }) => Object.values(actions));
   return [...new Set(declared.flatMap(({ effect }) => (effect.kind === 'reads' ? [] : [effect.command])))].sort();
 }

@@ -8,27 +8,27 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
 import type { FunctionDefinition, ProcessOutside } from '@emissor/virtual-cloud';
-import { actions as accountActions } from '../../../bin/actions/accounts.ts';
-import type { AwsClient } from '../../../bin/actions/aws-clock.ts';
-import { actions as letterActions } from '../../../bin/actions/dlq.ts';
-import { actions as eventActions } from '../../../bin/actions/events.ts';
-import { makeTarget, type Target, type Task } from '../../../bin/actions/target.ts';
-import { actions as webhookActions } from '../../../bin/actions/webhooks.ts';
-import type { ConnectionSettings, ServiceOf } from '../../../bin/actions/world.ts';
 import { makeDocumentClient } from '../../../lambdas/platform/aws/dynamo.ts';
 import { makeRandomIds } from '../../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
 import { makeSealing } from '../../../lambdas/platform/sealing.ts';
+import { actions as letterActions } from '../../../ops/deliveries/dlq.ts';
+import { actions as eventActions } from '../../../ops/deliveries/events.ts';
+import { actions as webhookActions } from '../../../ops/deliveries/webhooks.ts';
+import type { AwsClient } from '../../../ops/stage/aws-clock.ts';
+import { makeTarget, type Target, type Task } from '../../../ops/stage/target.ts';
+import type { ConnectionSettings, ServiceOf } from '../../../ops/stage/world.ts';
+import { actions as accountActions } from '../../../ops/tenants/accounts.ts';
 import { tableNames } from '../../../tools/support/tables.ts';
 import { makeAdmission } from '../admission.ts';
 import { eventName } from '../arrival.ts';
 import { deadLetters, queueOf, type Stage } from '../stage.ts';
 import { minute } from '../times.ts';
 // Actions import these when they begin: by then they must be there.
-import '../../../bin/actions/audit-log.ts';
-import '../../../bin/actions/cloudwatch.ts';
-import '../../../bin/actions/queues.ts';
-import '../../../bin/actions/stores.ts';
+import '../../../ops/audit/audit-log.ts';
+import '../../../ops/stage/cloudwatch.ts';
+import '../../../ops/stage/queues.ts';
+import '../../../ops/stage/stores.ts';
 
 /** What an operator is asked to do. */
 export type OperatorWork =

@@ -9,7 +9,7 @@ let copy: string;
 
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'emissor-bare-'));
-  for (const part of ['bin', 'lib', 'lambdas', 'package.json', 'cdk.json', 'tsconfig.json']) {
+  for (const part of ['bin', 'ops', 'lib', 'lambdas', 'package.json', 'cdk.json', 'tsconfig.json']) {
     cpSync(join(root, part), join(copy, part), { recursive: true });
   }
 });

@@ -1,0 +1,239 @@
+import { userInfo } from 'node:os';
+import {
+  CloudWatchLogsClient,
+  CreateLogStreamCommand,
+  DescribeLogStreamsCommand,
+  GetLogEventsCommand,
+  PutLogEventsCommand,
+} from '@aws-sdk/client-cloudwatch-logs';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import * as z from 'zod';
+import { isoTime } from '../../lambdas/platform/clock.ts';
+import { CliError } from '../stage/operator.ts';
+import { requireOutput, type Target } from '../stage/target.ts';
+
+/** The target of a command by ids: no e-mail address, name or secret is one. What is unknown is left out. */
+export interface Subject {
+  readonly client?: string | undefined;
+  readonly user?: string | undefined;
+  readonly session?: string | undefined;
+  readonly account?: string | undefined;
+  readonly event?: string | undefined;
+  readonly delivery?: string | undefined;
+  readonly replay?: string | undefined;
+  readonly messages?: readonly string[] | undefined;
+  /** Names of functions, with the versions that they were led from and to. */
+  readonly functions?: readonly string[] | undefined;
+  readonly table?: string | undefined;
+  /** The kind of keys, or the reason of dead letters, where a command works on all of them. */
+  readonly all?: string | undefined;
+  /** The number of things that were changed. */
+  readonly count?: number | undefined;
+  /** Where a command works on several: of many it names the first ones. */
+  readonly accounts?: readonly string[] | undefined;
+  readonly users?: readonly string[] | undefined;
+}
+
+/** The changes that a command makes, by the names of its options: roles, scopes, times, never a secret, a name or an address. */
+export type Change = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+/** One command of an operator, as its audit line tells it. */
+export type AuditRecord = z.output<typeof auditLine>;
+
+/** An audit line that was begun. */
+export interface BegunLine {
+  /** Writes a further line, which names more of the target than one line holds. */
+  continue(subject: Subject): Promise<void>;
+  /** Writes how the command ended. Of an error it tells the name, never the message. */
+  complete(outcome: 'done' | 'failed', subject: Subject, error?: unknown): Promise<void>;
+}
+
+/** The audit trail of a target: lines of a log group, in a stream for each day. */
+export interface AuditLog {
+  begin(command: string, subject: Subject, change?: Change): Promise<BegunLine>;
+  /** Returns the latest commands since then, at most `limit`, the newest first. */
+  list(since: number, limit: number): Promise<readonly AuditRecord[]>;
+}
+
+/** Opens the target's audit trail. @throws {CliError} where it has none. */
+export function openAuditLog(target: Target): AuditLog {
+  const { clock, connect, makeId } = target;
+  const logs = connect(CloudWatchLogsClient, 'LogsEndpoint');
+  const logGroupName = requireOutput(target, 'AuditLogGroup');
+
+  async function write(line: AuditRecord): Promise<void> {
+    const timestamp = clock.now();
+    const logStreamName = streamOf(timestamp);
+    const logEvents = [{ timestamp, message: JSON.stringify(line) }];
+    const put = () => logs.send(new PutLogEventsCommand({ logGroupName, logStreamName, logEvents }));
+    const answer = await put().catch(async error => {
+      if (!isNamed(error, 'ResourceNotFoundException')) throw error;
+      await createStream(logStreamName);
+      return put();
+    });
+    if (answer.rejectedLogEventsInfo) {
+      throw new CliError('CloudWatch Logs refused it by its time.');
+    }
+  }
+
+  /** Returns the ARN of the credentials, or who works at this machine: a local run takes any credentials. */
+  async function findCaller(): Promise<string> {
+    if (target.outputs.LogsEndpoint !== undefined) {
+      await logs.send(new DescribeLogStreamsCommand({ logGroupName, limit: 1 }));
+      return `local:${userInfo().username}`;
+    }
+    const { Arn } = await connect(STSClient).send(new GetCallerIdentityCommand({}));
+    if (Arn === undefined) throw new CliError('AWS does not tell whose credentials these are.');
+    return Arn;
+  }
+
+  async function createStream(logStreamName: string): Promise<void> {
+    try {
+      await logs.send(new CreateLogStreamCommand({ logGroupName, logStreamName }));
+    } catch (error) {
+      if (!isNamed(error, 'ResourceAlreadyExistsException')) throw error; // another command's was the first of the day
+    }
+  }
+
+  return {
+    begin: async function beginLine(command, subject, change = {}) {
+      const caller = await findCaller(); // and the time
+      const begun: AuditRecord = {
+        message: 'operator.begun',
+        id: makeId(22),
+        at: isoTime(clock.now()),
+        caller,
+        command,
+        target: shown(subject),
+        ...(Object.values(change).some(value => value !== undefined) && { change: known(change) }),
+        outcome: 'begun',
+      };
+      await write(begun);
+      return {
+        continue: subject =>
+          write({
+            ...begun,
+            message: 'operator.continued',
+            id: makeId(22),
+            target: shown(subject),
+            of: begun.id,
+            outcome: 'done',
+          }),
+        complete: (outcome, more, error) =>
+          write({
+            ...begun,
+            message: 'operator.ended',
+            target: { ...begun.target, ...shown(more) },
+            outcome,
+            endedAt: isoTime(clock.now()),
+            ...(error instanceof Error ? { errorName: error.name } : {}),
+          }),
+      };
+    },
+
+    list: async function listCommands(since, limit) {
+      const found = new Map<string, AuditRecord>();
+      for await (const line of newestFirst(logs, logGroupName, since)) {
+        if (!found.has(line.id) && found.size === limit) break;
+        if (!found.has(line.id)) found.set(line.id, line); // the end of a command stands above its beginning
+      }
+      return [...found.values()];
+    },
+  };
+}
+
+const auditLine = z.object({
+  message: z.enum(['operator.begun', 'operator.continued', 'operator.ended']),
+  id: z.string(),
+  /** The line that a further one belongs to. */
+  of: z.string().optional(),
+  at: z.string(),
+  /** The ARN of the caller; on a local run the machine's user. */
+  caller: z.string(),
+  command: z.string(),
+  target: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())])),
+  change: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).optional(),
+  /** `begun` where it was never completed: the command was killed, or still runs. */
+  outcome: z.enum(['begun', 'done', 'failed']),
+  endedAt: z.string().optional(),
+  errorName: z.string().optional(),
+});
+
+/** Returns the ids that are known. Of many it names the first ones. */
+function shown({ messages, ...subject }: Subject): AuditRecord['target'] {
+  return known<string | number>({ ...subject, messages: messages?.filter(id => uuid.test(id)) });
+}
+
+/** Returns what is known of a subject or of a change. Of a long list it keeps the beginning. */
+function known<Plain extends string | number | boolean>(
+  values: Readonly<Record<string, Plain | readonly string[] | undefined>>,
+): Record<string, Plain | string[]> {
+  const found: Record<string, Plain | string[]> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined) found[name] = typeof value === 'object' ? value.slice(0, mostListed) : value;
+  }
+  return found;
+}
+
+/** The ids that SQS gives: what else was typed for one may be anything. */
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The most ids that a line has of one kind. */
+export const mostListed = 100;
+
+/** Reads the lines of the latest days, and of each day the latest first. */
+async function* newestFirst(logs: CloudWatchLogsClient, logGroupName: string, since: number) {
+  for await (const logStreamName of latestStreams(logs, logGroupName)) {
+    if (logStreamName < streamOf(since)) return;
+    let token: string | undefined;
+    for (;;) {
+      const { events = [], nextBackwardToken } = await logs.send(
+        new GetLogEventsCommand({
+          logGroupName,
+          logStreamName,
+          startTime: since,
+          startFromHead: false,
+          ...(token === undefined ? {} : { nextToken: token }),
+        }),
+      );
+      for (const { message = '' } of events.toReversed()) yield* parseLine(message);
+      if (nextBackwardToken === token || nextBackwardToken === undefined) break; // CloudWatch repeats it at the end
+      token = nextBackwardToken;
+    }
+  }
+}
+
+async function* latestStreams(logs: CloudWatchLogsClient, logGroupName: string): AsyncGenerator<string> {
+  let nextToken: string | undefined;
+  do {
+    const answer = await logs.send(
+      new DescribeLogStreamsCommand({
+        logGroupName,
+        orderBy: 'LogStreamName',
+        descending: true,
+        ...(nextToken === undefined ? {} : { nextToken }),
+      }),
+    );
+    for (const { logStreamName = '' } of answer.logStreams ?? []) yield logStreamName;
+    nextToken = answer.nextToken;
+  } while (nextToken !== undefined);
+}
+
+/** Parses a line; what is none of ours is left out. */
+function parseLine(text: string): readonly AuditRecord[] {
+  try {
+    const parsed = auditLine.safeParse(JSON.parse(text));
+    return parsed.success ? [parsed.data] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the name of the stream for a day, in UTC: `2026-11-23`. */
+function streamOf(moment: number): string {
+  return isoTime(moment).slice(0, 10);
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name === name;
+}

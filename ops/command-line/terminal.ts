@@ -1,0 +1,126 @@
+import { createInterface } from 'node:readline/promises';
+import { buffer } from 'node:stream/consumers';
+import { type AskPassword, CliError, type ShowProgress } from '../stage/operator.ts';
+
+/** The streams of a command: the process's own, or those of a test. */
+export interface Streams {
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly stdout: Pick<NodeJS.WriteStream, 'write'>;
+  readonly stderr: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
+  /** Ends a long command early, as a signal to the process does. */
+  readonly interruption?: AbortSignal;
+}
+
+/** The progress of one command. `clear` removes it from a terminal before anything else is written. */
+export interface Progress {
+  readonly show: ShowProgress;
+  clear(): void;
+}
+
+/** Shows nothing: with `--json`, standard error holds nothing but an error. */
+export function noProgress(_text: string): void {}
+
+/** Makes the progress of a command that begins now. It shows nothing in the first second. */
+export function makeProgress(output: Streams['stderr'], now: () => number = Date.now): Progress {
+  const startedAt = now();
+  let shownAt = Number.NEGATIVE_INFINITY;
+  let latest = '';
+  return {
+    show: function showProgress(text) {
+      const isEarly = now() - startedAt < quietMs || (!output.isTTY && now() - shownAt < lineIntervalMs);
+      if (text === latest || isEarly) return;
+      latest = text;
+      shownAt = now();
+      output.write(output.isTTY ? `${eraseLine}${text}` : `${text}\n`);
+    },
+    clear: function clearProgress() {
+      if (output.isTTY && latest !== '') output.write(eraseLine);
+      latest = '';
+    },
+  };
+}
+
+/**
+ * Asks before what ends sessions or cannot be undone. Without a terminal it refuses, unless the command was given `--yes`. The
+ * question goes to standard error, so that standard output holds nothing but the `--json` answer.
+ *
+ * @param consequences - what the command will do, in a sentence: `This ends every access token of stage prod.`
+ * @param yes - whether `--yes` was given.
+ * @throws {CliError} unless the answer is yes.
+ */
+export async function confirm(consequences: string, yes = false, terminal: QuestionStreams = process): Promise<void> {
+  if (yes) return;
+  if (!terminal.stdin.isTTY) {
+    throw new CliError(`${consequences} Without a terminal nobody can be asked: add --yes.`);
+  }
+  const prompt = createInterface({ input: terminal.stdin, output: terminal.stderr });
+  // The end of the input (Ctrl-D) closes the prompt without an answer, and the question would wait for ever.
+  const closed = new Promise<string>(resolve => prompt.once('close', () => resolve('')));
+  try {
+    const answer = await Promise.race([prompt.question(`${consequences}\nType "yes" to go on: `), closed]);
+    if (answer.trim() !== 'yes') throw new CliError('cancelled: nothing was changed.');
+  } finally {
+    prompt.close();
+  }
+}
+
+/**
+ * Makes what asks for a password: at a hidden prompt, or on standard input where that is no terminal. It takes none from an
+ * argument: arguments are seen by every process of the machine and stay in the shell's history.
+ */
+export function makeAskPassword(stdin: Streams['stdin'], stderr: NodeJS.WritableStream = process.stderr): AskPassword {
+  return function askPassword(check) {
+    return stdin.isTTY ? fromPrompt(check, stdin, stderr) : fromStandardInput(stdin);
+  };
+}
+
+/** Asks twice, because nothing is shown. The prompt goes to standard error, so that standard output holds the answer only. */
+async function fromPrompt(
+  check: (password: string) => Promise<string | undefined>,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<string> {
+  const { default: prompt } = await import('@inquirer/password');
+  const ask = async (message: string, validate: (value: string) => Promise<string | true>): Promise<string> => {
+    const closed = new AbortController();
+    const close = () => closed.abort();
+    input.once('pause', close); // at Ctrl-D or the end of the input, where the prompt would wait for ever
+    try {
+      const place = { input, output, signal: closed.signal };
+      return await prompt({ message, mask: true, toggleMask: false, validate }, place);
+    } catch (error) {
+      if (error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name))
+        throw new CliError('cancelled: nothing was changed.');
+      throw error;
+    } finally {
+      input.off('pause', close);
+    }
+  };
+  const password = await ask('Password:', async value => (await check(value)) ?? true);
+  const repeated = await ask('Again:', async () => true);
+  if (password !== repeated) throw new CliError('the two passwords differ: nothing was changed.');
+  return password;
+}
+
+/** Returns all of standard input, without the one line break that `echo` and here-documents add. */
+async function fromStandardInput(stdin: Streams['stdin']): Promise<string> {
+  const bytes = await buffer(stdin);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, '');
+  } catch {
+    throw new CliError('the password on standard input is not UTF-8.');
+  }
+}
+
+/** A command shows no progress for this long, in milliseconds. */
+const quietMs = 1_000;
+
+/** Without a terminal every progress is a line of its own, written at most this often. In milliseconds. */
+const lineIntervalMs = 5_000;
+
+const eraseLine = '\r\u001b[K';
+
+interface QuestionStreams {
+  readonly stdin: Streams['stdin'];
+  readonly stderr: NodeJS.WritableStream;
+}

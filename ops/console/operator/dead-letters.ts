@@ -1,0 +1,43 @@
+import { isoTime } from '../../../lambdas/platform/clock.ts';
+import { actions } from '../../deliveries/dlq.ts';
+import type { DeadLetter } from '../../stage/queues.ts';
+import type { Task } from '../../stage/target.ts';
+import type { LetterView, OperatorSource } from '../source.ts';
+
+/** Makes the part of an operator's source that shows dead letters and works on them. */
+export function operatorDeadLetters(
+  task: Task,
+): Pick<OperatorSource, 'listLetters' | 'findLetter' | 'redrive' | 'discard'> {
+  return { listLetters, findLetter, redrive, discard };
+
+  async function listLetters() {
+    return readLetters(200);
+  }
+
+  async function findLetter(id: string) {
+    const { letters, inFlight } = await readLetters(mostLetters);
+    return { letter: letters.find(letter => letter.id === id), inFlight };
+  }
+
+  async function redrive() {
+    const { moved, kept } = await actions.redriveLetters(task, { rate: 10, limit: mostLetters });
+    return { moved, kept: kept.length };
+  }
+
+  function discard(ids: readonly string[]) {
+    return actions.discardLetters(task, { ids });
+  }
+
+  async function readLetters(limit: number) {
+    const { letters, inFlight } = await actions.listLetters(task, { limit, bodies: false });
+    return { letters: letters.map(letterView), inFlight };
+  }
+}
+
+/** The number of letters that one page goes through. */
+const mostLetters = 1_000;
+
+function letterView({ origin, reason, detail, sender }: DeadLetter): LetterView {
+  const sentAt = origin.sentAt === undefined ? null : isoTime(origin.sentAt);
+  return { id: origin.messageId, sentAt, reason, detail, sender };
+}

@@ -1,0 +1,51 @@
+import { deliveryIdOf } from '../../../lambdas/delivery/intake/event.ts';
+import { isoTime } from '../../../lambdas/platform/clock.ts';
+import { type AccountEvent, actions as accountEvents } from '../../deliveries/account-events.ts';
+import { actions, type EventReference } from '../../deliveries/events.ts';
+import { actions as requests } from '../../deliveries/requests.ts';
+import type { LoggedLine } from '../../stage/cloudwatch.ts';
+import type { Task } from '../../stage/target.ts';
+import type { FindQuery, OperatorSource } from '../source.ts';
+import { eventName } from './event-name.ts';
+
+/** Makes the part of an operator's source that says what became of events and requests. */
+export function operatorEvents(task: Task): Pick<OperatorSource, 'listEvents' | 'findEvent' | 'findRequest'> {
+  return { listEvents, findEvent, findRequest };
+
+  async function listEvents(account: string) {
+    const { events, logSince } = await accountEvents.listEvents(task, { account, limit: 50 });
+    return { since: isoTime(logSince), events: events.map(eventView) };
+  }
+
+  async function findEvent(wanted: FindQuery) {
+    const { found } = await actions.findPublished(task, referenceOf(wanted), {});
+    const { verdict, why, delivery, logSince } = found;
+    return {
+      verdict,
+      why,
+      delivery: delivery && { account: delivery.accountId, event: delivery.eventName, id: delivery.id },
+      searchedSince: logSince === undefined ? undefined : isoTime(logSince),
+    };
+  }
+
+  async function findRequest(id: string) {
+    const { access, lines } = await requests.findRequest(task, id, {});
+    return [...(access ? [access] : []), ...lines].map(lineView);
+  }
+}
+
+function eventView({ at, eventName, deliveryId, messageId, verdict, why }: AccountEvent) {
+  return { at: isoTime(at), event: eventName ?? '–', id: deliveryId ?? messageId ?? '–', fate: verdict, why };
+}
+
+/** Returns the event that any of its ids names, or its publisher's id with the account and the event. */
+function referenceOf({ id, account, event }: FindQuery): EventReference {
+  if (account !== undefined && event !== undefined) {
+    return { deliveryId: deliveryIdOf(account, eventName(event), id) };
+  }
+  return id.startsWith('evt_') || id.startsWith('teste_') ? { deliveryId: id } : { messageId: id };
+}
+
+function lineView({ at, fields }: LoggedLine) {
+  return { at: isoTime(at), text: JSON.stringify(fields, null, 1) };
+}

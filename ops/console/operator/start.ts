@@ -1,0 +1,39 @@
+import { isUnread, type Part } from '../../stage/operator.ts';
+import type { Task } from '../../stage/target.ts';
+import { actions, type Status } from '../../status/status.ts';
+import type { WebhooksView } from '../../status/status-facts.ts';
+import type { OperatorSource, StartView } from '../source.ts';
+
+/** Makes the part of an operator's source that says what needs somebody. */
+export function operatorStart(task: Task): Pick<OperatorSource, 'readStart'> {
+  return { readStart: async () => startView(await actions.readStatus(task)) };
+}
+
+function startView({ problems, stacks, queues, webhooks, alarms, keys }: Status): StartView {
+  const troubled = ifRead(webhooks);
+  return {
+    problems,
+    queues: (ifRead(queues) ?? []).map(({ queue, waiting, inFlight, delayed }) => ({
+      name: queue,
+      waiting,
+      inFlight,
+      delayed,
+    })),
+    webhooks: troubled ? troubledWebhooks(troubled) : [],
+    alarms: ifRead(alarms)?.ringing ?? [],
+    keys: ifRead(keys) ?? [],
+    // A local run has no alarms that could be read.
+    unread: [queues, webhooks, keys, ...(stacks ? [alarms] : [])].flatMap(part => (isUnread(part) ? part.unread : [])),
+  };
+}
+
+function ifRead<Value>(part: Part<Value>): Value | undefined {
+  return isUnread(part) ? undefined : part;
+}
+
+function troubledWebhooks({ suspended, failing }: WebhooksView): StartView['webhooks'] {
+  return [
+    ...suspended.map(({ account, event, since }) => ({ account, event, what: 'suspenso', since })),
+    ...failing.map(({ account, event, since }) => ({ account, event, what: 'failing', since })),
+  ];
+}

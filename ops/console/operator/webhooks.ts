@@ -1,0 +1,52 @@
+import { isoTime } from '../../../lambdas/platform/clock.ts';
+import { actions as pages } from '../../deliveries/delivery-pages.ts';
+import { actions, type WebhookView as OperatorsView } from '../../deliveries/webhooks.ts';
+import type { Task } from '../../stage/target.ts';
+import type { OperatorSource, Source, WebhookView } from '../source.ts';
+import { eventName } from './event-name.ts';
+
+/** Makes the part of an operator's source that shows webhooks and changes them. */
+export function operatorWebhooks(
+  task: Task,
+): Pick<Source, 'listWebhooks' | 'findWebhook' | 'reactivate' | 'test'> & Pick<OperatorSource, 'suspend'> {
+  return { listWebhooks, findWebhook, reactivate, suspend, test };
+
+  async function listWebhooks(account: string) {
+    return (await actions.listWebhooks(task, { account })).map(webhookView);
+  }
+
+  async function findWebhook(account: string, event: string) {
+    return (await listWebhooks(account)).find(webhook => webhook.event === event);
+  }
+
+  async function reactivate(account: string, event: string) {
+    await actions.reactivateWebhook(task, { account, event: eventName(event) });
+  }
+
+  async function suspend(account: string, event: string) {
+    await actions.suspendWebhook(task, { account, event: eventName(event) });
+  }
+
+  async function test(account: string, event: string) {
+    await pages.sendTest(task, { account, event: eventName(event) });
+  }
+}
+
+function webhookView(view: OperatorsView): WebhookView {
+  return {
+    account: view.accountId,
+    event: view.eventName,
+    address: view.host,
+    status: view.status,
+    reason: view.suspensionReason ?? null,
+    failingSince: timeOrNull(view.failingSince),
+    slowSince: timeOrNull(view.slowSince),
+    createdAt: timeOrNull(view.createdAt),
+    updatedAt: timeOrNull(view.updatedAt),
+    hasAuthorization: view.hasAuthorization,
+  };
+}
+
+function timeOrNull(moment: number | undefined): string | null {
+  return moment === undefined ? null : isoTime(moment);
+}

@@ -1,0 +1,241 @@
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import { makeResend, type ResendRefusal, resendRefusal } from '../../lambdas/delivery/api/resend.ts';
+import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import type { ReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
+import { contentsOfStateShard, type UndeliveredState } from '../../lambdas/delivery/store/delivery-item.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
+import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
+import { completing, looks, reads, writes } from '../audit/audit.ts';
+import { CliError, type ShowProgress } from '../stage/operator.ts';
+import { openRetryQueue } from '../stage/queues.ts';
+import { openDeliveries, openReplays } from '../stage/stores.ts';
+import { requireOutput, type Target, type Task } from '../stage/target.ts';
+import {
+  type AskedRange,
+  endedBy,
+  type Replayed,
+  type ReplayRequest,
+  rangeOf,
+  replayDeliveries,
+} from './replay-deliveries.ts';
+import type { Registration } from './webhooks.ts';
+
+/** The operators' actions on deliveries. */
+export const actions = {
+  listDeliveries: reads(listDeliveries),
+  countUndelivered: reads(countUndelivered),
+  showDelivery: looks('deliveries show', showDelivery, {
+    isLook: (_id, { body = false }) => body,
+    before: (_task, delivery) => ({ delivery }),
+  }),
+  resendDelivery: writes('deliveries resend', resendDelivery, { before: (_task, delivery) => ({ delivery }) }),
+  replay: completing(
+    writes('deliveries replay', replay, {
+      before: (_task, { account, event }) => ({ account, event }),
+      change: rangeOf,
+      after: ({ id, sent }) => ({ replay: id, count: sent }),
+    }),
+    endedBy<AskedRange & Registration>,
+  ),
+};
+
+/** The choice of the deliveries of an account to list. */
+export interface ListQuery extends AcceptedSpan {
+  readonly account: string;
+  /** Deliveries of this event only. */
+  readonly event?: EventName | undefined;
+  readonly state?: DeliveryState | undefined;
+  readonly limit: number;
+}
+
+/** A span of times at which events were accepted: from `since` on, before `until`. Milliseconds since the epoch. */
+interface AcceptedSpan {
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+
+/** The choice of the undelivered deliveries to count: all by default. */
+export interface UndeliveredQuery extends AcceptedSpan {
+  readonly account?: string | undefined;
+  readonly event?: string | undefined;
+  readonly state?: UndeliveredState | undefined;
+  /** The most counts that are given. */
+  readonly limit: number;
+}
+
+/** The number of deliveries of one webhook in one state. */
+export interface UndeliveredCount {
+  readonly accountId: string;
+  readonly eventName: string;
+  readonly state: UndeliveredState;
+  readonly count: number;
+  /** The moment when the newest of their events was accepted. */
+  readonly newestAcceptedAt: string;
+}
+
+/** A delivery as it was before it was sent again. */
+export interface Resent {
+  readonly delivery: Delivery;
+  /** True when the queue took it; otherwise the sweeper sends it. */
+  readonly isQueued: boolean;
+}
+
+/** A delivery to show, with its body where that was asked for. */
+export interface ShownDelivery {
+  readonly delivery: Delivery;
+  readonly withBody: boolean;
+}
+
+/** Lists the deliveries of an account, or of one webhook of it, the newest first. */
+async function listDeliveries({ target, progress }: Task, query: ListQuery): Promise<readonly Delivery[]> {
+  return readDeliveries(openDeliveries(target).history, query, progress);
+}
+
+/** Reads the newest deliveries of an account, of as many webhooks as are asked for, each webhook's a page at a time. */
+export async function readDeliveries(
+  history: ReadHistory,
+  { account, event, limit, ...choice }: ListQuery,
+  progress: ShowProgress,
+  isWanted: (delivery: Delivery) => boolean = () => true,
+): Promise<readonly Delivery[]> {
+  const most = event === undefined ? longestPage / 4 : longestPage; // of eight webhooks most pages are read in vain
+  const pages = (event === undefined ? EVENT_NAMES : [event]).map(eventName =>
+    newestFirst(history, { accountId: account, eventName, limit: Math.min(limit, most), ...choice }),
+  );
+  const next = await Promise.all(pages.map(page => page.next()));
+  const found: Delivery[] = [];
+  while (found.length < limit) {
+    const newest = latestOf(next);
+    const delivery = next[newest]?.value;
+    if (!delivery) break;
+    if (isWanted(delivery)) found.push(delivery);
+    if (found.length % longestPage === 0) {
+      progress(`Found ${found.length} deliveries so far, back to ${isoTime(delivery.createdAt)}`);
+    }
+    const following = await pages[newest]?.next();
+    if (following) next[newest] = following;
+  }
+  return found;
+}
+
+/**
+ * Counts undelivered deliveries of all accounts, the greatest numbers first. It scans the index `undelivered` of the table
+ * `Deliveries`, which holds nothing else: some 5,000 in a page. Expired ones count until DynamoDB has removed them.
+ */
+function countUndelivered({ target, progress }: Task, query: UndeliveredQuery): Promise<readonly UndeliveredCount[]> {
+  return countIndexed(target, query, progress);
+}
+
+/** Counts in a target what {@link countUndelivered} counts. */
+export async function countIndexed(
+  target: Target,
+  { account, event, state, since, until, limit }: UndeliveredQuery,
+  progress: ShowProgress,
+): Promise<readonly UndeliveredCount[]> {
+  const [from, before] = [since === undefined ? '' : isoTime(since), until === undefined ? '~' : isoTime(until)];
+  const counts = new Map<string, UndeliveredCount>();
+  let counted = 0;
+  const request = {
+    TableName: requireOutput(target, 'DeliveriesTable'),
+    IndexName: 'undelivered',
+    ProjectionExpression: 'stateShard, listKey',
+  };
+  for await (const { Items = [] } of paginateScan({ client: target.documents() }, request)) {
+    for (const { stateShard, listKey } of Items) {
+      const held = contentsOfStateShard(stateShard);
+      const [acceptedAt = ''] = String(listKey).split('#');
+      if (acceptedAt < from || acceptedAt >= before) continue;
+      const name = [held.accountId, held.eventName, held.state].join('#');
+      const { count = 0, newestAcceptedAt = '' } = counts.get(name) ?? {};
+      const newest = newestAcceptedAt > acceptedAt ? newestAcceptedAt : acceptedAt;
+      counts.set(name, { ...held, count: count + 1, newestAcceptedAt: newest });
+    }
+    counted += Items.length;
+    progress(`Looked at ${counted} deliveries so far`);
+  }
+  return [...counts.values()]
+    .filter(held => account === undefined || held.accountId === account)
+    .filter(held => event === undefined || held.eventName === event)
+    .filter(held => state === undefined || held.state === state)
+    .toSorted((one, other) => other.count - one.count)
+    .slice(0, limit);
+}
+
+/** Returns a delivery with the receiver's answers. @throws {CliError} where there is no such delivery. */
+async function showDelivery(
+  { target }: Task,
+  id: string,
+  { body = false }: { readonly body?: boolean },
+): Promise<ShownDelivery> {
+  const { read, readAnswers } = openDeliveries(target);
+  const [delivery] = await read([id]);
+  if (!delivery) throw noDelivery(id);
+  return { delivery: await readAnswers(delivery), withBody: body };
+}
+
+/** Sends a delivery again. @throws {CliError} where it cannot be sent. */
+async function resendDelivery({ target }: Task, id: string): Promise<Resent> {
+  const { read, update, findWebhook } = openDeliveries(target);
+  const [delivery] = await read([id]);
+  if (!delivery) throw noDelivery(id);
+  const webhook = await findWebhook(delivery.accountId, delivery.eventName);
+  if (!webhook) throw new CliError(`delivery "${id}" cannot be sent: the webhook it was for is deleted.`);
+  const refusal = resendRefusal(delivery, webhook);
+  if (refusal) throw new CliError(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
+  let isQueued = true;
+  const resend = makeResend({
+    store: { read, update },
+    retryQueue: openRetryQueue(target),
+    now: target.clock.now,
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    count: () => {
+      isQueued = false; // it counts nothing else
+    },
+  });
+  await resend(delivery);
+  return { delivery, isQueued };
+}
+
+/** Replays a range of deliveries and waits for the end of the replay. @throws {CliError} */
+async function replay({ target, progress }: Task, request: ReplayRequest): Promise<Replayed> {
+  const replays = openReplays(target, openRetryQueue(target));
+  return replayDeliveries(request, { ...replays, now: target.clock.now, pause: target.pause }, progress);
+}
+
+/** Yields the deliveries of a webhook, the newest first. */
+async function* newestFirst(
+  history: ReadHistory,
+  {
+    since: from,
+    until: before,
+    ...query
+  }: AcceptedSpan & Omit<Parameters<ReadHistory>[0], 'from' | 'before' | 'after'>,
+): AsyncGenerator<Delivery, undefined> {
+  let after: string | undefined;
+  do {
+    const page = await history({ ...query, from, before, after });
+    yield* page.deliveries;
+    after = page.next;
+  } while (after !== undefined);
+}
+
+/** Returns the place of the delivery that was accepted last. */
+function latestOf(next: readonly IteratorResult<Delivery, undefined>[]): number {
+  const acceptedAt = next.map(({ value }) => value?.createdAt ?? Number.NEGATIVE_INFINITY);
+  return acceptedAt.indexOf(Math.max(...acceptedAt));
+}
+
+/** The most deliveries that one page of the history holds. */
+const longestPage = 100;
+
+function noDelivery(id: string): CliError {
+  return new CliError(
+    `there is no delivery "${id}": its event had no webhook, was not taken up yet, or is past its time.`,
+  );
+}
+
+const refusals: Record<ResendRefusal, string> = {
+  webhook_suspended: 'its webhook is suspended. "webhooks reactivate" ends that.',
+  webhook_replaced: 'the webhook it was for was deleted, and another one is registered.',
+  test_delivery: 'it is a test: tests are not sent again.',
+};

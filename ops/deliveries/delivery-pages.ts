@@ -1,0 +1,99 @@
+import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import { newDelivery, testIdOf } from '../../lambdas/delivery/delivery.ts';
+import { sampleBody } from '../../lambdas/delivery/intake/event.ts';
+import { asShown } from '../../lambdas/delivery/representation.ts';
+import { dueNow } from '../../lambdas/delivery/transitions.ts';
+import { wireReasons } from '../../lambdas/webhooks/representation.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { reads, writes } from '../audit/audit.ts';
+import { CliError } from '../stage/operator.ts';
+import { openRetryQueue } from '../stage/queues.ts';
+import { openDeliveries, openReplays } from '../stage/stores.ts';
+import { requireOutput, type Task } from '../stage/target.ts';
+import { type ReplayRequest, rangeOf } from './replay-deliveries.ts';
+import type { Registration } from './webhooks.ts';
+
+/** The reads of deliveries for pages: one page at a time, and nothing that waits. */
+export const actions = {
+  readPage: reads(readPage),
+  findDelivery: reads(findDelivery),
+  beginReplay: writes('deliveries replay', beginReplay, {
+    before: (_task, { account, event }) => ({ account, event }),
+    change: rangeOf,
+    after: replay => ({ replay }),
+  }),
+  sendTest: writes('webhooks test', sendTest, {
+    before: (_task, { account, event }) => ({ account, event }),
+    after: delivery => ({ delivery }),
+  }),
+};
+
+/** The choice of a page. Times in milliseconds since the epoch. */
+export interface PageQuery {
+  readonly account: string;
+  readonly event: EventName;
+  readonly state?: DeliveryState | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  /** The `next` of the page before. */
+  readonly after?: string | undefined;
+  /** 1 to 100. */
+  readonly limit: number;
+}
+
+/** Reads a page of a webhook's deliveries, the newest first, as they are shown under its registration. */
+async function readPage({ target }: Task, { account, event, state, since, until, after, limit }: PageQuery) {
+  const { history, findWebhook } = openDeliveries(target);
+  const registration = (await findWebhook(account, event)) ?? null;
+  return history({
+    accountId: account,
+    eventName: event,
+    state,
+    from: since,
+    before: until,
+    registration,
+    after,
+    limit,
+  });
+}
+
+/** Finds a delivery, with the receiver's answers, as it is shown under the registration that there is. */
+async function findDelivery({ target }: Task, id: string): Promise<Delivery | undefined> {
+  const { read, readAnswers, findWebhook } = openDeliveries(target);
+  const [delivery] = await read([id]);
+  if (!delivery) return undefined;
+  const webhook = await findWebhook(delivery.accountId, delivery.eventName);
+  return asShown(webhook?.webhookId)(await readAnswers(delivery));
+}
+
+/** Begins a replay, which the service goes on with. Returns its id. @throws {CliError} where it cannot begin. */
+async function beginReplay({ target }: Task, { account, event, ...range }: ReplayRequest): Promise<string> {
+  const { findWebhook, start } = openReplays(target, openRetryQueue(target));
+  const webhook = await findWebhook(account, event);
+  if (!webhook) throw new CliError(`account "${account}" has no webhook for ${event}.`);
+  if (webhook.status === 'suspended') {
+    const reason = webhook.suspensionReason && wireReasons[webhook.suspensionReason];
+    throw new CliError(`the webhook is suspended (${reason}): reactivate it first.`);
+  }
+  const begun = await start(webhook, range);
+  if (!begun) throw new CliError('a replay of this webhook is under way: wait for its end.');
+  return begun.id;
+}
+
+/** Sends one attempt of a sample event, as the account's own test does. Returns its id. @throws {CliError} where there is no webhook. */
+async function sendTest({ target }: Task, { account: accountId, event: eventName }: Registration): Promise<string> {
+  const { create, findWebhook } = openDeliveries(target);
+  const webhook = await findWebhook(accountId, eventName);
+  if (!webhook) throw new CliError(`account "${accountId}" has no webhook for ${eventName}.`);
+  if (webhook.suspensionReason === 'operator') {
+    throw new CliError('an operator suspended the webhook: nothing is sent until it is reactivated.');
+  }
+  const now = target.clock.now();
+  const body = sampleBody(eventName, requireOutput(target, 'DemandsUrl'));
+  const { webhookId } = webhook;
+  const id = testIdOf(target.makeId(22));
+  const delivery = dueNow(newDelivery({ accountId, eventName, webhookId, body, createdAt: now, id }), now);
+  await create(delivery);
+  await openRetryQueue(target).send(delivery);
+  return id;
+}

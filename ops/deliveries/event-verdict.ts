@@ -1,0 +1,179 @@
+import type { AttemptRecord, Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
+import { wireResults } from '../../lambdas/delivery/representation.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
+import { wireReasons } from '../../lambdas/webhooks/representation.ts';
+import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
+import type { LoggedLine } from '../stage/cloudwatch.ts';
+import type { DeadLetter } from '../stage/queues.ts';
+
+/** A verdict with its reason, in words for the operator. */
+export interface Judgement {
+  readonly verdict: EventVerdict;
+  readonly why: string;
+}
+
+/**
+ * Judges an event by its delivery and by the webhook that is registered now.
+ *
+ * @param slowSince - since when the attempts of its event are made in the slow lane, where they are and that is known.
+ */
+export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, slowSince?: number): Judgement {
+  const latest = delivery.attempts.at(-1);
+  const last = latest ? describeAttempt(latest) : 'no attempt was made yet';
+  switch (delivery.state) {
+    case 'pending':
+      // Its next attempt will find that out and cancel it.
+      if (!isCurrent(delivery, webhook)) return { verdict: 'cancelled', why: deletedWebhook };
+      return { verdict: 'waiting', why: whyWaiting(delivery, webhook, last, slowSince) };
+    case 'held':
+      return { verdict: 'held', why: whyHeld(delivery, webhook) };
+    case 'cancelled':
+      return { verdict: 'cancelled', why: deletedWebhook };
+    default:
+      return { verdict: verdicts[delivery.state], why: last };
+  }
+}
+
+/**
+ * Judges an event by one line of the log; `undefined` where the line does not say what became of it.
+ *
+ * @param unstored - lines of attempts whose outcome could not be stored.
+ */
+export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedLine[] = []): Judgement | undefined {
+  const { message, messageId, reason, detail, account, event, state, seconds } = fields;
+  const moment = isoTime(at);
+  if (message === 'delivery.outcome_not_stored') {
+    return { verdict: 'waiting', why: `${describeUnstored(fields)}: it comes again, and may be sent twice` };
+  }
+  if (message === 'event.without_webhook') {
+    const attempted = unstored.find(line => line.fields.messageId === messageId);
+    if (attempted) return judgeUnstored(attempted.fields);
+    return { verdict: 'no webhook', why: `at ${moment} account ${account} had no webhook for ${event}` };
+  }
+  if (message === 'event.refused') {
+    const why = `its message ${messageId} was refused at ${moment} as ${reason} (${detail}): "dlq show ${messageId}" shows it`;
+    return { verdict: 'refused', why };
+  }
+  if (message === 'message.deferred') {
+    const why = `at ${moment} it could not be processed for a fault of our own, and comes again ${seconds} s later`;
+    return { verdict: 'waiting', why };
+  }
+  if (message === 'delivery.shed') {
+    const why = `at ${moment} a process had as many attempts at its webhook in flight as it makes at once: it comes again within seconds`;
+    return { verdict: 'waiting', why };
+  }
+  const ended = isFinal(state) ? state : endings[String(message)];
+  if (ended === undefined) return undefined;
+  return { verdict: verdicts[ended], why: `so says the log of ${moment}; its record is past its time` };
+}
+
+/** Returns whether a line tells of an attempt whose outcome could not be stored. */
+export function isUnstored({ fields }: LoggedLine): boolean {
+  return fields.message === 'delivery.outcome_not_stored';
+}
+
+/** Judges an event that was attempted, and whose webhook was deleted before that could be stored. */
+function judgeUnstored(fields: LoggedLine['fields']): Judgement {
+  const verdict = fields.result === 'delivered' ? 'delivered' : 'cancelled';
+  return { verdict, why: `${describeUnstored(fields)} before its webhook was deleted: no record tells of it` };
+}
+
+function describeUnstored({ attempt, result, status }: LoggedLine['fields']): string {
+  const results: Readonly<Record<string, string>> = wireResults;
+  const ended = results[String(result)];
+  return `attempt ${attempt} ended with ${ended}${status == null ? '' : ` ${status}`}, and that could not be stored`;
+}
+
+/** Judges a message that reused the id of an earlier event for other content: the fate of that event is not its own. */
+function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgement | undefined {
+  const line = lines.find(
+    ({ fields }) => fields.message === 'event.conflicting_copy' && fields.messageId === messageId,
+  );
+  if (!line) return undefined;
+  const why = `at ${isoTime(line.at)} it told something else under an id that was used before, by the event of delivery ${line.fields.deliveryId}: it was dropped`;
+  return { verdict: 'refused', why };
+}
+
+/**
+ * Judges a message by its own newest line that tells of an end; `undefined` where it became a delivery, or was a copy of one: the
+ * fate of that is its own.
+ *
+ * @param unstored - lines of attempts whose outcome could not be stored.
+ */
+export function judgeMessage(
+  lines: readonly LoggedLine[],
+  messageId: string,
+  unstored: readonly LoggedLine[] = lines.filter(isUnstored),
+): Judgement | undefined {
+  const line = lines.find(({ fields }) => fields.messageId === messageId && endsMessage.test(String(fields.message)));
+  return line && endsOwn(line) ? (judgeConflict([line], messageId) ?? judgeLine(line, unstored)) : undefined;
+}
+
+/** Returns whether a line tells that its message became no delivery, whatever became of others with its id. */
+export function endsOwn({ fields }: LoggedLine): boolean {
+  return String(fields.message).startsWith('event.') && fields.message !== 'event.duplicate';
+}
+
+/** Judges an event by its dead letter. */
+export function judgeLetter({ origin: { messageId }, reason, detail }: DeadLetter): Judgement {
+  const cause =
+    reason === null ? 'could not be processed, however often it was tried' : `was refused as ${reason} (${detail})`;
+  return { verdict: 'refused', why: `its message ${cause}, and is in the dead-letter queue: "dlq show ${messageId}"` };
+}
+
+/** The fate of an event, in one word. */
+type EventVerdict = 'delivered' | 'waiting' | 'failed' | 'held' | 'cancelled' | 'no webhook' | 'refused' | 'unknown';
+
+const endsMessage = /^(event|delivery)\.(?!shed$)/;
+
+function describeAttempt({ number, startedAt, result, status }: AttemptRecord): string {
+  return `attempt ${number} of ${startedAt} ended with ${wireResults[result]}${status === null ? '' : ` ${status}`}`;
+}
+
+function isCurrent({ webhookId }: Delivery, webhook: Webhook | undefined): webhook is Webhook {
+  return webhook?.webhookId === webhookId;
+}
+
+const deletedWebhook = 'its webhook was deleted, or registered anew, before it was sent';
+
+function whyWaiting(delivery: Delivery, webhook: Webhook, last: string, slowSince: number | undefined): string {
+  const { attempt, wait } = delivery;
+  const due = `attempt ${attempt} is due at ${wait ? isoTime(wait.nextAttemptAt) : 'once'}; ${last}`;
+  if (webhook.status === 'suspended') {
+    return `${due}. Its webhook is suspended (${reasonOf(webhook)}): the event is held when that is due`;
+  }
+  if (slowSince === undefined && wait?.slowLane === undefined) return due;
+  const since = slowSince === undefined ? '' : ` since ${isoTime(slowSince)}`;
+  return `${due}. Its receiver is slow${since}: its attempts wait for their turn in the slow lane`;
+}
+
+function whyHeld(delivery: Delivery, webhook: Webhook | undefined): string {
+  if (!isCurrent(delivery, webhook))
+    return 'its webhook was suspended, and is deleted by now: it cannot be sent any more';
+  return webhook.status === 'suspended'
+    ? `its webhook is suspended (${reasonOf(webhook)}): "webhooks reactivate", then "deliveries resend" or "replay" sends it`
+    : 'its webhook was suspended and is active again: "deliveries resend" or "deliveries replay" sends it';
+}
+
+function reasonOf({ suspensionReason }: Webhook): string {
+  return suspensionReason === null ? '-' : wireReasons[suspensionReason];
+}
+
+const verdicts: Readonly<Record<DeliveryState, EventVerdict>> = {
+  pending: 'waiting',
+  delivered: 'delivered',
+  failed: 'failed',
+  held: 'held',
+  cancelled: 'cancelled',
+};
+
+/** Returns whether a log line names a final state. The line may outlive the record; a pending delivery still has its record. */
+function isFinal(value: unknown): value is DeliveryState {
+  return typeof value === 'string' && value !== 'pending' && Object.hasOwn(verdicts, value);
+}
+
+/** The log lines of deliveries that ended without an attempt. */
+const endings: Readonly<Record<string, DeliveryState>> = {
+  'delivery.held': 'held',
+  'delivery.cancelled': 'cancelled',
+};

@@ -1,0 +1,174 @@
+import type { Delivery } from '../../lambdas/delivery/delivery.ts';
+import { deliveryIdOf, parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { reads, writes } from '../audit/audit.ts';
+import type { EventLog, LoggedLine } from '../stage/cloudwatch.ts';
+import { lookedAt } from '../stage/looked-at.ts';
+import type { ShowProgress } from '../stage/operator.ts';
+import type { DeadLetter, Queues } from '../stage/queues.ts';
+import type { Task } from '../stage/target.ts';
+import { isUnstored, type Judgement, judgeDelivery, judgeLetter, judgeLine, judgeMessage } from './event-verdict.ts';
+
+/** The operators' actions on events. */
+export const actions = {
+  publishEvent: writes('publish', publishEvent, {
+    before: (_task, _body, { account, event }) => ({ account, event }),
+    after: ({ deliveryId, messageId }) => ({ delivery: deliveryId, messages: [messageId] }),
+  }),
+  findPublished: reads(findPublished),
+};
+
+/** The sources that are searched. Each is opened only when it is needed. */
+export interface EventSources {
+  readDelivery(id: string): Promise<Delivery | undefined>;
+  readonly findWebhook: FindWebhook;
+  openLog(): Promise<EventLog>;
+  openQueues(): Promise<Pick<Queues, 'deadLetters' | 'countInFlight'>>;
+}
+
+/** The id of an event: that of its delivery, or that of its message. */
+export type EventReference = { readonly deliveryId: string } | { readonly messageId: string };
+
+/** The verdict on an event, with what was found of it. */
+export interface FoundEvent extends Judgement {
+  readonly deliveryId: string | undefined;
+  readonly messageId: string | undefined;
+  readonly delivery?: Delivery;
+  /** The moment from which the log was searched, if it was. Milliseconds since the epoch. */
+  readonly logSince?: number;
+}
+
+/** The ids of an event that was published. */
+export interface Published {
+  readonly messageId: string;
+  readonly deliveryId: string;
+}
+
+/**
+ * Sends a message to the events queue, as a publisher does.
+ *
+ * @param id - the publisher's own id of the event, where the message has one.
+ */
+async function publishEvent(
+  { target }: Task,
+  body: string,
+  { account, event, id }: { readonly account: string; readonly event: EventName; readonly id?: string },
+): Promise<Published> {
+  const { openQueues } = await import('../stage/queues.ts');
+  const messageId = await openQueues(target).send('EventsQueueUrl', body, account);
+  return { messageId, deliveryId: deliveryIdOf(account, event, id ?? messageId) };
+}
+
+/** Finds out what became of an event of the target. See {@link findEvent}. */
+async function findPublished(
+  { target, progress }: Task,
+  reference: EventReference,
+  { since }: { readonly since?: number },
+): Promise<{ readonly found: FoundEvent; readonly since: number | undefined }> {
+  const { openDeliveries } = await import('../stage/stores.ts');
+  const { read, findWebhook } = openDeliveries(target);
+  const sources = {
+    readDelivery: async (id: string) => (await read([id]))[0],
+    findWebhook,
+    openLog: async () => (await import('../stage/cloudwatch.ts')).openEventLog(target),
+    openQueues: async () => (await import('../stage/queues.ts')).openQueues(target),
+  };
+  return { found: await findEvent(reference, sources, progress, since), since };
+}
+
+/**
+ * Finds out what became of an event: from its delivery, else from the logs of the functions that deliver, as far
+ * back as those are kept, else from the dead-letter queue.
+ *
+ * @param since - the log is searched no further back than this, in milliseconds since the epoch.
+ */
+export async function findEvent(
+  reference: EventReference,
+  { readDelivery, findWebhook, openLog, openQueues }: EventSources,
+  progress: ShowProgress,
+  since = 0,
+): Promise<FoundEvent> {
+  const judged = async (delivery: Delivery): Promise<FoundEvent> => {
+    const webhook = await findWebhook(delivery.accountId, delivery.eventName);
+    const { id: deliveryId, messageId } = delivery;
+    return { ...judgeDelivery(delivery, webhook), deliveryId, messageId, delivery };
+  };
+  const given = { deliveryId: undefined, messageId: undefined, ...reference };
+  if (given.deliveryId !== undefined) {
+    const delivery = await readDelivery(given.deliveryId);
+    if (delivery) return judged(delivery);
+  }
+
+  const id = 'deliveryId' in reference ? reference.deliveryId : reference.messageId;
+  const log = await openLog();
+  const logSince = Math.max(await log.keptSince(), since);
+  progress(`Searching the log since ${isoTime(logSince)}`);
+  const lines = await log.find(id, logSince, progress);
+  const said = (name: string) => textOf(lines.find(({ fields }) => textOf(fields[name]) !== undefined)?.fields[name]);
+  const ids = { deliveryId: given.deliveryId ?? said('deliveryId'), messageId: given.messageId ?? said('messageId') };
+  if (given.messageId !== undefined) {
+    const own = judgeMessage(lines, given.messageId);
+    if (own) return { ...own, ...ids, logSince };
+    const delivery = ids.deliveryId === undefined ? undefined : await readDelivery(ids.deliveryId);
+    if (delivery && isOfMessage(delivery, given.messageId, lines)) return { ...(await judged(delivery)), logSince };
+  }
+  const judgement = judgeNewest(lines);
+  if (judgement) return { ...judgement, ...ids, logSince };
+
+  progress('Looking through the dead-letter queue');
+  const queues = await openQueues();
+  const before = await queues.countInFlight();
+  const letter = await findLetter(queues, id);
+  if (!letter) {
+    const inFlight = Math.max(before, await queues.countInFlight());
+    return { ...unknown(logSince, inFlight), ...ids, logSince };
+  }
+  const { messageId } = letter.origin;
+  return { ...judgeLetter(letter), deliveryId: ids.deliveryId ?? deliveryIdIn(letter), messageId, logSince };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Returns whether a delivery is that of a message: its own, or that of which it was a copy. */
+function isOfMessage(delivery: Delivery, messageId: string, lines: readonly LoggedLine[]): boolean {
+  const isCopy = lines.some(({ fields }) => fields.message === 'event.duplicate' && fields.messageId === messageId);
+  return delivery.messageId === messageId || isCopy;
+}
+
+/** Returns the judgement by the newest line that says what became of the event. */
+function judgeNewest(lines: readonly LoggedLine[]): Judgement | undefined {
+  const unstored = lines.filter(isUnstored);
+  return lines.map(line => judgeLine(line, unstored)).find(judgement => judgement !== undefined);
+}
+
+async function findLetter(queues: Pick<Queues, 'deadLetters'>, id: string): Promise<DeadLetter | undefined> {
+  for await (const letter of queues.deadLetters(mostLetters)) {
+    if (isOf(letter, id)) return letter;
+  }
+  return undefined;
+}
+
+function unknown(since: number, inFlight: number): Judgement {
+  const letter = inFlight === 0 ? 'no dead letter' : `no dead letter that can be seen (${lookedAt(inFlight)})`;
+  return {
+    verdict: 'unknown',
+    why: `no delivery, ${letter}, and no line of the log since ${isoTime(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
+  };
+}
+
+/** Returns the id of its delivery, where its body names the event. */
+function deliveryIdIn({ origin, body }: DeadLetter): string | undefined {
+  const parsed = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
+  return parsed.outcome === 'event' ? parsed.event.deliveryId : parsed.deliveryId;
+}
+
+/** The most dead letters that are looked at. */
+const mostLetters = 1_000;
+
+function isOf(letter: DeadLetter, id: string): boolean {
+  return letter.origin.messageId === id || deliveryIdIn(letter) === id;
+}

@@ -1,0 +1,100 @@
+import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
+import { progressAt, type Replay } from '../../lambdas/delivery/replay/replay.ts';
+import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
+import { wireStates } from '../../lambdas/delivery/representation.ts';
+import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
+import type { Pause } from '../../lambdas/platform/timer.ts';
+import { wireReasons } from '../../lambdas/webhooks/representation.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { CliError, type ShowProgress } from '../stage/operator.ts';
+import type { Task } from '../stage/target.ts';
+
+/** The choice of deliveries to replay. */
+export interface ReplayRequest extends ReplayRange {
+  readonly account: string;
+  readonly event: EventName;
+}
+
+/** A range as it is asked for. Without `to` it ends now. */
+export type AskedRange = Omit<ReplayRange, 'to'> & { readonly to?: number | undefined };
+
+/** Returns a range with its end, which is now by the target's time unless it was given. @throws {CliError} where it begins no earlier. */
+export function endedBy<Asked extends AskedRange>({ target }: Pick<Task, 'target'>, asked: Asked) {
+  const to = asked.to ?? target.clock.now();
+  if (to > asked.from) return { ...asked, to };
+  throw new CliError(`the range ends at ${isoTime(to)}, before it begins: --since must be earlier.`);
+}
+
+/** Returns the range of a replay, for the audit trail. */
+export function rangeOf({ wanted, from, to }: ReplayRange) {
+  return { state: wireStates[wanted], since: isoTime(from), until: isoTime(to) };
+}
+
+/** A replay that has ended. */
+export interface Replayed {
+  readonly id: string;
+  readonly total: number;
+  readonly sent: number;
+}
+
+/**
+ * Replays a range of deliveries of one webhook and waits for the end of the replay. If the command ends before that, the
+ * service goes on.
+ *
+ * @throws {CliError} where it cannot begin, or was cancelled on the way.
+ */
+export async function replayDeliveries(
+  { account, event, ...range }: ReplayRequest,
+  {
+    findWebhook,
+    findLatest,
+    start,
+    now,
+    pause,
+  }: {
+    readonly findWebhook: FindWebhook;
+    /** The webhook's latest replay. */
+    findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
+    readonly start: StartReplay;
+    readonly now: () => number;
+    readonly pause: Pause;
+  },
+  progress: ShowProgress,
+): Promise<Replayed> {
+  const name = `the webhook of account "${account}" for ${event}`;
+  const webhook = await findWebhook(account, event);
+  if (!webhook) throw new CliError(`account "${account}" has no webhook for ${event}: "webhooks list" shows them.`);
+  if (webhook.status === 'suspended') {
+    throw new CliError(
+      `${name} is suspended (${webhook.suspensionReason && wireReasons[webhook.suspensionReason]}): "webhooks reactivate" first.`,
+    );
+  }
+  const begun = await start(webhook, range);
+  if (!begun) throw new CliError(`a replay of ${name} is under way: wait for its end.`);
+
+  for (let replay = begun; ; ) {
+    const { state, sent } = progressAt(replay, now());
+    const { id, total } = replay;
+    if (state === 'completed') return { id, total, sent };
+    if (state === 'cancelled') {
+      throw new CliError(
+        `the replay was cancelled after ${sent} of ${total} deliveries: by its account, or because the webhook was suspended or deleted.`,
+      );
+    }
+    progress(describe(replay, sent));
+    await pause(betweenLooks);
+    const latest = await findLatest(account, event);
+    if (latest?.id !== id) throw new CliError('the replay was replaced by another one: its webhook is a new one.');
+    replay = latest;
+  }
+}
+
+function describe({ total, countCursor }: Replay, sent: number): string {
+  return countCursor === null
+    ? `Sent ${sent} of ${total} deliveries, ten a second`
+    : `Counting: ${total} deliveries so far`;
+}
+
+/** A replay that is under way is looked at again after this time. Milliseconds. */
+const betweenLooks = 1_000;

@@ -1,0 +1,72 @@
+import type { AliasConfiguration } from '@aws-sdk/client-lambda';
+import { type RollbackRecord, readRecord } from '../../lambdas/platform/deployment/rollback-record.ts';
+import type { DeployedStack } from '../stage/stage-stacks.ts';
+import type { Connect } from '../stage/world.ts';
+import { isDeployed } from './stack-states.ts';
+
+/** A deployed function, and where its alias `live` leads. */
+export interface LiveFunction {
+  /** Its name in the code and on every page: `Token`. */
+  readonly name: string;
+  /** Its name in Lambda. */
+  readonly functionName: string;
+  /** Its stack in CloudFormation. */
+  readonly stackName: string;
+  readonly version: number;
+  /** The versions that the alias gives a part of the requests, while CodeDeploy shifts them. */
+  readonly sharing: readonly number[];
+  /** Of the alias: it changes with each change of it. */
+  readonly revisionId: string | undefined;
+  readonly record: RollbackRecord | undefined;
+}
+
+/** The name of the alias that everything calls. */
+export const liveAlias = 'live';
+
+/** Returns the functions of stacks, sorted by their names, and where their aliases lead. */
+export async function readLiveFunctions(
+  connect: Connect,
+  stacks: readonly DeployedStack[],
+): Promise<readonly LiveFunction[]> {
+  const { GetAliasCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
+  const lambda = connect(LambdaClient);
+  const functions = await listFunctions(connect, stacks);
+  return Promise.all(
+    functions.map(async found => {
+      const alias = await lambda.send(new GetAliasCommand({ FunctionName: found.functionName, Name: liveAlias }));
+      return { ...found, ...leadsTo(alias) };
+    }),
+  );
+}
+
+/** Returns the functions of stacks. CloudFormation knows the alias of each under the function's name in the code. */
+export async function listFunctions(connect: Connect, stacks: readonly DeployedStack[]) {
+  const { CloudFormationClient, paginateListStackResources } = await import('@aws-sdk/client-cloudformation');
+  const client = connect(CloudFormationClient);
+  const listIn = async ({ stackName }: DeployedStack) => {
+    const found: Pick<LiveFunction, 'name' | 'functionName' | 'stackName'>[] = [];
+    for await (const { StackResourceSummaries = [] } of paginateListStackResources(
+      { client },
+      { StackName: stackName },
+    )) {
+      for (const { ResourceType, LogicalResourceId = '', PhysicalResourceId = '' } of StackResourceSummaries) {
+        const [, name] = /^(\w+)Live[0-9A-F]{8}$/.exec(LogicalResourceId) ?? [];
+        const functionName = PhysicalResourceId.split(':').at(-2);
+        if (ResourceType === 'AWS::Lambda::Alias' && name && functionName)
+          found.push({ name, functionName, stackName });
+      }
+    }
+    return found;
+  };
+  const found = await Promise.all(stacks.filter(isDeployed).map(listIn));
+  return found.flat().sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+function leadsTo({ FunctionVersion, RoutingConfig, RevisionId, Description }: AliasConfiguration) {
+  return {
+    version: Number(FunctionVersion),
+    sharing: Object.keys(RoutingConfig?.AdditionalVersionWeights ?? {}).map(Number),
+    revisionId: RevisionId,
+    record: readRecord(Description),
+  };
+}

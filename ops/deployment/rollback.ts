@@ -1,0 +1,138 @@
+import { IAMClient } from '@aws-sdk/client-iam';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { SSMClient } from '@aws-sdk/client-ssm';
+import { isoTime } from '../../lambdas/platform/clock.ts';
+import { writes } from '../audit/audit.ts';
+import type { Subject } from '../audit/audit-log.ts';
+import { CliError, type Part } from '../stage/operator.ts';
+import type { StageStacks } from '../stage/stage-stacks.ts';
+import { requireOutput, type Target, type Task } from '../stage/target.ts';
+import { moveAll, raiseNumber } from './alias-moves.ts';
+import { type Deployed, readCandidates } from './kept-versions.ts';
+import { ownStacks, refuseWhileDeploying } from './latest-deployment.ts';
+import { type LiveFunction, listFunctions } from './live-functions.ts';
+import { readMissingGrants } from './missing-grants.ts';
+import { type Choice, type Move, planRollback, type Version } from './rollback-plan.ts';
+
+/** The operators' actions on a release. */
+export const actions = { rollBack: writes('rollback', rollBack, { before: nameAsked, after: nameMoved }) };
+
+/** The outcome of a roll-back. */
+export interface Rollback {
+  readonly stage: string;
+  readonly moved: readonly MoveView[];
+  /** Names of functions that were rolled back before. */
+  readonly already: readonly string[];
+  /** Names of functions that have no version to go back to. */
+  readonly stuck: readonly string[];
+}
+
+/** The way back of one function, for people and programs. */
+export interface MoveView {
+  readonly function: string;
+  readonly from: number;
+  readonly fromPublishedAt: string | null;
+  readonly to: number;
+  readonly toPublishedAt: string | null;
+  /** The resources that the older version names and its role has no grant on. */
+  readonly missingGrants: Part<readonly string[]>;
+}
+
+/**
+ * Leads the aliases of functions back to the version before, all at once. It may be repeated: what is rolled back stays, and what is not
+ * follows.
+ *
+ * @throws {CliError} for a local run, during a deployment, for an unknown function, and where there is nothing to go back to.
+ */
+async function rollBack(task: Task, names: readonly string[], { again = false }: Partial<Choice>): Promise<Rollback> {
+  const { target, progress, confirm } = task;
+  const { connect, clock } = target;
+  const deployed = requireStage(target);
+  const parameter = requireOutput(target, 'RollbackNumberParameter');
+  refuseWhileDeploying(deployed);
+  progress('Reading where the functions lead');
+  const candidates = await readCandidates(connect, deployed);
+  refuseUnknown(names, candidates);
+
+  const { moves, already, stuck } = planRollback(candidates, { names, again });
+  const nameOf = ({ name }: LiveFunction) => name;
+  if (stuck.length > 0 && (names.length > 0 || moves.length + already.length === 0)) {
+    throw new CliError(noVersion(stuck.map(nameOf)));
+  }
+  if (moves.length + already.length === 0) {
+    throw new CliError(
+      `nothing to roll back: the latest deployment of ${target.label} published no version that is in use. Name functions to take them back all the same: ${candidates.map(nameOf).join(', ')}.`,
+    );
+  }
+  const iam = connect(IAMClient);
+  const views = await Promise.all(moves.map(move => viewMove(iam, move)));
+  const outcome = {
+    stage: deployed.configuration.stage,
+    moved: views,
+    already: already.map(nameOf),
+    stuck: stuck.map(nameOf),
+  };
+  if (moves.length === 0) return outcome;
+
+  await confirm(`This leads ${views.map(sentenceOf).join(', ')} of ${target.label}.`);
+  progress('Leading the functions back');
+  // First: a number too many publishes versions in vain, and one too few would leave functions behind at the next deployment.
+  await raiseNumber(connect(SSMClient), parameter);
+  await moveAll(connect(LambdaClient), moves, { again, now: clock.now() });
+  return outcome;
+}
+
+function requireStage({ deployed, label }: Target): StageStacks {
+  if (deployed) return deployed;
+  throw new CliError(
+    `${label} has one version of each function, and none to go back to: name a deployed stage (ops --stage NAME rollback).`,
+  );
+}
+
+function refuseUnknown(names: readonly string[], known: readonly LiveFunction[]): void {
+  const unknown = names.filter(name => known.every(one => one.name !== name));
+  if (unknown.length === 0) return;
+  throw new CliError(
+    `there is no function ${unknown.join(', ')}: the functions are ${known.map(({ name }) => name).join(', ')}.`,
+  );
+}
+
+function noVersion(names: readonly string[]): string {
+  const which = names.join(', ');
+  return `${which} ${names.length === 1 ? 'has' : 'have'} no version to go back to: it would be the first, was deleted, or was rolled back itself. Deploy the earlier commit.`;
+}
+
+async function viewMove(iam: IAMClient, { function: one, from, to }: Move<Deployed>): Promise<MoveView> {
+  const wants = one.wants.get(to.version);
+  return {
+    function: one.name,
+    from: from.version,
+    fromPublishedAt: timeOf(from),
+    to: to.version,
+    toPublishedAt: timeOf(to),
+    missingGrants: wants ? await readMissingGrants(iam, wants, one.wants.get(from.version)?.environment ?? {}) : [],
+  };
+}
+
+function timeOf({ publishedAt }: Version): string | null {
+  return Number.isNaN(publishedAt) ? null : isoTime(publishedAt);
+}
+
+function sentenceOf({ function: name, from, fromPublishedAt, to, toPublishedAt }: MoveView): string {
+  return `${name} from version ${from} (${fromPublishedAt ?? '?'}) back to ${to} (${toPublishedAt ?? '?'})`;
+}
+
+/** Names the functions that a stage has; without names, that it is all that the latest deployment published. */
+async function nameAsked(
+  { target: { deployed, connect } }: Pick<Task, 'target'>,
+  names: readonly string[],
+): Promise<Subject> {
+  if (!deployed) return {};
+  if (names.length === 0) return { all: 'of the latest deployment' };
+  const known = await listFunctions(connect, ownStacks(deployed));
+  return { functions: names.filter(name => known.some(one => one.name === name)) };
+}
+
+function nameMoved({ moved }: Rollback): Subject {
+  return { functions: moved.map(({ function: name, from, to }) => `${name} ${from}->${to}`) };
+}

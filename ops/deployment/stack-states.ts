@@ -1,0 +1,74 @@
+import { type DeployedStack, isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
+
+/**
+ * Returns advice on a stack that is left over, or on its state; `undefined` where it was deployed, or is not there.
+ *
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
+ */
+export function adviceOn(
+  stack: DeployedStack,
+  { configuration, region }: Pick<StageStacks, 'configuration' | 'region'>,
+): string | undefined {
+  const { stackName, found } = stack;
+  const { stage } = configuration;
+  const state = found?.StackStatus;
+  if (!found || !state) return undefined;
+  const cloudFormation = (command: string) =>
+    `aws cloudformation ${command} --region ${region} --stack-name ${stackName}`;
+  const rollBack = `npx cdk rollback ${stackName} -c stage=${stage}`;
+  const about = `stack ${stackName} is in state ${state}`;
+  const openUp = cloudFormation('update-termination-protection --no-enable-termination-protection');
+
+  if (isLeftOver(stack, configuration) && state !== 'DELETE_FAILED' && !isChanging(stack)) {
+    const commands = [
+      `npm run ops -- --stage ${stage} smoke remove`,
+      ...(found.EnableTerminationProtection ? [openUp] : []),
+      cloudFormation('delete-stack'),
+    ];
+    return `stack ${stackName} is left over: stages/${stage}.ts asks for it no more, and no deployment deletes it. npx cdk destroy --all would fail at ${stackNameOf(stage, 'Data')}, whose key it imports. Run: ${commands.join(', then: ')}`;
+  }
+  if (settled.includes(state)) return undefined;
+
+  if (state === 'UPDATE_ROLLBACK_COMPLETE') {
+    return `${about}: its last deployment failed and was taken back. ${cloudFormation('describe-stack-events')} says why.`;
+  }
+  if (state === 'ROLLBACK_COMPLETE' || state === 'ROLLBACK_FAILED') {
+    const failed = `${about}: its first deployment failed (${cloudFormation('describe-stack-events')} says why)`;
+    return found.EnableTerminationProtection
+      ? // Of this stack only: without protection in its file, the whole stage would lose it, and its tables theirs.
+        `${failed}, and it cannot be deleted to be made again, because it is protected. Run: ${openUp}. Then the next deployment deletes it and makes it again.`
+      : `${failed}. The next deployment deletes it and makes it again.`;
+  }
+  if (state === 'UPDATE_ROLLBACK_FAILED' || state === 'UPDATE_FAILED' || state === 'CREATE_FAILED') {
+    return `${about}: CloudFormation stopped half-way. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${rollBack}`;
+  }
+  if (state === 'DELETE_FAILED') {
+    return `${about}: something in it could not be deleted. Correct what ${cloudFormation('describe-stack-events')} names, then run: ${cloudFormation('delete-stack')}`;
+  }
+  if (state === 'REVIEW_IN_PROGRESS') {
+    return `${about}: it was prepared and never made. The next deployment goes on with it.`;
+  }
+  return `${about}: a deployment is under way. Wait until it has ended.`;
+}
+
+/** Returns whether CloudFormation is at work on a stack. */
+export function isChanging({ found }: DeployedStack): boolean {
+  const state = found?.StackStatus ?? '';
+  return state.endsWith('_IN_PROGRESS') && state !== 'REVIEW_IN_PROGRESS';
+}
+
+/** Returns whether a stack has ever been deployed. One whose first deployment failed holds nothing. */
+export function isDeployed({ found }: DeployedStack): boolean {
+  return found !== undefined && !neverMade.includes(found.StackStatus ?? '');
+}
+
+const settled = ['CREATE_COMPLETE', 'UPDATE_COMPLETE', 'IMPORT_COMPLETE', 'IMPORT_ROLLBACK_COMPLETE'];
+
+const neverMade = [
+  'REVIEW_IN_PROGRESS',
+  'CREATE_IN_PROGRESS',
+  'CREATE_FAILED',
+  'ROLLBACK_IN_PROGRESS',
+  'ROLLBACK_COMPLETE',
+  'ROLLBACK_FAILED',
+];

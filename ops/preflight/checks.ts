@@ -1,0 +1,31 @@
+import type { StageConfiguration } from '../../lib/config.ts';
+import type { DeployedStack } from '../stage/stage-stacks.ts';
+import type { Aws } from './aws.ts';
+import type { Finding } from './finding.ts';
+import type { Synthesis, Template } from './synthesis.ts';
+
+/** The subject of the checks. A value from AWS is read when it is first asked for, and once. */
+export interface Subject {
+  readonly configuration: StageConfiguration;
+  readonly account: string;
+  readonly region: string;
+  readonly synthesis: Synthesis;
+  readonly stacks: () => Promise<readonly DeployedStack[]>;
+  /** The template of each stack that was ever deployed, but for those that are left over. */
+  readonly deployedTemplates: () => Promise<ReadonlyMap<DeployedStack['name'], Template>>;
+  readonly aws: Omit<Aws, 'caller' | 'stacks' | 'deployedTemplate'>;
+  /** Returns the JSON document at a public URL. @throws where it is not answered with 200. */
+  readonly readJson: (url: string) => Promise<unknown>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The operator says that the stage has no integrators yet: nobody has to be told of a host that goes. */
+  readonly yes: boolean;
+}
+
+/** One check. */
+export interface Check {
+  readonly name: string;
+  /** The permissions that it needs. */
+  readonly needs: readonly string[];
+  readonly check: (subject: Subject) => Finding | Promise<Finding>;
+}

@@ -1,0 +1,184 @@
+import { ownStacks } from '../deployment/latest-deployment.ts';
+import { isDeployed } from '../deployment/stack-states.ts';
+import { type DeployedStack, stackNameOf } from '../stage/stage-stacks.ts';
+import type { Check, Subject } from './checks.ts';
+import { type Finding, ok, problem, unknown } from './finding.ts';
+import { resourcesOf, type Template } from './synthesis.ts';
+
+/** The checks of all that is already there of the stage, and must not be hurt. */
+export const stageChecks: readonly Check[] = [
+  {
+    name: 'roll-backs',
+    needs: ['cloudformation:DescribeStacks', 'cloudformation:ListStackResources', 'lambda:GetAlias'],
+    check: checkRollbacks,
+  },
+  { name: 'protection', needs: ['cloudformation:DescribeStacks'], check: checkProtection },
+  { name: 'owner', needs: ['cloudformation:DescribeStacks'], check: checkOwner },
+  { name: 'other Regions', needs: ['iam:ListRoles'], check: checkOtherRegions },
+  {
+    name: 'left-overs',
+    needs: ['cloudformation:DescribeStacks', 'dynamodb:ListTables', 'sqs:ListQueues'],
+    check: checkLeftOvers,
+  },
+  {
+    name: 'alarm recipients',
+    needs: ['cloudformation:DescribeStacks', 'cloudformation:GetTemplate', 'sns:ListSubscriptionsByTopic'],
+    check: checkRecipients,
+  },
+];
+
+/** A roll-back is for a while: what it took back comes again with the next deployment, unless somebody mended it. */
+async function checkRollbacks(subject: Subject): Promise<Finding> {
+  const { configuration, stacks, aws } = subject;
+  const found = await aws.rolledBack(ownStacks({ configuration, stacks: await stacks() }));
+  if (found.length === 0) return ok('no function is rolled back');
+  const told = found.map(({ function: name, from, to, at, state }) =>
+    state === 'returned' ? `${name} (at ${from} again)` : `${name} (from ${from} to ${to} at ${at})`,
+  );
+  return ok(
+    `the stage is rolled back: ${told.join(', ')}. This deployment publishes a new version of every function and leads all to it: what was wrong must be mended in it`,
+  );
+}
+
+/** A protected stack whose first deployment fails can neither be updated nor deleted, nor can its tables. */
+async function checkProtection(subject: Subject): Promise<Finding> {
+  const { stage, protection, removalPolicy } = subject.configuration;
+  // The stack for smoke tests holds nothing, and is never protected.
+  const missing = (await subject.stacks()).filter(stack => stack.name !== 'Smoke' && !isDeployed(stack));
+  const names = missing.map(({ stackName }) => stackName).join(', ');
+  if (protection && missing.some(({ name }) => name === 'Data')) {
+    return problem(
+      `protection is on before the first deployment of ${names}: if that fails, CloudFormation cannot take away what it made`,
+      `write protection: false into stages/${stage}.ts, deploy, then switch it on and deploy again`,
+    );
+  }
+  if (protection && missing.length > 0) {
+    return ok(
+      `on, and must stay on. If the first deployment of ${names} fails, take the protection off that one stack (aws cloudformation update-termination-protection --no-enable-termination-protection), and deploy again`,
+    );
+  }
+  if (protection) return ok('on');
+  if (removalPolicy === 'destroy') return ok('off, for a stage that is there to be deleted');
+  return ok(
+    missing.length > 0
+      ? 'off, as it must be for the first deployment: switch it on after that'
+      : `off, although the stage keeps data: write protection: true into stages/${stage}.ts`,
+  );
+}
+
+/** Two people who give the same name to a stage would deploy over each other. */
+async function checkOwner(subject: Subject): Promise<Finding> {
+  const { stage, owner } = subject.configuration;
+  const owners = (await subject.stacks()).flatMap(
+    ({ found }) => found?.Tags?.find(({ Key }) => Key === 'owner')?.Value ?? [],
+  );
+  const other = owners.find(found => found !== owner);
+  if (other === undefined) return ok(owner ? `the stage is ${owner}'s` : 'the stage names no owner');
+  return problem(
+    `stage ${stage} in this account belongs to ${other}, and stages/${stage}.ts is ${owner ? `${owner}'s` : "nobody's"}`,
+    `copy stages/${stage}.ts to a stage of another name. If it is the same stage and has another owner now, deploy it: that changes the tag`,
+  );
+}
+
+async function checkOtherRegions({ configuration: { stage }, aws, region }: Subject): Promise<Finding> {
+  const others = (await aws.regionsOfRoles()).filter(found => found !== region);
+  if (others.length === 0) return ok(`no function of stage ${stage} is in another Region`);
+  return problem(
+    `stage ${stage} is deployed in ${others.join(', ')} of this account already`,
+    `a stage is in one Region: copy stages/${stage}.ts to a stage of another name, or delete the other one first`,
+  );
+}
+
+/** Finds what outlived an earlier deployment of that name. It is not taken over: the new stage would begin empty beside it. */
+async function checkLeftOvers(subject: Subject): Promise<Finding> {
+  const { configuration, aws, region } = subject;
+  const { stage, removalPolicy } = configuration;
+  const stacks = await subject.stacks();
+  if (stacks.some(({ found }) => found?.StackStatus?.endsWith('_IN_PROGRESS'))) {
+    return unknown('a deployment is under way: what belongs to the stage is not known before it has ended');
+  }
+  const own = outputsOf(stacks);
+  const [tables, queues] = await Promise.all([
+    aws.tables(`${stackNameOf(stage, 'Data')}-`),
+    aws.queues(`${stackNameOf(stage, 'Delivery')}-`),
+  ]);
+  const left = [...tables.names, ...queues].filter(name => !own.includes(name));
+  const looked = tables.isCutOff ? ' among the first 1,000 tables' : '';
+  if (left.length === 0) return ok(`nothing remains of an earlier deployment${looked}`);
+  const names = groups(left.map(name => name.slice(name.lastIndexOf('/') + 1)));
+  const isFirst = stacks.every(stack => !isDeployed(stack));
+  const text = `${left.length} tables and queues remain of an earlier deployment: ${names}`;
+  if (!isFirst || removalPolicy === 'destroy') return ok(`${text}; nobody uses them`);
+  return problem(
+    `${text}. The stage would begin without their data`,
+    `if their data is wanted, do not deploy: docs/runbook.md, "Restoring". If not, delete them and the KMS key described as "Emissor ${stage}: …" in ${region}; or deploy in spite of this finding: they stay as they are`,
+  );
+}
+
+/** Names by their stack, since a stage has a dozen of them: `8 of Emissor-prod-Data (Emissor-prod-Data-Clients…)`. */
+function groups(names: readonly string[]): string {
+  const byStack = Map.groupBy(names, name => name.split('-').slice(0, -2).join('-') || name);
+  return [...byStack]
+    .map(([stack, own]) => `${own.length} of ${stack} (${own[0]}${own.length > 1 ? ', …' : ''})`)
+    .join(', ');
+}
+
+/** CloudFormation does not know whether anybody confirmed, and makes no subscription again that was removed. */
+async function checkRecipients(subject: Subject): Promise<Finding> {
+  const { alarmRecipients } = subject.configuration;
+  const stacks = await subject.stacks();
+  const topicArns = ['PagesTopicArn', 'OperationsTopicArn'].flatMap(name => outputValue(stacks, name) ?? []);
+  if (alarmRecipients.length === 0) return ok('the stage names none: alarms go to who subscribed to its topics');
+  if (topicArns.length === 0) {
+    return ok(`${alarmRecipients.join(', ')} must confirm the e-mails that come with the first deployment`);
+  }
+  const findings = await Promise.all(topicArns.map(topicArn => checkTopic(subject, topicArn)));
+  return findings.find(({ state }) => state !== 'ok') ?? (findings[0] as Finding);
+}
+
+async function checkTopic(subject: Subject, topicArn: string): Promise<Finding> {
+  const { alarmRecipients } = subject.configuration;
+  const subscriptions = await subject.aws.subscriptions(topicArn);
+  const find = (address: string) =>
+    subscriptions.find(({ protocol, endpoint }) => protocol === 'email' && endpoint === address);
+  const deployed = alarmRecipients.filter(address => find(address) !== undefined);
+  const pending = deployed.filter(address => !find(address)?.isConfirmed);
+  const asked = subscribedBy((await subject.deployedTemplates()).get('Data'));
+  const dropped = alarmRecipients.filter(address => asked.includes(address) && find(address) === undefined);
+  if (pending.length > 0) {
+    return problem(
+      `${pending.join(', ')} did not confirm the subscription: no alarm arrives there`,
+      `each confirms by the link in the e-mail of AWS Notifications. Where that is lost: ${subscribe(topicArn)}`,
+    );
+  }
+  if (dropped.length > 0) {
+    return problem(
+      `${dropped.join(', ')} has no subscription any more: AWS drops what nobody confirms, and a deployment does not make it again`,
+      subscribe(topicArn),
+    );
+  }
+  const fresh = alarmRecipients.filter(address => find(address) === undefined);
+  return ok(
+    [
+      ...(deployed.length > 0 ? [`${deployed.join(', ')} confirmed`] : []),
+      ...(fresh.length > 0 ? [`${fresh.join(', ')} gets an e-mail by this deployment, and must confirm it`] : []),
+    ].join('; '),
+  );
+}
+
+function subscribedBy(template: Template | undefined): readonly unknown[] {
+  return resourcesOf(template ?? {}, 'AWS::SNS::Subscription').map(([, { Properties }]) => Properties?.Endpoint);
+}
+
+function subscribe(topicArn: string): string {
+  return `aws sns subscribe --region ${topicArn.split(':')[3]} --topic-arn ${topicArn} --protocol email --notification-endpoint ADDRESS`;
+}
+
+function outputsOf(stacks: readonly DeployedStack[]): readonly string[] {
+  return stacks.flatMap(({ found }) => found?.Outputs ?? []).map(({ OutputValue = '' }) => OutputValue);
+}
+
+function outputValue(stacks: readonly DeployedStack[], name: string): string | undefined {
+  const outputs = stacks.flatMap(({ found }) => found?.Outputs ?? []);
+  return outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+}

@@ -1,0 +1,60 @@
+import { DeleteParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { readParameter } from '../../lambdas/platform/deployment/parameters.ts';
+import { requireOutput, type Target } from '../stage/target.ts';
+
+/** The secrets that the target keeps in Parameter Store, encrypted with its own KMS key. */
+export interface Parameters {
+  /** Returns a secret. Where there is none, it makes one and stores it. */
+  readOrMake(name: string, make: () => string): Promise<string>;
+  /** Stores a secret in place of another. */
+  replace(name: string, value: string): Promise<void>;
+  /** Deletes a secret. One that does not exist counts as deleted. */
+  remove(name: string): Promise<void>;
+}
+
+/** Connects to the target's parameters. */
+export function openParameters(target: Target): Parameters {
+  const ssm = target.connect(SSMClient);
+  return { readOrMake, replace, remove };
+
+  async function readOrMake(name: string, make: () => string): Promise<string> {
+    const found = await readParameter(ssm, name);
+    if (found !== undefined) return found;
+    const value = make();
+    try {
+      await put(name, value, false);
+      return value;
+    } catch (error) {
+      if (!isNamed(error, 'ParameterAlreadyExists')) throw error;
+      return readOrMake(name, make); // somebody else made it meanwhile
+    }
+  }
+
+  function replace(name: string, value: string): Promise<void> {
+    return put(name, value, true);
+  }
+
+  async function remove(name: string): Promise<void> {
+    try {
+      await ssm.send(new DeleteParameterCommand({ Name: name }));
+    } catch (error) {
+      if (!isNamed(error, 'ParameterNotFound')) throw error;
+    }
+  }
+
+  async function put(name: string, value: string, replacesAnother: boolean): Promise<void> {
+    await ssm.send(
+      new PutParameterCommand({
+        Name: name,
+        Value: value,
+        Type: 'SecureString',
+        KeyId: requireOutput(target, 'KeyArn'),
+        Overwrite: replacesAnother,
+      }),
+    );
+  }
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name === name;
+}

@@ -1,0 +1,179 @@
+import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
+import {
+  otherReceiver,
+  ownReceiver,
+  runSmokeTest,
+  type SmokeResult,
+  type TestReceiver,
+} from '../../lambdas/smoke/smoke-test.ts';
+import { type Step, TestEnded } from '../../lambdas/smoke/step-record.ts';
+import { writes } from '../audit/audit.ts';
+import { CliError, describeError } from '../stage/operator.ts';
+import { openQueues } from '../stage/queues.ts';
+import { outputsOfStacks, requireOutput, type Target, type Task } from '../stage/target.ts';
+import { openParameters } from './parameters.ts';
+import {
+  createIdentity,
+  findPrincipals,
+  makeTestIdentity,
+  removeLeftOvers,
+  removePrincipals,
+} from './smoke-principals.ts';
+
+/** The operators' actions about smoke tests. */
+export const actions = {
+  testStage: writes('smoke', testStage, {
+    before: () => ({ account: smokeAccount }),
+    after: ({ result }) => ({ delivery: result.deliveryId }),
+  }),
+  rotateCredentials: writes('smoke rotate-credentials', rotateCredentials, {
+    after: ({ clientId }) => ({ account: smokeAccount, client: clientId }),
+  }),
+  removeAll: writes('smoke remove', removeAll, { after: ({ removed }) => ({ count: removed.length }) }),
+};
+
+/** The options of a test. */
+export interface TestOptions {
+  /** In seconds. */
+  readonly timeout: number;
+  /** Ends the test early; it tidies up all the same. */
+  readonly interruption: AbortSignal;
+  readonly onStep: (step: Step) => void;
+}
+
+/** A test that passed. */
+export interface SmokeReport {
+  /** The target's name in messages. */
+  readonly label: string;
+  readonly result: SmokeResult;
+}
+
+/** The client and the user that the scheduled test uses from now on. */
+export interface RotatedCredentials {
+  readonly clientId: string;
+  readonly username: string;
+  /** The parameter with their secrets. */
+  readonly parameter: string;
+  /** The number of clients and users that were deleted. */
+  readonly removed: number;
+}
+
+/**
+ * Runs a smoke test against the target.
+ *
+ * @throws {CliError} where it failed: at which step, why, and what to look at.
+ */
+async function testStage({ target }: Task, { timeout, interruption, onStep }: TestOptions): Promise<SmokeReport> {
+  const receiver = receiverOf(target);
+  const { time, makeId } = target;
+  const queues = openQueues(target);
+  const ended = new AbortController();
+  const endLimit = time.after(timeout * 1_000, () => ended.abort(new TestEnded(`not done after ${timeout} s`)));
+  const interrupt = () => ended.abort(new TestEnded('interrupted', 'who or what interrupted it, if it was not you'));
+  interruption.addEventListener('abort', interrupt, { once: true });
+  if (interruption.aborted) interrupt();
+  try {
+    const result = await runSmokeTest(
+      {
+        authUrl: requireOutput(target, 'AuthUrl'),
+        baseUrl: requireOutput(target, 'BaseUrl'),
+        fetch,
+        removeLeftOvers: () => removeLeftOvers(target),
+        identity: makeTestIdentity(target),
+        receiver,
+        publish: async (body, accountId) => {
+          await queues.send('EventsQueueUrl', body, accountId);
+        },
+        describeError: error => describeError(error, target.unreachable),
+        onStep,
+        ...time,
+        makeId,
+      },
+      ended.signal,
+    );
+    if (!result.failure) return { label: target.label, result };
+    throw failed(target, result, result.failure);
+  } finally {
+    endLimit();
+    interruption.removeEventListener('abort', interrupt);
+  }
+}
+
+/**
+ * Makes another client and user for the scheduled test, and deletes the ones before. A test that runs at this moment fails.
+ *
+ * @throws {CliError} where the stage has no scheduled test.
+ */
+async function rotateCredentials({ target }: Task): Promise<RotatedCredentials> {
+  const parameter = target.outputs.SmokeCredentialsParameter;
+  if (parameter === undefined) {
+    throw new CliError(
+      `${target.label} tests itself on no schedule: set smokeSchedule in its file, and deploy it first.`,
+    );
+  }
+  const identity = await createIdentity(target, 'standing');
+  await openParameters(target).replace(parameter, JSON.stringify(identity));
+  const { clientId, username } = identity;
+  const { clients, users } = await findPrincipals(target, 'standing');
+  const removed = await removePrincipals(target, {
+    clients: clients.filter(client => client.clientId !== clientId),
+    users: users.filter(user => user.email !== username),
+  });
+  return { clientId, username, parameter, removed: removed.length };
+}
+
+/**
+ * Removes all that smoke tests keep on a stage: parameters, clients and users. Tests that are under way fail.
+ *
+ * @throws {CliError} where nobody confirmed.
+ */
+async function removeAll({ target, confirm }: Task): Promise<{ readonly removed: readonly string[] }> {
+  await confirm(
+    `This removes the clients, users and parameters of the smoke tests of ${target.label}; a scheduled test fails from then on.`,
+  );
+  // Also of a stack that the stage's file asks for no more: its outputs are none of the target's.
+  const outputs = { ...target.outputs, ...outputsOfStacks(target.deployed?.stacks ?? []) };
+  const { SmokeReceiverKeyParameter, SmokeCredentialsParameter } = outputs;
+  const parameters = [SmokeReceiverKeyParameter, SmokeCredentialsParameter].filter(name => name !== undefined);
+  for (const name of parameters) await openParameters(target).remove(name);
+  const found = await Promise.all([findPrincipals(target, 'standing'), findPrincipals(target, 'temporary')]);
+  const removed = await removePrincipals(target, {
+    clients: found.flatMap(({ clients }) => clients),
+    users: found.flatMap(({ users }) => users),
+  });
+  return { removed: [...parameters, ...removed] };
+}
+
+function failed({ label }: Target, result: SmokeResult, { step, reason, lookAt }: NonNullable<SmokeResult['failure']>) {
+  const { steps, durationMs, deliveryId } = result;
+  return new CliError(
+    `the smoke test of ${label} failed at "${step}" after ${(durationMs / 1_000).toFixed(1)} s: ${reason}. Look at ${lookAt}.`,
+    { passed: false, step, reason, lookAt, durationMs, deliveryId: deliveryId ?? null, steps },
+  );
+}
+
+/** @throws {CliError} where the target has none, or it is one of the service's own hosts. */
+function receiverOf(target: Target): TestReceiver {
+  const { clock, makeId } = target;
+  const own = ['AuthUrl', 'BaseUrl'].map(name => URL.parse(requireOutput(target, name))?.host);
+  const { SmokeReceiverUrl: url, SmokeReceiverKeyParameter: parameter } = target.outputs;
+  if (url === undefined) {
+    throw new CliError(`${target.label} has no receiver for smoke tests: deploy or start this version first.`);
+  }
+  const host = URL.parse(url)?.host;
+  if (host === undefined || own.includes(host)) {
+    throw new CliError(
+      `the receiver of ${target.label} is ${url}, which is Emissor itself: it never delivers to its own hosts. Change smokeReceiverUrl in the stage's file, or leave it out, and deploy.`,
+    );
+  }
+  if (parameter === undefined) return otherReceiver(url, host === localReceiver, makeId);
+  return ownReceiver({
+    url,
+    readSecret: () => openParameters(target).readOrMake(parameter, () => makeId(43)),
+    now: clock.now,
+    makeId,
+  });
+}
+
+/** The receiver of a local run answers with receipts. */
+const localReceiver = 'receiver.example.com';

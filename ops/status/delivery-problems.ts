@@ -1,0 +1,63 @@
+import { isUnread } from '../stage/operator.ts';
+import type { LateCause, LateDeliveries, LateGroup } from './late-deliveries.ts';
+import { counted, opsOf } from './sentences.ts';
+import type { DeliveriesView } from './status-deliveries.ts';
+import type { Facts } from './status-facts.ts';
+
+/** Finds deliveries that are late, failed or held, each account and event or each state in a sentence with what to do. */
+export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries' | 'stage'>): readonly string[] {
+  if (isUnread(deliveries)) return [];
+  const list = `${opsOf(stage)} deliveries list`;
+  return [
+    ...lateDeliveries(deliveries.late, opsOf(stage)),
+    ...endedDeliveries(deliveries, 'failed', `${list} --state falhou`),
+    ...endedDeliveries(deliveries, 'held', `${list} --state retida`),
+  ];
+}
+
+function lateDeliveries({ groups }: LateDeliveries, ops: string): readonly string[] {
+  const sentences = groups.slice(0, mostNamed).map(group => lateGroup(group, ops));
+  const others = groups.length - sentences.length;
+  if (others > 0) {
+    const number = counted(others, 'more account and event has', 'more accounts and events have');
+    sentences.push(`${number} late deliveries: --json has them.`);
+  }
+  return sentences;
+}
+
+/** Accounts and events whose late deliveries are told in a sentence each. */
+const mostNamed = 5;
+
+function lateGroup({ account, event, cause, count, isCutOff, since, first }: LateGroup, ops: string): string {
+  const number = count === null ? 'deliveries not counted yet' : counted(count, 'delivery', 'deliveries');
+  const next =
+    cause === 'replay'
+      ? `replay ${first} does not go on. docs/runbook.md, "RetriesLate"`
+      : `${ops} deliveries show ${first} shows the first`;
+  return `${atLeast(isCutOff)}${number} of account ${account} for ${event} ${whyLate[cause]} ${since}: ${next}.`;
+}
+
+function atLeast(isCutOff: boolean): string {
+  return isCutOff ? 'at least ' : '';
+}
+
+const whyLate: Readonly<Record<LateCause, string>> = {
+  'own fault': 'stopped by a fault of our own and tried again at',
+  overdue: 'overdue since',
+  'slow queue': 'overdue in the slow queue since',
+  'no slot': 'waiting for a slot of their slow webhook, which gives none since',
+  replay: 'waiting in a replay since',
+};
+
+/** Counts the deliveries in a state, and names the webhook that has most of them. */
+function endedDeliveries(view: DeliveriesView, state: 'failed' | 'held', command: string): readonly string[] {
+  const found = view[state];
+  const [most] = found;
+  if (!most) return [];
+  const { account, event } = most;
+  const total = found.reduce((sum, { count }) => sum + count, 0);
+  const number = `${atLeast(view.isCutOff)}${counted(total, `${state} delivery`, `${state} deliveries`)}`;
+  return [
+    `${number}, ${most.count} of account ${account} for ${event}: ${command} --account ${account} --event ${event}.`,
+  ];
+}

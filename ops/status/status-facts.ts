@@ -1,0 +1,212 @@
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import { keyState, nextRotation } from '../../lambdas/auth/keys/rotation-plan.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
+import { keyKinds } from '../../lambdas/platform/keyring.ts';
+import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
+import { wireReasons } from '../../lambdas/webhooks/representation.ts';
+import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { ownStacks } from '../deployment/latest-deployment.ts';
+import { readLiveFunctions } from '../deployment/live-functions.ts';
+import { findRolledBack, type RolledBack } from '../deployment/rolled-back.ts';
+import { readAges, readAlarms } from '../stage/cloudwatch.ts';
+import { describeError, type Part, type ShowProgress } from '../stage/operator.ts';
+import { readDepth } from '../stage/queues.ts';
+import type { DeployedStack } from '../stage/stage-stacks.ts';
+import { openKeyring, openUsers, openWebhooks, rotationSettings } from '../stage/stores.ts';
+import { requireOutput, type Target } from '../stage/target.ts';
+import { readDeliveries } from './status-deliveries.ts';
+
+/** The state of all that is deployed. A part that could not be read says why: the others are there all the same. */
+export type Facts = Awaited<ReturnType<typeof readFacts>>;
+
+/** One stack; its state is that in CloudFormation, `null` where it is missing. */
+export type StackView = ReturnType<typeof viewStack>;
+
+/** One queue; the age of its oldest message is `null` where there is none, or it is not known. */
+export type QueueView = Awaited<ReturnType<typeof readQueues>>[number];
+
+/** The webhooks that are suspended or failing. */
+export type WebhooksView = Awaited<ReturnType<typeof readWebhooks>>;
+
+/** The users whose deletion is not complete. */
+export type UsersView = Awaited<ReturnType<typeof readUsers>>;
+
+/** The keys of one kind, and when the daily rotation makes the next one: `null` once it is made. */
+export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
+
+/** Reads what is deployed of a target, and how it does. It writes nothing, and its reads are bounded. */
+export async function readFacts(target: Target, progress: ShowProgress) {
+  progress('Reading queues, alarms, webhooks, deliveries, users and keys');
+  const { deployed } = target;
+  const [tables, rolledBack, queues, alarms, webhooks, deliveries, users, keys] = await Promise.all([
+    attempt(() => readTables(target)),
+    attempt(() => readRolledBack(target)),
+    attempt(() => readQueues(target)),
+    attempt(() => readAlarms(target)),
+    attempt(() => readWebhooks(target)),
+    attempt(() => readDeliveries(target, target.clock.now())),
+    attempt(() => readUsers(target)),
+    attempt(() => readKeys(target)),
+  ]);
+  // Where AWS told of stacks it can be reached. A run of this machine that tells nothing has ended.
+  if (!deployed && [queues, webhooks, keys].every(part => part.failure !== undefined)) throw queues.failure;
+  return {
+    target: target.label,
+    /** `null` for a local run, and for an outputs file, which tell of no stage. */
+    stage: deployed?.configuration.stage ?? null,
+    region: target.outputs.Region ?? null,
+    account: deployed?.account ?? null,
+    /** The version of this checkout. */
+    checkout: packageJson.version,
+    stacks: deployed ? deployed.stacks.map(viewStack) : null,
+    tables: tables.part,
+    rolledBack: rolledBack.part,
+    queues: queues.part,
+    alarms: alarms.part,
+    webhooks: webhooks.part,
+    deliveries: deliveries.part,
+    users: users.part,
+    keys: keys.part,
+  };
+
+  async function attempt<Value>(read: () => Promise<Value>): Promise<{ part: Part<Value>; failure?: unknown }> {
+    try {
+      return { part: await read() };
+    } catch (failure) {
+      return { part: { unread: describeError(failure, target.unreachable) }, failure };
+    }
+  }
+}
+
+function viewStack({ stackName, found }: DeployedStack) {
+  return {
+    name: stackName,
+    state: found?.StackStatus ?? null,
+    version: found?.Outputs?.find(output => output.OutputKey === 'ServiceVersion')?.OutputValue ?? null,
+    updatedAt: (found?.LastUpdatedTime ?? found?.CreationTime)?.toISOString() ?? null,
+    terminationProtection: found?.EnableTerminationProtection ?? false,
+  };
+}
+
+/** Reads the deletion protection of the tables that a stage has. On this machine nothing is protected. */
+async function readTables(target: Target) {
+  if (!target.deployed) return [];
+  const names = tableOutputs.flatMap(output => target.outputs[output] ?? []);
+  if (names.length === 0) requireOutput(target, 'ClientsTable');
+  return Promise.all(
+    names.map(async name => {
+      const { Table } = await target.documents().send(new DescribeTableCommand({ TableName: name }));
+      return { name, deletionProtection: Table?.DeletionProtectionEnabled ?? false };
+    }),
+  );
+}
+
+/** Reads which functions are rolled back. On this machine each has one version. */
+async function readRolledBack({ deployed, connect }: Target): Promise<readonly RolledBack[]> {
+  if (!deployed) return [];
+  return findRolledBack(await readLiveFunctions(connect, ownStacks(deployed)));
+}
+
+async function readQueues(target: Target) {
+  const urls = Object.entries(queueOutputs).map(([queue, output]) => ({ queue, url: requireOutput(target, output) }));
+  const [depths, ages] = await Promise.all([
+    Promise.all(urls.map(({ url }) => readDepth(target, url))),
+    target.deployed
+      ? readAges(
+          target,
+          urls.map(({ url }) => url.slice(url.lastIndexOf('/') + 1)),
+        )
+      : [],
+  ]);
+  return depths.map((depth, index) => ({
+    queue: urls[index]?.queue ?? '',
+    ...depth,
+    oldestSeconds: ages[index] ?? null,
+  }));
+}
+
+async function readWebhooks(target: Target) {
+  const { found, read, isCutOff } = await openWebhooks(target).listTroubled();
+  const about = ({ accountId: account, eventName: event }: Webhook | Hold) => ({ account, event });
+  const oldestFirst = <View extends { readonly since: string }>(views: View[]) =>
+    views.sort((one, other) => (one.since < other.since ? -1 : 1));
+  return {
+    read,
+    isCutOff,
+    suspended: oldestFirst(
+      found.flatMap(webhook => {
+        if (!('webhookId' in webhook))
+          return { ...about(webhook), reason: wireReasons.operator, since: isoTime(webhook.since) };
+        if (webhook.status !== 'suspended') return [];
+        const { suspensionReason, updatedAt } = webhook;
+        return {
+          ...about(webhook),
+          reason: suspensionReason && wireReasons[suspensionReason],
+          since: isoTime(updatedAt),
+        };
+      }),
+    ),
+    failing: oldestFirst(
+      found.flatMap(webhook =>
+        'webhookId' in webhook && webhook.status === 'active' && webhook.failingSince !== undefined
+          ? { ...about(webhook), since: isoTime(webhook.failingSince) }
+          : [],
+      ),
+    ),
+  };
+}
+
+/** Reads whose deletion began and is not complete: nothing changes them after that. */
+async function readUsers(target: Target) {
+  const { found, read, isCutOff } = await openUsers(target).listBeingDeleted();
+  const beingDeleted = found.map(({ userId, accountId: account, updatedAt }) => ({
+    userId,
+    account,
+    since: isoTime(updatedAt),
+  }));
+  return { read, isCutOff, beingDeleted };
+}
+
+async function readKeys(target: Target) {
+  const { policies } = rotationSettings(target);
+  const keyring = openKeyring(target);
+  const now = target.clock.now();
+  return Promise.all(
+    keyKinds.map(async kind => {
+      const keys = await keyring.list(kind);
+      const inState = (state: string) => keys.find(key => keyState(key, keys, now) === state);
+      const next = inState('next');
+      const due = nextRotation(keys, policies[kind]);
+      return {
+        kind,
+        keys: keys.length,
+        activeSince: isoOrNull(inState('active')?.activeFrom),
+        nextMadeAt: next ? null : isoOrNull(due?.dueAt),
+        nextActiveFrom: isoOrNull(next ? next.activeFrom : due?.activeFrom),
+      };
+    }),
+  );
+}
+
+function isoOrNull(moment: number | undefined): string | null {
+  return moment === undefined ? null : isoTime(moment);
+}
+
+const queueOutputs = {
+  events: 'EventsQueueUrl',
+  retry: 'RetryQueueUrl',
+  slow: 'SlowQueueUrl',
+  'dead letters': 'DeadLetterQueueUrl',
+};
+
+const tableOutputs = [
+  'ClientsTable',
+  'UsersTable',
+  'CredentialsTable',
+  'SessionsTable',
+  'LockoutsTable',
+  'WebhooksTable',
+  'DeliveriesTable',
+  'KeyringTable',
+];

@@ -1,0 +1,174 @@
+import type { Command } from 'commander';
+import { lines, makeShape, type Report } from '../command-line/report.ts';
+import type { Run } from '../command-line/run.ts';
+import type { RolledBack } from '../deployment/rolled-back.ts';
+import { isUnread, type Part } from '../stage/operator.ts';
+import type { LateGroup } from './late-deliveries.ts';
+import type { Status } from './status.ts';
+import type { DeliveriesView } from './status-deliveries.ts';
+import type { KeysView, QueueView, StackView, UsersView, WebhooksView } from './status-facts.ts';
+
+/** Adds `status`. */
+export function addStatus(program: Command, run: Run): void {
+  program
+    .command('status')
+    .description(
+      'what is deployed, and how it does: stacks, roll-backs, queues, alarms, webhooks, failed and late deliveries, users being deleted, keys',
+    )
+    .addHelpText('after', examples)
+    .action(run(actions, all => all.readStatus, reportStatus));
+}
+
+const actions = () => import('./status.ts');
+
+const examples = `
+It only reads, and ends with 0 whatever it finds: "problems" in its JSON says what needs somebody. What it may not read it
+leaves out, and says so. Of the webhooks and the users it reads the first 10 MiB; "webhooks list" and "users list" read all.
+Of the deliveries it counts some 50,000 that are not delivered; "deliveries list" counts all. It shows those that are late by
+three minutes by account, event and cause, among 4,000 whose turn is next and all that wait for a slot or in a replay, and says
+where there are more.
+
+Examples:
+  npm run ops -- status
+  npm run ops -- --stage prod status
+  npm run --silent ops -- --stage prod --json status`;
+
+/** Returns the status as text for people and as JSON for programs. */
+function reportStatus(status: Status): Report {
+  const { target, region, account, stacks, checkout } = status;
+  const where = [region && `in ${region}`, account && `of account ${account}`].filter(Boolean).join(' ');
+  const isThere = stacks === null || stacks.some(({ state }) => state !== null);
+  const sections = [
+    `${target}${where && ` ${where}`}; this checkout is version ${checkout}`,
+    ...(stacks ? [stackShape.table(stacks, '')] : []),
+    ...(isThere ? reportParts(status) : []),
+    status.problems.length === 0
+      ? 'Nothing needs you.'
+      : `What needs you:\n${status.problems.map(problem => `- ${problem}`).join('\n')}`,
+  ];
+  return { json: status, text: sections.join('\n\n') };
+}
+
+function reportParts(status: Status): readonly string[] {
+  return [
+    ...(status.stacks
+      ? [
+          section('Tables', status.tables, tables => {
+            const isProtected = tables.filter(({ deletionProtection }) => deletionProtection).length;
+            return `${isProtected} of ${tables.length} protected from deletion`;
+          }),
+        ]
+      : []),
+    ...(status.stacks
+      ? [section('Roll-backs', status.rolledBack, found => rolledBackShape.table(found, 'no function is rolled back'))]
+      : []),
+    section('Queues', status.queues, queues => queueShape.table(queues, 'none')),
+    section('Alarms', status.alarms, ({ total, isCutOff, ringing }) => {
+      const looked = isCutOff ? `the first ${total}` : `${total}`;
+      if (ringing.length === 0) return `none of ${looked} rings`;
+      return lines(ringing.map(({ name, since, description }) => [name, `since ${since ?? '?'}: ${description}`]));
+    }),
+    section('Webhooks', status.webhooks, reportWebhooks),
+    section('Deliveries', status.deliveries, reportDeliveries),
+    section('Users', status.users, reportUsers),
+    section('Keys', status.keys, keys => keyShape.table(keys, 'none')),
+  ];
+}
+
+function section<Value>(title: string, part: Part<Value>, report: (value: Value) => string): string {
+  return `${title}\n${isUnread(part) ? `could not be read: ${part.unread}` : report(part)}`;
+}
+
+function reportWebhooks({ read, isCutOff, suspended, failing }: WebhooksView): string {
+  const looked = isCutOff ? `the first ${read}; there are more ("webhooks list" reads all)` : `${read}`;
+  const rows: readonly WebhookRow[] = [
+    ...suspended.map(({ reason, ...webhook }) => ({ ...webhook, what: `suspended (${reason ?? 'unknown'})` })),
+    ...failing.map(webhook => ({ ...webhook, what: 'failing' })),
+  ];
+  const shown = rows.slice(0, mostRows);
+  return [
+    `${suspended.length} suspended and ${failing.length} failing of ${looked}`,
+    ...(rows.length > 0 ? [webhookShape.table(shown, '')] : []),
+    ...(rows.length > shown.length ? [`… and ${rows.length - shown.length} more (--json has them)`] : []),
+  ].join('\n');
+}
+
+function reportDeliveries({ failed, held, late, looked, isCutOff }: DeliveriesView): string {
+  const sum = (found: readonly { readonly count: number }[]) => found.reduce((total, { count }) => total + count, 0);
+  const among = isCutOff
+    ? `the first ${looked} that are not delivered; there are more`
+    : `${looked} that are not delivered`;
+  const shown = late.groups.slice(0, mostRows);
+  return [
+    `${sum(failed)} failed and ${sum(held)} held of ${among}`,
+    ...(late.isCutOff ? ['not all that waits could be read: more may be late'] : []),
+    ...(shown.length > 0 ? [lateShape.table(shown, '')] : []),
+    ...(late.groups.length > shown.length ? [`… and ${late.groups.length - shown.length} more (--json has them)`] : []),
+  ].join('\n');
+}
+
+function reportUsers({ read, isCutOff, beingDeleted }: UsersView): string {
+  const looked = isCutOff ? `the first ${read}; there are more ("users list" reads all)` : `${read}`;
+  const ids = beingDeleted.slice(0, mostRows).map(({ userId }) => userId);
+  return [`${beingDeleted.length} being deleted of ${looked}`, ...ids].join('\n');
+}
+
+const stackShape = makeShape<StackView>([
+  { heading: 'stack', value: ({ name }) => name },
+  { heading: 'state', value: ({ state }) => state ?? 'missing' },
+  { heading: 'version', value: ({ version }) => version },
+  { heading: 'updated', value: ({ updatedAt }) => updatedAt },
+  { heading: 'protected', value: ({ terminationProtection }) => (terminationProtection ? 'yes' : 'no') },
+]);
+
+const rolledBackShape = makeShape<RolledBack>([
+  { heading: 'function', value: ({ function: name }) => name },
+  { heading: 'state', value: ({ state }) => state },
+  { heading: 'from', value: ({ from }) => from },
+  { heading: 'to', value: ({ to }) => to },
+  { heading: 'since', value: ({ at }) => at },
+]);
+
+const queueShape = makeShape<QueueView>([
+  { heading: 'queue', value: ({ queue }) => queue },
+  { heading: 'waiting', value: ({ waiting }) => waiting },
+  { heading: 'in flight', value: ({ inFlight }) => inFlight },
+  { heading: 'delayed', value: ({ delayed }) => delayed },
+  { heading: 'oldest', value: ({ oldestSeconds }) => (oldestSeconds === null ? '-' : `${oldestSeconds} s`) },
+]);
+
+interface WebhookRow {
+  readonly account: string;
+  readonly event: string;
+  readonly what: string;
+  readonly since: string | null;
+}
+
+const webhookShape = makeShape<WebhookRow>([
+  { heading: 'account', value: ({ account }) => account },
+  { heading: 'event', value: ({ event }) => event },
+  { heading: 'what', value: ({ what }) => what },
+  { heading: 'since', value: ({ since }) => since },
+]);
+
+const lateShape = makeShape<LateGroup>([
+  { heading: 'account', value: ({ account }) => account },
+  { heading: 'event', value: ({ event }) => event },
+  { heading: 'why late', value: ({ cause }) => cause },
+  { heading: 'deliveries', value: ({ count, isCutOff }) => (count === null ? '?' : `${count}${isCutOff ? '+' : ''}`) },
+  { heading: 'since', value: ({ since }) => since },
+]);
+
+const keyShape = makeShape<KeysView>([
+  { heading: 'kind', value: ({ kind }) => kind },
+  { heading: 'keys', value: ({ keys }) => keys },
+  { heading: 'in use since', value: ({ activeSince }) => activeSince },
+  {
+    heading: 'next key made',
+    value: ({ nextMadeAt, nextActiveFrom }) => nextMadeAt ?? (nextActiveFrom === null ? '-' : 'already'),
+  },
+  { heading: 'next key in use', value: ({ nextActiveFrom }) => nextActiveFrom },
+]);
+
+/** Rows of a table that the text shows. */
+const mostRows = 20;

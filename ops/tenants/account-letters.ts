@@ -1,0 +1,46 @@
+import type { ShowProgress } from '../stage/operator.ts';
+import { copyKey, type Queues } from '../stage/queues.ts';
+
+/** Dead letters of an account, copies counted once, and about how many letters others had in flight: some may be the account's. */
+export interface DeletedLetters {
+  readonly deadLetters: number;
+  readonly inFlight: number;
+}
+
+/** Deletes the dead letters that name an account. Those that others look at meanwhile stay. */
+export async function deleteLetters(
+  queues: Pick<Queues, 'deadLetters' | 'countInFlight' | 'remove'>,
+  account: string,
+  progress: ShowProgress,
+): Promise<DeletedLetters> {
+  const deleted = new Set<string>();
+  const before = await queues.countInFlight();
+  for await (const letter of queues.deadLetters(Number.POSITIVE_INFINITY)) {
+    if (!namesAccount(letter.body, account)) continue;
+    await queues.remove(letter);
+    deleted.add(copyKey(letter));
+    progress(`${deleted.size} dead letters deleted`);
+  }
+  return { deadLetters: deleted.size, inFlight: Math.max(before, await queues.countInFlight()) };
+}
+
+/**
+ * Returns whether a message is of an account: an event, also in the envelope of SNS or EventBridge, or a later attempt. An event says so
+ * by its `id_conta` alone, whatever else it has.
+ */
+function namesAccount(body: string, account: string): boolean {
+  const message = parseObject(body);
+  if (typeof message.id_conta === 'string') return message.id_conta === account;
+  return [message, message.detail, parseObject(message.Message)].some(value => {
+    const { id_conta, accountId } = Object(value);
+    return id_conta === account || accountId === account;
+  });
+}
+
+function parseObject(json: unknown): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(String(json)));
+  } catch {
+    return {};
+  }
+}

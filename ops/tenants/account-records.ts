@@ -1,0 +1,131 @@
+import { readNotedUses } from '../../lambdas/auth/principals/secret-use.ts';
+import { parseSession } from '../../lambdas/auth/sessions/session.ts';
+import type { Delivery } from '../../lambdas/delivery/delivery.ts';
+import { makeReadWithoutWebhook } from '../../lambdas/delivery/intake/without-webhook.ts';
+import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
+import { replaysId } from '../../lambdas/delivery/replay/replay-store.ts';
+import { toDeliveryDetail } from '../../lambdas/delivery/representation.ts';
+import { headKey } from '../../lambdas/delivery/store/head-key.ts';
+import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
+import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
+import { inBatches } from '../../lambdas/platform/in-batches.ts';
+import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
+import { toWebhookRecord } from '../../lambdas/webhooks/representation.ts';
+import { EVENT_NAMES, type Webhook } from '../../lambdas/webhooks/webhook.ts';
+import { openClients, openDeliveries, openLockout, openWebhooks } from '../stage/stores.ts';
+import type { Target } from '../stage/target.ts';
+import type { AccountItems } from './account-items.ts';
+import type { ExportedKind } from './item-kinds.ts';
+
+/** Reads the records of each kind. */
+type RecordReaders = Readonly<Record<ExportedKind, () => AsyncGenerator<object>>>;
+
+/**
+ * Makes the readers of what an account's export shows of each kind: no hash and no secret.
+ *
+ * @param exported - the ids of the deliveries that are left out; those that are read are added.
+ */
+export function makeRecordReaders(target: Target, items: AccountItems, exported: Set<string>): RecordReaders {
+  const { account, table } = items;
+  const dynamo = target.dynamo;
+  const [users, clients] = [once(items.listUsers), once(items.listClients)];
+  return {
+    /**
+     * A delivery that moves from one list to the other meanwhile is found in the one that is read later: a retry that succeeds moves it
+     * to what is delivered, and a resend moves it back.
+     */
+    deliveries: async function* readDeliveries() {
+      const { read, readAnswers } = openDeliveries(target);
+      for await (const ids of inBatches(items.deliveryIds(['others', 'delivered', 'others']), readSize)) {
+        for (const delivery of await read(ids.filter(id => !exported.has(id)))) {
+          exported.add(delivery.id);
+          yield shownDelivery(await readAnswers(delivery));
+        }
+      }
+    },
+
+    clients: async function* readClients() {
+      for (const { secrets: _, droppedSecrets: __, ...client } of await clients()) yield client;
+    },
+
+    secretUses: async function* readSecretUses() {
+      for (const client of await clients()) {
+        for (const { madeAt, lastUsedOn } of await readNotedUses(dynamo, table('Lockouts'), client)) {
+          yield { clientId: client.clientId, madeAt: isoTime(madeAt), lastUsedOn };
+        }
+      }
+    },
+
+    users: async function* readUsers() {
+      yield* await users();
+    },
+
+    sessions: async function* readSessions() {
+      for (const { userId } of await users()) {
+        for await (const item of items.sessionsOf(userId)) yield { ...parseSession(item) };
+      }
+    },
+
+    failedLogins: async function* readFailedLogins() {
+      const clientIds = (await openClients(target).listClients()).map(({ clientId }) => clientId);
+      const lockout = openLockout(target);
+      for (const { userId, email } of await users()) {
+        const failures = await lockout.findFailures(email, clientIds);
+        if (failures.clients.length > 0) yield { userId, ...failures };
+      }
+    },
+
+    webhooks: async function* readWebhooks() {
+      yield* (await openWebhooks(target).listOf(account)).map(webhook => shownWebhook(webhook, target.clock.now()));
+    },
+
+    slowness: async function* readSlowness() {
+      const ids = EVENT_NAMES.map(eventName => slownessId({ accountId: account, eventName }));
+      const found = await batchGet(
+        dynamo,
+        ids.map(id => headKey(table('Deliveries'), id)),
+      );
+      for (const item of found) if (item) yield withoutPlace(item);
+    },
+
+    eventsWithoutWebhook: async function* readEventsWithoutWebhook() {
+      const read = makeReadWithoutWebhook({ dynamo, table: table('Deliveries'), now: target.clock.now });
+      for (const [evento, moment] of await read(account)) yield { evento, ultimo_em: isoTime(moment) };
+    },
+
+    replays: async function* readReplays() {
+      for (const eventName of EVENT_NAMES) {
+        const found = await items.itemsOf(replaysId({ accountId: account, eventName }));
+        for (const item of found) yield { eventName, ...withoutPlace(item) };
+      }
+    },
+  };
+}
+
+/** The deliveries that one read takes at once. */
+const readSize = 100;
+
+function once<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  let value: Promise<Value> | undefined;
+  return function readOnce() {
+    value ??= read();
+    return value;
+  };
+}
+
+/** Returns a webhook as its account sees it, or an operator's suspension of the next one. */
+function shownWebhook(webhook: Webhook | Hold, now: number): object {
+  if ('webhookId' in webhook) return toWebhookRecord(webhook, undefined, now);
+  return { evento: webhook.eventName, suspended: isoTime(webhook.since) };
+}
+
+/** Returns a delivery as its account sees it, with its event. */
+function shownDelivery(delivery: Delivery): object {
+  return { evento: delivery.eventName, ...toDeliveryDetail(delivery) };
+}
+
+/** Returns what an item says, without where it stands in the table and its indexes. */
+function withoutPlace({ id: _, part: __, dueShard: ___, dueAt: ____, ttl: _____, ...said }: Item): object {
+  return said;
+}

@@ -1,0 +1,176 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { headPart } from '../../lambdas/delivery/store/head-key.ts';
+import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
+import { looks, writes } from '../audit/audit.ts';
+import { lookedAt } from '../stage/looked-at.ts';
+import { CliError } from '../stage/operator.ts';
+import { openQueues } from '../stage/queues.ts';
+import { openLockout, openSessions, openUsers, openWebhooks } from '../stage/stores.ts';
+import { requireOutput, type Task } from '../stage/target.ts';
+import { type AccountItems, openAccountItems } from './account-items.ts';
+import { deliveryKeysOf, ownKeysOf } from './account-keys.ts';
+import { type DeletedLetters, deleteLetters } from './account-letters.ts';
+import { makeRecordReaders } from './account-records.ts';
+import { eraseClient } from './erase-client.ts';
+import { eraseUser } from './erase-user.ts';
+import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
+import { resumeExport } from './partial-export.ts';
+import { countDeleted } from './users.ts';
+
+/** The operators' actions on all that is kept of an account. */
+export const actions = {
+  exportAccount: looks('accounts export', exportAccount, { before: (_task, account) => ({ account }) }),
+  deleteAccount: writes('accounts delete', deleteAccount, { before: (_task, account) => ({ account }) }),
+};
+
+/** The number of records of each kind that were exported. */
+export type ExportedCounts = Readonly<Record<ExportedKind, number>>;
+
+/** The number of things that were found and deleted. */
+export interface DeletedCounts {
+  readonly clients: number;
+  readonly users: number;
+  readonly sessions: number;
+  readonly webhooks: number;
+  readonly deliveries: number;
+  /** Addresses that were claimed for users who were never made. */
+  readonly claimedAddresses: number;
+}
+
+/** The counts of a deletion, dead letters among them. */
+export interface DeletedAccount extends DeletedCounts, DeletedLetters {}
+
+/**
+ * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. Password
+ * hashes, secrets and dead letters are not in it. The file gets its name when it is whole. Until then it is FILE.TABLE.ACCOUNT.partial:
+ * a run that was ended half-way is repeated, and goes on with the deliveries that are not in it yet.
+ *
+ * @throws {CliError} when the file cannot be written, or there is nothing of the account.
+ */
+async function exportAccount({ target, progress, warn }: Task, account: string, file: string): Promise<ExportedCounts> {
+  // Another stage may have an account of that name.
+  const partial = `${file}.${requireOutput(target, 'DeliveriesTable')}.${account}.partial`;
+  const exported = await resumeExport(partial);
+  const kinds = kindsWith('exportedAs');
+  const counts = Object.fromEntries(kinds.map(kind => [kind, 0])) as Record<ExportedKind, number>;
+  counts.deliveries = exported.size;
+  const readers = makeRecordReaders(target, openAccountItems(target, account), exported);
+  const output = createWriteStream(partial, { mode: 0o600, flags: 'a' });
+  const failed = once(output, 'error').then(([error]: readonly NodeJS.ErrnoException[]) => {
+    throw new CliError(`${partial} cannot be written (${error?.code}).`);
+  });
+
+  async function write(kind: ExportedKind, record: object): Promise<void> {
+    counts[kind] += 1;
+    progress(`${counts.deliveries} deliveries, ${counts.sessions} sessions exported`);
+    const line = `${JSON.stringify({ type: itemKinds[kind].exportedAs, ...record })}\n`;
+    if (!output.write(line)) await Promise.race([once(output, 'drain'), failed]);
+  }
+
+  async function writeAll(): Promise<void> {
+    // The deliveries stand first: a repeated run goes on with them.
+    for (const kind of kinds) for await (const record of readers[kind]()) await write(kind, record);
+    output.end();
+    await once(output, 'finish');
+  }
+
+  try {
+    await Promise.race([writeAll(), failed]);
+    if (Object.values(counts).every(count => count === 0)) throw nothingOf(account);
+    await rename(partial, file);
+  } catch (error) {
+    output.destroy();
+    if (counts.deliveries === 0) await rm(partial, { force: true });
+    else warn(`${counts.deliveries} deliveries are in ${partial}: the same command goes on with the others`);
+    throw error;
+  }
+  return counts;
+}
+
+/**
+ * Deletes all that is kept of an account: the kinds of `item-kinds.ts`, and the dead letters that name it. Users are shut out first and
+ * deleted last, so that a run that was killed is repeated. What consumers have in hand meanwhile may still be written: it goes on until
+ * nothing is found.
+ *
+ * @throws {CliError} when nobody confirmed, or there is nothing of the account.
+ */
+async function deleteAccount({ target, progress, confirm }: Task, account: string): Promise<DeletedAccount> {
+  const items = openAccountItems(target, account);
+  const [found, clients, webhooks] = [
+    await items.listUsers(),
+    await items.listClients(),
+    await openWebhooks(target).listOf(account),
+  ];
+  const what = `${found.length} users, ${clients.length} clients, ${webhooks.length} webhooks, and all deliveries and dead letters`;
+  await confirm(`This deletes account ${account} of ${target.label} for good: ${what}.`);
+
+  const users = openUsers(target);
+  for (const { userId } of found) await users.beginDeletion(userId);
+  let clientsDeleted = 0;
+  for (const { clientId } of await items.listClients()) {
+    if (await eraseClient(target, clientId, account)) clientsDeleted += 1;
+  }
+  await deleteOwn(target, items);
+  const deliveries = await deleteDeliveries(target, items, progress);
+  const deleted = await deleteUsers({ target, progress }, items);
+  await deleteOwn(target, items); // a consumer may have noted slowness meanwhile
+  const { deadLetters, inFlight } = await deleteLetters(openQueues(target), account, progress);
+  const counts = { clients: clientsDeleted, webhooks: webhooks.length, deliveries, ...deleted, deadLetters };
+  if (Object.values(counts).every(count => count === 0)) throw nothingOf(account, inFlight);
+  return { ...counts, inFlight };
+}
+
+async function deleteOwn(target: Task['target'], items: AccountItems): Promise<void> {
+  for (const keys of Object.values(ownKeysOf(items))) await batchDelete(target.dynamo, keys());
+}
+
+/** Returns how many there were. An attempt that is under way when its delivery is deleted may store its outcome after that. */
+async function deleteDeliveries(
+  target: Task['target'],
+  items: AccountItems,
+  progress: Task['progress'],
+): Promise<number> {
+  let deliveries = 0;
+  let found = 0;
+  async function* keys() {
+    for await (const key of deliveryKeysOf(items)) {
+      found += 1;
+      if (key.key.part === headPart) deliveries += 1;
+      yield key;
+    }
+  }
+  do {
+    if (found > 0) await target.pause(pauseBetweenPasses);
+    found = 0;
+    await batchDelete(target.dynamo, keys(), () => progress(`${deliveries} deliveries deleted`));
+  } while (found > 0);
+  return deliveries;
+}
+
+/** Deletes the users as they are by now: a colleague may have moved one, or given an address to somebody else's user, meanwhile. */
+async function deleteUsers(
+  { target, progress }: Pick<Task, 'target' | 'progress'>,
+  { account, listUsers }: AccountItems,
+): Promise<Pick<DeletedCounts, 'users' | 'sessions' | 'claimedAddresses'>> {
+  const data = { users: openUsers(target), sessions: openSessions(target), lockout: openLockout(target) };
+  const tell = countDeleted(progress, 'sessions');
+  let [users, sessions] = [0, 0];
+  for (const { userId } of await listUsers()) {
+    const erased = await eraseUser(data, userId, count => {
+      sessions += count;
+      tell(count);
+    });
+    if (erased) users += 1;
+  }
+  return { users, sessions, claimedAddresses: await data.users.releaseClaims(account) };
+}
+
+/** An index lags by less. In milliseconds. */
+const pauseBetweenPasses = 1_000;
+
+function nothingOf(account: string, inFlight = 0): CliError {
+  const hint = inFlight === 0 ? '"webhooks list" and "users list" show those there are' : `but ${lookedAt(inFlight)}`;
+  return new CliError(`there is nothing of account "${account}": ${hint}.`);
+}

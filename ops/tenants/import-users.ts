@@ -1,0 +1,245 @@
+import { createReadStream } from 'node:fs';
+import * as z from 'zod';
+import { tokenEnvironment } from '../../lambdas/auth/environment.ts';
+import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
+import { importedKinds, parseImportedHash } from '../../lambdas/auth/principals/imported-hash.ts';
+import { roles, type User } from '../../lambdas/auth/principals/user.ts';
+import type { ImportedUser, UserStore } from '../../lambdas/auth/principals/user-store.ts';
+import { type AuditedTask, writes } from '../audit/audit.ts';
+import { mostListed } from '../audit/audit-log.ts';
+import { readWayBack } from '../deployment/kept-versions.ts';
+import { longestEmail, parseEmailAddress } from '../stage/email-address.ts';
+import { CliError } from '../stage/operator.ts';
+import { openUsers } from '../stage/stores.ts';
+import type { Task } from '../stage/target.ts';
+import { type NumberedLine, readLines } from './import-lines.ts';
+
+/** Takes over users with the password hashes that they have. */
+export const actions = { importUsers: writes('users import', importUsers) };
+
+/** The number of lines by what became of them. */
+export interface Imported {
+  /** Lines that hold anything. */
+  readonly lines: number;
+  readonly created: number;
+  /** Users that the same account has already: nothing of them was changed. */
+  readonly existing: number;
+  /** E-mail addresses of another account. */
+  readonly taken: number;
+  /** Lines that describe no user. */
+  readonly wrong: number;
+  /** Of the users that were created those whose hash is weaker than ours, by kind. */
+  readonly weaker: Readonly<Record<string, number>>;
+}
+
+/**
+ * Imports the users of a file, a JSON object on each line: `email`, `account`, `role`, `password_hash`. It may be repeated: users that are
+ * there stay as they are. Memory does not grow with the file.
+ *
+ * @throws {CliError} when a roll-back would lead to code that cannot judge these hashes, when the file cannot be read, or a line was not
+ * imported. Such lines are warned of by their numbers as they come.
+ */
+async function importUsers({ target, progress, warn, ...audit }: AuditedTask, file: string): Promise<Imported> {
+  const { deployed, connect } = target;
+  if (deployed) await refuseUnjudged(name => readWayBack(connect, deployed, name));
+  const users = openUsers(target);
+  const named = nameCreated(audit);
+  const importUser = (user: ImportedUser) => users.importUser(user, named.add);
+  try {
+    return await importLines({
+      lines: linesOf(file),
+      importUser,
+      progress,
+      warn,
+      pause: () => target.pause(retryPause),
+    });
+  } finally {
+    await named.end();
+  }
+}
+
+/** Names the users that are created for the audit trail: the accounts and the count in its line, the ids in further ones. */
+function nameCreated({ nameDone, nameMore }: Pick<AuditedTask, 'nameDone' | 'nameMore'>) {
+  const accounts = new Set<string>();
+  const users: string[] = [];
+  let written = Promise.resolve();
+  let count = 0;
+  return { add, end };
+
+  function add({ userId, accountId }: User): void {
+    count += 1;
+    if (accounts.size < mostListed) accounts.add(accountId);
+    nameDone({ count, accounts: [...accounts] });
+    users.push(userId);
+    if (users.length === mostListed) writeLine();
+  }
+
+  async function end(): Promise<void> {
+    if (users.length > 0) writeLine();
+    await written;
+  }
+
+  /** One after another: memory does not grow with the file. */
+  function writeLine(): void {
+    const named = users.splice(0);
+    written = written.then(() => nameMore({ users: named }));
+  }
+}
+
+/** After a roll-back to a version that knows no imported hash, these users could not log in. The first version has none before it. */
+export async function refuseUnjudged(readWay: (name: string) => ReturnType<typeof readWayBack>): Promise<void> {
+  const back = await readWay('Token');
+  if (!back || otherHashes.safeParse(back.environment.OTHER_PASSWORD_HASHES).success) return;
+  throw new CliError(
+    `a roll-back would lead the token function to version ${back.version}, which cannot judge imported hashes: deploy a second time with this release or a later one (a change of any setting publishes a version), then import.`,
+  );
+}
+
+/** Imports lines, some of them at once. @throws {CliError} when a line was not imported. */
+export async function importLines({
+  lines,
+  importUser,
+  progress,
+  warn,
+  pause,
+}: Pick<Task, 'progress' | 'warn'> & {
+  readonly lines: AsyncIterable<NumberedLine>;
+  readonly importUser: (user: ImportedUser) => ReturnType<UserStore['importUser']>;
+  /** Waits before a user whose making was begun elsewhere is tried again. */
+  readonly pause: () => Promise<void>;
+}): Promise<Imported> {
+  const weaker: Record<string, number> = {};
+  const counts = { lines: 0, created: 0, existing: 0, taken: 0, wrong: 0, weaker };
+  // One line of an e-mail address at a time: the second of two is judged by what the first wrote.
+  const underWay = new Map<string, Promise<unknown>>();
+  const iterator = lines[Symbol.asyncIterator]();
+  const failures: unknown[] = [];
+
+  async function work(): Promise<void> {
+    while (failures.length === 0) {
+      const { done, value: line } = await iterator.next();
+      if (done === true) return;
+      await importLine(line);
+      counts.lines += 1;
+      if (counts.lines % linesPerProgress === 0) {
+        progress(`${counts.lines} lines read, ${counts.created} users created, ${counts.existing} there already`);
+      }
+    }
+  }
+
+  async function importLine({ number, text }: NumberedLine): Promise<void> {
+    const { user, problem } = parseUserLine(text);
+    if (user === undefined) {
+      counts.wrong += 1;
+      warn(`line ${number}: ${problem}`);
+      return;
+    }
+    const outcome = await inTurn(user);
+    counts[outcome] += 1;
+    if (outcome === 'taken') warn(`line ${number}: a user of another account has this e-mail address.`);
+    if (outcome === 'created') countIfWeak(user);
+  }
+
+  function countIfWeak({ passwordHash }: ImportedUser): void {
+    const { kind, isWeak } = parseImportedHash(passwordHash) ?? {};
+    if (kind !== undefined && isWeak) weaker[kind] = (weaker[kind] ?? 0) + 1;
+  }
+
+  async function inTurn(user: ImportedUser): Promise<'created' | 'existing' | 'taken'> {
+    while (underWay.has(user.email)) await underWay.get(user.email);
+    const importing = importWhenFree(user);
+    underWay.set(user.email, importing);
+    try {
+      return await importing;
+    } finally {
+      underWay.delete(user.email);
+    }
+  }
+
+  /** A run that was killed leaves addresses that are claimed, without a user: they are free a minute after that. */
+  async function importWhenFree(user: ImportedUser): Promise<'created' | 'existing' | 'taken'> {
+    for (;;) {
+      const outcome = await importUser(user);
+      if (outcome !== 'being_made') return outcome;
+      await pause();
+    }
+  }
+
+  // The first failure ends the work of all: nothing is written after the command has ended.
+  await Promise.all(Array.from({ length: atOnce }, () => work().catch(error => failures.push(error))));
+  if (failures.length > 0) throw failures[0];
+  const kinds = Object.entries(weaker).map(([kind, count]) => `${kind}: ${count}`);
+  if (kinds.length > 0) warn(`hashes weaker than ours, until the first login of each user: ${kinds.join(', ')}.`);
+  const failed = counts.taken + counts.wrong;
+  if (failed === 0) return counts;
+  throw new CliError(
+    `${failed} of ${counts.lines} lines were not imported: the warnings name them. Mend them and run it again: what is there stays as it is.`,
+    counts,
+  );
+}
+
+async function* linesOf(file: string): AsyncGenerator<NumberedLine> {
+  try {
+    yield* readLines(createReadStream(file), longestLine);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!/^E[A-Z]+$/.test(code)) throw error;
+    throw new CliError(`${file} cannot be read (${code}): it must be a file with a JSON object on each line.`);
+  }
+}
+
+/** Returns the user that a line describes, or its problem. A problem quotes nothing: a line holds a password hash. */
+export function parseUserLine(text: string | undefined): { readonly user?: ImportedUser; readonly problem?: string } {
+  if (text === undefined) return { problem: `it has over ${longestLine} bytes, or is not UTF-8.` };
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    return { problem: 'it is not JSON: each line is an object of its own.' };
+  }
+  const parsed = lineSchema.safeParse(content);
+  if (parsed.success) {
+    const { email, account: accountId, role, password_hash: passwordHash } = parsed.data;
+    return { user: { email, accountId, role, passwordHash } };
+  }
+  const [issue] = parsed.error.issues;
+  if (issue?.code === 'unrecognized_keys') {
+    return { problem: 'it has another field than "email", "account", "role" and "password_hash".' };
+  }
+  const field = fields.find(name => name === issue?.path[0]);
+  return { problem: field === undefined ? 'it is no JSON object.' : `"${field}" ${rules[field]}.` };
+}
+
+const otherHashes = tokenEnvironment.shape.OTHER_PASSWORD_HASHES;
+
+/** More than any line takes: an address, an account and a hash. In bytes. */
+const longestLine = 4_096;
+
+/** As many as keep the tables busy; each holds one line. */
+const atOnce = 64;
+
+const linesPerProgress = 100;
+
+/** Milliseconds. */
+const retryPause = 1_000;
+
+const fields = ['email', 'account', 'role', 'password_hash'] as const;
+
+const rules: Readonly<Record<(typeof fields)[number], string>> = {
+  email: `must be an e-mail address of at most ${longestEmail} bytes`,
+  account: 'must be an account id: 1 to 64 letters, digits, "_" or "-", and none that is reserved',
+  role: `must be ${roles.join(' or ')}`,
+  password_hash: `must be of one of these kinds: ${importedKinds.join(', ')}`,
+};
+
+const lineSchema = z.strictObject({
+  email: z.string().transform((value, context) => parseEmailAddress(value) ?? refuse(context)),
+  account: z.string().refine(value => isAccountId(value) && !isReservedAccount(value)),
+  role: z.enum(roles),
+  password_hash: z.string().refine(value => parseImportedHash(value) !== undefined),
+});
+
+function refuse(context: z.RefinementCtx): never {
+  context.addIssue({ code: 'custom' });
+  return z.NEVER;
+}

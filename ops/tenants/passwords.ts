@@ -1,0 +1,78 @@
+import { CliError } from '../stage/operator.ts';
+import type { Target, Task } from '../stage/target.ts';
+
+/** The way a password is chosen: it is generated, or asked for. */
+export interface PasswordOptions {
+  readonly generatePassword?: boolean;
+}
+
+/** A password that may be set. */
+export interface ChosenPassword {
+  readonly password: string;
+  /** True when it was generated: it is shown once then. */
+  readonly isGenerated: boolean;
+}
+
+/**
+ * Makes a password, or asks for one.
+ *
+ * @param minimumLength - the stage's minimum, in Unicode code points of the normalised text, as NIST SP 800-63B
+ * section 3.1.1.2 counts them.
+ * @throws {CliError} for a password that is too short, too common, or that the token endpoint would not take.
+ */
+export async function choosePassword(
+  options: PasswordOptions,
+  minimumLength: number,
+  { askPassword, makeId }: Pick<Task, 'askPassword'> & Pick<Target, 'makeId'>,
+): Promise<ChosenPassword> {
+  if (options.generatePassword === true) {
+    return { password: makeId(Math.max(generatedLength, minimumLength)), isGenerated: true };
+  }
+  const check = (password: string) => passwordProblem(password, minimumLength);
+  const password = await askPassword(check);
+  const problem = await check(password);
+  if (problem) throw new CliError(problem);
+  return { password, isGenerated: false };
+}
+
+/** Returns the problem of a password with what to do about it; `undefined` for a good one. */
+export async function passwordProblem(password: string, minimumLength: number): Promise<string | undefined> {
+  if (password === '') return 'the password is empty: give one on standard input, or use --generate-password.';
+  if (password.includes('\0')) return 'the password contains a NUL character.';
+  if (Buffer.byteLength(password) > longestPassword) return `the password is longer than ${longestPassword} bytes.`;
+  const characters = [...password.normalize('NFC')].length;
+  if (characters < minimumLength) {
+    return `the password has ${characters} characters; at least ${minimumLength} are needed (or --generate-password).`;
+  }
+  if (await isCommonPassword(password)) {
+    return 'the password is one of the most common ones, which are guessed first: choose another, or use --generate-password.';
+  }
+  return undefined;
+}
+
+/**
+ * Recognises a password that is one of the most common ones, in any case of letters, or repeats one of them. The list is that of
+ * zxcvbn-ts; it is loaded on demand and never bundled into a function.
+ */
+async function isCommonPassword(password: string): Promise<boolean> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  const common: readonly unknown[] = dictionary['passwords-common'] ?? []; // a set of them would take longer to make than to search
+  const text = password.normalize('NFC').toLowerCase();
+  return common.includes(text) || repeatedUnits(text).some(unit => unit.length <= shortUnit || common.includes(unit));
+}
+
+/** Returns the prefixes that make up the text when repeated; the last repetition may be cut short. */
+function repeatedUnits(text: string): string[] {
+  return Array.from({ length: Math.max(text.length - 1, 0) }, (_, last) => text.slice(0, last + 1)).filter(
+    unit => unit.repeat(Math.ceil(text.length / unit.length)).slice(0, text.length) === text,
+  );
+}
+
+/** A repeated unit of at most this many characters is easily guessed, listed or not. */
+const shortUnit = 3;
+
+/** Length of a generated password: 131 bits in letters and digits. */
+const generatedLength = 22;
+
+/** The token endpoint refuses longer ones, so nobody could log in with one. In bytes. */
+const longestPassword = 1_024;

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  clientId,
+  deliveryId,
+  deliveryOrMessageId,
+  messageId,
+  momentBefore,
+  publishersId,
+  sessionId,
+  userReference,
+} from '../../../../ops/command-line/option-values.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops.ts';
+
+const now = Date.UTC(2026, 10, 21, 12);
+const read = momentBefore(() => now);
+
+describe('a moment', () => {
+  it.each([
+    ['2026-11-21T09:30:00Z', Date.UTC(2026, 10, 21, 9, 30)],
+    ['2026-11-21T09:30:00.250-03:00', Date.UTC(2026, 10, 21, 12, 30, 0, 250)],
+    ['90m', now - 90 * 60_000],
+    ['2h', now - 2 * 3_600_000],
+    ['7d', now - 7 * 86_400_000],
+    ['0s', now],
+  ])('is read from %s', (text, expected) => {
+    expect(read(text)).toBe(expected);
+  });
+
+  it.each([
+    '',
+    ' ',
+    'yesterday',
+    '2026-11-21',
+    '2026-11-21T09:30:00',
+    '2026-02-30T00:00:00Z',
+    '2026-11-21 09:30:00Z',
+    '999999999d',
+    '-1h',
+    '1w',
+    '1.5h',
+    '9'.repeat(100_000),
+    `${'9'.repeat(100_000)}d`,
+  ])('is not read from %.40s, and the form is told', text => {
+    expect(() => read(text)).toThrow(/must be a time .* such as 2026-11-21T09:30:00Z, or how long ago .* 90m/);
+  });
+
+  it('is what was written, for every time there is', () => {
+    const times = fc.date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
+    fc.assert(fc.property(times, time => read(time.toISOString()) === time.getTime()));
+  });
+});
+
+describe('ids', () => {
+  const event = 'evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H';
+  it.each([
+    ['a webhook-id', deliveryId, event],
+    ['the webhook-id of a test', deliveryId, `teste_${'a'.repeat(22)}`],
+    ['a message id', messageId, '87d3a375-8574-4978-998f-80aa10f241f1'],
+    ['either', deliveryOrMessageId, event],
+    ['either', deliveryOrMessageId, '87d3a375-8574-4978-998f-80aa10f241f1'],
+    ['128 characters of a publisher', publishersId, '🙂'.repeat(128)],
+    ['a client id', clientId, 'a0Z'.repeat(7)],
+    ['a user id', userReference, 'nobody'],
+    ['an address', userReference, ' José@Example.com '],
+    ['an address that nobody can have', userReference, 'nobody@x'],
+    ['a session id', sessionId, `${'a'.repeat(22)}-${'Z'.repeat(22)}`],
+  ])('are taken: %s', (_what, take, value) => {
+    expect(take(value)).toBe(value);
+  });
+
+  it.each([
+    ['an empty webhook-id', deliveryId, '', /must not be empty/],
+    ['a short webhook-id', deliveryId, 'evt_x', /must be a webhook-id: "evt_" and 27/],
+    ['a webhook-id with a blank', deliveryId, `${event} `, /must be a webhook-id/],
+    ['an empty message id', messageId, '', /must be a message id: 1 to 128/],
+    ['a message id that ends a query', messageId, 'x" | fields @message', /must be a message id/],
+    ['a huge message id', messageId, 'x'.repeat(1_000_000), /must be a message id/],
+    ['a cut webhook-id, which is no message id', deliveryOrMessageId, event.slice(0, -1), /webhook-id \("evt_" and 27/],
+    ['an empty id of a publisher', publishersId, '', /must be 1 to 128 characters/],
+    ['129 characters of a publisher', publishersId, 'x'.repeat(129), /must be 1 to 128 characters/],
+    ['an empty client id', clientId, '', /must not be empty/],
+    ['a client id with a blank', clientId, 'a b!', /must be 1 to 64 letters or digits/],
+    ['a huge client id', clientId, 'x'.repeat(1_000_000), /must be 1 to 64 letters or digits/],
+    ['a user id with a blank', userReference, 'a b', /must be 1 to 64 letters or digits/],
+    ['a user id with a path', userReference, 'a/b', /must be 1 to 64 letters or digits/],
+    ['an empty user', userReference, '', /must not be empty/],
+    ['an address with a blank', userReference, 'a b@example.com', /must be an e-mail address/],
+    ['an address over 254 bytes', userReference, `${'x'.repeat(250)}@x.br`, /must be an e-mail address/],
+    ['a session id with a blank', sessionId, 'a b', /must be letters, digits and "-"/],
+    ['an empty session id', sessionId, '', /must not be empty/],
+  ])('are refused with the form: %s', (_what, take, value, message) => {
+    expect(() => take(value)).toThrow(message);
+  });
+});
+
+describe('the account that is reserved for smoke tests', () => {
+  const outputs = ['--outputs', '/no/such/file'];
+
+  it.each([
+    ['clients', 'create', '--name', 'x', '--grant', 'password', '--account', '_smoke'],
+    ['clients', 'update', 'x', '--account', '_smoke'],
+    ['users', 'create', '--email', 'a@example.com', '--role', 'admin', '--account', '_smoke'],
+    ['publish', '--event', 'demanda.criada', '--demand', '1', '--account', '_smoke'],
+  ])('is refused by %s %s', async (...words) => {
+    const { code, stderr } = await runOpsInProcess([...outputs, ...words]);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/'_smoke' is invalid\. "_smoke" is reserved for Emissor itself: .*\n$/),
+    });
+  });
+
+  it('can be looked at', async () => {
+    const { stderr } = await runOpsInProcess([...outputs, 'webhooks', 'list', '--account', '_smoke']);
+    expect(stderr).toContain('/no/such/file cannot be read');
+  });
+});

@@ -1,0 +1,65 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { confirm, makeProgress } from '../../../../ops/command-line/terminal.ts';
+
+const consequences = 'This ends every access token of stage prod.';
+
+/** Asks at a terminal where somebody types this, or without a terminal. */
+const ask = async (typed: string | undefined, yes = false) => {
+  const stdin = Object.assign(new PassThrough(), { isTTY: typed !== undefined });
+  const stderr = new PassThrough();
+  stdin.end(typed ?? '');
+  const answer = await confirm(consequences, yes, { stdin, stderr }).then(
+    () => 'confirmed',
+    (error: Error) => `${error.name}: ${error.message}`,
+  );
+  return { answer, shown: String(stderr.read() ?? '') };
+};
+
+describe('what ends sessions or cannot be undone', () => {
+  it('is done after somebody read what it does and typed yes', async () => {
+    const { answer, shown } = await ask(' yes \n');
+    expect(answer).toBe('confirmed');
+    expect(shown).toContain(consequences);
+  });
+
+  it.each(['no\n', 'y\n', 'YES\n', '\n', 'yes please\n', ''])('is not done after %j', async typed => {
+    expect((await ask(typed)).answer).toBe('CliError: cancelled: nothing was changed.');
+  });
+
+  it('is refused without a terminal, whatever comes on standard input', async () => {
+    expect((await ask(undefined)).answer).toBe(
+      `CliError: ${consequences} Without a terminal nobody can be asked: add --yes.`,
+    );
+  });
+
+  it('is done without a question where --yes was given', async () => {
+    for (const typed of ['no\n', undefined]) expect(await ask(typed, true)).toEqual({ answer: 'confirmed', shown: '' });
+  });
+});
+
+/** The output when a text is shown at each of these moments. */
+const written = (isTTY: boolean, moments: readonly number[]): string[] => {
+  const lines: string[] = [];
+  let moment = 0;
+  const output = { isTTY, write: (text: string) => lines.push(text) > 0 };
+  const progress = makeProgress(output, () => moment);
+  for (moment of moments) progress.show(`at ${moment}`);
+  progress.clear();
+  return lines;
+};
+
+describe('progress', () => {
+  it('is not shown in the first second', () => {
+    for (const isTTY of [true, false]) expect(written(isTTY, [0, 500, 999])).toEqual([]);
+  });
+
+  it('is a line every five seconds without a terminal', () => {
+    expect(written(false, [0, 1_000, 2_000, 5_999, 6_000, 7_000])).toEqual(['at 1000\n', 'at 6000\n']);
+  });
+
+  it('is one line at a terminal, which is erased at the end', () => {
+    const erase = '\r\u001b[K';
+    expect(written(true, [0, 1_000, 1_500])).toEqual([`${erase}at 1000`, `${erase}at 1500`, erase]);
+  });
+});

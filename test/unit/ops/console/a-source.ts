@@ -1,0 +1,111 @@
+import type { DeliveryView, OperatorSource, Source, WebhookView } from '../../../../ops/console/source.ts';
+
+/** The requests that a source got, in order. */
+export const done: string[] = [];
+
+/** Text that would run, or break out of its place, if any page took it as markup. */
+export const hostile = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&amp;`;
+
+/** A webhook whose texts are hostile. */
+const webhook: WebhookView = {
+  account: 'acme',
+  event: 'demanda.criada',
+  address: `https://receiver.example.com/${hostile}`,
+  status: 'ativo',
+  reason: hostile,
+  failingSince: '2026-11-22T10:00:00.000Z',
+  slowSince: null,
+  createdAt: '2026-11-20T10:00:00.000Z',
+  updatedAt: '2026-11-21T10:00:00.000Z',
+  hasAuthorization: true,
+};
+
+/** A delivery whose receiver answered with markup. */
+export const delivery: DeliveryView = {
+  id: 'evt_0123456789abcdefghijklmnopq',
+  account: 'acme',
+  event: 'demanda.criada',
+  state: 'falhou',
+  createdAt: '2026-11-22T10:00:00.000Z',
+  nextAttemptAt: null,
+  attempts: 1,
+  lastResult: 'http',
+  lastStatus: 503,
+  made: [
+    { number: 1, startedAt: '2026-11-22T10:00:01.000Z', durationMs: 31, result: 'http', status: 503, answer: hostile },
+  ],
+};
+
+/** Returns a source in memory: an operator's, or an integrator's. */
+export function aSource(changes: Partial<Source> = {}): Source {
+  return {
+    label: 'stage test',
+    refreshSeconds: 5,
+    mayChange: true,
+    listWebhooks: async () => [webhook],
+    findWebhook: async () => webhook,
+    listDeliveries: async () => ({ deliveries: [delivery], next: null }),
+    latestDeliveries: async () => ({ deliveries: [delivery], next: null }),
+    findDelivery: async ({ id }) => (id === delivery.id ? delivery : undefined),
+    readBody: async () => `{"event":"${hostile}"}`,
+    test: async (account, event) => void done.push(`test ${account} ${event}`),
+    resend: async ({ id }) => void done.push(`resend ${id}`),
+    replay: async ({ state, since, until }) => void done.push(`replay ${state} ${since} ${until}`),
+    reactivate: async (account, event) => void done.push(`reactivate ${account} ${event}`),
+    operator,
+    ...changes,
+  };
+}
+
+const letter = {
+  id: '7188c438-242b-4126-be1f-200fdcb81d89',
+  sentAt: '2026-11-22T10:00:00.000Z',
+  reason: 'unknown_event',
+  detail: hostile,
+  sender: hostile,
+};
+
+const operator: OperatorSource = {
+  suspend: async (account, event) => void done.push(`suspend ${account} ${event}`),
+  readStart: async () => ({
+    problems: [hostile],
+    queues: [{ name: 'events', waiting: 1, inFlight: 0, delayed: 0 }],
+    webhooks: [{ account: 'acme', event: 'demanda.criada', what: 'failing', since: '2026-11-22T10:00:00.000Z' }],
+    alarms: [{ name: hostile, since: null, description: hostile }],
+    keys: [{ kind: 'signing', keys: 1, activeSince: null, nextMadeAt: null }],
+    unread: [hostile],
+  }),
+  listEvents: async () => ({
+    since: '2026-11-22T10:00:00.000Z',
+    events: [{ at: '2026-11-22T10:00:00.000Z', event: hostile, id: hostile, fate: hostile, why: hostile }],
+  }),
+  listLetters: async () => ({ letters: [letter], inFlight: 0 }),
+  findLetter: async id => ({ letter: id === letter.id ? letter : undefined, inFlight: 0 }),
+  redrive: async () => {
+    done.push('redrive');
+    return { moved: 1, kept: 2 };
+  },
+  discard: async ids => {
+    done.push(`discard ${ids.join(' ')}`);
+    return ids.length;
+  },
+  findEvent: async () => ({ verdict: hostile, why: hostile }),
+  findRequest: async () => [{ at: '2026-11-22T10:00:00.000Z', text: hostile }],
+  sandbox: {
+    account: 'acme',
+    list: async () => [
+      {
+        at: '2026-11-22T10:00:00.000Z',
+        method: 'POST',
+        path: hostile,
+        event: hostile,
+        id: hostile,
+        status: 200,
+        signature: hostile,
+        body: hostile,
+      },
+    ],
+    clear: async () => void done.push('clear'),
+    publish: async event => void done.push(`publish ${event}`),
+  },
+};

@@ -1,0 +1,287 @@
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Console, startConsole } from '../../../../ops/console/server.ts';
+import { type OperatorSource, Refusal, type Source } from '../../../../ops/console/source.ts';
+import { aSource, delivery, done, hostile } from './a-source.ts';
+
+let running: Console;
+let source: Source;
+let folder: string;
+let cookie: string;
+beforeAll(async () => {
+  source = aSource();
+  running = await startConsole(() => source, 0);
+  const { location, session } = await enter(tokenOf(running.makeLink()));
+  folder = location;
+  cookie = session;
+});
+beforeEach(() => {
+  source = aSource();
+  done.length = 0;
+});
+afterAll(() => running.stop());
+
+const tokenOf = (link: string) => link.split('#')[1] ?? '';
+const origin = () => running.url.slice(0, -1);
+
+/** Sends a request as it stands: `fetch` sets and forbids headers of its own. */
+const send = (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
+  new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {
+    const { port } = new URL(running.url);
+    const sent = request({ host: '127.0.0.1', port, method, path, headers: { host: `127.0.0.1:${port}`, ...headers } });
+    sent.on('error', reject).on('response', async response => {
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: await text(response) });
+    });
+    sent.end(body);
+  });
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+const look = (path: string, headers = {}) => send('GET', `${folder}${path.slice(1)}`, { cookie, ...headers });
+const change = (path: string, body = '', headers = {}) =>
+  send('POST', `${folder}${path.slice(1)}`, { cookie, origin: origin(), ...form, ...headers }, body);
+const enter = async (token: string) => {
+  const { status, headers } = await send('POST', '/', { origin: origin(), ...form }, `token=${token}`);
+  const [set = ''] = (headers['set-cookie'] as string[] | undefined) ?? [];
+  return { status, location: String(headers.location), set, session: set.split(';')[0] ?? '' };
+};
+
+describe('the way in', () => {
+  it('is a token that is good once, and becomes a cookie of a random folder', async () => {
+    const token = tokenOf(running.makeLink());
+    expect(Buffer.from(token, 'base64url')).toHaveLength(32);
+    const { status, location, set } = await enter(token);
+    expect(status).toBe(303);
+    expect(location).toMatch(/^\/[\w-]{22}\/$/);
+    expect(set).toMatch(/^emissor_console=[\w-]{43}; Path=\/[\w-]{22}\/; HttpOnly; SameSite=Strict$/);
+    expect(set).not.toContain(token);
+    expect((await enter(token)).status).toBe(403);
+  });
+
+  it.each(['', 'wrong', 'A'.repeat(43)])('refuses the token %j', async token => {
+    expect(await enter(token)).toMatchObject({ status: 403, set: '' });
+  });
+
+  it('forgets the oldest links when many were printed and none used', async () => {
+    const first = tokenOf(running.makeLink());
+    const links = Array.from({ length: 10 }, () => tokenOf(running.makeLink()));
+    expect((await enter(first)).status).toBe(403);
+    expect((await enter(links[0] ?? '')).status).toBe(303);
+  });
+
+  it('shows nothing without a session, at the right path too', async () => {
+    const wrong: Record<string, string>[] = [{}, { cookie: 'emissor_console=' }, { cookie: 'emissor_console=wrong' }];
+    for (const headers of wrong) {
+      const { status, body } = await send('GET', folder, headers);
+      expect(status).toBe(401);
+      expect(body).not.toContain('acme');
+    }
+    expect((await send('GET', '/start', { cookie })).status).toBe(404);
+  });
+});
+
+describe('other sites', () => {
+  it.each([
+    ['another name', 'evil.example.com'],
+    ['another port', '127.0.0.1:1'],
+    ['no port', '127.0.0.1'],
+    ['another address of this machine', '127.0.0.2'],
+  ])('get nothing by %s as Host', async (_, host) => {
+    for (const method of ['GET', 'POST']) {
+      const { status, body } = await send(method, folder, { cookie, host, origin: `http://${host}` });
+      expect(status).toBe(421);
+      expect(body).not.toContain('acme');
+    }
+  });
+
+  it.each([
+    ['none', undefined],
+    ['null', 'null'],
+    ['another port of this machine', 'http://127.0.0.1:1'],
+    ['another site', 'https://evil.example.com'],
+    ['the name that the Host is not', 'http://localhost:1'],
+  ])('change nothing: the origin is %s', async (_, from) => {
+    const path = `${folder}accounts/acme/webhooks/demanda.criada/suspend`;
+    const headers = { cookie, ...form, ...(from !== undefined && { origin: from }) };
+    expect((await send('POST', path, headers, '')).status).toBe(403);
+    expect((await send('POST', '/', { ...headers }, `token=${tokenOf(running.makeLink())}`)).status).toBe(403);
+    expect(done).toEqual([]);
+  });
+
+  it('cannot frame, sniff or script a page', async () => {
+    const { headers } = await look('/');
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; /);
+    expect(policy).not.toContain('unsafe');
+  });
+
+  it('are not led to by the language', async () => {
+    for (const back of [
+      '//evil.example.com',
+      '/\\evil.example.com',
+      'https://evil.example.com',
+      '/x\r\nSet-Cookie: a=b',
+    ]) {
+      const answer = await look(`/language?to=pt&back=${encodeURIComponent(back)}`).catch(() => undefined);
+      expect(answer?.headers.location ?? folder).toMatch(new RegExp(`^${folder}`));
+    }
+  });
+});
+
+describe('pages', () => {
+  const webhook = '/accounts/acme/webhooks/demanda.criada';
+  const paths = [
+    '/',
+    '/accounts/acme',
+    '/accounts/acme/events',
+    webhook,
+    `${webhook}?state=falhou&since=2026-11-01T00:00&until=${encodeURIComponent(hostile)}`,
+    `${webhook}/suspend`,
+    `${webhook}/replay?state=falhou`,
+    `${webhook}/deliveries/${delivery.id}`,
+    '/find',
+    `/find?id=${encodeURIComponent(hostile)}`,
+    '/find?id=7188c438-242b-4126-be1f-200fdcb81d89',
+    '/dead-letters',
+    '/dead-letters/7188c438-242b-4126-be1f-200fdcb81d89',
+    '/dead-letters/redrive',
+    '/sandbox',
+  ];
+
+  it.each(paths)('%s escapes what tenants and strangers wrote', async path => {
+    for (const language of ['en', 'pt-BR']) {
+      const { status, body } = await look(path, { 'accept-language': language });
+      expect(status).toBe(200);
+      expect(body).not.toContain('<script>alert');
+      expect(body).not.toContain('<img');
+      expect(body).toContain(`<html lang="${language}">`);
+    }
+  });
+
+  it('are not found where there is none', async () => {
+    for (const path of ['/nothing', '/accounts//webhooks/x', '/%ff', `${webhook}/deliveries/evt_unknown/x/y`]) {
+      expect((await look(path)).status).toBe(404);
+    }
+    expect((await look(`${webhook}/deliveries/evt_unknown`)).status).toBe(409);
+    expect((await send('PUT', folder, { cookie })).status).toBe(405);
+  });
+
+  it('show the words of a later release as they are', async () => {
+    const later = { ...delivery, state: 'adiada', lastResult: 'eco' };
+    source = aSource({
+      findDelivery: async () => later,
+      latestDeliveries: async () => ({ deliveries: [later], next: null }),
+    });
+    expect((await look(`${webhook}/deliveries/${delivery.id}`)).body).toContain('<div class="inside">adiada</div>');
+    expect((await look(webhook)).body).toContain('>eco <span class="code">503</span>');
+  });
+
+  it('end a range without an end by the time of what they show', async () => {
+    source = aSource({ now: () => Date.UTC(2026, 10, 23) });
+    const { body } = await look(`${webhook}/replay?state=falhou`);
+    expect(body).toContain('name="until" value="2026-11-23T00:00:00.000Z"');
+    expect(body).toContain('name="since" value="2026-10-24T00:00:00.000Z"');
+  });
+
+  it('ask before what touches many, with the count, and do it then', async () => {
+    const { body } = await look(`${webhook}/replay?state=falhou&since=2026-11-01T00:00&until=2026-11-23T00:00`);
+    expect(body).toContain('<b>1</b>');
+    const range = 'state=falhou&since=2026-11-01T00%3A00%3A00.000Z&until=2026-11-23T00%3A00%3A00.000Z';
+    expect((await change(`${webhook}/replay`, range)).status).toBe(303);
+    expect(done).toEqual(['replay falhou 2026-11-01T00:00:00.000Z 2026-11-23T00:00:00.000Z']);
+    expect((await look(`${webhook}/replay?state=entregue`)).status).toBe(409);
+  });
+
+  it.each([
+    [`${webhook}/test`, '', 'test acme demanda.criada'],
+    [`${webhook}/suspend`, '', 'suspend acme demanda.criada'],
+    [`${webhook}/reactivate`, '', 'reactivate acme demanda.criada'],
+    [`${webhook}/deliveries/${delivery.id}/resend`, '', `resend ${delivery.id}`],
+    ['/dead-letters/redrive', '', 'redrive'],
+    ['/dead-letters/discard', 'ids=a+b', 'discard a b'],
+    ['/sandbox/publish', 'event=demanda.criada', 'publish demanda.criada'],
+    ['/sandbox/clear', '', 'clear'],
+  ])('change by a POST to %s, and by nothing else', async (path, body, what) => {
+    await look(path);
+    expect(done).toEqual([]);
+    const { status, headers } = await change(path, body);
+    expect([status, done]).toEqual([303, [what]]);
+    expect(headers.location).toMatch(new RegExp(`^${folder}`));
+  });
+
+  it('show the body of a delivery when it is asked for, and not before', async () => {
+    const path = `${webhook}/deliveries/${delivery.id}`;
+    expect((await look(path)).body).not.toContain('{&quot;event&quot;');
+    expect((await change(`${path}/body`)).body).toContain('{&quot;event&quot;');
+  });
+
+  it('have no button where the credentials may only read, and refuse the forms', async () => {
+    source = aSource({ mayChange: false });
+    for (const path of [webhook, `${webhook}/deliveries/${delivery.id}`, '/dead-letters']) {
+      expect((await look(path)).body).not.toMatch(
+        /<form method="post" action="[^"]*(?:resend|suspend|reactivate|discard)"/,
+      );
+    }
+    expect((await change(`${webhook}/deliveries/${delivery.id}/resend`)).status).toBe(404);
+    expect(done).toEqual([]);
+  });
+
+  it.each([
+    [0, 'There are no dead letters'],
+    [2, 'Somebody else is looking at dead letters'],
+  ])('say that there are no dead letters only where none is in flight (%i are)', async (inFlight, said) => {
+    const { operator } = aSource();
+    const listLetters = async () => ({ letters: [], inFlight });
+    const findLetter = async () => ({ letter: undefined, inFlight });
+    source = aSource({ operator: { ...(operator as OperatorSource), listLetters, findLetter } });
+    expect((await look('/dead-letters')).body).toContain(said);
+    const { body } = await look('/dead-letters/x');
+    expect(body.includes('That is not there')).toBe(inFlight === 0);
+  });
+
+  it('show an integrator its account, and nothing of operators', async () => {
+    const { operator: _, ...integrator } = aSource({ account: 'acme' });
+    source = integrator;
+    expect((await look('/')).status).toBe(200);
+    for (const path of ['/dead-letters', '/sandbox', `${webhook}/suspend`]) {
+      const answer = await look(path);
+      expect(answer.body).not.toContain('unknown_event');
+    }
+    expect((await change('/dead-letters/redrive')).status).toBe(409);
+    expect(done).toEqual([]);
+  });
+
+  it('say what failed, and renew themselves', async () => {
+    source = aSource({ listWebhooks: () => Promise.reject(new Error('AWS does not answer')) });
+    const failed = await look('/accounts/acme');
+    expect([failed.status, failed.body]).toEqual([502, expect.stringContaining('AWS does not answer')]);
+    expect(failed.body).toContain('data-refresh="5"');
+    source = aSource({ resend: () => Promise.reject(new Refusal('its webhook is suspended')) });
+    const refused = await change(`${webhook}/deliveries/${delivery.id}/resend`);
+    expect([refused.status, refused.body]).toEqual([409, expect.stringContaining('its webhook is suspended')]);
+    source = aSource({
+      listWebhooks: () => Promise.reject(new Error('ECONNREFUSED')),
+      describeFailure: error => `nothing answers: ${error instanceof Error && error.message}`,
+    });
+    expect((await look('/accounts/acme')).body).toContain('nothing answers: ECONNREFUSED');
+  });
+
+  it('refuse a form that is none, or too long', async () => {
+    const path = `${webhook}/suspend`;
+    expect((await change(path, '{}', { 'content-type': 'application/json' })).status).toBe(400);
+    expect((await change(path, 'x'.repeat(40_000))).status).toBe(400);
+    expect(done).toEqual([]);
+  });
+
+  it('speak the language that was chosen', async () => {
+    const { headers } = await look(`/language?to=pt&back=${encodeURIComponent('/find')}`);
+    expect(headers.location).toBe(`${folder}find`);
+    const chosen = `${cookie}; ${String((headers['set-cookie'] as string[])[0]).split(';')[0]}`;
+    expect((await look('/find', { cookie: chosen })).body).toContain('Procurar');
+  });
+});

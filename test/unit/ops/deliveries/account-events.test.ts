@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import { type Delivery, isTest, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { type AccountSources, readEvents } from '../../../../ops/deliveries/account-events.ts';
+import { readDeliveries } from '../../../../ops/deliveries/deliveries.ts';
+import { aDelivery, noon } from '../../delivery/builders.ts';
+
+it('tells how far back it looked: to the oldest line where there are more lines than are read', async () => {
+  const now = Date.UTC(2026, 10, 23, 12);
+  const lookedBack = async (count: number) => {
+    const lines = Array.from({ length: count }, (_, at) => ({
+      at: now - at,
+      fields: { message: 'message.deferred', messageId: `message-${at % 100}`, seconds: 1 },
+    }));
+    const sources = {
+      listDeliveries: async () => [],
+      readDeliveries: async () => [],
+      listWebhooks: async () => [],
+      keptSince: async () => 0,
+      findLines: async () => lines,
+    };
+    const query = { account: 'acme', since: now - 86_400_000, limit: 10 };
+    return (await readEvents(query, sources, () => {})).logSince;
+  };
+  expect(await lookedBack(200)).toBe(now - 86_400_000);
+  expect(await lookedBack(10_000)).toBe(now - 9_999);
+});
+
+it('tells an event that was sent before its webhook was deleted by what the attempt’s process logged', async () => {
+  const at = Date.UTC(2026, 10, 23, 12);
+  const fields = { messageId: 'message-1', deliveryId: 'evt_1', account: 'acme', event: 'demanda.criada' };
+  const sources = {
+    listDeliveries: async () => [],
+    readDeliveries: async () => [],
+    listWebhooks: async () => [],
+    keptSince: async () => 0,
+    findLines: async () => [
+      { at, fields: { ...fields, message: 'event.without_webhook' } },
+      { at, fields: { ...fields, messageId: 'message-2', message: 'event.without_webhook' } },
+      {
+        at: at - 1,
+        fields: { ...fields, message: 'delivery.outcome_not_stored', attempt: 1, result: 'delivered', status: 200 },
+      },
+    ],
+  };
+  const { events } = await readEvents({ account: 'acme', since: 0, limit: 10 }, sources, () => {});
+  expect(events.map(({ messageId, verdict }) => [messageId, verdict])).toEqual([
+    ['message-1', 'delivered'],
+    ['message-2', 'no webhook'],
+  ]);
+});
+
+const listed = async (deliveries: readonly Delivery[], lines: readonly Record<string, unknown>[], limit = 10) => {
+  const sources: AccountSources = {
+    listDeliveries: async (_account, _since, most) => deliveries.slice(0, most),
+    readDeliveries: async () => [],
+    listWebhooks: async () => [],
+    keptSince: async () => 0,
+    findLines: async () => lines.map((fields, at) => ({ at: noon - at, fields })),
+  };
+  const { events } = await readEvents({ account: 'conta-1', since: 0, limit }, sources, () => {});
+  return events.map(({ messageId, verdict }) => [messageId, verdict]);
+};
+
+it('lists a message that was refused, or had no webhook, beside the delivery of another one with its id', async () => {
+  const delivered = settled(aDelivery({ id: 'evt_1', messageId: 'delivered' }), 'delivered', noon);
+  const lines = [
+    { message: 'event.refused', messageId: 'refused', deliveryId: 'evt_1', reason: 'malformed', detail: 'no' },
+    { message: 'event.without_webhook', messageId: 'early', deliveryId: 'evt_1' },
+    { message: 'message.deferred', messageId: 'copy', deliveryId: 'evt_1', seconds: 1 },
+    { message: 'event.refused', messageId: 'delivered', deliveryId: 'evt_1', reason: 'unknown_event', detail: 'no' },
+  ];
+  expect(await listed([delivered], lines)).toEqual([
+    ['delivered', 'delivered'],
+    ['refused', 'refused'],
+    ['early', 'no webhook'],
+  ]);
+});
+
+it('reads as many deliveries as are asked for, tests left out', async () => {
+  const deliveries = ['teste_1', 'evt_1', 'teste_2', 'evt_2', 'evt_3'].map((id, at) =>
+    aDelivery({ id, createdAt: noon - at }),
+  );
+  const history = async ({ eventName }: { eventName: string }) => ({
+    deliveries: eventName === 'demanda.criada' ? deliveries : [],
+    next: undefined,
+  });
+  const query = { account: 'conta-1', since: 0, limit: 2 };
+  const found = await readDeliveries(
+    history as never,
+    query,
+    () => {},
+    delivery => !isTest(delivery),
+  );
+  expect(found.map(({ id }) => id)).toEqual(['evt_1', 'evt_2']);
+});

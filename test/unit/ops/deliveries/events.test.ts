@@ -1,0 +1,319 @@
+import type { SQSRecord } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
+import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
+import { makeDescribeEvent } from '../../../../lambdas/delivery/worker/first-attempt.ts';
+import { type DescribeMessage, makeMessageVisibility } from '../../../../lambdas/delivery/worker/message-visibility.ts';
+import { describeAttemptMessage } from '../../../../lambdas/delivery/worker/retry.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
+import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
+import { noProgress } from '../../../../ops/command-line/terminal.ts';
+import { type EventSources, findEvent } from '../../../../ops/deliveries/events.ts';
+import type { LoggedLine } from '../../../../ops/stage/cloudwatch.ts';
+import type { DeadLetter } from '../../../../ops/stage/queues.ts';
+import { aDelivery, aRecord, aWebhook, noon } from '../../delivery/builders.ts';
+
+const deliveryId = deliveryIdOf('conta-1', 'demanda.criada', 'pub-1');
+const messageId = '87d3a375-8574-4978-998f-80aa10f241f1';
+const logSince = noon - 7 * 86_400_000;
+
+interface World {
+  readonly delivery?: Delivery;
+  readonly webhook?: Webhook;
+  readonly lines?: readonly LoggedLine[];
+  readonly letters?: readonly Partial<DeadLetter>[];
+  /** Dead letters that others are looking at. */
+  readonly inFlight?: number;
+}
+
+/** Sources over a world, and which of them were opened. */
+const sourcesOf = ({ delivery, webhook, lines = [], letters = [], inFlight = 0 }: World) => {
+  const opened: string[] = [];
+  const sources: EventSources = {
+    readDelivery: async id => (delivery?.id === id ? delivery : undefined),
+    findWebhook: async () => webhook,
+    openLog: async () => {
+      opened.push('log');
+      return {
+        keptSince: async () => logSince,
+        find: async id => lines.filter(({ fields }) => JSON.stringify(fields).includes(id)),
+      };
+    },
+    openQueues: async () => {
+      opened.push('dead letters');
+      return {
+        countInFlight: async () => inFlight,
+        deadLetters: async function* () {
+          for (const letter of letters) {
+            yield { origin: { messageId: 'other', sentAt: noon }, body: '', ...letter } as DeadLetter;
+          }
+        },
+      };
+    },
+  };
+  return { opened, sources };
+};
+
+const find = async (world: World, reference: Parameters<typeof findEvent>[0] = { deliveryId }) => {
+  const { opened, sources } = sourcesOf(world);
+  return { ...(await findEvent(reference, sources, noProgress)), opened };
+};
+
+const line = (fields: Record<string, unknown>): LoggedLine => ({
+  at: noon,
+  fields: { deliveryId, messageId, ...fields },
+});
+const known = (changes: Partial<Delivery> = {}) => aDelivery({ id: deliveryId, messageId, ...changes });
+const wait = { nextAttemptAt: noon + 5_000, sweepAt: noon + 60_000, overdueCount: 0 };
+const attempted = { attempt: 2, attempts: [aRecord({ status: 503 })] };
+
+describe('an event with a delivery', () => {
+  const suspended = aWebhook({ status: 'suspended', suspensionReason: 'operator' });
+  const ended = (state: Exclude<DeliveryState, 'pending'>) => settled(known(attempted), state, noon);
+  it.each<[string, Delivery, Webhook | undefined, string, RegExp]>([
+    ['delivered', ended('delivered'), aWebhook(), 'delivered', /attempt 1 of 2026-11-20T12:00:00\.000Z ended with/],
+    ['pendente', known({ ...attempted, wait }), aWebhook(), 'waiting', /attempt 2 is due at .*12:00:05.*http 503/],
+    ['pendente, under a suspended webhook', known({ wait }), suspended, 'waiting', /is suspended \(operador\).*held/],
+    ['pendente, of a deleted webhook', known({ wait }), undefined, 'cancelled', /deleted/],
+    ['pendente, of an earlier registration', known({ wait }), aWebhook({ webhookId: 'w2' }), 'cancelled', /anew/],
+    ['failed', ended('failed'), aWebhook(), 'failed', /ended with http 503/],
+    ['held, under a suspended webhook', ended('held'), suspended, 'held', /operador.*webhooks reactivate/],
+    ['held, under an active one', ended('held'), aWebhook(), 'held', /active again.*deliveries replay/],
+    ['held, of a deleted one', ended('held'), undefined, 'held', /cannot be sent any more/],
+    ['cancelled', ended('cancelled'), aWebhook(), 'cancelled', /deleted/],
+  ])('that is %s', async (_state, delivery, webhook, verdict, why) => {
+    const found = await find({ delivery, ...(webhook && { webhook }) });
+    expect(found).toMatchObject({ verdict, why: expect.stringMatching(why), deliveryId, messageId, opened: [] });
+    expect(found.logSince).toBeUndefined();
+  });
+
+  it('is found by its message id too, through the log', async () => {
+    const world = { delivery: settled(known(), 'delivered', noon), lines: [line({ message: 'delivery.attempt' })] };
+    expect(await find(world, { messageId })).toMatchObject({
+      verdict: 'delivered',
+      deliveryId,
+      opened: ['log'],
+      logSince,
+    });
+  });
+});
+
+describe('a message that reuses an id for other content', () => {
+  const first = 'aaaaaaaa-0000-0000-0000-000000000000';
+  const world = {
+    delivery: settled(known({ messageId: first }), 'delivered', noon),
+    lines: [
+      line({ message: 'event.conflicting_copy', state: 'delivered' }),
+      line({ message: 'delivery.attempt', state: 'delivered', messageId: first }),
+    ],
+  };
+
+  it('was dropped, whatever became of the event that had the id first', async () => {
+    expect(await find(world, { messageId })).toMatchObject({
+      verdict: 'refused',
+      why: expect.stringContaining(
+        `something else under an id that was used before, by the event of delivery ${deliveryId}`,
+      ),
+    });
+    expect(await find(world, { messageId: first })).toMatchObject({ verdict: 'delivered', messageId: first });
+    expect(await find(world)).toMatchObject({ verdict: 'delivered', messageId: first });
+  });
+});
+
+describe('a message whose event was delivered by another message with its id', () => {
+  const other = 'aaaaaaaa-0000-0000-0000-000000000000';
+  const delivery = settled(known({ messageId: other }), 'delivered', noon);
+  it.each([
+    ['that was refused', { message: 'event.refused', reason: 'malformed', detail: 'no demand' }, 'refused'],
+    ['that had no webhook', { message: 'event.without_webhook', account: 'conta-1' }, 'no webhook'],
+    ['that still waits', { message: 'message.deferred', seconds: 40 }, 'waiting'],
+    ['that was a copy', { message: 'event.duplicate', state: 'delivered' }, 'delivered'],
+  ])('has its own fate: one %s', async (_case, fields, verdict) => {
+    const lines = [line({ message: 'delivery.attempt', state: 'delivered', messageId: other }), line(fields)];
+    expect(await find({ delivery, lines }, { messageId })).toMatchObject({ verdict });
+    expect(await find({ delivery, lines }, { messageId: other })).toMatchObject({ verdict: 'delivered' });
+    expect(await find({ delivery, lines })).toMatchObject({ verdict: 'delivered' });
+  });
+
+  it('is delivered where it was refused, and then redriven and delivered itself', async () => {
+    const own = settled(known(), 'delivered', noon);
+    const lines = [
+      line({ message: 'delivery.attempt', state: 'delivered' }),
+      line({ message: 'event.refused', reason: 'unknown_event', detail: 'no' }),
+    ];
+    expect(await find({ delivery: own, lines }, { messageId })).toMatchObject({ verdict: 'delivered' });
+  });
+});
+
+describe('an event that comes while the store is down', () => {
+  const record = (body: object) =>
+    ({
+      messageId,
+      receiptHandle: 'h',
+      body: JSON.stringify(body),
+      attributes: {},
+      messageAttributes: {},
+    }) as unknown as SQSRecord;
+
+  /** The lines that the function writes of a message that it cannot process. */
+  const linesOf = async (describeMessage: DescribeMessage, body: object): Promise<LoggedLine[]> => {
+    const lines: LoggedLine[] = [];
+    const write = (message: string, fields: object = {}) =>
+      void lines.push({ at: noon, fields: { message, ...fields } });
+    const { defer } = makeMessageVisibility({
+      sqs: { send: async () => ({}) } as never,
+      queueUrl: 'http://queue',
+      describe: describeMessage,
+      random: () => 0,
+      turn: systemTime.turn,
+      log: { info: write, warn: write, error: write },
+      count: () => {},
+    });
+    await defer(record(body), new Error('ThrottlingException'));
+    return lines;
+  };
+
+  it.each([
+    [
+      'its first message',
+      makeDescribeEvent('https://demands.example.com'),
+      { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 1, id: 'pub-1' },
+    ],
+    [
+      'the message of a later attempt',
+      describeAttemptMessage,
+      { id: deliveryId, accountId: 'conta-1', eventName: 'demanda.criada', attempt: 2 },
+    ],
+  ] as const)('waits, by account, event and id as by the id of its message (%s)', async (_, describeMessage, body) => {
+    const lines = await linesOf(describeMessage, body);
+    expect(lines).toMatchObject([{ fields: { account: 'conta-1', event: 'demanda.criada' } }]);
+    expect(await find({ lines })).toMatchObject({ verdict: 'waiting', deliveryId, messageId });
+    expect(await find({ lines }, { messageId })).toMatchObject({ verdict: 'waiting', deliveryId, messageId });
+  });
+
+  it('waits by its message id alone where it is no event', async () => {
+    const lines = await linesOf(makeDescribeEvent('https://demands.example.com'), { not: 'an event' });
+    expect(await find({ lines }, { messageId })).toMatchObject({ verdict: 'waiting' });
+  });
+});
+
+describe('an event without a delivery', () => {
+  it.each<[string, readonly LoggedLine[], string, RegExp]>([
+    [
+      'had no webhook',
+      [line({ message: 'event.without_webhook', account: 'conta-1', event: 'demanda.criada' })],
+      'no webhook',
+      /at 2026-11-20T12:00:00\.000Z account conta-1 had no webhook for demanda\.criada/,
+    ],
+    [
+      'was POSTed and its outcome not stored before its webhook was deleted',
+      [
+        line({ message: 'event.without_webhook', account: 'conta-1', event: 'demanda.criada' }),
+        line({ message: 'message.deferred', seconds: 5 }),
+        line({ message: 'delivery.outcome_not_stored', attempt: 1, result: 'http', status: 500 }),
+      ],
+      'cancelled',
+      /attempt 1 ended with http 500.*could not be stored.*webhook was deleted/,
+    ],
+    [
+      'was delivered and that not stored before its webhook was deleted',
+      [
+        line({ message: 'event.without_webhook', account: 'conta-1', event: 'demanda.criada' }),
+        line({ message: 'delivery.outcome_not_stored', attempt: 1, result: 'delivered', status: 204 }),
+      ],
+      'delivered',
+      /attempt 1 ended with entregue 204.*could not be stored.*webhook was deleted/,
+    ],
+    [
+      'was POSTed and its outcome not stored yet',
+      [line({ message: 'delivery.outcome_not_stored', attempt: 1, result: 'timeout', status: null })],
+      'waiting',
+      /attempt 1 ended with tempo_esgotado, and that could not be stored: it comes again/,
+    ],
+    [
+      'was refused',
+      [line({ message: 'event.refused', reason: 'malformed', detail: 'id_demanda: must be a number' })],
+      'refused',
+      /refused at .* as malformed \(id_demanda: must be a number\): "dlq show 87d3a375/,
+    ],
+    [
+      'waits because of an internal error',
+      [line({ message: 'message.deferred', seconds: 40 })],
+      'waiting',
+      /comes again 40 s/,
+    ],
+    ['was shed', [line({ message: 'delivery.shed', attempt: 1 })], 'waiting', /comes again within seconds/],
+    ['is past its time', [line({ message: 'delivery.attempt', state: 'failed' })], 'failed', /record is past its time/],
+    ['was held, and is past its time', [line({ message: 'delivery.held' })], 'held', /record is past its time/],
+    ['was cancelled, and is past its time', [line({ message: 'delivery.cancelled' })], 'cancelled', /past its time/],
+    [
+      'failed at first, and whose end is told by a later line',
+      [
+        line({ message: 'delivery.attempt', state: 'pendente' }),
+        line({ message: 'delivery.attempt', state: 'delivered' }),
+      ],
+      'delivered',
+      /log/,
+    ],
+    [
+      'was refused, and then published again and delivered',
+      [line({ message: 'delivery.attempt', state: 'delivered' }), line({ message: 'event.refused' })],
+      'delivered',
+      /log/,
+    ],
+    [
+      'has a line that tells nothing before one that does',
+      [line({ message: 'x' }), line({ message: 'event.without_webhook' })],
+      'no webhook',
+      /had no webhook/,
+    ],
+  ])('because it %s', async (_case, lines, verdict, why) => {
+    for (const reference of [{ deliveryId }, { messageId }]) {
+      const found = await find({ lines }, reference);
+      expect(found).toMatchObject({ verdict, why: expect.stringMatching(why), logSince, deliveryId, messageId });
+    }
+  });
+
+  const body = JSON.stringify({ id_conta: 'conta-1', event: 'demanda.criada', id: 'pub-1' });
+  it.each<[string, Partial<DeadLetter>, RegExp]>([
+    ['by its message id', { origin: { messageId, sentAt: noon }, reason: null, detail: null }, /however often/],
+    [
+      'by what its body says',
+      { origin: { messageId, sentAt: noon }, body, reason: 'malformed', detail: 'no demand' },
+      /refused as malformed \(no demand\)/,
+    ],
+  ])('may be a dead letter, which is found %s', async (_how, letter, why) => {
+    const reference = letter.body === undefined ? { messageId } : { deliveryId };
+    const found = await find({ letters: [{}, letter] }, reference);
+    expect(found).toMatchObject({ verdict: 'refused', why: expect.stringMatching(why), messageId });
+    expect(found.opened).toEqual(['log', 'dead letters']);
+  });
+
+  it('has its delivery’s id from the body of its dead letter, when the log does not have it yet', async () => {
+    const letter = { origin: { messageId, sentAt: noon }, body, reason: 'malformed' as const, detail: 'no demand' };
+    expect(await find({ letters: [letter] }, { messageId })).toMatchObject({ verdict: 'refused', deliveryId });
+  });
+
+  it('is searched no further back than asked, nor than the log is kept', async () => {
+    for (const [since, expected] of [
+      [noon - 60_000, noon - 60_000],
+      [0, logSince],
+    ] as const) {
+      expect(await findEvent({ deliveryId }, sourcesOf({}).sources, noProgress, since)).toMatchObject({
+        verdict: 'unknown',
+        logSince: expected,
+      });
+    }
+  });
+
+  it('may be among the dead letters that others are looking at', async () => {
+    expect((await find({ inFlight: 3 })).why).toContain('another command is looking at dead letters (about 3)');
+    expect((await find({})).why).toContain('no dead letter,');
+  });
+
+  it('is unknown where nothing is found, and the answer says how far back the log was searched', async () => {
+    const found = await find({ letters: [{}] });
+    expect(found).toMatchObject({ verdict: 'unknown', logSince });
+    expect(found.why).toContain('since 2026-11-13T12:00:00.000Z');
+  });
+});

@@ -1,0 +1,115 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { type LogService, startLogs } from '@emissor/local-cloud/logs';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { settled } from '../../../../lambdas/delivery/delivery.ts';
+import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { isoTime } from '../../../../lambdas/platform/clock.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
+import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
+import { noProgress } from '../../../../ops/command-line/terminal.ts';
+import { actions } from '../../../../ops/deliveries/replay-all.ts';
+import { localTarget, type Target } from '../../../../ops/stage/target.ts';
+import { thisWorld } from '../../../../ops/stage/world.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { aDelivery, noon } from '../../delivery/builders.ts';
+
+let database: Database;
+let logs: LogService;
+let questions: string[];
+let told: string[];
+beforeAll(async () => {
+  database = await startDatabase('Deliveries', 'Webhooks');
+  logs = await startLogs();
+});
+beforeEach(() => {
+  questions = [];
+  told = [];
+});
+afterAll(async () => {
+  await logs.stop();
+  await database.stop();
+});
+
+/** Stores deliveries of an account that failed, one a second from noon on. Those that are resent stand in the index as before. */
+const store = async (accountId: string, count: number, isResent: (number: number) => boolean) => {
+  await Promise.all(
+    Array.from({ length: count }, (_, number) => {
+      const id = `evt_${accountId}${String(number).padStart(23, '0')}`;
+      const delivery = aDelivery({ id, accountId, createdAt: noon + number * 1_000 });
+      const failed = itemFromDelivery(settled(delivery, 'failed', noon), 30);
+      const { stateShard } = failed;
+      const item = isResent(number)
+        ? { ...itemFromDelivery(settled(delivery, 'delivered', noon), 30), stateShard }
+        : failed;
+      return database.dynamo(new PutCommand({ TableName: 'Deliveries', Item: item }));
+    }),
+  );
+};
+
+const targetAt = (time = systemTime) => {
+  const outputs = {
+    DynamoDbEndpoint: database.endpoint,
+    LogsEndpoint: logs.endpoint,
+    Region: database.region,
+    AuditLogGroup: 'audit',
+    DeliveriesTable: 'Deliveries',
+    WebhooksTable: 'Webhooks',
+    RetryQueueUrl: 'http://127.0.0.1:1/retry',
+    HistoryDays: '30',
+  };
+  return localTarget(outputs, { ...thisWorld, time });
+};
+
+const taskOn = (target: Target) => ({
+  target,
+  progress: noProgress,
+  tell: (line: string) => void told.push(line),
+  warn: () => {},
+  confirm: async (text: string) => void questions.push(text),
+  askPassword: async () => '',
+});
+
+const range = { from: noon, to: noon + 3_600_000, wanted: 'failed' } as const;
+const replayAll = (account?: string) => actions.replayAll(taskOn(targetAt()), { account, ...range });
+
+// None of these has a webhook: what is chosen is skipped.
+
+it('replays the webhooks of an account that have deliveries in the range', async () => {
+  await store('acme', 1, () => false);
+  expect(await replayAll('acme')).toMatchObject([{ account: 'acme', event: 'demanda.criada', outcome: 'skipped' }]);
+  expect(questions).toEqual([expect.stringMatching(/^This sends deliveries of 1 webhook of account "acme"/)]);
+  expect(await replayAll('nobody')).toEqual([]);
+});
+
+it('leaves none out whose newest deliveries all succeeded since the index was written', async () => {
+  await store('late', 100, number => number > 0);
+  expect(await replayAll('late')).toMatchObject([{ account: 'late', event: 'demanda.criada', outcome: 'skipped' }]);
+});
+
+it('tells of deliveries of an event that this version does not know, and asks for none of them', async () => {
+  const failed = itemFromDelivery(
+    settled(aDelivery({ id: `evt_${'n'.repeat(27)}`, createdAt: noon }), 'failed', noon),
+    30,
+  );
+  const Item = { ...failed, eventName: 'demanda.nova', stateShard: 'newer#demanda.nova#failed' };
+  await database.dynamo(new PutCommand({ TableName: 'Deliveries', Item }));
+  const skipped = { account: 'newer', event: 'demanda.nova', outcome: 'skipped' };
+  const outcomes = await replayAll();
+  expect(outcomes).toContainEqual({ ...skipped, reason: 'this version does not know the event' });
+  expect(told).toContain('newer demanda.nova: skipped: this version does not know the event');
+  expect(questions).toEqual([expect.stringContaining(`deliveries of ${outcomes.length - 1} webhook`)]);
+});
+
+it('ends by the time of the target unless told otherwise, and the audit trail has that', async () => {
+  const target = targetAt(frozenClock(noon).time);
+  target.clock.learn(new Date(noon + 7_200_000).toUTCString(), noon);
+  await actions.replayAll(taskOn(target), { account: 'nobody', from: noon, wanted: 'failed' });
+  const trail = await openAuditLog(targetAt()).list(0, 100);
+  const change = { state: 'falhou', since: isoTime(noon), until: isoTime(noon + 7_200_000) };
+  expect(trail).toContainEqual(expect.objectContaining({ change }));
+  const late = { account: 'nobody', from: noon + 7_200_000, wanted: 'failed' } as const;
+  await expect(actions.replayAll(taskOn(targetAt(frozenClock(noon).time)), late)).rejects.toThrow(
+    /^the range ends at 2026-11-20T12:00:00\.000Z, before it begins/,
+  );
+});

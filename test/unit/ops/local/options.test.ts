@@ -1,0 +1,89 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseOptions, UsageError } from '../../../../ops/local/options.ts';
+
+const parse = (...words: string[]) => parseOptions(words, '/project/.local/outputs.json');
+
+describe('the command line', () => {
+  it('may be empty', () => {
+    expect(parse()).toEqual({
+      port: 4000,
+      mappings: new Map(),
+      queueOrder: 'fair',
+      stageValues: {},
+      outputsFile: '/project/.local/outputs.json',
+    });
+  });
+
+  it('may have all options', () => {
+    expect(
+      parse(
+        ...[
+          '--port',
+          '0',
+          '--data',
+          'kept',
+          '--hosts',
+          'hosts.json',
+          '--faults',
+          'faults.json',
+          '--queue-order',
+          'arrival',
+          '--beside',
+          'other/cdk.out',
+          '--outputs',
+          'out.json',
+          '--retry-schedule',
+          '1s,2s',
+        ],
+        ...['--map', 'a.example.com=http://127.0.0.1:1', '--map', 'B.example.com=http://127.0.0.1:2'],
+        ...['--set', 'demandsUrl=https://x.example.com', '--set', 'signingAlgorithm=RS256'],
+      ),
+    ).toEqual({
+      port: 0,
+      dataDirectory: resolve('kept'),
+      hostsFile: resolve('hosts.json'),
+      faultsFile: resolve('faults.json'),
+      queueOrder: 'arrival',
+      besideDirectory: resolve('other/cdk.out'),
+      outputsFile: resolve('out.json'),
+      mappings: new Map([
+        ['a.example.com', 1],
+        ['b.example.com', 2],
+      ]),
+      stageValues: { demandsUrl: 'https://x.example.com', signingAlgorithm: 'RS256', retrySchedule: '1s,2s' },
+    });
+  });
+
+  it('may name an assembly, which has its stage values', () => {
+    expect(parse('--assembly', 'cdk.out')).toMatchObject({ assemblyDirectory: resolve('cdk.out'), stageValues: {} });
+    for (const words of [
+      ['--retry-schedule', '1s'],
+      ['--set', 'slowRate=1'],
+    ]) {
+      expect(() => parse('--assembly', 'cdk.out', ...words)).toThrow(/--assembly: .* too late/);
+    }
+  });
+
+  it.each([
+    [['--bogus'], /unknown option '--bogus'/],
+    [['extra'], /too many arguments/],
+    [['--port'], /argument missing/],
+    [['--port', 'x'], /whole number from 0 to 65530/],
+    [['--port', '65531'], /whole number from 0 to 65530/],
+    [['--port', '-1'], /whole number from 0 to 65530/],
+    [['--queue-order', 'random'], /Allowed choices are fair, arrival/],
+    [['--set', 'authDomain=auth.example.com'], /authDomain: a local run has no domain names/],
+    [['--map', 'nonsense'], /HOST=http:\/\/127\.0\.0\.1:PORT/],
+    [['--map', 'a.example.com=http://10.0.0.1:80'], /must lead to http:\/\/127\.0\.0\.1:PORT/],
+    [['--set', 'novalue'], /KEY=VALUE/],
+    [['--set', 'stage=prod'], /always of stage "local"/],
+    [['--set', 'nonsense=1'], /Unknown stage value "nonsense"/],
+    [['--set', 'demandsUrl=http://insecure'], /demandsUrl must be an https URL/],
+    [['--retry-schedule', '1s,soon'], /retrySchedule must be/],
+  ])('%j is refused in one line', (words, message) => {
+    expect(() => parse(...words)).toThrow(UsageError);
+    expect(() => parse(...words)).toThrow(message);
+    expect(() => parse(...words)).not.toThrow(/\n/);
+  });
+});

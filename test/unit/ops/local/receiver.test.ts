@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { makeReceipt } from '../../../../lambdas/smoke/receiver.ts';
+import type { ReceivedDelivery } from '../../../../ops/console/operator/sandbox.ts';
+import { makeReceiver } from '../../../../ops/local/receiver.ts';
+
+let server: Server;
+let url: string;
+const told: ReceivedDelivery[] = [];
+
+beforeAll(async () => {
+  server = createServer(makeReceiver(delivery => told.push(delivery))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+/** Returns the receiver's answer to a delivery, which comes under its public name. */
+const deliver = async (path: string, body = '') => {
+  const headers = { host: 'receiver.example.com', 'x-a': 'b', 'webhook-id': 'evt_1' };
+  const sent = request(`${url}${path}`, { method: 'POST', headers }).end(body);
+  const [response] = await once(sent, 'response');
+  return { status: response.statusCode, body: Buffer.concat(await response.toArray()).toString() };
+};
+
+const shown = async () => (await fetch(`${url}/deliveries`)).json() as Promise<Record<string, unknown>[]>;
+
+it('shows what it got at its own address, as JSON, until that is deleted', async () => {
+  expect(await deliver('/hook', '{"a":"<b>"}')).toEqual({ status: 200, body: '' });
+  expect(await deliver('/deliveries')).toEqual({ status: 200, body: '' });
+  expect(told.map(({ path }) => path)).toEqual(['/hook', '/deliveries']);
+  expect((await shown())[0]).toEqual({
+    at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    method: 'POST',
+    path: '/hook',
+    headers: expect.objectContaining({ 'x-a': 'b', host: 'receiver.example.com' }),
+    body: '{"a":"<b>"}',
+    status: 200,
+  });
+  expect((await fetch(`${url}/deliveries`, { method: 'DELETE' })).status).toBe(204);
+  expect(await shown()).toEqual([]);
+});
+
+it('answers with the status that a path names', async () => {
+  expect(await deliver('/status/503')).toMatchObject({ status: 503 });
+  expect(await deliver('/status/199')).toMatchObject({ status: 200 });
+});
+
+it('answers a smoke test with its receipt', async () => {
+  const { body } = await deliver('/smoke', 'sent');
+  expect(JSON.parse(body)).toEqual(makeReceipt({ 'webhook-id': 'evt_1' }, Buffer.from('sent')));
+});

@@ -1,0 +1,633 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Stack } from '@aws-sdk/client-cloudformation';
+import { describe, expect, it } from 'vitest';
+import { stageConfiguration } from '../../../../lib/config.ts';
+import { ConfigurationError } from '../../../../lib/stage-files.ts';
+import type { Aws, Certificate } from '../../../../ops/preflight/aws.ts';
+import { checks, type PreflightWorld } from '../../../../ops/preflight/preflight.ts';
+import { runPreflight } from '../../../../ops/preflight/program.ts';
+import type { Resource, Template } from '../../../../ops/preflight/synthesis.ts';
+import { type StackName, stackNameOf, stackNames } from '../../../../ops/stage/stage-stacks.ts';
+
+const account = '111122223333';
+const region = 'sa-east-1';
+const now = Date.parse('2026-11-22T00:00:00Z');
+const day = 86_400_000;
+const none = Object.fromEntries(stackNames.map(name => [name, undefined]));
+
+/** The account's answers, where it is not in the best order, and what the stage's file says. */
+interface Case {
+  readonly values?: Record<string, unknown>;
+  /** Changes of the deployed stacks; `undefined` for one that is missing. */
+  readonly stacks?: Partial<Record<StackName, Partial<Stack> | undefined>>;
+  readonly next?: Partial<Record<StackName, Template>>;
+  readonly deployed?: Partial<Record<StackName, Template>>;
+  readonly aws?: Partial<Aws>;
+  readonly readJson?: PreflightWorld['readJson'];
+}
+
+const refused = (name: string) => () => Promise.reject(Object.assign(new Error('User is not authorized'), { name }));
+
+const makeWorld = ({
+  values = {},
+  stacks = {},
+  next = {},
+  deployed = {},
+  aws = {},
+  readJson,
+}: Case): PreflightWorld => ({
+  configure: stage => stageConfiguration(stage, { account, region, ...values }),
+  synthesise: async () => ({
+    templates: { Data: {}, Auth: template('Token'), Webhooks: {}, Delivery: {}, ...next },
+  }),
+  defaultRegion: async () => 'us-east-1',
+  connect: () => ({
+    caller: async () => ({ account, arn: `arn:aws:iam::${account}:user/ana` }),
+    stacks: async () =>
+      stackNames.map(name => ({
+        name,
+        stackName: stackNameOf('dev', name),
+        found:
+          name in stacks && stacks[name] === undefined
+            ? undefined
+            : {
+                StackName: stackNameOf('dev', name),
+                CreationTime: new Date(0),
+                StackStatus: 'CREATE_COMPLETE',
+                ...stacks[name],
+              },
+      })),
+    deployedTemplate: async stackName => {
+      const name = stackName.split('-').at(-1) as StackName;
+      return deployed[name] ?? (name === 'Auth' ? template('Token') : {});
+    },
+    rolledBack: async () => [],
+    lastEvent: async () => 0,
+    concurrency: async () => ({ quota: 1_000, unreserved: 1_000 }),
+    certificate: async () => undefined,
+    regionsOfRoles: async () => [region],
+    tables: async () => ({ names: [], isCutOff: false }),
+    queues: async () => [],
+    subscriptions: async () => [],
+    ...aws,
+  }),
+  readJson: readJson ?? (() => Promise.reject(new Error('getaddrinfo ENOTFOUND'))),
+  now: () => now,
+});
+
+/** A template with one function. */
+const template = (name: string, properties: Record<string, unknown> = {}): Template => ({
+  Resources: {
+    [name]: {
+      Type: 'AWS::Lambda::Function',
+      Properties: { Runtime: 'nodejs24.x', Architectures: ['arm64'], ...properties },
+    },
+  },
+});
+
+const run = async (world: PreflightWorld, ...args: string[]) => {
+  const streams = { stdout: '', stderr: '' };
+  const into = (name: keyof typeof streams) => ({
+    isTTY: false,
+    write: (text: string | Uint8Array) => {
+      streams[name] += text;
+      return true;
+    },
+  });
+  const code = await runPreflight(args, { stdout: into('stdout'), stderr: into('stderr') }, world);
+  return { code, ...streams };
+};
+
+interface Answer {
+  readonly account: string | null;
+  readonly command: string | null;
+  readonly findings: readonly { check: string; state: string; text: string; todo?: string }[];
+}
+
+const check = async (world: PreflightWorld): Promise<Answer & { code: number }> => {
+  const { code, stdout, stderr } = await run(world, '--stage', 'dev', '--json');
+  expect(stderr).toBe('');
+  return { code, ...JSON.parse(stdout) };
+};
+
+/** The finding of one check, with the exit code. */
+const finding = async (name: string, where: Case) => {
+  const { code, findings } = await check(makeWorld(where));
+  const found = findings.find(each => each.check === name);
+  return { code, state: found?.state, said: `${found?.text} -> ${found?.todo ?? ''}` };
+};
+
+const expectOk = async (name: string, where: Case, said: RegExp) =>
+  expect(await finding(name, where)).toEqual({ code: 0, state: 'ok', said: expect.stringMatching(said) });
+const expectProblem = async (name: string, where: Case, said: RegExp) =>
+  expect(await finding(name, where)).toEqual({ code: 1, state: 'problem', said: expect.stringMatching(said) });
+
+describe('a preflight', () => {
+  it('names the command where nothing stands in the way, with what was checked, in order', async () => {
+    const { code, command, findings } = await check(makeWorld({}));
+    expect({ code, command }).toEqual({ code: 0, command: 'npx cdk deploy --all -c stage=dev' });
+    expect(findings.map(each => each.check)).toEqual([
+      'stage file',
+      'credentials',
+      'account',
+      ...checks.map(({ name }) => name),
+    ]);
+    expect(new Set(findings.map(({ state }) => state))).toEqual(new Set(['ok']));
+    const text = await run(makeWorld({}), '--stage', 'dev');
+    expect(text.stdout).toMatch(/^ok {7}owner: .*\n/m);
+    expect(text.stdout).toMatch(
+      /^Nothing stands in the way of stage dev\. Next: npx cdk deploy --all -c stage=dev\n$/m,
+    );
+  });
+
+  it('shows each problem with what to do, and no command', async () => {
+    const { code, stdout } = await run(
+      makeWorld({ aws: { regionsOfRoles: async () => ['us-east-1'] } }),
+      '--stage',
+      'dev',
+    );
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^PROBLEM {2}other Regions: .*\n {9}-> a stage is in one Region: .*$/m);
+    expect(stdout).toMatch(/^Do not deploy stage dev yet: 1 problem\.$/m);
+    expect(stdout).not.toContain('cdk deploy');
+  });
+
+  it('goes on after what it may not read, and says which permission that needs', async () => {
+    const denied = makeWorld({ aws: { regionsOfRoles: refused('AccessDenied') } });
+    const { code, command, findings } = await check(denied);
+    expect({ code, command }).toEqual({ code: 0, command: expect.stringContaining('cdk deploy') });
+    expect(findings.filter(({ state }) => state !== 'ok')).toEqual([
+      { check: 'other Regions', state: 'unknown', text: expect.stringMatching(/may not do that.*iam:ListRoles/) },
+    ]);
+    expect((await run(denied, '--stage', 'dev')).stdout).toMatch(/stage dev\. 1 could not be checked\. Next:/);
+  });
+
+  it.each([
+    ['an unknown stage', ['--stage', 'qa'], /^error: option .* is invalid\. Unknown stage "qa": the stages are .*prod/],
+    ['the local run', ['--stage', 'local'], /^error: option .* is invalid\. Stage local is what "npm start" runs/],
+    ['no stage', [], /--stage/],
+    ['an unknown option', ['--stage', 'dev', '--fix'], /unknown option '--fix'/],
+  ])('does not understand %s', async (_case, args, message) => {
+    const { code, stdout, stderr } = await run(makeWorld({}), ...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  it('needs only permissions that the runbook names', () => {
+    const runbook = readFileSync(join(import.meta.dirname, '../../../../docs/runbook.md'), 'utf8');
+    const section = runbook.split('## Before a deployment')[1]?.split('\n## ')[0];
+    for (const permission of checks.flatMap(({ needs }) => needs)) expect(section).toContain(permission);
+  });
+});
+
+describe('the stage file, credentials and account', () => {
+  it('stops at a file that is wrong, before it asks AWS anything', async () => {
+    const configure = () => {
+      throw new ConfigurationError('Stage dev: stages/dev.ts must give account.');
+    };
+    const connect = () => expect.fail('AWS was asked');
+    const { code, findings } = await check({ ...makeWorld({}), configure, connect });
+    expect(code).toBe(1);
+    expect(findings).toMatchObject([
+      { check: 'stage file', state: 'problem', text: expect.stringMatching(/must give/) },
+    ]);
+  });
+
+  it('stops at a stage that cannot be synthesised', async () => {
+    const synthesise = () => Promise.reject(new Error('AwsSolutions-SQS4'));
+    const { code, findings } = await check({ ...makeWorld({}), synthesise });
+    expect(code).toBe(1);
+    expect(findings).toMatchObject([{ state: 'problem', text: expect.stringContaining('AwsSolutions-SQS4') }]);
+  });
+
+  it.each([
+    ['missing', 'CredentialsProviderError', /no usable AWS credentials: sign in/],
+    ['out of date', 'ExpiredToken', /no usable AWS credentials/],
+  ])('stops at credentials that are %s', async (_case, name, message) => {
+    const { code, findings } = await check(makeWorld({ aws: { caller: refused(name) } }));
+    expect(code).toBe(1);
+    expect(findings.at(-1)).toMatchObject({
+      check: 'credentials',
+      state: 'problem',
+      text: expect.stringMatching(message),
+    });
+  });
+
+  it('stops where no Region is known', async () => {
+    const defaultRegion = () => Promise.reject(new Error('Region is missing'));
+    const world = { ...makeWorld({ values: { account: undefined, region: undefined } }), defaultRegion };
+    expect((await check(world)).findings.at(-1)).toMatchObject({
+      state: 'problem',
+      text: expect.stringMatching(/AWS_REGION/),
+      todo: 'export AWS_REGION=…, or write account and region into stages/dev.ts',
+    });
+  });
+
+  it('stops at another account than the one of the stage', async () => {
+    const caller = async () => ({ account: '999999999999', arn: 'arn' });
+    const { code, findings, ...rest } = await check(makeWorld({ aws: { caller } }));
+    expect({ code, command: rest.command }).toEqual({ code: 1, command: null });
+    expect(findings.at(-1)).toMatchObject({
+      check: 'account',
+      state: 'problem',
+      todo: `set AWS_PROFILE to a profile of account ${account}`,
+    });
+  });
+
+  it('takes the Region and the account of the credentials where the file names none', async () => {
+    const world = makeWorld({
+      values: { account: undefined, region: undefined },
+      aws: { regionsOfRoles: async () => [] },
+    });
+    expect(await check(world)).toMatchObject({ code: 0, account, region: 'us-east-1' });
+  });
+});
+
+describe('the concurrency', () => {
+  const reserving = (name: string, reserved: number) => template(name, { ReservedConcurrentExecutions: reserved });
+  const inAccount = (quota: number, unreserved: number) => ({ concurrency: async () => ({ quota, unreserved }) });
+
+  it.each([
+    ['less than the file counts on', 20, 10, 10, 0, 0, /counts on 20 .*L-B99A9384.*or write 10 into/],
+    ['a reservation in a new account', 10, 10, 10, 5, 0, /5 would be left, and AWS keeps 10 unreserved/],
+    ['a reservation that leaves less than 100', 10, 250, 250, 200, 0, /50 would be left, and AWS keeps 100/],
+    ['one beside those of others', 10, 1_000, 250, 200, 0, /and other functions 750: 50 would be left/],
+  ])('refuses %s', async (_case, accountConcurrency, quota, unreserved, wanted, held, message) => {
+    const next = { Auth: reserving('Token', wanted) };
+    const deployed = { Auth: reserving('Token', held) };
+    await expectProblem(
+      'concurrency',
+      { values: { accountConcurrency }, next, deployed, aws: inAccount(quota, unreserved) },
+      message,
+    );
+  });
+
+  it.each([
+    ['nothing reserved in a new account', 10, 10, 0, 0, /10 stay unreserved(?!; the lanes)/, {}],
+    ['lanes that the file makes too large', 10, 10, 0, 0, /the lanes may want 12 at once/, { firstConcurrency: 8 }],
+    ['what leaves 100', 300, 300, 200, 0, /of which 100 stay unreserved/, {}],
+    ['what the stage holds already', 1_000, 100, 200, 200, /of which 100 stay unreserved/, {}],
+  ])('takes %s', async (_case, quota, unreserved, wanted, held, message, values) => {
+    const [next, deployed] = [{ Auth: reserving('Token', wanted) }, { Auth: reserving('Token', held) }];
+    await expectOk('concurrency', { values, next, deployed, aws: inAccount(quota, unreserved) }, message);
+  });
+
+  it('is read of the account, and told where the file makes the lanes smaller than they may be', () =>
+    expectOk(
+      'concurrency',
+      { values: { retryConcurrency: 7 }, aws: inAccount(1_000, 1_000) },
+      /the lanes are small \(firstConcurrency 2 and not 50, slowConcurrency 2 and not 20\), .* accountConcurrency: 1000 makes/,
+    ));
+});
+
+describe('what a stack that is left over reserves', () => {
+  it('stays taken: a deployment does not change it', () =>
+    expectProblem(
+      'concurrency',
+      {
+        values: { smokeReceiverUrl: 'https://smoke.emissor.com.br' },
+        next: { Auth: template('Token', { ReservedConcurrentExecutions: 199 }) },
+        deployed: { Smoke: template('Receiver', { ReservedConcurrentExecutions: 2 }) },
+        aws: { concurrency: async () => ({ quota: 300, unreserved: 298 }) },
+      },
+      /other functions 2: 99 would be left/,
+    ));
+});
+
+describe('the receiver of smoke tests', () => {
+  const inAccount = (quota: number) => ({ concurrency: async () => ({ quota, unreserved: quota }) });
+
+  it('is reserved where the account allows it: the file must say what the account has', async () => {
+    await expectOk(
+      'concurrency',
+      { values: { accountConcurrency: 10 }, aws: inAccount(1_000) },
+      /the receiver of smoke tests reserves nothing, .* write accountConcurrency: 1000 into stages\/dev\.ts/,
+    );
+  });
+
+  it.each([
+    ['the file says so already', { accountConcurrency: 1_000 }, 1_000],
+    ['the account has no room', { accountConcurrency: 10 }, 101],
+    ['it is elsewhere', { smokeReceiverUrl: 'https://smoke.emissor.com.br' }, 1_000],
+  ])('needs nothing where %s', (_case, values, quota) =>
+    expectOk('concurrency', { values, aws: inAccount(quota) }, /^(?!.*receiver of smoke tests)/),
+  );
+});
+
+describe('certificates', () => {
+  const arn = `arn:aws:acm:${region}:${account}:certificate/1`;
+  const values = { authDomain: 'auth.acme.com', authCertificateArn: arn };
+  const issued: Certificate = { status: 'ISSUED', names: ['auth.acme.com'], notAfter: now + 200 * day };
+  const with_ = (changes: Partial<Certificate> | undefined): Case => ({
+    values,
+    stacks: none,
+    aws: { certificate: async () => changes && { ...issued, ...changes } },
+  });
+
+  it.each([
+    ['that is missing', undefined, /there is no certificate arn/],
+    ['that is not issued yet', { status: 'PENDING_VALIDATION' }, /PENDING_VALIDATION -> add the DNS records/],
+    ['that has ended', { status: 'EXPIRED' }, /is EXPIRED -> request another/],
+    ['that ends soon', { notAfter: now + 29 * day }, /ends on 2026-12-21 -> AWS renews/],
+    ['for another name', { names: ['base.acme.com', 'acme.com'] }, /is for base\.acme\.com, acme\.com/],
+    ['for a wildcard that does not reach', { names: ['*.com', '*.auth.acme.com'] }, /is for \*\.com/],
+  ])('refuses one %s', (_case, changes, message) => expectProblem('certificates', with_(changes), message));
+
+  it.each([
+    ['for its name', {}],
+    ['for a wildcard', { names: ['*.acme.com'] }],
+  ])('takes one %s', (_case, changes) => expectOk('certificates', with_(changes), /^auth\.acme\.com until 2027-06-10/));
+});
+
+describe('custom domains', () => {
+  const arn = `arn:aws:acm:${region}:${account}:certificate/1`;
+  const certificate = async () => ({ status: 'ISSUED', names: ['*.acme.com'], notAfter: now + 200 * day });
+  const roles = ['none', 'prepared', 'primary', 'only'] as const;
+  type Role = (typeof roles)[number];
+  const endpoint = (role: Role, area = 'Auth', name = 'auth.acme.com'): Template => ({
+    Resources: {
+      [`${area}EndpointApi0B1C`]: {
+        Type: 'AWS::ApiGatewayV2::Api',
+        Properties: { DisableExecuteApiEndpoint: role === 'only' },
+      },
+      ...(role === 'none'
+        ? {}
+        : {
+            [`${area}EndpointDomain2D3E`]: { Type: 'AWS::ApiGatewayV2::DomainName', Properties: { DomainName: name } },
+          }),
+    },
+    Outputs: {
+      [`${area}Url`]: {
+        Value:
+          role === 'none' || role === 'prepared'
+            ? { 'Fn::GetAtt': [`${area}EndpointApi0B1C`, 'ApiEndpoint'] }
+            : `https://${name}`,
+      },
+    },
+  });
+  const values = (role: Role, more: Record<string, unknown> = {}): Record<string, unknown> =>
+    role === 'none' ? more : { authDomain: 'auth.acme.com', authCertificateArn: arn, authDomainRole: role, ...more };
+  const readJson = async (url: string) => ({ issuer: new URL(url).origin, resource: new URL(url).origin });
+  const inAYear = { formerHostsUntil: '2027-11-23' };
+  const told = (day_?: string): Case['stacks'] => {
+    const Outputs = day_ === undefined ? [] : [{ OutputKey: 'FormerHostsUntil', OutputValue: day_ }];
+    return Object.fromEntries(stackNames.map(name => [name, { Outputs }]));
+  };
+  const change = (from: Role, to: Role, more: Case & { notice?: Record<string, unknown> } = {}): Case => ({
+    values: values(to, more.notice),
+    deployed: { Data: endpoint(from) },
+    stacks: told('2026-11-21'),
+    readJson,
+    ...more,
+    aws: { certificate, lastEvent: async () => now - 900_001, ...more.aws },
+  });
+
+  it.each(
+    roles.flatMap((from, at) => roles.flatMap((to, at_) => (Math.abs(at - at_) === 1 ? [[from, to] as const] : []))),
+  )('go from %s to %s in one deployment', (from, to) =>
+    expectOk(
+      'custom domains',
+      change(from, to, { notice: inAYear }),
+      new RegExp(`from ${from} to ${to}; .base_url. has none`),
+    ),
+  );
+
+  it.each([
+    ['none', 'primary', 'prepared'],
+    ['none', 'only', 'prepared'],
+    ['prepared', 'only', 'primary'],
+    ['only', 'prepared', 'primary'],
+    ['only', 'none', 'primary'],
+    ['primary', 'none', 'prepared'],
+  ] as const)('do not go from %s to %s at once, but to %s first', (from, to, next) =>
+    expectProblem(
+      'custom domains',
+      change(from, to, { notice: inAYear }),
+      new RegExp(`from ${from} to ${to} at once: .*-> write .*authDomainRole: '${next}' into stages/dev\\.ts`),
+    ),
+  );
+
+  it('of a stage that is not there may be the only ones from the start', () =>
+    expectOk('custom domains', { ...change('none', 'only'), stacks: none }, /not there yet/));
+
+  it('stay as they are', () =>
+    expectOk('custom domains', change('only', 'only'), /auth\.acme\.com is the only domain/));
+
+  it('are not renamed in one step', () =>
+    expectProblem(
+      'custom domains',
+      change('only', 'only', { values: values('only', { authDomain: 'login.acme.com' }) }),
+      /auth\.acme\.com is to become login\.acme\.com.*take auth\.acme\.com off first/,
+    ));
+
+  it.each<[string, NonNullable<Case['readJson']>, RegExp]>([
+    [
+      'nothing answers',
+      () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ENOTFOUND') })),
+      /ENOTFOUND/,
+    ],
+    ['another service answers', async () => ({ issuer: 'https://acme.com' }), /not answered by this stage/],
+    ['null answers', async () => null, /not answered by this stage/],
+  ])('name nothing where %s there', (_case, read, message) =>
+    expectProblem(
+      'custom domains',
+      change('prepared', 'primary', { notice: inAYear, readJson: read }),
+      new RegExp(`${message.source}.*-> let the DNS record of auth\\.acme\\.com lead to the output AuthDomainTarget`),
+    ),
+  );
+
+  it.each([
+    ['prepared', 'primary', {}, /no day is told .*formerHostsUntil: '2027-11-23' at the earliest.*--yes/],
+    ['prepared', 'primary', { formerHostsUntil: '2027-11-01' }, /until 2027-11-01 only/],
+    ['primary', 'prepared', {}, /no day is told/],
+  ] as const)('from %s to %s with %j need a notice of a year', (from, to, notice, message) =>
+    expectProblem('custom domains', change(from, to, { notice }), message),
+  );
+
+  it.each([
+    ['primary', 'only', told('2027-01-01'), /was told to answer until 2027-01-01 -> wait/],
+    ['primary', 'only', told(), /integrators were told no day -> write the day/],
+    ['prepared', 'none', told('2027-01-01'), /was told to answer until 2027-01-01 -> wait/],
+  ] as const)('from %s to %s wait for the day that was told', (from, to, stacks, message) =>
+    expectProblem('custom domains', change(from, to, { stacks }), message),
+  );
+
+  it('that were prepared and given up need no day', () =>
+    expectOk('custom domains', change('prepared', 'none', { stacks: told() }), /from prepared to none/));
+
+  it.each([
+    ['prepared', 'primary'],
+    ['primary', 'only'],
+  ] as const)('go from %s to %s with --yes where there are no integrators', async (from, to) => {
+    const world = makeWorld(change(from, to, { stacks: told() }));
+    expect((await run(world, '--stage', 'dev')).code).toBe(1);
+    expect(await run(world, '--stage', 'dev', '--yes')).toMatchObject({ code: 0 });
+  });
+
+  it('wait until no token names the host that goes, --yes or not', async () => {
+    const lastEvent = async (stackName: string) => now - (stackName.endsWith('-Auth') ? 899_000 : 9_000_000);
+    const { stdout } = await run(
+      makeWorld(change('primary', 'only', { aws: { lastEvent } })),
+      '--stage',
+      'dev',
+      '--yes',
+    );
+    expect(stdout).toMatch(/PROBLEM {2}custom domains: access tokens .* until 2026-11-22T00:00:01\.000Z/);
+  });
+
+  const functionWith = (ISSUERS: unknown): Template => template('Revoke', { Environment: { Variables: { ISSUERS } } });
+  const gateway = { 'Fn::ImportValue': 'Emissor-dev-Data:ExportsOutputFnGetAttAuthEndpointApiEndpoint' };
+  const list = (...urls: unknown[]) => ({ 'Fn::Join': ['', urls] });
+  const hostsOf: Record<Role, unknown> = {
+    none: gateway,
+    prepared: list(gateway, ',https://auth.acme.com'),
+    primary: list('https://auth.acme.com,', gateway),
+    only: 'https://auth.acme.com',
+  };
+
+  it.each(roles.flatMap(from => roles.map(at => [from, at] as const)))(
+    'go on from %s where the functions are at %s, only if that is the same',
+    async (from, at) => {
+      const to = from === 'none' ? 'prepared' : from === 'only' ? 'primary' : from === 'prepared' ? 'primary' : 'only';
+      const deployed = { Data: endpoint(from), Webhooks: functionWith(hostsOf[at]) };
+      const { state, said } = await finding('custom domains', { ...change(from, to, { notice: inAYear }), deployed });
+      expect(state).toBe(from === at ? 'ok' : 'problem');
+      if (from !== at)
+        expect(said).toMatch(
+          new RegExp(`for Revoke of stack Webhooks auth.acme.com is ${at}, and for API Gateway ${from}`),
+        );
+    },
+  );
+
+  it('do not go on while a function is rolled back', () => {
+    const rolledBack: Aws['rolledBack'] = async () => [
+      { function: 'Token', from: 5, to: 4, at: '2026-11-21T00:00:00Z', state: 'rolled back' },
+    ];
+    return expectProblem('custom domains', change('none', 'prepared', { aws: { rolledBack } }), /Token is rolled back/);
+  });
+
+  it.each([
+    ['earlier', { formerHostsUntil: '2027-06-01' }],
+    ['taken out', {}],
+  ])('keep the day that integrators were told: it is %s', (_case, notice) =>
+    expectProblem(
+      'custom domains',
+      change('primary', 'primary', { notice, stacks: told('2027-12-01') }),
+      /were told that the former hosts answer until 2027-12-01/,
+    ),
+  );
+
+  it('of {base_url} are checked, too', () =>
+    expectProblem(
+      'custom domains',
+      {
+        ...change('none', 'none'),
+        values: { baseDomain: 'api.acme.com', baseCertificateArn: arn },
+        deployed: { Data: endpoint('none', 'Base') },
+      },
+      /baseDomain api\.acme\.com goes from none to only at once/,
+    ));
+});
+
+describe('protection', () => {
+  const values = { removalPolicy: 'retain', protection: true };
+  it('is refused for a stage that is not there, or not whole', async () => {
+    await expectProblem(
+      'protection',
+      { values, stacks: none },
+      /first deployment of Emissor-dev-Data, .* -> write protection: false/,
+    );
+    const stacks = { Data: { StackStatus: 'ROLLBACK_COMPLETE' } as const, Auth: undefined };
+    await expectProblem('protection', { values, stacks }, /first deployment of Emissor-dev-Data, Emissor-dev-Auth: /);
+    await expectOk('protection', { values }, /^on/);
+  });
+  it('stays on where the data stack is there: its tables must not lose theirs', async () => {
+    const stacks = { Auth: { StackStatus: 'ROLLBACK_COMPLETE' } as const };
+    await expectOk(
+      'protection',
+      { values, stacks },
+      /^on, and must stay on\. If the first deployment of Emissor-dev-Auth fails, .* protection off that one stack/,
+    );
+  });
+  it('does not keep a stage that is there from getting its smoke test', () =>
+    expectOk('protection', { values, stacks: { Smoke: undefined } }, /^on/));
+  it('is asked for where the stage is there and keeps data', async () => {
+    await expectOk('protection', { values: { removalPolicy: 'retain' } }, /although the stage keeps data/);
+    await expectOk('protection', { values: { removalPolicy: 'retain' }, stacks: none }, /switch it on after that/);
+  });
+});
+
+describe('a stage of the same name', () => {
+  const Tags = [{ Key: 'owner', Value: 'payments' }];
+  it('of another owner is not deployed over', async () => {
+    await expectProblem(
+      'owner',
+      { values: { owner: 'ana' }, stacks: { Data: { Tags } } },
+      /belongs to payments.* is ana's/,
+    );
+    await expectProblem('owner', { stacks: { Data: { Tags } } }, /belongs to payments.* is nobody's/);
+    await expectOk('owner', { values: { owner: 'payments' }, stacks: { Data: { Tags } } }, /payments/);
+    await expectOk('owner', { values: { owner: 'payments' } }, /payments/);
+  });
+  it('in another Region is refused', async () => {
+    const regionsOfRoles = async () => [region, 'eu-west-1'];
+    await expectProblem('other Regions', { aws: { regionsOfRoles } }, /deployed in eu-west-1 of this account already/);
+  });
+});
+
+describe('what an earlier deployment left', () => {
+  const names = ['Emissor-dev-Data-Clients1-A'];
+  const aws = {
+    tables: async () => ({ names, isCutOff: false }),
+    queues: async () => ['https://sqs.sa-east-1.amazonaws.com/1/Emissor-dev-Delivery-Events1-B'],
+  };
+  const values = { removalPolicy: 'retain' };
+  it('must be looked at before the first deployment', () =>
+    expectProblem(
+      'left-overs',
+      { values, aws, stacks: none },
+      /2 tables and queues remain .*: 1 of Emissor-dev-Data \(Emissor-dev-Data-Clients1-A\), 1 of Emissor-dev-Delivery \(Emissor-dev-Delivery-Events1-B\)\. The stage would begin without/,
+    ));
+  it('does not stand in the way of a stage that is there, or keeps nothing', async () => {
+    await expectOk('left-overs', { values, aws }, /nobody uses them/);
+    await expectOk('left-overs', { aws, stacks: none }, /nobody uses them/);
+  });
+  it('is not what the stage has', () => {
+    const Outputs = [{ OutputKey: 'ClientsTable', OutputValue: names[0] }];
+    return expectOk('left-overs', { aws: { tables: aws.tables }, stacks: { Data: { Outputs } } }, /nothing remains/);
+  });
+});
+
+describe('the recipients of alarms', () => {
+  const values = { alarmRecipients: ['ops@acme.com'] };
+  const stacks = { Data: { Outputs: [{ OutputKey: 'OperationsTopicArn', OutputValue: `arn:aws:sns:${region}:1:t` }] } };
+  const subscribed = (isConfirmed: boolean) => ({
+    subscriptions: async () => [{ protocol: 'email', endpoint: 'ops@acme.com', isConfirmed }],
+  });
+  const asked: Record<string, Resource> = {
+    Subscription: { Type: 'AWS::SNS::Subscription', Properties: { Endpoint: 'ops@acme.com' } },
+  };
+  it('must have confirmed', async () => {
+    await expectProblem(
+      'alarm recipients',
+      { values, stacks, aws: subscribed(false) },
+      /did not confirm.*--region sa-east-1/,
+    );
+    await expectOk('alarm recipients', { values, stacks, aws: subscribed(true) }, /ops@acme\.com confirmed/);
+  });
+  it('are told apart: new ones, and those that AWS dropped', async () => {
+    await expectOk('alarm recipients', { values, stacks }, /gets an e-mail by this deployment/);
+    const deployed = { Data: { Resources: asked } };
+    await expectProblem(
+      'alarm recipients',
+      { values, stacks, deployed },
+      /has no subscription any more.* -> aws sns sub/,
+    );
+    await expectOk(
+      'alarm recipients',
+      { values, stacks: none },
+      /must confirm the e-mails that come with the first deployment/,
+    );
+  });
+});

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { makeAwsClock } from '../../../../ops/stage/aws-clock.ts';
+
+const noon = Date.UTC(2026, 10, 20, 12);
+
+/** A machine whose clock is ahead, and AWS, whose answers take some time and tell whole seconds. */
+function world(ahead: number) {
+  let truth = noon + 400;
+  const clock = makeAwsClock(() => truth + ahead);
+  return {
+    clock,
+    truth: () => truth,
+    ask: (way: number, back: number) => {
+      const sentAt = truth + ahead;
+      truth += way;
+      const date = new Date(truth).toUTCString();
+      truth += back;
+      clock.learn(date, sentAt);
+    },
+  };
+}
+
+it('tells AWS’s time to within a second and the time of the answer, however wrong the machine’s clock is', () => {
+  const time = fc.integer({ min: 0, max: 3_000 });
+  const ahead = fc.integer({ min: -10 * 86_400_000, max: 10 * 86_400_000 });
+  fc.assert(
+    fc.property(ahead, fc.array(fc.tuple(time, time), { minLength: 1, maxLength: 5 }), (wrong, answers) => {
+      const { clock, truth, ask } = world(wrong);
+      for (const [way, back] of answers) ask(way, back);
+      const slowest = Math.max(...answers.map(([way, back]) => way + back));
+      expect(Math.abs(clock.now() - truth())).toBeLessThanOrEqual(1_000 + slowest);
+    }),
+  );
+});
+
+it('changes nothing where the machine’s clock is right', () => {
+  const { clock, truth, ask } = world(0);
+  ask(20, 30);
+  expect(clock.now()).toBe(truth());
+  expect(clock.aheadBy()).toBe(0);
+});
+
+it('follows the machine’s clock before the first answer, and passes over one without a date', () => {
+  const { clock, truth } = world(5_000);
+  clock.learn(undefined, noon);
+  clock.learn('soon', noon);
+  expect(clock.now()).toBe(truth() + 5_000);
+});

@@ -1,0 +1,85 @@
+import { type LogService, startLogs } from '@emissor/local-cloud/logs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
+import { noProgress } from '../../../../ops/command-line/terminal.ts';
+import { openEventLog } from '../../../../ops/stage/cloudwatch.ts';
+import { makeTarget } from '../../../../ops/stage/target.ts';
+import { thisWorld } from '../../../../ops/stage/world.ts';
+
+let logs: LogService;
+beforeAll(async () => {
+  logs = await startLogs();
+});
+afterAll(() => logs.stop());
+
+const openLog = () => {
+  const outputs = { LogsEndpoint: logs.endpoint, Region: 'us-east-1', DeliveryLogGroups: 'first,retry' };
+  return openEventLog(makeTarget({ label: 'the test', outputs, unreachable: '' }));
+};
+
+it('finds the lines of an id in the local stand-in of CloudWatch Logs', async () => {
+  const before = Date.now();
+  logs.put('first', '{"message":"event.without_webhook","deliveryId":"evt_1"}');
+  logs.put('first', '{"message":"event.duplicate","deliveryId":"evt_1"}');
+  logs.put('first', '{"message":"event.duplicate","deliveryId":"evt_2"}');
+  logs.put('first', 'evt_1: a line that is no JSON');
+  logs.put('retry', '{"message":"delivery.attempt","deliveryId":"evt_1"}');
+  logs.put('other', '{"deliveryId":"evt_1"}');
+  const log = openLog();
+  const since = await log.keptSince();
+  expect(since).toBeLessThanOrEqual(before);
+  const lines = await log.find('evt_1', since, noProgress);
+  expect(lines.map(({ fields }) => fields.message)).toEqual([
+    'delivery.attempt',
+    'event.duplicate',
+    'event.without_webhook',
+  ]);
+  for (const { at } of lines) expect(at).toBeGreaterThanOrEqual(before);
+  expect(await log.find('evt_3', since, noProgress)).toEqual([]);
+});
+
+it('finds the lines whose fields have one of some values, at most so many', async () => {
+  const log = openLog();
+  const since = await log.keptSince();
+  for (const message of ['a.b', 'c.d', 'e.f']) logs.put('first', JSON.stringify({ message, account: 'acme' }));
+  logs.put('first', JSON.stringify({ message: 'a.b', account: 'bolt' }));
+  const found = async (most: number) =>
+    (await log.filter({ account: ['acme'], message: ['a.b', 'c.d'] }, since, most, noProgress)).map(
+      ({ fields }) => fields.message,
+    );
+  expect(await found(10)).toEqual(['c.d', 'a.b']);
+  expect(await found(1)).toEqual(['c.d']);
+});
+
+it('asks for the answer of a search every half second, at the target’s time', async () => {
+  const answers: object[] = [
+    { status: 'Scheduled' },
+    { status: 'Running', statistics: { recordsScanned: 12 } },
+    { status: 'Complete', results: [] },
+  ];
+  const asked: object[] = [];
+  const waits: number[] = [];
+  const shown: string[] = [];
+  const send = async ({ input }: { readonly input: object }) => {
+    asked.push(input);
+    return 'queryString' in input ? { queryId: 'q1' } : answers.shift();
+  };
+  const target = makeTarget(
+    { label: 'the test', outputs: { DeliveryLogGroups: 'first,retry', Region: 'sa-east-1' }, unreachable: '' },
+    {
+      ...thisWorld,
+      makeClient: (Service, settings) => Object.assign(new Service(settings), { send }),
+      time: {
+        ...systemTime,
+        now: () => Date.parse('2026-11-22T12:00:00.400Z'),
+        pause: async milliseconds => void waits.push(milliseconds),
+      },
+    },
+  );
+  expect(await openEventLog(target).find('evt_1', 0, text => shown.push(text))).toEqual([]);
+  expect(waits).toEqual([500, 500]);
+  expect(shown.at(-1)).toBe('Searching the log: 12 lines so far');
+  const endTime = Date.parse('2026-11-22T12:00:01Z') / 1_000;
+  expect(asked[0]).toMatchObject({ logGroupNames: ['first', 'retry'], startTime: 0, endTime });
+  expect(asked.slice(1)).toEqual([{ queryId: 'q1' }, { queryId: 'q1' }, { queryId: 'q1' }]);
+});

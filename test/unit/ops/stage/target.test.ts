@@ -1,0 +1,161 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { KMSClient } from '@aws-sdk/client-kms';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { describe, expect, it, vi } from 'vitest';
+import { stageConfiguration } from '../../../../lib/config.ts';
+import { CliError } from '../../../../ops/stage/operator.ts';
+import {
+  accountOf,
+  describeStacks,
+  requireOwnAccount,
+  type StageStacks,
+  stackNameOf,
+} from '../../../../ops/stage/stage-stacks.ts';
+import {
+  findTarget,
+  localTarget,
+  makeTarget,
+  outputsOf,
+  requireOutput,
+  type TargetFacts,
+} from '../../../../ops/stage/target.ts';
+import { type ConnectionSettings, thisWorld, type World } from '../../../../ops/stage/world.ts';
+
+const account = '111122223333';
+
+const stack = (name: 'Data' | 'Auth', isDeployed: boolean): StageStacks['stacks'][number] => ({
+  name,
+  stackName: stackNameOf('dev', name),
+  found: isDeployed
+    ? {
+        StackName: stackNameOf('dev', name),
+        StackId: `arn:aws:cloudformation:sa-east-1:${account}:stack/${stackNameOf('dev', name)}/1`,
+        CreationTime: new Date(0),
+        StackStatus: 'CREATE_COMPLETE',
+      }
+    : undefined,
+});
+
+describe('a stage', () => {
+  const configuration = stageConfiguration('dev', { account, region: 'sa-east-1' });
+
+  it('is told apart from another account by the ids of its stacks', () => {
+    expect(accountOf([stack('Data', false), stack('Auth', true)])).toBe(account);
+    expect(accountOf([stack('Data', false)])).toBeUndefined();
+    expect(() => requireOwnAccount(configuration, account)).not.toThrow();
+    expect(() => requireOwnAccount(configuration, '999999999999')).toThrow(
+      new CliError(
+        `stage dev is in account ${account} (stages/dev.ts), but these AWS credentials are of account 999999999999: set AWS_PROFILE to a profile of account ${account}.`,
+      ),
+    );
+    expect(() => requireOwnAccount(stageConfiguration('dev'), '999999999999')).not.toThrow();
+  });
+
+  it('that is half deployed gives the outputs that are there, and names the stack that is missing', () => {
+    const stacks = [stack('Data', true), stack('Auth', false)];
+    const target: TargetFacts = {
+      label: 'stage dev',
+      outputs: { ClientsTable: 'clients' },
+      unreachable: '',
+      deployed: { configuration, region: 'sa-east-1', account, stacks },
+    };
+    expect(requireOutput(target, 'ClientsTable')).toBe('clients');
+    expect(() => requireOutput(target, 'RotateKeysSettings')).toThrow(
+      `stage dev is not deployed in sa-east-1 of account ${account}: stack Emissor-dev-Auth is missing`,
+    );
+  });
+});
+
+it('knows the time of a stage by the answers that found it', async () => {
+  const time = { ...thisWorld.time, now: () => Date.now() - 3_600_000 };
+  vi.stubEnv('AWS_REGION', 'sa-east-1');
+  const target = await withStacks(['Data'], () => findTarget({ stage: 'dev' }, { ...thisWorld, time }));
+  expect(Math.abs(target.clock.now() - Date.now())).toBeLessThan(5_000);
+});
+
+describe('the stack for smoke tests', () => {
+  const elsewhere = stageConfiguration('dev', { smokeReceiverUrl: 'https://smoke.emissor.com.br' });
+
+  it.each([
+    ['asked for and missing', stageConfiguration('dev'), false, true],
+    ['asked for and there', stageConfiguration('dev'), true, true],
+    ['left over', elsewhere, true, true],
+    ['neither', elsewhere, false, false],
+  ])('is told of where it is %s', async (_case, configuration, isThere, expected) => {
+    const { stacks } = await withStacks(isThere ? ['Data', 'Smoke'] : ['Data'], () =>
+      describeStacks(configuration, Service => new Service({ region: 'sa-east-1', maxAttempts: 1 })),
+    );
+    expect(stacks.map(({ name }) => name)).toEqual([
+      ...['Data', 'Auth', 'Webhooks', 'Delivery'],
+      ...(expected ? ['Smoke'] : []),
+    ]);
+    expect(stacks.find(({ name }) => name === 'Smoke')?.found !== undefined).toBe(isThere);
+  });
+
+  it('gives the stage no outputs once it is left over: a test would be sent to its receiver', () => {
+    const smoke = stack('Data', true);
+    const found = { ...smoke.found, Outputs: [{ OutputKey: 'SmokeReceiverUrl', OutputValue: 'old' }] };
+    const stacks = [{ ...smoke, name: 'Smoke', found }] as StageStacks['stacks'];
+    const stage = { region: 'sa-east-1', stacks };
+    expect(outputsOf({ ...stage, configuration: elsewhere })).toEqual({ Region: 'sa-east-1' });
+    expect(outputsOf({ ...stage, configuration: stageConfiguration('dev') }).SmokeReceiverUrl).toBe('old');
+  });
+});
+
+describe('a client of a target', () => {
+  const made: [string, ConnectionSettings][] = [];
+  const world: World = {
+    ...thisWorld,
+    makeClient: (Service, settings) => {
+      made.push([Service.name, settings]);
+      return new Service(settings);
+    },
+  };
+
+  it('is made once, when it is asked for, with the Region and the endpoint of the outputs', () => {
+    made.length = 0;
+    const target = localTarget({ Region: 'us-east-1', SqsEndpoint: 'http://127.0.0.1:1' }, world);
+    expect(made).toEqual([]);
+    expect(target.connect(SQSClient, 'SqsEndpoint')).toBe(target.connect(SQSClient, 'SqsEndpoint'));
+    expect(target.connect(KMSClient, 'KmsEndpoint')).toBeInstanceOf(KMSClient);
+    expect(target.documents()).toBe(target.documents());
+    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+    expect(made).toEqual([
+      ['SQSClient', { maxAttempts: 3, region: 'us-east-1', endpoint: 'http://127.0.0.1:1', credentials }],
+      ['KMSClient', { maxAttempts: 3, region: 'us-east-1' }],
+    ]);
+  });
+
+  it('tries more often at a stage, where AWS holds callers back', () => {
+    made.length = 0;
+    const configuration = stageConfiguration('dev', { account, region: 'sa-east-1' });
+    const deployed = { configuration, region: 'sa-east-1', account, stacks: [] };
+    const outputs = outputsOf(deployed);
+    makeTarget({ label: 'stage dev', outputs, unreachable: '', deployed }, world).connect(SQSClient, 'SqsEndpoint');
+    expect(made).toEqual([['SQSClient', { maxAttempts: 5, region: 'sa-east-1' }]]);
+  });
+});
+
+/** Runs something beside a CloudFormation that has some stacks of the stage, and no others. */
+async function withStacks<Value>(names: readonly string[], run: () => Promise<Value>): Promise<Value> {
+  const server = createServer(async (request, response) => {
+    const name = new URLSearchParams(await text(request)).get('StackName') ?? '';
+    const isThere = names.includes(name.replace('Emissor-dev-', ''));
+    const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>${name}</StackName><StackId>arn:aws:cloudformation:sa-east-1:${account}:stack/${name}/1</StackId></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+    const missing = `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`;
+    response.writeHead(isThere ? 200 : 400, { 'content-type': 'text/xml' }).end(isThere ? found : missing);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'local');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'local');
+  try {
+    return await run();
+  } finally {
+    vi.unstubAllEnvs();
+    server.close();
+    server.closeAllConnections();
+  }
+}

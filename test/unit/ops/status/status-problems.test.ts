@@ -1,0 +1,158 @@
+import type { Stack } from '@aws-sdk/client-cloudformation';
+import { describe, expect, it } from 'vitest';
+import { stageConfiguration } from '../../../../lib/config.ts';
+import { type StackName, type StageStacks, stackNameOf, stackNames } from '../../../../ops/stage/stage-stacks.ts';
+import type { Status } from '../../../../ops/status/status.ts';
+import { findProblems } from '../../../../ops/status/status-problems.ts';
+
+const now = Date.parse('2026-11-22T00:00:00Z');
+
+/** A stage in which all is well, but for some changes of its configuration and its stacks. */
+const stage = (
+  values: Record<string, unknown> = {},
+  changes: Partial<Record<StackName, Partial<Stack> | undefined>> = {},
+): StageStacks => ({
+  configuration: stageConfiguration('dev', values),
+  region: 'sa-east-1',
+  account: '111122223333',
+  stacks: stackNames.map(name => ({
+    name,
+    stackName: stackNameOf('dev', name),
+    found:
+      name in changes && changes[name] === undefined
+        ? undefined
+        : {
+            StackName: stackNameOf('dev', name),
+            CreationTime: new Date(0),
+            StackStatus: 'CREATE_COMPLETE',
+            ...changes[name],
+          },
+  })),
+});
+
+const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}): Omit<Status, 'problems'> => ({
+  target: 'stage dev',
+  stage: 'dev',
+  region: 'sa-east-1',
+  account: '111122223333',
+  checkout: '0.1.0',
+  stacks: stacks.map(({ stackName, found }) => ({
+    name: stackName,
+    state: found?.StackStatus ?? null,
+    version: found ? '0.1.0' : null,
+    updatedAt: null,
+    terminationProtection: found?.EnableTerminationProtection ?? false,
+  })),
+  tables: [],
+  rolledBack: [],
+  queues: [],
+  alarms: { total: 28, isCutOff: false, ringing: [] },
+  webhooks: { read: 0, isCutOff: false, suspended: [], failing: [] },
+  deliveries: { looked: 0, isCutOff: false, failed: [], held: [], late: { groups: [], isCutOff: false } },
+  users: { read: 0, isCutOff: false, beingDeleted: [] },
+  keys: [],
+  ...more,
+});
+
+const problems = (deployed: StageStacks, more: Partial<Status> = {}) =>
+  findProblems(statusOf(deployed, more), deployed, now);
+
+describe('the problems of a stage', () => {
+  it('are none where all is well', () => {
+    expect(problems(stage())).toEqual([]);
+  });
+
+  it('are stacks that are missing, all or some', () => {
+    const none = Object.fromEntries(stackNames.map(name => [name, undefined]));
+    expect(problems(stage({}, none))).toEqual([
+      'stage dev is not deployed in sa-east-1 of account 111122223333: npm run preflight -- --stage dev, then npx cdk deploy --all -c stage=dev.',
+    ]);
+    expect(problems(stage({}, { Webhooks: undefined, Delivery: undefined }))[0]).toBe(
+      'stage dev is deployed in part: without Emissor-dev-Webhooks and Emissor-dev-Delivery. npm run preflight -- --stage dev, then npx cdk deploy --all -c stage=dev.',
+    );
+  });
+
+  it('are different versions', () => {
+    const deployed = stage();
+    const stacks = statusOf(deployed).stacks?.map((view, index) =>
+      index === 0 ? { ...view, version: '0.2.0' } : view,
+    );
+    expect(problems(deployed, { stacks: stacks ?? null })).toEqual([
+      'the stacks are at different versions, 0.2.0 (Emissor-dev-Data) and 0.1.0 (Emissor-dev-Auth, Emissor-dev-Webhooks, Emissor-dev-Delivery and Emissor-dev-Smoke): a deployment did not get to its end. npx cdk deploy --all -c stage=dev.',
+    ]);
+  });
+
+  it.each([
+    ['UPDATE_ROLLBACK_COMPLETE', /its last deployment failed and was taken back/],
+    ['ROLLBACK_COMPLETE', /its first deployment failed .* The next deployment deletes it and makes it again\.$/],
+    ['UPDATE_ROLLBACK_FAILED', /npx cdk rollback Emissor-dev-Auth -c stage=dev$/],
+    ['DELETE_FAILED', /aws cloudformation delete-stack --region sa-east-1 --stack-name Emissor-dev-Auth$/],
+    ['UPDATE_IN_PROGRESS', /Wait until it has ended\.$/],
+  ] as const)('are the state %s of a stack', (StackStatus, message) => {
+    expect(problems(stage({}, { Auth: { StackStatus } }))).toEqual([expect.stringMatching(message)]);
+  });
+
+  it('are a first deployment that failed in a protected stack: only that stack loses its protection', () => {
+    const Auth = { StackStatus: 'ROLLBACK_COMPLETE', EnableTerminationProtection: true } as const;
+    const found = problems(stage({ removalPolicy: 'retain', protection: true }, { Auth }));
+    expect(found[0]).toMatch(
+      /because it is protected\. Run: aws cloudformation update-termination-protection --no-enable-termination-protection --region sa-east-1 --stack-name Emissor-dev-Auth\. .* deployment deletes it and makes it again\.$/,
+    );
+    expect(found[0]).not.toContain('stages/dev.ts');
+  });
+
+  it('are a stack for smoke tests that the file does not ask for any more, whatever its version', () => {
+    const elsewhere = { smokeReceiverUrl: 'https://smoke.emissor.com.br' };
+    const orphaned = stage(elsewhere);
+    const stacks = statusOf(orphaned).stacks?.map((view, index) => (index === 4 ? { ...view, version: '0' } : view));
+    const advice = [
+      expect.stringMatching(
+        /^stack Emissor-dev-Smoke is left over: .* npx cdk destroy --all would fail at Emissor-dev-Data, .* Run: npm run ops -- --stage dev smoke remove, then: aws cloudformation delete-stack --region sa-east-1 --stack-name Emissor-dev-Smoke$/,
+      ),
+    ];
+    expect(problems(orphaned, { stacks: stacks ?? null })).toEqual(advice);
+    expect(problems(stage(elsewhere, { Smoke: { StackStatus: 'ROLLBACK_COMPLETE' } }))).toEqual(advice);
+    expect(problems(stage(elsewhere, { Smoke: { EnableTerminationProtection: true } }))[0]).toMatch(
+      /then: aws cloudformation update-termination-protection .*, then: aws cloudformation delete-stack/,
+    );
+    expect(problems(stage(elsewhere, { Smoke: { StackStatus: 'DELETE_IN_PROGRESS' } }))[0]).toMatch(/Wait until/);
+  });
+
+  it('are stacks and tables that nothing protects, where data is to be kept', () => {
+    const tables = [
+      { name: 'open', deletionProtection: false },
+      { name: 'kept', deletionProtection: true },
+    ];
+    const keeps = { removalPolicy: 'retain' };
+    const isProtected = { EnableTerminationProtection: true };
+    const protectedBut = { Auth: isProtected, Webhooks: isProtected, Delivery: isProtected }; // Smoke holds nothing
+    expect(problems(stage(), { tables })).toEqual([]);
+    expect(problems(stage(keeps, protectedBut), { tables })).toEqual([
+      '1 stack and 1 table can be deleted by mistake: nothing protects them. Once the first deployment is complete, set protection to true in stages/dev.ts and deploy again.',
+    ]);
+    expect(problems(stage({ ...keeps, protection: true }, protectedBut), { tables })[0]).toMatch(
+      /stages\/dev\.ts asks for it: npx cdk deploy/i,
+    );
+  });
+
+  it('are alarms that ring, dead letters, and keys that are missing or late', () => {
+    const ringing = [{ name: 'a', since: null, description: '' }];
+    const key = { kind: 'mac', keys: 1, activeSince: '2026-01-01T00:00:00Z', nextActiveFrom: null } as const;
+    expect(
+      problems(stage(), {
+        alarms: { total: 2, isCutOff: false, ringing },
+        queues: [{ queue: 'dead letters', waiting: 1, inFlight: 1, delayed: 0, oldestSeconds: 5 }],
+        keys: [
+          { ...key, kind: 'signing', activeSince: null, nextMadeAt: null },
+          { ...key, nextMadeAt: '2026-11-20T21:00:00Z' },
+          { ...key, kind: 'sealing', nextMadeAt: '2026-11-21T21:00:00Z' },
+        ],
+      }),
+    ).toEqual([
+      expect.stringMatching(/^an alarm rings/),
+      '2 dead letters: npm run ops -- --stage dev dlq list says why.',
+      expect.stringMatching(/^there is no signing key.* npm run ops -- --stage dev keys rotate makes it/),
+      expect.stringMatching(/^the next mac key has been due since 2026-11-20T21:00:00Z/),
+    ]);
+  });
+});

@@ -1,0 +1,338 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BatchWriteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { type QueueService, startSqs } from '@emissor/local-cloud/sqs/engine';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
+import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
+import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import { makeStartReplay } from '../../../../lambdas/delivery/replay/replay-start.ts';
+import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
+import { backlogShardsOf, dueKey, itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
+import { queuedInSlowLane, waitingForSlot, withSlot } from '../../../../lambdas/delivery/transitions.ts';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
+import type { Status } from '../../../../ops/status/status.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { passwordHashing } from '../../../support/password-hashing.ts';
+import { aDelivery, aRecord, aWebhook, fakeTelemetry } from '../../delivery/builders.ts';
+
+const day = 86_400_000;
+let database: Database;
+let queues: QueueService;
+let directory: string;
+
+beforeAll(async () => {
+  database = await startDatabase('Webhooks', 'Deliveries', 'Users', 'Credentials', 'Keyring');
+  queues = await startSqs({ interceptors: [], onPublish: () => undefined });
+  for (const name of ['events', 'retry', 'slow', 'dead']) queues.ensureQueue({ name, attributes: {} });
+  directory = mkdtempSync(join(tmpdir(), 'emissor-ops-status-'));
+});
+
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  await queues.stop();
+  await database.stop();
+});
+
+/** Runs `status` on the engines, with some outputs replaced or (`undefined`) left out. */
+const status = (replaced: Record<string, string | undefined>, ...args: string[]) => {
+  const outputs = {
+    DynamoDbEndpoint: database.endpoint,
+    SqsEndpoint: queues.endpoint,
+    Region: database.region,
+    WebhooksTable: 'Webhooks',
+    DeliveriesTable: 'Deliveries',
+    UsersTable: 'Users',
+    CredentialsTable: 'Credentials',
+    KeyringTable: 'Keyring',
+    EventsQueueUrl: queues.urlOf('events'),
+    RetryQueueUrl: queues.urlOf('retry'),
+    SlowQueueUrl: queues.urlOf('slow'),
+    DeadLetterQueueUrl: queues.urlOf('dead'),
+    RotateKeysSettings: JSON.stringify({
+      KEYRING_TABLE: 'Keyring',
+      KEY_ARN: 'arn:aws:kms:us-east-1:000000000000:key/1',
+      SIGNING_ALGORITHM: 'ES256',
+      KEY_ROTATION_SECONDS: String((90 * day) / 1_000),
+      ACCESS_TOKEN_SECONDS: '900',
+      REFRESH_ABSOLUTE_SECONDS: '7776000',
+    }),
+    ...replaced,
+  };
+  writeFileSync(join(directory, 'outputs.json'), JSON.stringify(outputs));
+  return runOpsInProcess(['--outputs', join(directory, 'outputs.json'), 'status', ...args]);
+};
+
+const read = async (replaced: Record<string, string | undefined> = {}): Promise<Status> => {
+  const { code, stdout, stderr } = await status(replaced, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+};
+
+const put = (TableName: 'Webhooks' | 'Keyring', Item: Record<string, unknown>) =>
+  database.dynamo(new PutCommand({ TableName, Item }));
+
+const webhook = (accountId: string, more: Record<string, unknown> = {}) =>
+  put('Webhooks', {
+    accountId,
+    eventName: 'demanda.criada',
+    webhookId: 'w',
+    url: 'https://receiver.example.com/',
+    secrets: [],
+    status: 'active',
+    suspensionReason: null,
+    createdAt: 1,
+    updatedAt: Date.parse('2026-03-01T00:00:00Z'),
+    ...more,
+  });
+
+const key = (kind: string, generation: number, activeFrom: number) =>
+  put('Keyring', {
+    kind,
+    generation,
+    keyId: `${kind}${generation}`,
+    createdAt: 1,
+    activeFrom,
+    wrapped: Buffer.from('x'),
+  });
+
+describe('ops status', () => {
+  it('says what is missing in a run without keys', async () => {
+    const { keys, webhooks, problems, stacks } = await read();
+    expect(stacks).toBeNull();
+    expect(keys).toMatchObject([
+      { kind: 'signing', keys: 0, activeSince: null, nextActiveFrom: null },
+      { kind: 'mac', keys: 0 },
+      { kind: 'sealing', keys: 0 },
+    ]);
+    expect(webhooks).toEqual({ read: 0, isCutOff: false, suspended: [], failing: [] });
+    expect(problems).toHaveLength(3);
+    expect(problems[0]).toMatch(/^there is no signing key/);
+  });
+
+  it('shows users whose deletion began and is not complete', async () => {
+    const tables = { users: 'Users', credentials: 'Credentials' };
+    const users = makeUserStore({
+      ...{ dynamo: database.dynamo, tables, now: Date.now, makeId: randomId },
+      hash: passwordHashing.hash,
+    });
+    const described = { accountId: 'acme', role: 'member', password: 'secret' } as const;
+    await users.createUser({ ...described, email: 'stays@example.com' });
+    expect((await read()).users).toEqual({ read: 1, isCutOff: false, beingDeleted: [] });
+    const { userId } = await users.createUser({ ...described, email: 'goes@example.com' });
+    await users.beginDeletion(userId);
+    const { users: found, problems } = await read();
+    const since = expect.stringMatching(/^20.*Z$/);
+    expect(found).toEqual({ read: 2, isCutOff: false, beingDeleted: [{ userId, account: 'acme', since }] });
+    expect(problems.at(-4)).toMatch(new RegExp(`^1 user is being deleted .*users delete ${userId} completes it`));
+    expect((await status({})).stdout).toMatch(/Users\n1 being deleted of 2/);
+    await users.deleteUser(userId);
+  });
+
+  it('counts messages, finds webhooks that are suspended or fail, and tells when the next keys are due', async () => {
+    const activeFrom = Date.now() - 10 * day;
+    for (const kind of keyKinds) await key(kind, 1, activeFrom);
+    await key('mac', 2, activeFrom + 11 * day);
+    await webhook('sound');
+    await webhook('fails', { failingSince: Date.parse('2026-03-02T00:00:00Z') });
+    await webhook('gone', { status: 'suspended', suspensionReason: 'gone', failingSince: 1 });
+    await put('Webhooks', {
+      accountId: 'held',
+      eventName: 'demanda.criada',
+      status: 'suspended',
+      suspensionReason: 'operator',
+      updatedAt: Date.parse('2026-02-01T00:00:00Z'),
+    });
+    const [event, dead] = [queues.urlOf('events'), queues.urlOf('dead')];
+    for (const url of [event, event, dead]) await send(url);
+
+    const found = await read();
+    const iso = (moment: number) => new Date(moment).toISOString();
+    expect(found.keys).toEqual([
+      {
+        kind: 'signing',
+        keys: 1,
+        activeSince: iso(activeFrom),
+        nextMadeAt: iso(activeFrom + 88 * day),
+        nextActiveFrom: iso(activeFrom + 90 * day),
+      },
+      {
+        kind: 'mac',
+        keys: 2,
+        activeSince: iso(activeFrom),
+        nextMadeAt: null,
+        nextActiveFrom: iso(activeFrom + 11 * day),
+      },
+      expect.objectContaining({ kind: 'sealing', keys: 1 }),
+    ]);
+    const event1 = 'demanda.criada';
+    expect(found.webhooks).toEqual({
+      read: 4,
+      isCutOff: false,
+      suspended: [
+        { account: 'held', event: event1, reason: 'operador', since: '2026-02-01T00:00:00.000Z' },
+        { account: 'gone', event: event1, reason: 'gone', since: '2026-03-01T00:00:00.000Z' },
+      ],
+      failing: [{ account: 'fails', event: event1, since: '2026-03-02T00:00:00.000Z' }],
+    });
+    expect(found.queues).toEqual(
+      [
+        ['events', 2],
+        ['retry', 0],
+        ['slow', 0],
+        ['dead letters', 1],
+      ].map(([queue, waiting]) => ({ queue, waiting, inFlight: 0, delayed: 0, oldestSeconds: null })),
+    );
+    expect(found.problems).toEqual([
+      expect.stringMatching(/^1 dead letter: npm run ops -- dlq list/),
+      expect.stringMatching(
+        /^1 webhook had nothing but failures for over a day .*: npm run ops -- webhooks list --failing/,
+      ),
+      expect.stringMatching(/^1 webhook suspended for failing .*: npm run ops -- webhooks list --suspended/),
+    ]);
+    const { stdout } = await status({});
+    expect(stdout).toMatch(/^events +2 +0 +0 +-$/m);
+    expect(stdout).toMatch(/^2 suspended and 1 failing of 4$/m);
+    expect(stdout).toMatch(/^mac +2 +\S+ +already +\S+$/m);
+    expect(stdout).toContain('\nWhat needs you:\n- 1 dead letter');
+  });
+
+  it('tells what it can where a part cannot be read', async () => {
+    const { keys, queues: part, webhooks } = await read({ RotateKeysSettings: undefined, SlowQueueUrl: undefined });
+    expect(keys).toEqual({ unread: expect.stringContaining('has no output "RotateKeysSettings"') });
+    expect(part).toEqual({ unread: expect.stringContaining('has no output "SlowQueueUrl"') });
+    expect(webhooks).toMatchObject({ read: expect.any(Number) });
+  });
+
+  it('is refused where nothing can be read', async () => {
+    const ended = 'http://127.0.0.1:9';
+    const { code, stdout, stderr } = await status({ DynamoDbEndpoint: ended, SqsEndpoint: ended });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^error: nothing answers at the addresses in .*\n$/);
+  });
+});
+
+const send = (queueUrl: string) =>
+  fetch(queues.endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'AmazonSQS.SendMessage' },
+    body: JSON.stringify({ QueueUrl: queueUrl, MessageBody: 'x' }),
+  });
+
+describe('ops status of deliveries', () => {
+  const minute = 60_000;
+  const now = Date.now();
+  const stored = () => ({
+    ...systemTime,
+    dynamo: database.dynamo,
+    table: 'Deliveries',
+    now: () => now,
+    historyDays: 30,
+  });
+  const add = async (id: string, changes: Partial<Delivery>) => {
+    const delivery = aDelivery({ accountId: 'acme', createdAt: now - 60 * minute, ...changes, id: `evt_${id}` });
+    expect(await makeDeliveryStore(stored()).create(delivery)).toBe(true);
+  };
+  const due = (nextAttemptAt: number) => ({
+    wait: { nextAttemptAt, sweepAt: nextAttemptAt + 2 * minute, overdueCount: 0 },
+  });
+  const inSlowQueue = (at: number) => ({ wait: queuedInSlowLane(withSlot(aDelivery(), { at, series: 0 }, at)).wait });
+  const waiting = (at: number) => ({ wait: waitingForSlot(aDelivery(), at).wait });
+  /** Has the deliveries of an account wait for a slot of a webhook whose last slot is over at a moment. */
+  const slowTask = async (accountId: string, lastSlotAt: number) => {
+    const slownessStore = makeSlownessStore({ ...stored(), rate: 20 });
+    const owner = { accountId, eventName: 'demanda.criada' } as const;
+    const slowness = await slownessStore.change(owner, known => withSlowDns(known, now));
+    await slownessStore.beginWaiting(slowness);
+    await slownessStore.reserveUntil(slowness, { ...slowness, nextSlotAt: lastSlotAt });
+  };
+
+  beforeAll(async () => {
+    for (const id of ['f1', 'f2']) await add(id, settled(aDelivery({ accountId: 'acme' }), 'failed', now));
+    await add('h1', settled(aDelivery({ accountId: 'acme' }), 'held', now));
+    await add('own', { ...due(now + 10 * minute), attempts: [aRecord({ result: 'internal', status: null })] });
+    await add('late1', due(now - 50 * minute));
+    await add('late2', due(now - 4 * minute));
+    await add('soon', due(now + 5_000));
+    await add('recent', due(now - 2 * minute));
+    await add('queued', inSlowQueue(now - 5 * minute));
+    await add('w1', { accountId: 'stuck', ...waiting(now - 30 * minute) });
+    await add('w2', { accountId: 'stuck', ...waiting(now - 20 * minute) });
+    await add('w3', { accountId: 'served', ...waiting(now - 600 * minute) });
+    await add('w4', { accountId: 'arrived', ...waiting(now - minute) });
+    await slowTask('stuck', now - 15 * minute);
+    await slowTask('served', now + minute);
+    await slowTask('arrived', now - 15 * minute);
+    await slowTask('empty', now - 15 * minute);
+    const before = () => now - 9 * minute;
+    const replays = makeReplayStore({ ...stored(), now: before });
+    const start = makeStartReplay({ ...fakeTelemetry(), replays, run: async () => {}, makeId: randomId, now: before });
+    await start(aWebhook({ accountId: 'again' }), { from: 0, to: now, wanted: 'failed' });
+  });
+
+  it('shows by account, event and cause what is late by three minutes, and since when', async () => {
+    const { deliveries } = await read();
+    const event = 'demanda.criada';
+    const since = (ago: number) => new Date(now - ago * minute).toISOString();
+    const replay = expect.stringMatching(/^reenvio_/);
+    expect(deliveries).toMatchObject({
+      late: {
+        isCutOff: false,
+        groups: [
+          { account: 'acme', event, cause: 'overdue', count: 2, since: since(50), first: 'evt_late1' },
+          { account: 'stuck', event, cause: 'no slot', count: 2, since: since(15), first: 'evt_w1' },
+          { account: 'again', event, cause: 'replay', count: null, since: since(9), first: replay },
+          { account: 'acme', event, cause: 'slow queue', count: 1, since: since(5), first: 'evt_queued' },
+          { account: 'acme', event, cause: 'own fault', count: 1, since: since(-10), first: 'evt_own' },
+        ],
+      },
+    });
+    const { stdout } = await status({});
+    expect(stdout).toMatch(/^stuck +demanda\.criada +no slot +2 +2/m);
+  });
+
+  it('names failed, held and late deliveries, each with a command', async () => {
+    const { deliveries, problems } = await read();
+    expect(deliveries).toMatchObject({ failed: [{ account: 'acme', count: 2 }], held: [{ count: 1 }] });
+    expect(problems.filter(problem => /deliver/.test(problem))).toEqual([
+      expect.stringMatching(/^2 deliveries of account acme .* overdue since .*deliveries show evt_late1 /),
+      expect.stringMatching(/^2 deliveries of account stuck .* waiting for a slot .*deliveries show evt_w1 /),
+      expect.stringMatching(/^deliveries not counted yet of account again .*replay reenvio_\w+ does not go on/),
+      expect.stringMatching(/^1 delivery of account acme .* overdue in the slow queue .*deliveries show evt_queued /),
+      expect.stringMatching(/^1 delivery of account acme .* fault of our own .*deliveries show evt_own /),
+      expect.stringMatching(/^2 failed deliveries, 2 of account acme .*deliveries list --state falhou --account acme/),
+      expect.stringMatching(/^1 held delivery, 1 of account acme .*deliveries list --state retida/),
+    ]);
+  });
+
+  it('says where there is more than it reads', async () => {
+    const at = now - 8 * minute;
+    const shard = { dueShard: backlogShardsOf('many', 'demanda.criada')[0] };
+    for (let first = 0; first < 275; first += 25) {
+      const Deliveries = Array.from({ length: 25 }, (_, index) => {
+        const delivery = aDelivery({ id: `evt_many${first + index}`, accountId: 'many' });
+        return { PutRequest: { Item: { ...itemFromDelivery(waitingForSlot(delivery, at), 30), ...shard } } };
+      });
+      await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries } }));
+    }
+    await slowTask('many', at);
+    const { stdout } = await status({});
+    expect(stdout).toMatch(/^many +demanda\.criada +no slot +250\+ /m);
+    expect(stdout).toContain('at least 250 deliveries of account many');
+    expect(stdout).not.toContain('not all that waits could be read');
+    for (let first = 0; first < 275; first += 25) {
+      const Deliveries = Array.from({ length: 25 }, (_, index) => {
+        const Item = { id: `x${first + index}`, part: 'head', dueShard: '3', dueAt: dueKey(now, `x${first + index}`) };
+        return { PutRequest: { Item: { ...Item, ttl: 1 } } };
+      });
+      await database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries } }));
+    }
+    expect((await status({})).stdout).toContain('not all that waits could be read: more may be late');
+  });
+});

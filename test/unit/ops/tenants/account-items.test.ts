@@ -1,0 +1,211 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
+import { makeSecretUse } from '../../../../lambdas/auth/principals/secret-use.ts';
+import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
+import { makeClientRateLimit, makeIpRateLimit } from '../../../../lambdas/auth/protection/rate-limit.ts';
+import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
+import { makeRequestLimits } from '../../../../lambdas/delivery/api/request-limits.ts';
+import { makeWithoutWebhook } from '../../../../lambdas/delivery/intake/without-webhook.ts';
+import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
+import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
+import { makeRefusalCounts } from '../../../../lambdas/delivery/refusals/refusal-counts.ts';
+import type { Replay } from '../../../../lambdas/delivery/replay/replay.ts';
+import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
+import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
+import type { Item } from '../../../../lambdas/platform/aws/dynamo.ts';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
+import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
+import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
+import { itemKinds, kindsWith } from '../../../../ops/tenants/item-kinds.ts';
+import { tableNames } from '../../../../tools/support/tables.ts';
+import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { passwordHashing } from '../../../support/password-hashing.ts';
+import { aDelivery, aRecord, aWebhook } from '../../delivery/builders.ts';
+
+const account = 'leaving';
+const eventName = 'demanda.criada';
+const now = () => Date.now();
+let operated: OperatedTables;
+let folder: string;
+beforeAll(async () => {
+  operated = await startOperatedTables();
+  folder = await mkdtemp(join(tmpdir(), 'emissor-account-items-'));
+});
+afterAll(async () => {
+  await operated.stop();
+  await rm(folder, { recursive: true });
+});
+
+const moment = now();
+const log = { info: () => {}, warn: () => {}, error: () => {} };
+const aReplay = (id: string): Replay => ({
+  ...{ id, accountId: account, eventName, webhookId: 'webhook-1', state: 'running', wanted: 'failed' },
+  ...{ from: moment - 1, to: moment, startedAt: moment, total: 0, countCursor: null, sent: 0, lastSlotAt: moment },
+  ...{ sendCursor: '', inFlight: [], nextSlotAt: moment, claim: 1, lookAt: moment },
+});
+
+/**
+ * Has every file of the functions that writes items write all the kinds that it has, of one account. A file that is not here writes
+ * what no export, and no deletion of an account, was made for.
+ */
+const drives: Readonly<Record<string, () => Promise<unknown>>> = {
+  'auth/principals/client-store.ts': async () => {
+    const client = { name: 'Acme', grants: ['password'], accountId: account } as const;
+    clientId = (await makeClientStore({ ...store('Clients'), makeId: randomId }).createClient(client)).client.clientId;
+    await operated.ask(['clients', 'rotate-secret', clientId]);
+  },
+  'auth/principals/secret-use.ts': async () => {
+    const uses = makeSecretUse({ ...store('Lockouts'), log: { warn: () => {} } });
+    const client = await clientsStore().findClient(clientId);
+    for (const secret of client?.secrets ?? []) uses.note({ clientId }, secret);
+    await uses.settled();
+    await operated.ask(['clients', 'rotate-secret', clientId, '--overlap-seconds', '0']); // both are dropped
+  },
+  'auth/principals/user-store.ts': async () => {
+    const tables = { users: 'Users', credentials: 'Credentials' };
+    const users = makeUserStore({
+      ...{ dynamo: operated.database.dynamo, tables, now, makeId: randomId },
+      hash: passwordHashing.hash,
+    });
+    const user = { email: 'ana@example.com', password: 'secret', accountId: account, role: 'admin' } as const;
+    userId = (await users.createUser(user)).userId;
+  },
+  'auth/sessions/session-store.ts': () =>
+    makeSessionStore(store('Sessions')).createSession({
+      ...{
+        sessionId: `${userId}-1`,
+        userId,
+        clientId,
+        accountId: account,
+        userVersion: 1,
+        clientVersion: 1,
+        scope: '',
+      },
+      ...{ counter: 1, keyId: 'key', createdAt: moment, rotatedAt: moment },
+      ...{ idleExpiresAt: moment + 60_000, absoluteExpiresAt: moment + 60_000 },
+    }),
+  'auth/protection/lockout.ts': async () => {
+    const key = await operated.lockout.keyOf(clientId, 'ana@example.com');
+    await operated.lockout.countFailure(key, operated.lockout.failuresIn(key, undefined));
+  },
+  'auth/protection/rate-limit.ts': async () => {
+    await makeClientRateLimit({ ...store('Lockouts'), limit: 9 }).count(clientId);
+    await makeIpRateLimit({ ...store('Lockouts'), limit: 9 }).countIfRoom('192.0.2.1', undefined);
+  },
+  'delivery/store/delivery-store.ts': () => {
+    const attempts = [aRecord(), aRecord({ number: 2 })];
+    const wait = { nextAttemptAt: moment, sweepAt: moment, overdueCount: 0 };
+    const delivery = aDelivery({
+      accountId: account,
+      createdAt: moment,
+      scheduledAt: moment,
+      attempt: 3,
+      attempts,
+      wait,
+    });
+    return makeDeliveryStore({ ...store('Deliveries'), historyDays: 30 }).create(delivery);
+  },
+  'delivery/replay/replay-store.ts': async () => {
+    const replays = makeReplayStore({ ...store('Deliveries'), historyDays: 30 });
+    await replays.start(aReplay('reenvio_1'), undefined);
+    await replays.start(aReplay('reenvio_2'), await replays.findLatest(account, eventName));
+  },
+  'delivery/isolation/slowness-store.ts': () =>
+    makeSlownessStore({ ...store('Deliveries'), rate: 20 }).change({ accountId: account, eventName }, found =>
+      withSlowDns(found, moment),
+    ),
+  'delivery/api/request-limits.ts': async () => {
+    const limits = makeRequestLimits({ ...store('Deliveries'), testLimit: 9, resendLimit: 9 });
+    await limits.countTest(account);
+    await limits.countResend(account, eventName);
+  },
+  'delivery/intake/without-webhook.ts': async () => {
+    const withoutWebhook = makeWithoutWebhook({ ...store('Deliveries'), log });
+    withoutWebhook.note(account, eventName, moment);
+    await withoutWebhook.settled();
+  },
+  'delivery/refusals/refusal-counts.ts': async () => {
+    const counts = makeRefusalCounts({ ...store('Deliveries'), random: () => 0 });
+    const minute = { principal: 'publisher', reason: 'malformed', beganAt: moment } as const;
+    await counts.claim(minute, counts.noneClaimed(), 1);
+    await counts.keepBack(minute, 1, true);
+  },
+  'webhooks/webhook-store.ts': () => makeWebhookStore(store('Webhooks')).create(aWebhook({ accountId: account })),
+  'webhooks/operator-store.ts': () => makeOperatorStore(store('Webhooks')).suspend(account, 'mensagem.recebida'),
+};
+
+/** Files that write only what one of the others made, or that the others write with. */
+const others = [
+  'auth/keys/key-rotation.ts', // the keyring that the tables begin with
+  'auth/principals/credential-store.ts', // by the users'
+  'auth/principals/user-deletion.ts',
+  'delivery/store/webhook-health-store.ts',
+  'delivery/sweeper/announcements.ts',
+  'platform/aws/insert-together.ts',
+  'platform/aws/update-item.ts',
+  'platform/fixed-window.ts',
+  'webhooks/announcement.ts',
+];
+
+let clientId = '';
+let userId = '';
+const store = (table: string) => ({ ...systemTime, dynamo: operated.database.dynamo, table, now });
+const clientsStore = () => makeClientStore({ ...store('Clients'), makeId: randomId });
+
+/** Returns the kinds of an item. */
+const kindsOf = (table: string, item: Item) =>
+  Object.entries(itemKinds).flatMap(([name, kind]) => (kind.table === table && kind.is(item) ? [name] : []));
+
+/** Returns all items that stand in the tables, each with its kinds. */
+async function itemsByKind() {
+  const found: { readonly item: Item; readonly kinds: readonly string[] }[] = [];
+  for (const TableName of tableNames()) {
+    for await (const { Items = [] } of paginateScan({ client: operated.database.client }, { TableName })) {
+      found.push(...Items.map(item => ({ item, kinds: kindsOf(TableName, item) })));
+    }
+  }
+  return found;
+}
+
+it('every file that writes items is driven here', () => {
+  const folder = join(import.meta.dirname, '../../../../lambdas');
+  const writes = /\b(?:PutCommand|UpdateCommand|updateItem|updateWebhook|makeFixedWindow|makeInsertTogether|PutItem)\(/;
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    name => name.endsWith('.ts') && writes.test(readFileSync(join(folder, name), 'utf8')),
+  );
+  expect(files.sort()).toEqual([...Object.keys(drives), ...others].sort());
+});
+
+it('every item is of one kind, which is exported and deleted, or says why not', async () => {
+  for (const drive of Object.values(drives)) await drive();
+  const stored = await itemsByKind();
+  expect(stored.filter(({ kinds }) => kinds.length !== 1)).toEqual([]);
+  expect(Object.keys(itemKinds).filter(kind => !stored.some(({ kinds }) => kinds.includes(kind)))).toEqual([]);
+
+  const file = join(folder, 'account.ndjson');
+  await operated.ask(['accounts', 'export', account, '--out', file]);
+  const text = await readFile(file, 'utf8');
+  const types = text
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line).type);
+  const exported = kindsWith('exportedAs');
+  expect(new Set(types)).toEqual(new Set(exported.map(kind => itemKinds[kind].exportedAs)));
+  expect(types.filter(type => type === 'secretUse')).toHaveLength(2);
+  expect(types.filter(type => type === 'replay')).toHaveLength(2);
+  expect(text).not.toMatch(/argon2|passwordHash|"hash"|sealed/);
+
+  await operated.ask(['accounts', 'delete', account]);
+  const kept = Object.entries(itemKinds).flatMap(([name, kind]) =>
+    'notDeleted' in kind && !kind.notDeleted.includes('deleted with') ? [name] : [],
+  );
+  const left = await itemsByKind();
+  expect(new Set(left.flatMap(({ kinds }) => kinds))).toEqual(new Set(kept));
+  for (const name of [account, clientId, userId]) expect(JSON.stringify(left)).not.toContain(name);
+});

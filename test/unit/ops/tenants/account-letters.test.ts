@@ -1,0 +1,61 @@
+import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { type QueueService, startSqs } from '@emissor/local-cloud/sqs/engine';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noProgress } from '../../../../ops/command-line/terminal.ts';
+import { openQueues } from '../../../../ops/stage/queues.ts';
+import { localTarget } from '../../../../ops/stage/target.ts';
+import { deleteLetters } from '../../../../ops/tenants/account-letters.ts';
+
+let engine: QueueService;
+let client: SQSClient;
+let QueueUrl: string;
+beforeEach(async () => {
+  engine = await startSqs({ onPublish: () => undefined });
+  engine.ensureQueue({ name: 'dead', attributes: {} });
+  QueueUrl = engine.urlOf('dead');
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  client = new SQSClient({ region: 'us-east-1', endpoint: engine.endpoint, credentials });
+});
+afterEach(async () => {
+  client.destroy();
+  await engine.stop();
+});
+
+const put = (MessageBody: string) => client.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+const take = async () => {
+  const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
+  return Messages.map(({ Body }) => Body);
+};
+const deleteOf = (account: string) => {
+  const outputs = { SqsEndpoint: engine.endpoint, DeadLetterQueueUrl: QueueUrl, Region: 'us-east-1' };
+  return deleteLetters(openQueues(localTarget(outputs)), account, noProgress);
+};
+
+describe('the dead letters of an account', () => {
+  it('are deleted, whatever kind of message they are, and no others', async () => {
+    const event = { id_conta: 'acme', event: 'demanda.xx', id_demanda: 1 };
+    const named = [
+      event,
+      { accountId: 'acme', id: 'evt_1', eventName: 'demanda.criada', attempt: 2 },
+      { 'detail-type': 'demand', source: 's', detail: event },
+      { Type: 'Notification', TopicArn: 'arn', Message: JSON.stringify(event) },
+    ].map(message => JSON.stringify(message));
+    const others = [
+      'no JSON',
+      'null',
+      '"acme"',
+      '["acme"]',
+      JSON.stringify({ ...event, id_conta: 'acme2', id: 'acme' }),
+      JSON.stringify({ ...event, id_conta: 'acme2', accountId: 'acme', detail: { id_conta: 'acme' } }),
+    ];
+    for (const body of [...named, ...others]) await put(body);
+    expect(await deleteOf('acme')).toEqual({ deadLetters: 4, inFlight: 0 });
+    expect((await take()).sort()).toEqual(others.sort());
+  });
+
+  it('that another command is looking at are told of', async () => {
+    await put(JSON.stringify({ id_conta: 'acme' }));
+    expect(await take()).toHaveLength(1);
+    expect(await deleteOf('acme')).toEqual({ deadLetters: 0, inFlight: 1 });
+  });
+});

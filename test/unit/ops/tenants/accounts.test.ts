@@ -1,0 +1,146 @@
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { systemTime } from '../../../../lambdas/platform/timer.ts';
+import { noProgress } from '../../../../ops/command-line/terminal.ts';
+import { localTarget } from '../../../../ops/stage/target.ts';
+import { openAccountItems } from '../../../../ops/tenants/account-items.ts';
+import { makeRecordReaders } from '../../../../ops/tenants/account-records.ts';
+import { actions } from '../../../../ops/tenants/accounts.ts';
+import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { aDelivery } from '../../delivery/builders.ts';
+
+let operated: OperatedTables;
+beforeAll(async () => {
+  operated = await startOperatedTables();
+});
+afterAll(() => operated.stop());
+
+const password = 'a password of enough characters';
+const newEmail = () => `${randomId(12).toLowerCase()}@example.com`;
+const create = async (account: string, email = newEmail()) => {
+  const args = ['users', 'create', '--email', email, '--account', account, '--role', 'admin'];
+  const { userId }: { userId: string } = await operated.ask(args, password);
+  return { userId, email };
+};
+const send = (command: object) => operated.database.dynamo(command as never);
+const loginOf = async (email: string) =>
+  (await operated.database.dynamo(new GetCommand({ TableName: 'Credentials', Key: { email } }))).Item;
+
+/** Deletes an account, and does something while the question stands. */
+const deleteAccount = (account: string, whileAsked: () => Promise<unknown>) =>
+  actions.deleteAccount(
+    {
+      target: localTarget(operated.outputs),
+      progress: noProgress,
+      tell: () => {},
+      warn: () => {},
+      confirm: async () => void (await whileAsked()),
+      askPassword: async () => '',
+    },
+    account,
+  );
+
+describe('ops accounts delete', () => {
+  it('keeps the login of another account’s user who has a former address of one of its users', async () => {
+    const { userId, email } = await create('former-a');
+    const moved = newEmail();
+    const set = 'SET email = :moved, formerEmail = :email';
+    const values = { ':moved': moved, ':email': email };
+    await send(
+      new UpdateCommand({
+        TableName: 'Users',
+        Key: { userId },
+        UpdateExpression: set,
+        ExpressionAttributeValues: values,
+      }),
+    );
+    await send(new PutCommand({ TableName: 'Credentials', Item: { ...(await loginOf(email)), email: moved } }));
+    await send(new DeleteCommand({ TableName: 'Credentials', Key: { email } }));
+    const neighbour = await create('former-b', email);
+    expect(await operated.ask(['accounts', 'delete', 'former-a'])).toMatchObject({ users: 1 });
+    expect(await loginOf(email)).toMatchObject({ userId: neighbour.userId });
+    expect(await operated.ask(['users', 'show', email])).toMatchObject({ accountId: 'former-b' });
+    expect(await loginOf(moved)).toBeUndefined();
+  });
+
+  it('keeps the login of a user who was moved to another account while it asked', async () => {
+    const { email } = await create('moving-a');
+    const stays = await create('moving-a');
+    await deleteAccount('moving-a', async () => {
+      await operated.ask(['users', 'delete', email]);
+      await create('moving-b', email);
+    });
+    expect(await operated.ask(['users', 'show', email])).toMatchObject({ accountId: 'moving-b' });
+    expect(await loginOf(stays.email)).toBeUndefined();
+    expect(await operated.ask(['users', 'list', '--account', 'moving-a'])).toEqual([]);
+  });
+
+  it('leaves no login of a user whose address was changed while it asked', async () => {
+    const { userId, email } = await create('renamed');
+    const next = newEmail();
+    await deleteAccount('renamed', () => operated.ask(['users', 'set-email', userId, next]));
+    expect([await loginOf(email), await loginOf(next)]).toEqual([undefined, undefined]);
+  });
+
+  it('keeps a client that is bound to another account while it asks, and takes one that comes to it', async () => {
+    const bound = async (name: string, account: string): Promise<string> => {
+      const args = ['clients', 'create', '--name', name, '--grant', 'password', '--account', account];
+      return (await operated.ask(args)).clientId;
+    };
+    const [leaves, comes] = [await bound('Leaves', 'binding-a'), await bound('Comes', 'binding-b')];
+    await create('binding-a');
+    await deleteAccount('binding-a', async () => {
+      await operated.ask(['clients', 'update', leaves, '--account', 'binding-b']);
+      await operated.ask(['clients', 'update', comes, '--account', 'binding-a']);
+    });
+    expect(await operated.ask(['clients', 'show', leaves])).toMatchObject({
+      accountId: 'binding-b',
+      status: 'enabled',
+    });
+    expect(await operated.run('clients', 'show', comes)).toMatchObject({ code: 1 });
+  });
+
+  it('takes the addresses that were claimed for users who were never made', async () => {
+    const email = newEmail();
+    const Item = { email, userId: randomId(22), accountId: 'claiming', passwordHash: 'hash', credentialVersion: 1 };
+    await send(new PutCommand({ TableName: 'Credentials', Item }));
+    expect(await operated.ask(['accounts', 'delete', 'claiming'])).toMatchObject({ users: 0, claimedAddresses: 1 });
+    expect(await loginOf(email)).toBeUndefined();
+    expect(await operated.run('accounts', 'delete', 'claiming', '--yes')).toMatchObject({ code: 1 });
+  });
+});
+
+describe('the export of an account', () => {
+  it('has each delivery once, though one moves to the other list and one moves back meanwhile', async () => {
+    const { dynamo } = operated.database;
+    const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries', historyDays: 30 });
+    const [retried, resent] = [1, 2].map(number =>
+      aDelivery({
+        createdAt: Date.now(),
+        scheduledAt: Date.now(),
+        accountId: 'exporting',
+        id: `evt_${String(number).padStart(27, '0')}`,
+      }),
+    ) as [Delivery, Delivery];
+    const [failed, done] = [settled(retried, 'failed', Date.now()), settled(resent, 'delivered', Date.now())];
+    for (const delivery of [failed, done]) await store.create(delivery);
+    const items = openAccountItems(localTarget(operated.outputs), 'exporting');
+    let reads = 0;
+    async function* deliveryIds(lists: Parameters<typeof items.deliveryIds>[0]) {
+      for (const list of lists) {
+        yield* items.deliveryIds([list]);
+        reads += 1;
+        if (reads > 1) continue;
+        expect(await store.update(failed, settled(retried, 'delivered', Date.now()))).toBe(true);
+        expect(await store.update(done, settled(resent, 'failed', Date.now()))).toBe(true);
+      }
+    }
+    const readers = makeRecordReaders(localTarget(operated.outputs), { ...items, deliveryIds }, new Set());
+    const ids: unknown[] = [];
+    for await (const record of readers.deliveries()) ids.push('id' in record && record.id);
+    expect(ids.sort()).toEqual([retried.id, resent.id]);
+  });
+});

@@ -1,0 +1,255 @@
+import { Readable } from 'node:stream';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Credential, parseCredential } from '../../../../lambdas/auth/principals/user.ts';
+import { makeUserStore, type UserStore } from '../../../../lambdas/auth/principals/user-store.ts';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { type NumberedLine, readLines } from '../../../../ops/tenants/import-lines.ts';
+import { importLines, parseUserLine, refuseUnjudged } from '../../../../ops/tenants/import-users.ts';
+import { frozenClock } from '../../../support/clock.ts';
+import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { passwordHashing } from '../../../support/password-hashing.ts';
+
+const passwordHash = '$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy';
+const userLine = (email: string, more: object = {}) =>
+  JSON.stringify({ email, account: 'acme', role: 'admin', password_hash: passwordHash, ...more });
+
+async function* numbered(texts: Iterable<string>): AsyncGenerator<NumberedLine> {
+  let number = 0;
+  for (const text of texts) {
+    number += 1;
+    yield { number, text };
+  }
+}
+
+describe('the lines of a file', () => {
+  const read = async (chunks: readonly Buffer[], longest = 64) => {
+    const lines: NumberedLine[] = [];
+    for await (const line of readLines(Readable.from(chunks), longest)) lines.push(line);
+    return lines;
+  };
+
+  it('are those of the text, however it comes in pieces', async () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 60 }).map(given => given.replaceAll('\uFEFF', ''));
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { maxLength: 8 }), fc.array(fc.nat(9)), async (texts, cuts) => {
+        const whole = Buffer.from(texts.join('\n'));
+        const chunks: Buffer[] = [];
+        let start = 0;
+        for (const cut of [...cuts, whole.length]) {
+          chunks.push(whole.subarray(start, start + cut));
+          start += cut;
+        }
+        const expected = texts
+          .join('\n')
+          .split('\n')
+          .map((line, at) => ({ number: at + 1, text: line }));
+        expect(await read(chunks, 4_096)).toEqual(expected.filter(({ text: line }) => line.trim() !== ''));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('have no text where they are too long or no UTF-8, and the next one has its number', async () => {
+    const lines = await read([
+      Buffer.from('a\n'),
+      Buffer.alloc(1_000_000, 'x'),
+      Buffer.from('\n\r\n'),
+      Buffer.from([0xff, 0x0a, 0x62]),
+    ]);
+    expect(lines).toEqual([
+      { number: 1, text: 'a' },
+      { number: 2, text: undefined },
+      { number: 4, text: undefined },
+      { number: 5, text: 'b' },
+    ]);
+  });
+
+  it('begin after a byte order mark', async () => {
+    expect(await read([Buffer.from('\uFEFF{}\n')])).toEqual([{ number: 1, text: '{}' }]);
+  });
+});
+
+describe('a line', () => {
+  it('describes a user, whose address is normalised', () => {
+    expect(parseUserLine(userLine(' Ana@ACME.example '))).toEqual({
+      user: { email: 'ana@acme.example', accountId: 'acme', role: 'admin', passwordHash },
+    });
+  });
+
+  it.each([
+    ['no JSON', '{"email":', /not JSON/],
+    ['no object', '[]', /no JSON object/],
+    ['null', 'null', /no JSON object/],
+    ['a field more', userLine('a@b.example', { name: 'Ana' }), /another field/],
+    ['no address', userLine('ana'), /"email" must be an e-mail address/],
+    ['an address that is too long', userLine(`${'a'.repeat(250)}@b.example`), /"email"/],
+    ['an account that cannot be', userLine('a@b.example', { account: 'a b' }), /"account"/],
+    ['a reserved account', userLine('a@b.example', { account: '_smoke' }), /"account"/],
+    ['an unknown role', userLine('a@b.example', { role: 'owner' }), /"role" must be admin or member/],
+    ['a password in place of a hash', userLine('a@b.example', { password_hash: 'canary-secret' }), /"password_hash"/],
+    [
+      'a hash that takes too much work',
+      userLine('a@b.example', { password_hash: passwordHash.replace('$10$', '$14$') }),
+      /"password_hash"/,
+    ],
+    ['no hash', JSON.stringify({ email: 'a@b.example', account: 'acme', role: 'admin' }), /"password_hash"/],
+  ])('that is %s is refused, and quoted nowhere', (_case, text, problem) => {
+    const parsed = parseUserLine(text);
+    expect(parsed.user).toBeUndefined();
+    expect(parsed.problem).toMatch(problem);
+    expect(parsed.problem).not.toMatch(/canary|N9qo/);
+  });
+});
+
+describe('an import into a stage', () => {
+  const refuse = (back: Awaited<ReturnType<Parameters<typeof refuseUnjudged>[0]>>) => refuseUnjudged(async () => back);
+
+  it('is refused where a roll-back would lead to code that cannot judge the hashes', async () => {
+    await expect(refuse({ version: 4, environment: {} })).rejects.toThrow(
+      /version 4, which cannot judge imported hashes/,
+    );
+  });
+
+  it('goes on where it could, and where there is nothing to go back to', async () => {
+    await expect(refuse({ version: 4, environment: { OTHER_PASSWORD_HASHES: 'imported' } })).resolves.toBeUndefined();
+    await expect(refuse(undefined)).resolves.toBeUndefined();
+  });
+});
+
+describe('an import', () => {
+  const clock = frozenClock();
+  let database: Database;
+  let store: UserStore;
+  beforeAll(async () => {
+    database = await startDatabase('Users', 'Credentials');
+    store = makeUserStore({
+      dynamo: database.dynamo,
+      tables: { users: 'Users', credentials: 'Credentials' },
+      now: clock.now,
+      makeId: randomId,
+      hash: passwordHashing.hash,
+    });
+  });
+  afterAll(() => database.stop());
+
+  const credentialOf = async (email: string): Promise<Credential | undefined> =>
+    parseCredential((await database.dynamo(new GetCommand({ TableName: 'Credentials', Key: { email } }))).Item);
+
+  const aSecond = async () => clock.advance(1_000);
+
+  async function run(texts: Iterable<string>, importUser = store.importUser, pause = aSecond) {
+    const warnings: string[] = [];
+    const result = await importLines({
+      lines: numbered(texts),
+      importUser,
+      progress: () => {},
+      warn: text => void warnings.push(text),
+      pause,
+    }).catch(error => error);
+    return { result, warnings };
+  }
+
+  it('creates what is missing, and changes nothing when it is repeated', async () => {
+    const texts = Array.from({ length: 200 }, (_, at) => userLine(`user${at}@example.com`));
+    expect((await run(texts.slice(0, 120))).result).toMatchObject({ lines: 120, created: 120, existing: 0 });
+    const before = await store.findUserByEmail('user7@example.com');
+    expect((await run(texts)).result).toMatchObject({ lines: 200, created: 80, existing: 120 });
+    expect(await store.findUserByEmail('user7@example.com')).toEqual(before);
+    expect(await credentialOf('user7@example.com')).toMatchObject({ passwordHash: `imported${passwordHash}` });
+  });
+
+  it('changes nothing of a user that was there, whatever the line says', async () => {
+    const user = await store.createUser({
+      email: 'there@example.com',
+      password: 'secret',
+      accountId: 'acme',
+      role: 'member',
+    });
+    const { passwordHash: own } = (await credentialOf(user.email)) ?? {};
+    expect((await run([userLine(user.email)])).result).toMatchObject({ existing: 1 });
+    expect(await store.findUser(user.userId)).toEqual(user);
+    expect((await credentialOf(user.email))?.passwordHash).toBe(own);
+  });
+
+  it('goes on after lines that cannot be imported, names them, and fails in the end', async () => {
+    await store.createUser({ email: 'theirs@example.com', password: 'secret', accountId: 'other', role: 'admin' });
+    const { result, warnings } = await run([
+      userLine('ok1@example.com'),
+      '{',
+      userLine('theirs@example.com'),
+      userLine('ok2@example.com'),
+    ]);
+    expect(result).toMatchObject({ name: 'CliError', details: { lines: 4, created: 2, taken: 1, wrong: 1 } });
+    expect(warnings).toEqual([
+      'line 2: it is not JSON: each line is an object of its own.',
+      'line 3: a user of another account has this e-mail address.',
+    ]);
+  });
+
+  it('tells of hashes weaker than ours, by kind, and only of those that it took', async () => {
+    const weak = passwordHash.replace('$10$', '$08$');
+    const pbkdf2 = '$pbkdf2-sha256$29000$MDEyMzQ1Njc4OWFiY2RlZg$C8AL1H1mP0dcugAmf50VJE/DcscRE3FJ6f8SqRBdJ0U';
+    const texts = [
+      userLine('weak1@example.com', { password_hash: weak }),
+      userLine('weak2@example.com', { password_hash: weak }),
+      userLine('weak3@example.com', { password_hash: pbkdf2 }),
+      userLine('strong@example.com'),
+    ];
+    const { result, warnings } = await run(texts);
+    expect(result).toMatchObject({ created: 4, weaker: { bcrypt: 2, 'PBKDF2-SHA256': 1 } });
+    expect(warnings).toEqual([
+      'hashes weaker than ours, until the first login of each user: bcrypt: 2, PBKDF2-SHA256: 1.',
+    ]);
+    expect(await run(texts)).toMatchObject({ result: { created: 0, weaker: {} }, warnings: [] });
+  });
+
+  it('judges the second of two lines with one address by what the first wrote, in any form of the address', async () => {
+    const emails = ['twice@example.com', ' TWICE@example.com', 'twice@Example.com '];
+    expect((await run(emails.map(email => userLine(email)))).result).toMatchObject({ created: 1, existing: 2 });
+    const { result } = await run([userLine('two@example.com'), userLine('two@example.com', { account: 'other' })]);
+    expect(result).toMatchObject({ details: { created: 1, taken: 1 } });
+  });
+
+  it('makes one user of an address, however many run it at once', async () => {
+    const texts = Array.from({ length: 40 }, (_, at) => userLine(`race${at}@example.com`));
+    const soon = () => new Promise<void>(resolve => setImmediate(resolve));
+    const results = await Promise.all([1, 2, 3].map(() => run(texts, store.importUser, soon)));
+    expect(results.map(({ result }) => result.created).reduce((sum, count) => sum + count)).toBe(40);
+    expect(results.map(({ result }) => result.created + result.existing)).toEqual([40, 40, 40]);
+  });
+
+  it('finishes what a run that was killed began, a minute after that', async () => {
+    const Item = {
+      email: 'half@example.com',
+      userId: 'half',
+      passwordHash: 'x',
+      credentialVersion: 1,
+      createdAt: clock.now(),
+    };
+    await database.dynamo(new PutCommand({ TableName: 'Credentials', Item }));
+    const begun = clock.now();
+    expect((await run([userLine('half@example.com')])).result).toMatchObject({ created: 1 });
+    expect(clock.now() - begun).toBe(60_000);
+    expect(await store.findUserByEmail('half@example.com')).toMatchObject({ accountId: 'acme' });
+  });
+
+  it('ends at the first failure of the store, and writes nothing after it', async () => {
+    let calls = 0;
+    const failing = async () => {
+      calls += 1;
+      if (calls >= 3) throw new Error('no table');
+      return 'created' as const;
+    };
+    const { result } = await run(
+      Array.from({ length: 500 }, (_, at) => userLine(`n${at}@example.com`)),
+      failing,
+    );
+    expect(result.message).toBe('no table');
+    const atTheEnd = calls;
+    await new Promise(setImmediate);
+    expect(calls).toBe(atTheEnd);
+    expect(calls).toBeLessThan(100);
+  });
+});

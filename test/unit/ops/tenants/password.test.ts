@@ -1,0 +1,83 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { makeAskPassword } from '../../../../ops/command-line/terminal.ts';
+import { choosePassword, passwordProblem } from '../../../../ops/tenants/passwords.ts';
+
+describe('a password that an operator sets', () => {
+  it.each([
+    ['nothing', '', 'empty'],
+    ['a NUL', 'nul\0 in the middle of it', 'NUL'],
+    ['too many bytes', 'x'.repeat(400) + 'é'.repeat(400), 'longer than 1024 bytes'],
+    ['a short one, an accent counted with its letter', 'catorze letra\u0301s', '14 characters; at least 15'],
+    ['a common one', 'passwordpassword', 'most common'],
+    ['a common one in other letters', '1Qaz2wsx3edc4rfv', 'most common'],
+    ['a common one over and over', '123456123456123456', 'most common'],
+    ['a common one begun again', '123456789012345', 'most common'],
+    ['one character', 'aaaaaaaaaaaaaaaa', 'most common'],
+  ])('is refused when it is %s, and not repeated', async (_, password, reason) => {
+    const problem = await passwordProblem(password, 15);
+    expect(problem).toContain(reason);
+    if (password !== '') expect(problem).not.toContain(password);
+  });
+
+  it.each(['correct horse battery', ' Senha 7f3a, ção ', 'áéíóúáéíóúabcd!'])('is taken: %j', async password => {
+    expect(await passwordProblem(password, 15)).toBeUndefined();
+  });
+
+  it('may be shorter where the stage allows it, but not common', async () => {
+    expect(await passwordProblem('k7#mQ2vT', 8)).toBeUndefined();
+    expect(await passwordProblem('k7#mQ2v', 8)).toContain('at least 8');
+    expect(await passwordProblem('password1', 8)).toContain('most common');
+  });
+
+  it('is generated on request: long enough, good, and never the same', async () => {
+    const [one, other] = await Promise.all(
+      [1, 2].map(() =>
+        choosePassword({ generatePassword: true }, 40, {
+          askPassword: makeAskPassword(process.stdin),
+          makeId: randomId,
+        }),
+      ),
+    );
+    expect(one).toMatchObject({ isGenerated: true, password: expect.stringMatching(/^[0-9A-Za-z]{40}$/) });
+    expect(one?.password).not.toBe(other?.password);
+    expect(await passwordProblem(one?.password ?? '', 40)).toBeUndefined();
+  });
+});
+
+describe('a password that is asked for', () => {
+  /** Types lines at a terminal, each when it is asked for; after the last one the terminal closes. */
+  const ask = async (...lines: (string | undefined)[]) => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const stderr = new PassThrough();
+    stderr.end = () => stderr; // as that of a process, which no prompt can end
+    let shown = '';
+    stderr.on('data', chunk => {
+      shown += String(chunk);
+      if (!/(?:Password|Again):[^*]*$/.test(shown)) return;
+      shown = '';
+      const line = lines.shift();
+      setImmediate(() => (typeof line === 'string' ? stdin.write(`${line}\r`) : stdin.end())); // it listens when it has asked
+    });
+    return await choosePassword({}, 15, { askPassword: makeAskPassword(stdin, stderr), makeId: randomId }).then(
+      ({ password }) => password,
+      (error: Error) => `${error.name}: ${error.message}`,
+    );
+  };
+  const cancelled = 'CliError: cancelled: nothing was changed.';
+
+  it('is asked for twice', async () => {
+    expect(await ask('correct horse battery', 'correct horse battery')).toBe('correct horse battery');
+    expect(await ask('correct horse battery', 'correct horse stable')).toMatch(/^CliError: the two passwords differ/);
+  });
+
+  it('is cancelled by the end of the input', async () => {
+    expect(await ask()).toBe(cancelled);
+    expect(await ask('correct horse battery')).toBe(cancelled);
+  });
+
+  it('is cancelled by Ctrl-C and Ctrl-D', async () => {
+    for (const key of ['\u0003', '\u0004']) expect(await ask(key)).toBe(cancelled);
+  });
+});

@@ -1,0 +1,275 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
+import { makeSessionList } from '../../../../lambdas/auth/sessions/session-list.ts';
+import { systemClock } from '../../../../lambdas/platform/clock.ts';
+import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { eraseUser } from '../../../../ops/tenants/erase-user.ts';
+import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { passwordHashing } from '../../../support/password-hashing.ts';
+
+let operated: OperatedTables;
+let folder: string;
+beforeAll(async () => {
+  operated = await startOperatedTables();
+  folder = await mkdtemp(join(tmpdir(), 'emissor-ops-users-'));
+});
+afterAll(async () => {
+  await operated.stop();
+  await rm(folder, { recursive: true });
+});
+
+const password = 'a password of enough characters';
+const create = async (account = 'acme') => {
+  const email = `${randomId(12).toLowerCase()}@example.com`;
+  const args = ['users', 'create', '--email', email, '--account', account, '--role', 'admin'];
+  const { userId }: { userId: string } = await operated.ask(args, password);
+  return { userId, email };
+};
+const item = async (TableName: string, Key: object) =>
+  (await operated.database.dynamo(new GetCommand({ TableName, Key }))).Item;
+const loginOf = (email: string) => item('Credentials', { email });
+const addSession = (userId: string) =>
+  operated.database.dynamo(
+    new PutCommand({ TableName: 'Sessions', Item: { userId, sessionId: `${userId}-1`, clientId: 'client' } }),
+  );
+
+/** What a deletion works on, killed at its n-th write. */
+const dataKilledAt = (atWrite: number) => {
+  let writes = 0;
+  const send = (command: object) => {
+    if (/^(Put|Update|Delete|BatchWrite)/.test(command.constructor.name) && ++writes === atWrite) {
+      return Promise.reject(new Error('killed'));
+    }
+    return operated.database.dynamo(command as never);
+  };
+  const dynamo = send as never;
+  const tables = { users: 'Users', credentials: 'Credentials' };
+  return {
+    users: makeUserStore({ dynamo, tables, now: systemClock, makeId: randomId, hash: passwordHashing.hash }),
+    sessions: makeSessionList({ dynamo, table: 'Sessions' }),
+  };
+};
+
+describe('ops users delete', () => {
+  it.each([2, 3, 4])('goes on by the id after it was killed at write %i, and leaves nothing', async at => {
+    const { userId, email } = await create();
+    await addSession(userId);
+    await expect(eraseUser(dataKilledAt(at), userId)).rejects.toThrow('killed');
+    expect(await operated.ask(['users', 'show', userId])).toMatchObject({ status: 'deleting' });
+    expect(await operated.ask(['users', 'delete', userId])).toEqual({ userId, deleted: true });
+    expect(await item('Users', { userId })).toBeUndefined();
+    expect(await item('Sessions', { userId, sessionId: `${userId}-1` })).toBeUndefined();
+    expect(await loginOf(email)).toBeUndefined();
+    expect(await operated.run('users', 'delete', userId, '--yes')).toMatchObject({ code: 1 });
+  });
+
+  it('goes on by the address until the login is gone', async () => {
+    const { userId, email } = await create();
+    await expect(eraseUser(dataKilledAt(2), userId)).rejects.toThrow('killed');
+    expect(await operated.ask(['users', 'delete', email])).toEqual({ userId, deleted: true });
+    expect([await item('Users', { userId }), await loginOf(email)]).toEqual([undefined, undefined]);
+  });
+
+  it('takes the address that a change which was killed had claimed, or left', async () => {
+    for (const at of [3, 4]) {
+      const { userId, email } = await create();
+      const next = `next-${email}`;
+      await expect(dataKilledAt(at).users.setUserEmail(userId, next)).rejects.toThrow('killed');
+      expect([await loginOf(email), await loginOf(next)]).toEqual([expect.anything(), expect.anything()]);
+      await operated.ask(['users', 'delete', userId]);
+      expect([await loginOf(email), await loginOf(next)]).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('takes by its address what a creation that was killed left', async () => {
+    const email = `${randomId(12).toLowerCase()}@example.com`;
+    const described = { email, password, accountId: 'acme', role: 'admin' } as const;
+    await expect(dataKilledAt(2).users.createUser(described)).rejects.toThrow('killed');
+    expect(await operated.ask(['users', 'delete', email])).toMatchObject({ deleted: true });
+    expect(await loginOf(email)).toBeUndefined();
+  });
+
+  it('keeps the login, and the locks, of the user who has the former address by now', async () => {
+    const { userId, email } = await create();
+    await expect(dataKilledAt(4).users.setUserEmail(userId, `moved-${email}`)).rejects.toThrow('killed');
+    const other = await operated.ask(['users', 'show', userId]);
+    const left = { TableName: 'Credentials', Key: { email } };
+    await operated.database.dynamo(new DeleteCommand(left)); // over a minute later
+    const args = ['users', 'create', '--email', email, '--account', 'bolt', '--role', 'admin'];
+    const next: { userId: string } = await operated.ask(args, password);
+    await operated.lockout.countFailure(await operated.lockout.keyOf('client', email), anyFailures);
+    await operated.ask(['users', 'delete', other.userId]);
+    expect(await loginOf(email)).toMatchObject({ userId: next.userId });
+    expect(await operated.ask(['users', 'show', email])).toMatchObject({
+      failedLogins: { clients: [{ failures: 1 }] },
+    });
+  });
+});
+
+describe('a user who is being deleted', () => {
+  it('is shown as such, and refused to every other change', async () => {
+    const { userId, email } = await create('leaving');
+    await expect(eraseUser(dataKilledAt(2), userId)).rejects.toThrow('killed');
+    expect(await operated.ask(['users', 'list', '--account', 'leaving'])).toMatchObject([{ status: 'deleting' }]);
+    expect((await operated.run('users', 'list')).stdout).toMatch(new RegExp(`${email} +leaving +admin +deleting`));
+    for (const args of [
+      ['users', 'enable', userId],
+      ['users', 'disable', email, '--yes'],
+      ['users', 'set-role', userId, 'member'],
+      ['users', 'set-email', userId, 'elsewhere@example.com'],
+      ['users', 'set-password', userId, '--generate-password'],
+      ['users', 'unlock', userId],
+      ['sessions', 'end', '--user', userId, '--yes'],
+    ]) {
+      const refused = { code: 1, stdout: '', stderr: expect.stringContaining(`"users delete ${userId}" completes it`) };
+      expect(await operated.run(...args), args.join(' ')).toMatchObject(refused);
+    }
+    expect(await item('Users', { userId })).toMatchObject({ status: 'disabled', role: 'admin', email });
+    expect(await loginOf('elsewhere@example.com')).toBeUndefined();
+  });
+});
+
+describe('ops users set-password', () => {
+  it('fails where the login is gone, and says so', async () => {
+    const { userId, email } = await create();
+    await operated.database.dynamo(new DeleteCommand({ TableName: 'Credentials', Key: { email } }));
+    const refused = await operated.run('users', 'set-password', userId, '--generate-password');
+    expect(refused).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: The login of this user/),
+    });
+    expect(await loginOf(email)).toBeUndefined();
+  });
+});
+
+/** What a failure is counted by: the next one of any client adds to the sum. */
+const anyFailures = {
+  ...{ isLocked: false, failures: 0, total: 0, base: 0, isStale: false, isSharing: true, sum: 0, totalOfAll: 0 },
+  ...{ nextLock: 5, nextLockOfAll: 50, staleClients: [] },
+};
+
+describe('the failed logins of a user', () => {
+  const fail = async (clientId: string, email: string, times: number) => {
+    for (let time = 0; time < times; time++)
+      await operated.lockout.countFailure(await operated.lockout.keyOf(clientId, email), anyFailures);
+  };
+  const createClient = async (): Promise<string> =>
+    (await operated.ask(['clients', 'create', '--name', 'Acme', '--grant', 'password'])).clientId;
+
+  it('are shown by client, with the locks that stand', async () => {
+    const { email } = await create();
+    const none = { lockedUntil: null, clients: [] };
+    expect(await operated.ask(['users', 'show', email])).toMatchObject({ failedLogins: none });
+    expect((await operated.run('users', 'show', email)).stdout).toMatch(/failed logins +none that count/);
+
+    const [one, other] = [await createClient(), await createClient()];
+    await fail(one, email, 12);
+    await fail(other, email, 2);
+    await fail('deletedclient', email, 1);
+    const { failedLogins } = await operated.ask(['users', 'show', email]);
+    expect(failedLogins.lockedUntil).toBeNull();
+    expect(failedLogins.clients).toHaveLength(3);
+    expect(failedLogins.clients).toEqual(
+      expect.arrayContaining([
+        { clientId: one, failures: 12, lockedUntil: expect.stringMatching(/^20.*Z$/) },
+        { clientId: other, failures: 2, lockedUntil: null },
+        { clientId: null, failures: 1, lockedUntil: null },
+      ]),
+    );
+    const { stdout } = await operated.run('users', 'show', email);
+    expect(stdout).toMatch(new RegExp(`failed logins +12 at client ${one}, locked there until 20\\S+Z\\n`));
+    expect(stdout).toMatch(/failed logins +1 at a client that is gone\n?/);
+  });
+
+  it('of many clients lock the user at every client, which is shown too', async () => {
+    const { email } = await create();
+    for (const client of ['a', 'b', 'c', 'd', 'e']) await fail(client, email, 10);
+    const { failedLogins } = await operated.ask(['users', 'show', email]);
+    expect(failedLogins.lockedUntil).toMatch(/^20.*Z$/);
+    expect((await operated.run('users', 'show', email)).stdout).toMatch(/locked +at every client until 20/);
+  });
+
+  it('are forgotten by unlock, which says if there were any', async () => {
+    const { email } = await create();
+    await fail('client', email, 6);
+    expect(await operated.ask(['users', 'unlock', email])).toMatchObject({ email, hadFailures: true });
+    expect(await operated.ask(['users', 'unlock', email])).toMatchObject({ email, hadFailures: false });
+    expect((await operated.run('users', 'unlock', email)).stdout).toMatch(/no failed logins counted/);
+    expect(await operated.ask(['users', 'show', email])).toMatchObject({ failedLogins: { clients: [] } });
+  });
+});
+
+describe('ops sessions list --all', () => {
+  it('tells whether a session ended with the user’s or with the client’s', async () => {
+    const { userId } = await create();
+    const { clientId } = await operated.ask(['clients', 'create', '--name', 'Acme', '--grant', 'password']);
+    const moment = Date.now();
+    const times = {
+      createdAt: moment,
+      rotatedAt: moment,
+      idleExpiresAt: moment + 60_000,
+      absoluteExpiresAt: moment + 60_000,
+    };
+    const Item = {
+      ...{ userId, sessionId: `${userId}-1`, clientId, accountId: 'acme', scope: '', counter: 1, keyId: 'key' },
+      ...{ userVersion: 1, clientVersion: 1, ...times },
+    };
+    await operated.database.dynamo(new PutCommand({ TableName: 'Sessions', Item }));
+    const ended = async () => (await operated.ask(['sessions', 'list', '--user', userId, '--all']))[0].endedBy;
+    expect(await ended()).toBeNull();
+    await operated.ask(['sessions', 'end', '--client', clientId]);
+    expect(await ended()).toBe('ended_for_the_client');
+    await operated.ask(['users', 'set-password', userId], password);
+    expect(await ended()).toBe('ended_for_the_user');
+    const revoke = {
+      UpdateExpression: 'SET revokedFor = :reason',
+      ExpressionAttributeValues: { ':reason': 'revocation' },
+    };
+    const Key = { userId, sessionId: `${userId}-1` };
+    await operated.database.dynamo(new UpdateCommand({ TableName: 'Sessions', Key, ...revoke }));
+    expect(await ended()).toBe('revocation');
+  });
+});
+
+describe('ops users import in the audit trail', () => {
+  const lineOf = (account: string) =>
+    JSON.stringify({
+      email: `${randomId(12).toLowerCase()}@example.com`,
+      account,
+      role: 'admin',
+      password_hash: '$2b$12$GhvMmNVjRW29ulnudl.LbuAnUtN/LRfe1JsBm1Xu6LE3059z5Tr8m',
+    });
+  const imported = async (...lines: readonly string[]) => {
+    const file = join(folder, randomId(8));
+    await writeFile(file, lines.join('\n'));
+    const { code } = await operated.run('users', 'import', file);
+    const trail: AuditRecord[] = await operated.ask(['audit', 'list', '--limit', '10000']);
+    const last = trail.find(({ of }) => of === null);
+    return { code, last, further: trail.filter(({ of }) => of !== null && of === last?.id) };
+  };
+
+  it('has the accounts and the number, and the ids in further lines, also where a line was wrong', async () => {
+    const users = Array.from({ length: 101 }, (_, number) => lineOf(number % 2 === 0 ? 'one' : 'other'));
+    const { code, last, further } = await imported(...users, '{"email":"nobody"}');
+    expect(code).toBe(1);
+    expect(last).toMatchObject({ command: 'users import', outcome: 'failed', target: { count: 101 } });
+    expect(new Set(last?.target.accounts)).toEqual(new Set(['one', 'other']));
+    const ids = further.flatMap(({ target }) => target.users ?? []);
+    expect([further.length, new Set(ids).size]).toEqual([2, 101]);
+    const listed: { userId: string }[] = await operated.ask(['users', 'list', '--account', 'one']);
+    for (const { userId } of listed) expect(ids).toContain(userId);
+  });
+});
+
+interface AuditRecord {
+  readonly id: string;
+  readonly of: string | null;
+  readonly command: string;
+  readonly outcome: string;
+  readonly target: { readonly accounts?: readonly string[]; readonly users?: readonly string[] };
+}
