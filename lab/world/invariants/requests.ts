@@ -24,8 +24,8 @@ export function judgeRequests(
 
   function judgeEnd(): void {
     for (const failure of people.failures()) violate(`people failed: ${failure}`);
-    for (const one of answered().filter(isKnown)) {
-      const broken = judge(one);
+    for (const one of answered()) {
+      const broken = isKnown(one) ? judge(one) : judgeFailure(one);
       if (broken !== undefined)
         violate(`${one.method} ${one.path} of ${one.account}: ${one.status} ${codeOf(one)}, ${broken}`);
     }
@@ -55,6 +55,12 @@ export function judgeRequests(
     if (isOf(one, deliveryRoutes.Test.path)) return judgeTest(one);
     if (isOf(one, deliveryRoutes.Resend.path)) return judgeResent(one);
     return undefined;
+  }
+
+  /** A fault of a service is 503, and there is none in calm. */
+  function judgeFailure(one: Answered): string | undefined {
+    if (one.status === 500) return 'which is an error of ours';
+    return faultClass === 'calm' ? 'in calm' : undefined;
   }
 
   /** Only what another request has removed may be gone: a repeated call must know its own. */
