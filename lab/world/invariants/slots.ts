@@ -12,7 +12,9 @@ export function judgeSlots({ watched, people, stage }: World, evidence: () => Ev
   function judgeEnd(): void {
     for (const [name, slots] of readSlots()) {
       const [id = '', series] = name.split(' ');
-      const pace = Math.max(paceOf(id, Number(series)), Math.ceil(1_000 / stage.values.SLOW_RATE));
+      const own = paceOf(id, Number(series));
+      if (own === undefined) violate(`a slot of ${id} is of a series that has no pace`);
+      const pace = Math.max(own ?? 0, Math.ceil(1_000 / stage.values.SLOW_RATE));
       const gap = shortestGap([...slots]);
       if (gap < pace) violate(`two slots of ${id} are ${gap} ms apart, and not ${pace}`);
     }
@@ -30,10 +32,13 @@ export function judgeSlots({ watched, people, stage }: World, evidence: () => Ev
     return slots;
   }
 
-  /** Returns the shortest interval that a series had. */
-  function paceOf(id: string, series: number): number {
+  /** Returns the shortest interval that a series had; `undefined` where none was stored. */
+  function paceOf(id: string, series: number): number | undefined {
     const items = (watched.changesOf('Deliveries').get(`${id} ${headPart}`) ?? []).map(({ item }) => item);
-    return Math.min(...items.filter(item => item?.slotSeries === series).map(item => Number(item?.seriesInterval)));
+    const intervals = items
+      .filter(item => item?.slotSeries === series && item.seriesInterval !== undefined)
+      .map(item => Number(item?.seriesInterval));
+    return intervals.length > 0 ? Math.min(...intervals) : undefined;
   }
 }
 
