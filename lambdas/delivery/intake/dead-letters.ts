@@ -11,8 +11,10 @@ import { originOfRecord, originTexts, textAttributes } from './origin.ts';
  *
  * It is deleted at once: its invocation may last as long as the slowest receiver, and a process that died meanwhile would have it
  * moved again. Copies are possible all the same, and have the same origin and body.
+ *
+ * @param tell - is called in between, and says that it was moved: of a message that is gone, nothing else does
  */
-export type MoveToDeadLetters = (record: SQSRecord, rejection: RejectedMessage) => Promise<void>;
+export type MoveToDeadLetters = (record: SQSRecord, rejection: RejectedMessage, tell: () => void) => Promise<void>;
 
 /** Returns the function that moves messages of a queue to the dead-letter queue. */
 export function makeMoveToDeadLetters({
@@ -26,7 +28,7 @@ export function makeMoveToDeadLetters({
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
 } & Pick<DeliveryTelemetry, 'log'>): MoveToDeadLetters {
-  return async function moveToDeadLetters(record, { reason, detail }) {
+  return async function moveToDeadLetters(record, { reason, detail }, tell) {
     const { body: MessageBody, messageId, receiptHandle: ReceiptHandle, attributes } = record;
     const sender = attributes.SenderId;
     const MessageAttributes = textAttributes({
@@ -36,6 +38,7 @@ export function makeMoveToDeadLetters({
       ...originTexts(originOfRecord(record)),
     });
     await sqs.send(new SendMessageCommand({ QueueUrl: deadLetterQueueUrl, MessageBody, MessageAttributes }));
+    tell();
     try {
       await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
     } catch (error) {

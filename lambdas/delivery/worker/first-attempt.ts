@@ -32,9 +32,10 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     if (parsed.outcome === 'rejected') {
       const { deliveryId, publisherId, accountId: account, eventName: event, reason, detail } = parsed;
       const sender = record.attributes.SenderId || unknownSender;
-      await moveToDeadLetters(record, parsed);
-      count('DeadLettered');
-      log.warn('event.refused', { messageId, deliveryId, account, event, sender, reason, detail });
+      await moveToDeadLetters(record, parsed, () => {
+        count('DeadLettered');
+        log.warn('event.refused', { messageId, deliveryId, account, event, sender, reason, detail });
+      });
       refusals.add({ messageId, id: noticedId(publisherId), sender, reason, detail });
       return 'processed';
     }

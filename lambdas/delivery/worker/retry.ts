@@ -1,6 +1,7 @@
 import type { SQSRecord } from 'aws-lambda';
 import type { Clock } from '../../platform/clock.ts';
 import { type Delivery, settled, type WaitingDelivery } from '../delivery.ts';
+import type { MoveToDeadLetters } from '../intake/dead-letters.ts';
 import type { Admit } from '../isolation/admission.ts';
 import type { SendAgain } from '../isolation/send-again.ts';
 import type { JudgeTurn } from '../isolation/slow-lane-turn.ts';
@@ -29,9 +30,10 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   return async function retry(record, onAttempt) {
     const message = parseAttemptMessage(record.body);
     if (!message) {
-      await moveToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' });
-      count('DeadLettered');
-      log.error('retry.refused', { messageId: record.messageId, reason: 'malformed' });
+      await moveToDeadLetters(record, { reason: 'malformed', detail: 'names no attempt' }, () => {
+        count('DeadLettered');
+        log.error('retry.refused', { messageId: record.messageId, reason: 'malformed' });
+      });
       return 'processed';
     }
     const { id, accountId, eventName, attempt } = message;
@@ -112,7 +114,7 @@ interface RetryDependencies extends DeliveryTelemetry {
   readonly store: Pick<DeliveryStore, 'update'>;
   readonly replays: Pick<ReplayStore, 'find'>;
   /** Throws where the dead-letter queue does not take the message. */
-  readonly moveToDeadLetters: (record: SQSRecord, rejection: { reason: 'malformed'; detail: string }) => Promise<void>;
+  readonly moveToDeadLetters: MoveToDeadLetters;
   /** The lane whose queue is consumed. */
   readonly lane: Lane;
   readonly now: Clock;

@@ -26,15 +26,32 @@ describe('a message that cannot be processed', () => {
   });
 });
 
+it.each([
+  ['events', makeFirstAttempt, 'event.refused'],
+  ['retry', makeRetry, 'retry.refused'],
+])(
+  'of the %s queue is told of before its message is deleted: nothing tells of it where its process dies then',
+  async (_, make, name) => {
+    const telemetry = fakeTelemetry();
+    const told: boolean[] = [];
+    const send = async (command: unknown) => {
+      if (command instanceof DeleteMessageCommand) told.push(telemetry.lines.some(line => line.includes(name)));
+    };
+    const queues = { queueUrl: 'q', deadLetterQueueUrl: 'dead' };
+    const moveToDeadLetters = makeMoveToDeadLetters({ ...telemetry, ...queues, sqs: { send } as never });
+    const others = { now: () => 0, demandsUrl: 'https://x.example.com', refusals: { add: () => undefined } };
+    await make({ ...telemetry, ...others, moveToDeadLetters } as never)(recordOf({}));
+    expect(told).toEqual([true]);
+  },
+);
+
 describe('a dead letter', () => {
   const put = async (attributes: Partial<SQSRecord['attributes']>) => {
     const sent: SendMessageCommand[] = [];
     const sqs = { send: async (command: SendMessageCommand) => void sent.push(command) } as never;
     const record = recordOf(attributes, ' { "body": unchanged }\u0000 ');
-    await makeMoveToDeadLetters({ ...fakeTelemetry(), sqs, queueUrl: 'q', deadLetterQueueUrl: 'dead' })(record, {
-      reason: 'malformed',
-      detail: 'no JSON',
-    });
+    const move = makeMoveToDeadLetters({ ...fakeTelemetry(), sqs, queueUrl: 'q', deadLetterQueueUrl: 'dead' });
+    await move(record, { reason: 'malformed', detail: 'no JSON' }, () => undefined);
     return sent[0]?.input;
   };
 
@@ -71,7 +88,8 @@ describe('a message that is a dead letter by now', () => {
     } as never;
     const telemetry = fakeTelemetry();
     const move = makeMoveToDeadLetters({ ...telemetry, sqs, queueUrl: 'q', deadLetterQueueUrl: 'dead' });
-    await move({ ...recordOf({}), receiptHandle: 'receipt' }, { reason: 'malformed', detail: 'no JSON' });
+    const rejection = { reason: 'malformed', detail: 'no JSON' } as const;
+    await move({ ...recordOf({}), receiptHandle: 'receipt' }, rejection, () => undefined);
     expect(calls).toEqual([
       [SendMessageCommand, 'dead'],
       [DeleteMessageCommand, 'q'],
