@@ -113,6 +113,9 @@ export function judgeRequests(
     const told = one.method === 'PUT' ? one.body?.url : one.answer.url;
     const stored = found.filter(webhook => webhook?.url === told);
     if (stored.length === 0) return 'and it was so at no time';
+    const former = one.answer.segredos_anteriores; // no world lasts until one ends
+    if (!Array.isArray(former) || !stored.some(webhook => webhook?.secrets.length === former.length + 1))
+      return 'and other secrets sign';
     if (one.method !== 'PUT') return undefined;
     const isStored = stored.some(webhook => webhook && credentialOf(webhook) === one.body?.autorizacao);
     return isStored ? undefined : 'and another credential was stored';
