@@ -81,7 +81,7 @@ export const fewestSlowAttempts = 2;
 /** The share of slow attempts among all attempts within the window. */
 export const slowShare = 0.1;
 
-/** So many slow attempts within the window make a webhook slow whatever their share. */
+/** This number of slow attempts within the window makes a webhook slow, whatever their share is. */
 export const manySlowAttempts = 30;
 
 /** A webhook stays slow for at least this long after its share was last reached; each relapse doubles that. */
@@ -203,7 +203,7 @@ export const noticesPerMinute = 10;
 /** The minute by which refused events are counted: it begins when the clock's does. */
 export const refusalWindow = minute;
 
-/** A process stores the count of a group that has had its notices no oftener than this. */
+/** A process stores the count of a group that has had all its notices at most once in this time. */
 export const pauseBetweenCounts = second;
 
 /** The sweeper tells of a minute's count this long after its end: longer than a count may take to be stored. */

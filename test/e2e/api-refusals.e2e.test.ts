@@ -77,6 +77,11 @@ describe('an admin', () => {
     expect(answer.json?.errors).toMatchObject([{ pointer: '/evento' }]);
   });
 
+  it('is told the language of refusals alone', async () => {
+    const answer = await callApi('GET', '/v1/webhooks', { token: admin.token, headers: { 'accept-language': 'pt' } });
+    expect([answer.status, answer.headers.get('content-language')]).toEqual([200, null]);
+  });
+
   it('finds nothing at a path that is none, with or without a token', async () => {
     expectProblem(await callApi('GET', '/v1/nothing', { token: admin.token }), 404, 'not_found');
     expectProblem(await callApi('GET', '/'), 404, 'not_found');

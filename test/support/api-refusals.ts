@@ -74,8 +74,7 @@ export function describeApiRefusals(target: {
       expect(inPortuguese.headers[name]).toBe(answer.headers[name]);
     expect(inPortuguese.status).toBe(answer.status);
     if (method === 'HEAD') return { ...answer, told: `${answer.status}` };
-    const { problem } = answer;
-    const told = inPortuguese.problem;
+    const [problem, told] = [answer.problem, inPortuguese.problem];
     const same = ({ title: _title, detail: _detail, requisicao, errors = [], ...others }: typeof problem) => ({
       ...{ ...others, requisicao: typeof requisicao },
       errors: errors.map(({ pointer, code }: Record<string, string>) => ({ pointer, code })),

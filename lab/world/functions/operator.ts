@@ -30,7 +30,7 @@ import '../../../ops/stage/cloudwatch.ts';
 import '../../../ops/stage/queues.ts';
 import '../../../ops/stage/stores.ts';
 
-/** What an operator is asked to do. */
+/** The work that an operator is asked to do. */
 export type OperatorWork =
   | { readonly work: 'suspend' | 'reactivate' | 'deleteAccount' | 'admit'; readonly account: string }
   | { readonly work: 'redrive' }

@@ -73,7 +73,7 @@ export function judgeRequests(
     return found.some(webhook => webhook === undefined) ? undefined : 'though it was there';
   }
 
-  /** What nobody was told of may be what a request finds that repeats another. */
+  /** A request that repeats another may find what that one made, and told nobody. */
   function judgeExisting(one: Answered): string | undefined {
     const isRepeated = answered().some(
       earlier => !isKnown(earlier) && earlier.answeredAt <= one.sentAt && earlier.body?.url === one.body?.url,
@@ -82,7 +82,7 @@ export function judgeRequests(
     return others.length > 0 ? undefined : 'though there was none, or its own';
   }
 
-  /** What there is of a delivery or a replay to refuse is looked at by itself. */
+  /** Judges the other refusals by the delivery that they name, or by nothing but their code. */
   function judgeOtherRefusal(one: Answered): string | undefined {
     const code = codeOf(one);
     const [, id = ''] = /\/entregas\/([^/]+)/.exec(one.path) ?? [];

@@ -12,7 +12,7 @@ import { originOfRecord, originTexts, textAttributes } from './origin.ts';
  * It is deleted at once: its invocation may last as long as the slowest receiver, and a process that died meanwhile would have it
  * moved again. Copies are possible all the same, and have the same origin and body.
  *
- * @param tell - is called in between, and says that it was moved: of a message that is gone, nothing else does
+ * @param tell - writes that it was moved; called before the deletion, after which nothing else tells of the message
  */
 export type MoveToDeadLetters = (record: SQSRecord, rejection: RejectedMessage, tell: () => void) => Promise<void>;
 

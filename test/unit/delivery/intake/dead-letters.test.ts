@@ -29,21 +29,18 @@ describe('a message that cannot be processed', () => {
 it.each([
   ['events', makeFirstAttempt, 'event.refused'],
   ['retry', makeRetry, 'retry.refused'],
-])(
-  'of the %s queue is told of before its message is deleted: nothing tells of it where its process dies then',
-  async (_, make, name) => {
-    const telemetry = fakeTelemetry();
-    const told: boolean[] = [];
-    const send = async (command: unknown) => {
-      if (command instanceof DeleteMessageCommand) told.push(telemetry.lines.some(line => line.includes(name)));
-    };
-    const queues = { queueUrl: 'q', deadLetterQueueUrl: 'dead' };
-    const moveToDeadLetters = makeMoveToDeadLetters({ ...telemetry, ...queues, sqs: { send } as never });
-    const others = { now: () => 0, demandsUrl: 'https://x.example.com', refusals: { add: () => undefined } };
-    await make({ ...telemetry, ...others, moveToDeadLetters } as never)(recordOf({}));
-    expect(told).toEqual([true]);
-  },
-);
+])('of the %s queue is told of before its message is deleted', async (_, make, name) => {
+  const telemetry = fakeTelemetry();
+  const told: boolean[] = [];
+  const send = async (command: unknown) => {
+    if (command instanceof DeleteMessageCommand) told.push(telemetry.lines.some(line => line.includes(name)));
+  };
+  const queues = { queueUrl: 'q', deadLetterQueueUrl: 'dead' };
+  const moveToDeadLetters = makeMoveToDeadLetters({ ...telemetry, ...queues, sqs: { send } as never });
+  const others = { now: () => 0, demandsUrl: 'https://x.example.com', refusals: { add: () => undefined } };
+  await make({ ...telemetry, ...others, moveToDeadLetters } as never)(recordOf({}));
+  expect(told).toEqual([true]);
+});
 
 describe('a dead letter', () => {
   const put = async (attributes: Partial<SQSRecord['attributes']>) => {
