@@ -62,7 +62,7 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   async function attemptAsRead(message: ReceivedMessage, inHand: MessageInHand): Promise<RecordOutcome> {
     const { id, accountId, eventName, attempt } = message;
     const { delivery, webhook, slowness } = await findWebhookState(id, accountId, eventName);
-    if (!delivery || !isDueIn(lane, delivery, message)) {
+    if (!delivery || !isDueIn(lane, delivery, message, now())) {
       if (delivery && lane === 'retry' && (await sendAgain(delivery, message))) return 'processed';
       if (delivery) await suspensions.resume(delivery, attempt, webhook);
       count('StaleDropped');
@@ -139,10 +139,16 @@ type ReceivedMessage = AttemptMessage & { readonly receiveCount: number };
 /** The most times that a delivery is read for one message while others change it. */
 const maxTries = 3;
 
-/** A retry message is also stale if its delivery moved to the slow lane, or if a resend came after it. */
-function isDueIn(lane: Lane, delivery: Delivery, message: AttemptMessage): delivery is WaitingDelivery {
+/**
+ * A retry message is also stale if its delivery moved to the slow lane, or if a resend came after it. One that comes before its
+ * attempt is due is of an earlier delivery: its account was deleted, and the publisher sent the event again.
+ */
+function isDueIn(lane: Lane, delivery: Delivery, message: AttemptMessage, now: number): delivery is WaitingDelivery {
   const { attempt, wait, broughtForward } = delivery;
   if (!wait || attempt !== message.attempt) return false;
   if (message.broughtForwardAt !== broughtForward?.at) return false;
-  return lane === 'slow' || wait.slowLane === undefined;
+  return wait.slowLane === undefined ? wait.nextAttemptAt <= now + clockTolerance : lane === 'slow';
 }
+
+/** Clocks of processes differ. Milliseconds. */
+const clockTolerance = 500;

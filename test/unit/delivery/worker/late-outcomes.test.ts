@@ -1,3 +1,4 @@
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
 import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
@@ -6,10 +7,11 @@ import { answer } from '../builders.ts';
 
 let world: DeliveryWorld;
 let messageId = '';
+const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'demand-7' };
 beforeEach(async () => {
   world = makeDeliveryWorld();
   await world.register();
-  messageId = world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
+  messageId = world.publish(event);
 });
 
 const replace = async (url: string, sealedAuthorization?: string) => {
@@ -145,5 +147,24 @@ describe('an event that was POSTed and whose outcome could not be stored before 
     await world.step('first');
     expect(world.deferrals()).toEqual(['Error']);
     expect(lineOf('delivery.outcome_not_stored')).toBeUndefined();
+  });
+});
+
+describe('a message that comes late', () => {
+  // Worlds 20149 and 20624 (all): a retry of the deleted delivery made the second attempt before its time.
+  it('of an account that was deleted is stale where the publisher sends the event again', async () => {
+    world.answers.push(answer(500), answer(500));
+    await world.step('first');
+    const before = await only();
+    await world.tables.execute(new DeleteCommand({ TableName: 'Deliveries', Key: { id: before?.id, part: 'head' } }));
+    await world.pass(before?.wait ? before.wait.nextAttemptAt - world.now() - 1_000 : 0);
+    world.publish(event);
+    await world.step('first');
+    expect(await only()).toMatchObject({ id: before?.id, attempt: 2 });
+    await world.pass(2_000);
+    expect(await world.step('retry')).toBe(true);
+    expect(world.posts).toHaveLength(2);
+    await world.settle();
+    expect(await only()).toMatchObject({ state: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
   });
 });
