@@ -57,14 +57,13 @@ export function makeReplayReader({
     return read(idOf(accountId, eventName));
   }
 
-  /** Finds one of a webhook's replays. */
+  /** Finds one of a webhook's replays: first the latest, since an earlier one is kept before it is replaced. */
   async function find(accountId: string, eventName: EventName, replayId: string): Promise<FoundReplay | undefined> {
-    const id = idOf(accountId, eventName);
-    const [latestItem, pastItem] = await readAlive([headKey(table, id), pastKey(table, id, replayId)]);
-    if (!latestItem) return undefined;
-    const latest = replayFromItem(latestItem);
+    const latest = await findLatest(accountId, eventName);
+    if (!latest) return undefined;
     if (latest.id === replayId) return { replay: latest, latest };
-    return pastItem && { replay: replayFromItem(pastItem), latest };
+    const [past] = await readAlive([pastKey(table, idOf(accountId, eventName), replayId)]);
+    return past && { replay: replayFromItem(past), latest };
   }
 
   /** Reads by the item's id, as index `due` has it. */

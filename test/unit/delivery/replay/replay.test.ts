@@ -1,9 +1,10 @@
-import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { replayRecord } from '../../../../lambdas/delivery/api/answers.ts';
 import { settled } from '../../../../lambdas/delivery/delivery.ts';
-import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
+import { makeReplayReader, makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
+import type { Dynamo, Item } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { aDelivery, answer } from '../builders.ts';
 import {
   beforeReservation,
@@ -242,6 +243,28 @@ describe('a replay', { timeout: 30_000 }, () => {
     await world.settle();
     expect(world.posts.map(({ id }) => id)).toContain(later?.id);
     expect(world.posts).toHaveLength(2);
+  });
+
+  // The two items of a reading are read one after the other: deliveries of a cancelled replay were POSTed.
+  it('is found where the next one begins while it is read', async () => {
+    await fill(30, 'failed');
+    const { json } = await start();
+    await request('DELETE', `${path}/${json.id}`);
+    let begin = async () => void (await start());
+    const readApart: Dynamo = async (command, options) => {
+      if (!(command instanceof BatchGetCommand)) return world.dynamo(command, options);
+      const found: Item[] = [];
+      for (const key of command.input.RequestItems?.Deliveries?.Keys?.toReversed() ?? []) {
+        const one = new BatchGetCommand({ RequestItems: { Deliveries: { Keys: [key], ConsistentRead: true } } });
+        found.push(...((await world.dynamo(one)).Responses?.Deliveries ?? []));
+        await begin();
+        begin = async () => undefined;
+      }
+      return { Responses: { Deliveries: found } } as never;
+    };
+    const reader = makeReplayReader({ dynamo: readApart, table: 'Deliveries', now: world.now });
+    const { replay } = (await reader.find('conta-1', 'demanda.criada', json.id)) ?? {};
+    expect(replay).toMatchObject({ id: json.id, state: 'cancelled' });
   });
 
   it('sends nothing when it is cancelled before its first slots are reserved, however late that is noticed', async () => {
