@@ -80,7 +80,8 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     }
   }
 
-  function judgeDelivery({ id, accountId, state, attempt, attempts }: Delivery): void {
+  function judgeDelivery(delivery: Delivery): void {
+    const { id, accountId, state, attempt, attempts } = delivery;
     if (state === 'pending') violate('pending after all', id);
     if (!areNumbersWhole(attempts)) violate('attempt numbers have gaps or repeats', id);
     if (attempt !== (attempts.at(-1)?.number ?? 0) + 1) violate('the next attempt is not the one after the latest', id);
@@ -92,7 +93,13 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
     });
     if (unmade.length > 0) violate('recorded, but never POSTed', id);
     const isWhole = faultClass === 'calm' && !people.wasDeleted(accountId, 0);
-    if (isWhole && posts.length > attempts.length) violate('POSTed again in calm', id);
+    if (isWhole && posts.length > attempts.length + copiesUnderWay(delivery)) violate('POSTed again in calm', id);
+  }
+
+  /** Returns how many copies came while the first attempt was under way, when nothing was stored yet: each may be POSTed. */
+  function copiesUnderWay({ id, createdAt }: Delivery): number {
+    const isUnderWay = (at: number) => Math.abs(began + at - createdAt) < longestUnstored;
+    return publications.filter(one => one.deliveryId === id && isUnderWay(sentAt(one))).length - 1;
   }
 
   /**
@@ -119,6 +126,9 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
 /** Nobody is told of a wait in calm. With faults, a batch of a process that died comes back after 4.5 minutes, and may meet another fault. */
 const latestInCalm = 20 * second;
 const latestWithFaults = 10 * minute;
+
+/** From an event's being sent to its first outcome's being stored, in calm. Milliseconds. */
+const longestUnstored = 20 * second;
 
 const outcomeLine = /"message":"event\.(?:without_webhook|refused)"/;
 const deliveryIdIn = /"deliveryId":"([^"]+)"/;

@@ -98,7 +98,7 @@ export function judgePosts(
     const { accountId, eventName, replayId } = head;
     const states = watched.changesOf('Deliveries').get(`${replaysPrefix}#${accountId}#${eventName} ${headPart}`) ?? [];
     const cancelled = states.find(({ item }) => item?.replayId === replayId && item?.state === 'cancelled');
-    const isKnown = cancelled !== undefined && cancelled.at < read.at;
+    const isKnown = cancelled !== undefined && cancelled.at + clockError < read.at;
     if (isKnown && Number(cancelled.item?.endedAt) < slot) violate('POSTed by a replay that was cancelled', deliveryId);
   }
 

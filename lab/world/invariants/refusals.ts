@@ -57,6 +57,7 @@ export function judgeRefusals({ cloud, faultClass }: World, violate: Violate): J
     if (all < came.length) violate(`${reason}: told of ${all} in calm, and ${came.length} came`);
     if (told < single.length) violate(`${reason}: told twice in calm`);
     for (const [began, count] of perMinute(came)) {
+      if (came.some(one => isBesideEnd(one, began))) continue;
       const ofMinute = new Set(came.filter(one => minuteOf(one) === began).map(({ messageId }) => messageId));
       const toldOfMinute = single.filter(({ messageId = '' }) => ofMinute.has(messageId)).length;
       const due = Math.min(noticesPerMinute, count);
@@ -109,6 +110,12 @@ function perMinute(refused: readonly Refused[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
   for (const one of refused) counts.set(minuteOf(one), (counts.get(minuteOf(one)) ?? 0) + 1);
   return counts;
+}
+
+/** Returns whether an event was refused so shortly before a minute or its end that its notice may be one of the next minute. */
+function isBesideEnd({ timestamp }: Refused, began: number): boolean {
+  const moment = Date.parse(timestamp);
+  return [began, began + 1].some(end => moment < end * minute && moment > end * minute - longestMove);
 }
 
 function minuteOf({ timestamp }: Refused): number {
