@@ -9,12 +9,12 @@ import { describeWith, plant } from '../support/e2e-target.ts';
 import { callApi, openSession, register, type Session } from '../support/e2e-webhooks.ts';
 import { makeSampleReceiver, type SampleReceiver, sampleLanguages } from '../support/sample-receiver.ts';
 
-// The receivers that integrators copy, as docs/pt/recebimento.md prints them, against deliveries of the run under test.
+// The receivers that integrators copy, those of docs/samples/receiver, against deliveries of the run under test.
 // C# runs on Mono, over a stand-in for ASP.NET Core: what .NET itself makes of the same code is not tried here.
 
 const event = 'demanda.criada';
 
-describeWith(['names', 'engines'], 'the receivers of docs/pt/recebimento.md', () => {
+describeWith(['names', 'engines'], 'the receivers of docs/samples/receiver', () => {
   describe.each(sampleLanguages)('%s', language => {
     let receiver: SampleReceiver;
     let session: Session;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -7,13 +7,19 @@ import { createClient, createUser } from '../support/e2e-accounts.ts';
 import { ops } from '../support/e2e-ops.ts';
 import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { readPage } from '../support/markdown-page.ts';
-import { type ClientRun, clientLanguages, makeTokenClient, type TokenClient } from '../support/token-client.ts';
+import { inlineCode, readPage } from '../support/markdown-page.ts';
+import {
+  type ClientRun,
+  clientLanguages,
+  makeTokenClient,
+  samples,
+  type TokenClient,
+} from '../support/token-client.ts';
 
-// The clients that integrators copy, as docs/pt/tokens.md prints them, against the run under test, through proxies that lose
+// The clients that integrators copy, of docs/samples/client, against the run under test, through proxies that lose
 // answers and ask to wait. PHP has no threads: there, twenty calls are twenty processes. C# runs on Mono.
 
-describeWith(['engines'], 'the clients of docs/pt/tokens.md', () => {
+describeWith(['engines'], 'the clients of docs/samples/client', () => {
   let folder: string;
   let auth: FaultProxy;
   let base: FaultProxy;
@@ -26,11 +32,11 @@ describeWith(['engines'], 'the clients of docs/pt/tokens.md', () => {
     };
   });
 
-  it('are printed alike in both languages of the documents', () => {
-    const clientsOf = (page: string) =>
-      readPage(page).blocks.filter(({ heading }) => clientLanguages.some(language => language === heading));
-    expect(clientsOf('docs/en/tokens.md')).toEqual(clientsOf('docs/pt/tokens.md'));
-    expect(clientsOf('docs/pt/tokens.md')).toHaveLength(clientLanguages.length);
+  it('are those that the page lists', () => {
+    const rows = readPage('docs/pt/tokens.md').tables.at(-1)?.rows ?? [];
+    const listed = rows.map(([file = '']) => inlineCode(file)[0]);
+    expect(listed.sort()).toEqual(readdirSync(samples).sort());
+    expect(listed).toHaveLength(clientLanguages.length);
   });
 
   describe.each(clientLanguages)('%s', language => {

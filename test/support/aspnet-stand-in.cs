@@ -1,4 +1,4 @@
-// What the C# receiver of docs/pt/recebimento.md uses of ASP.NET Core, on Mono: there is no .NET SDK to be had from Debian. The
+// What docs/samples/receiver/Receiver.cs uses of ASP.NET Core, on Mono: there is no .NET SDK to be had from Debian. The
 // receiver's code is compiled with this file, unchanged. Mono's own HttpListener would listen on all addresses.
 
 using System;

@@ -4,9 +4,9 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { until } from './e2e-poll.ts';
-import { type Page, readPage } from './markdown-page.ts';
+import { inlineCode, readPage } from './markdown-page.ts';
 
-/** A receiver as `docs/pt/recebimento.md` prints it, in a folder of its own. */
+/** A receiver that `docs/pt/recebimento.md` links to, in a folder of its own. */
 export interface SampleReceiver {
   readonly port: number;
   /**
@@ -23,17 +23,17 @@ export interface SampleReceiver {
   remove(): Promise<void>;
 }
 
-/** The languages of the receivers, as the page's headings name them. */
+/** The languages of the receivers, in the order of the page's table. */
 export const sampleLanguages = ['PHP', 'Java', 'C#', 'Python', 'Node.js', 'Go'] as const;
 
 /** The name of such a language. */
 export type SampleLanguage = (typeof sampleLanguages)[number];
 
-/** Writes a receiver of the page to a folder, with a free port in place of 8080, and compiles it where that is needed. */
+/** Writes a receiver to a folder, with a free port in place of 8080, and compiles it where that is needed. */
 export async function makeSampleReceiver(language: SampleLanguage): Promise<SampleReceiver> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-sample-'));
   const port = await freePort();
-  const { file, command, code } = sampleOf(readPage('docs/pt/recebimento.md'), language);
+  const { file, command, code } = sampleOf(language);
   const withPort = (text: string) => text.replaceAll('8080', String(port));
   writeFileSync(path.join(folder, file), withPort(code));
   if (language === 'Go')
@@ -76,17 +76,21 @@ export async function makeSampleReceiver(language: SampleLanguage): Promise<Samp
   }
 }
 
-/** Returns what the page prints under a language: the command that runs the receiver, and its code. */
-function sampleOf(page: Page, language: SampleLanguage): { file: string; command: string; code: string } {
-  const [run, code] = page.blocks.filter(({ heading }) => heading === language);
-  if (run?.language !== 'bash' || code === undefined) throw new Error(`${page.path} has no receiver in ${language}.`);
+/** Returns the receiver in a language, and the command of the page that runs it. */
+function sampleOf(language: SampleLanguage): { file: string; command: string; code: string } {
+  const page = readPage('docs/pt/recebimento.md');
+  const { rows = [] } = page.tables.find(({ heading }) => heading === 'Receptores prontos') ?? {};
+  const [name = '', , run = ''] = rows[sampleLanguages.indexOf(language)] ?? [];
+  const [[file = ''], [command = '']] = [inlineCode(name), inlineCode(run)];
+  const code = readFileSync(path.join(root, 'docs/samples/receiver', file), 'utf8');
   // There is no .NET SDK to be had from Debian: Mono compiles and runs the same code, with a stand-in for ASP.NET Core.
-  if (language === 'C#') return { file: 'Receiver.cs', command: 'mono Receiver.exe', code: code.text };
+  if (language === 'C#') return { file, command: 'mono Receiver.exe', code };
   // Its own process: to end `go run` leaves what it runs.
-  if (language === 'Go') return { file: 'receiver.go', command: './receiver', code: code.text };
-  return { file: run.text.split(' ').at(-1) ?? '', command: run.text, code: code.text };
+  if (language === 'Go') return { file, command: './receiver', code };
+  return { file, command, code };
 }
 
+const root = path.join(import.meta.dirname, '../..');
 const standIn = path.join(import.meta.dirname, 'aspnet-stand-in.cs');
 
 async function freePort(): Promise<number> {

@@ -1,10 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readPage } from './markdown-page.ts';
 
-/** A client of the token endpoint as `docs/pt/tokens.md` prints it, compiled where that is needed. */
+/** A client of the token endpoint that `docs/pt/tokens.md` links to, compiled where that is needed. */
 export interface TokenClient {
   /** Lines of code: without imports, blank lines and comments. */
   readonly lines: number;
@@ -23,23 +22,22 @@ export interface ClientRun {
   readonly output: string;
 }
 
-/** The languages of the clients, as the page's headings name them. */
+/** The languages of the clients. */
 export const clientLanguages = ['Node.js', 'Python', 'PHP', 'Go', 'Java', 'C#'] as const;
 
 /** The name of such a language. */
 export type ClientLanguage = (typeof clientLanguages)[number];
 
-/** Writes a client of the page to a folder of its own, with a program that calls it, and compiles it where that is needed. */
+/** Writes a client to a folder of its own, with a program that calls it, and compiles it where that is needed. */
 export function makeTokenClient(language: ClientLanguage): TokenClient {
-  const { fence, file, driver, source, prepare, command, isOneCallEach } = programs[language];
-  const block = readPage('docs/pt/tokens.md').blocks.find(one => one.heading === language && one.language === fence);
-  if (!block) throw new Error(`docs/pt/tokens.md has no client in ${language}.`);
+  const { file, driver, source, prepare, command, isOneCallEach } = programs[language];
+  const code = readFileSync(path.join(samples, file), 'utf8');
   const home = mkdtempSync(path.join(tmpdir(), 'emissor-client-'));
-  writeFileSync(path.join(home, file), source?.(block.text) ?? block.text);
+  writeFileSync(path.join(home, file), source?.(code) ?? code);
   writeFileSync(path.join(home, driver.file), driver.text);
   if (prepare) execFileSync(prepare[0], prepare.slice(1), { cwd: home, env: { ...process.env, GO111MODULE: 'off' } });
   const isCode = (line: string) => !isComment.test(line) && !isImport.test(line);
-  const lines = block.text.split('\n').filter(isCode).length;
+  const lines = code.split('\n').filter(isCode).length;
   return { lines, run, remove: () => rmSync(home, { recursive: true, force: true }) };
 
   async function run(folder: string, times: number, environment: Readonly<Record<string, string>>): Promise<ClientRun> {
@@ -66,11 +64,13 @@ function runOnce(program: string, args: string[], cwd: string, environment: Read
   });
 }
 
+/** The folder of the clients that integrators copy. */
+export const samples = path.join(import.meta.dirname, '../../docs/samples/client');
+
 const isComment = /^\s*((\/\/|\/?\*|#(?!\[)|""").*)?$/;
 const isImport = /^(import|from|using|package|\)|<\?php|\t"[a-z/]+"$)/;
 
 interface Program {
-  readonly fence: string;
   readonly file: string;
   readonly driver: { readonly file: string; readonly text: string };
   readonly source?: (text: string) => string;
@@ -82,7 +82,6 @@ interface Program {
 
 const programs: Readonly<Record<ClientLanguage, Program>> = {
   'Node.js': {
-    fence: 'js',
     file: 'emissor.mjs',
     driver: {
       file: 'main.mjs',
@@ -93,7 +92,6 @@ await Promise.all(times.map(async () => console.log('status', (await call('GET',
     command: home => [process.execPath, path.join(home, 'main.mjs')],
   },
   Python: {
-    fence: 'python',
     file: 'emissor.py',
     driver: {
       file: 'main.py',
@@ -112,7 +110,6 @@ if failures: raise failures[0]`,
     command: home => ['python3', path.join(home, 'main.py')],
   },
   PHP: {
-    fence: 'php',
     file: 'emissor.php',
     driver: {
       file: 'main.php',
@@ -124,7 +121,6 @@ echo 'status ', call('GET', '/v1/webhooks')['status'], "\\n";`,
     isOneCallEach: true,
   },
   Go: {
-    fence: 'go',
     file: 'emissor.go',
     source: text => text.replace('package emissor', 'package main'),
     driver: {
@@ -150,7 +146,6 @@ func main() {
     command: home => [path.join(home, 'client')],
   },
   Java: {
-    fence: 'java',
     file: 'Emissor.java',
     driver: {
       file: 'Main.java',
@@ -170,7 +165,6 @@ public class Main {
     command: home => ['java', '-cp', home, 'Main'],
   },
   'C#': {
-    fence: 'csharp',
     file: 'Emissor.cs',
     driver: {
       file: 'Main.cs',

@@ -76,10 +76,9 @@ function comparable({ language, text }: CodeBlock): readonly string[] {
   return [language, ...withoutTexts.split('\n').map(line => withoutComment(line, language))];
 }
 
-/** Returns a line without a comment of more than one word: `# …` or `// …`. */
+/** Returns a line without a comment of more than one word. */
 function withoutComment(line: string, language: string): string {
-  const marker = { python: '#', bash: '#', php: '//', java: '//', csharp: '//', js: '//' }[language];
-  const at = marker === undefined ? -1 : line.search(new RegExp(`(^|\\s)${marker} \\S`));
+  const at = language === 'bash' ? line.search(/(^|\s)# \S/) : -1;
   return at < 0 ? line : line.slice(0, at);
 }
 

@@ -1,0 +1,94 @@
+using System;
+using System.Collections.Generic;
+using System.IO;
+using System.Net.Http;
+using System.Text;
+using System.Text.RegularExpressions;
+using System.Threading;
+using System.Threading.Tasks;
+
+public static class Emissor
+{
+    static readonly HttpClient client = new HttpClient { Timeout = TimeSpan.FromSeconds(8) };
+    static readonly SemaphoreSlim oneAtATime = new SemaphoreSlim(1);
+
+    /// <summary>Calls the API; once more, with another token, where the stored one is refused.</summary>
+    public static async Task<HttpResponseMessage> Call(string method, string path, string body = null)
+    {
+        var token = await ValidToken(null);
+        var answer = await CallWith(token, method, path, body);
+        return (int)answer.StatusCode == 401 ? await CallWith(await ValidToken(token), method, path, body) : answer;
+    }
+
+    static Task<HttpResponseMessage> CallWith(string token, string method, string path, string body)
+    {
+        return Patiently(() =>
+        {
+            var request = new HttpRequestMessage(new HttpMethod(method), Env("BASE_URL") + path);
+            request.Headers.Add("Authorization", "Bearer " + token);
+            if (body != null) request.Content = new StringContent(body, Encoding.UTF8, "application/json");
+            return request;
+        });
+    }
+
+    /// <summary>Returns the stored token unless it was refused. One other is asked for, however many tasks wait for it.</summary>
+    static async Task<string> ValidToken(string refused)
+    {
+        await oneAtATime.WaitAsync();
+        try
+        {
+            var stored = File.Exists("tokens.json") ? File.ReadAllText("tokens.json") : "";
+            string token = Field(stored, "access_token"), refreshToken = Field(stored, "refresh_token"), until = Field(stored, "refused_until");
+            if (until != null && DateTimeOffset.UtcNow.ToUnixTimeSeconds() < long.Parse(until))
+                throw new IOException("The login was refused: mend the password and delete tokens.json");
+            if (token != null && token != refused) return token;
+            var fresh = "{\"error\":\"invalid_grant\"}";
+            if (refreshToken != null) fresh = await Grant("refresh_token", "refresh_token", refreshToken);
+            if (Field(fresh, "error") == "invalid_grant") // the session is over: one login, and no loop
+                fresh = await Grant("password", "username", Env("USER_EMAIL"), "password", Env("USER_PASSWORD"));
+            if (Field(fresh, "error") == "invalid_grant")
+                File.WriteAllText("tokens.json", "{\"refused_until\":\"" + (DateTimeOffset.UtcNow.ToUnixTimeSeconds() + 900) + "\"}");
+            if (Field(fresh, "access_token") == null) throw new IOException("There is no token: " + Field(fresh, "error"));
+            File.WriteAllText("tokens.json", fresh); // stored before anybody uses it; keep the folder to yourself
+            return Field(fresh, "access_token");
+        }
+        finally { oneAtATime.Release(); }
+    }
+
+    /// <summary>Repeats a request that failed or whose answer was lost: for 30 seconds a refresh token yields the same successor.</summary>
+    static async Task<string> Grant(string type, params string[] fields)
+    {
+        var form = new Dictionary<string, string> { ["grant_type"] = type, ["client_id"] = Env("CLIENT_ID"), ["client_secret"] = Env("CLIENT_SECRET") };
+        for (var at = 0; at < fields.Length; at += 2) form[fields[at]] = fields[at + 1];
+        for (var tries = 1; ; tries++)
+        {
+            try
+            {
+                var answer = await Patiently(() => new HttpRequestMessage(HttpMethod.Post, Env("AUTH_URL") + "/oauth/v1/token") { Content = new FormUrlEncodedContent(form) });
+                if ((int)answer.StatusCode < 500 || tries == 3) return await answer.Content.ReadAsStringAsync();
+            }
+            catch (Exception error) when (tries < 3 && (error is HttpRequestException || error is TaskCanceledException)) { }
+            await Task.Delay(tries * 1000);
+        }
+    }
+
+    /// <summary>Waits as long as 429 and 503 ask for, up to a minute, four times at most.</summary>
+    static async Task<HttpResponseMessage> Patiently(Func<HttpRequestMessage> request)
+    {
+        for (var tries = 1; ; tries++)
+        {
+            var answer = await client.SendAsync(request());
+            if (((int)answer.StatusCode != 429 && (int)answer.StatusCode != 503) || tries == 5) return answer;
+            var seconds = answer.Headers.RetryAfter?.Delta?.TotalSeconds ?? 1;
+            await Task.Delay((int)Math.Min(seconds, 60) * 1000);
+        }
+    }
+
+    static string Field(string json, string name)
+    {
+        var found = Regex.Match(json, "\"" + name + "\"\\s*:\\s*\"([^\"]*)\"");
+        return found.Success ? found.Groups[1].Value : null;
+    }
+
+    static string Env(string name) { return Environment.GetEnvironmentVariable(name); }
+}

@@ -1,0 +1,72 @@
+using System;
+using System.IO;
+using System.Linq;
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.RegularExpressions;
+using System.Threading.Tasks;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+
+public static class Receiver
+{
+    static byte[] key;
+
+    public static void Main(string[] args)
+    {
+        key = KeyOf(Environment.GetEnvironmentVariable("SEGREDO") ?? "");
+        Directory.CreateDirectory("events");
+        var app = WebApplication.CreateBuilder(args).Build();
+        app.MapPost("/emissor", Receive);
+        app.Run("http://127.0.0.1:8080");
+    }
+
+    static async Task<IResult> Receive(HttpRequest request)
+    {
+        var buffer = new byte[65537];
+        int length = 0, read;
+        while ((read = await request.Body.ReadAsync(buffer, length, buffer.Length - length)) > 0) length += read;
+        if (length > 65536) return Results.StatusCode(413);
+        var body = buffer.Take(length).ToArray(); // the bytes as they arrived
+        var id = request.Headers["webhook-id"].ToString();
+        var timestamp = request.Headers["webhook-timestamp"].ToString();
+        var signatures = request.Headers["webhook-signature"].ToString();
+        var now = DateTimeOffset.UtcNow.ToUnixTimeSeconds();
+        if (!IsAuthentic(id, timestamp, signatures, body, now)) return Results.BadRequest();
+
+        // Stores once per webhook-id. In your system: an INSERT with a unique key.
+        var path = Path.Combine("events", id + ".json");
+        if (!File.Exists(path))
+        {
+            var newPath = Path.Combine("events", "new" + Guid.NewGuid());
+            File.WriteAllBytes(newPath, body);
+            File.Move(newPath, path); // only what is complete gets this name
+            Console.WriteLine(id + " " + Encoding.UTF8.GetString(body));
+        }
+        return Results.NoContent();
+    }
+
+    // The 32 bytes after whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+    static byte[] KeyOf(string secret)
+    {
+        if (!Regex.IsMatch(secret, @"^whsec_[A-Za-z0-9+/]{43}=\z"))
+        {
+            throw new InvalidOperationException("Put the segredo of your webhook (whsec_...) into SEGREDO.");
+        }
+        return Convert.FromBase64String(secret.Substring("whsec_".Length));
+    }
+
+    // Accepts only what Emissor signed, within the last five minutes.
+    static bool IsAuthentic(string id, string timestamp, string signatures, byte[] body, long now)
+    {
+        if (!Regex.IsMatch(id, @"^[A-Za-z0-9_-]+\z") || !Regex.IsMatch(timestamp, @"^[0-9]{1,12}\z")) return false;
+        if (Math.Abs(now - long.Parse(timestamp)) > 300) return false;
+        using (var hmac = new HMACSHA256(key))
+        {
+            var signed = Encoding.UTF8.GetBytes(id + "." + timestamp + ".").Concat(body).ToArray();
+            var expected = Encoding.UTF8.GetBytes("v1," + Convert.ToBase64String(hmac.ComputeHash(signed)));
+            return signatures.Split(' ').Any(signature =>
+                CryptographicOperations.FixedTimeEquals(expected, Encoding.UTF8.GetBytes(signature))); // in constant time
+        }
+    }
+}

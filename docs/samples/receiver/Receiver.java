@@ -1,0 +1,82 @@
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.Objects;
+import java.util.concurrent.Executors;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+public class Receiver {
+    static byte[] key;
+
+    public static void main(String[] args) throws IOException {
+        key = keyOf(Objects.requireNonNullElse(System.getenv("SEGREDO"), ""));
+        System.setProperty("sun.net.httpserver.maxReqTime", "15"); // seconds, for the body to arrive
+        Files.createDirectories(Path.of("events"));
+        var server = HttpServer.create(new InetSocketAddress("127.0.0.1", 8080), 0);
+        server.setExecutor(Executors.newCachedThreadPool());
+        server.createContext("/", exchange -> {
+            int status;
+            try {
+                status = receive(exchange);
+            } catch (Throwable error) {
+                status = 500; // not stored: Emissor tries again
+            }
+            exchange.sendResponseHeaders(status, -1);
+            exchange.close();
+        });
+        server.start();
+    }
+
+    static int receive(HttpExchange exchange) throws IOException, GeneralSecurityException {
+        var headers = exchange.getRequestHeaders();
+        var id = Objects.requireNonNullElse(headers.getFirst("webhook-id"), "");
+        var timestamp = Objects.requireNonNullElse(headers.getFirst("webhook-timestamp"), "");
+        var signatures = Objects.requireNonNullElse(headers.getFirst("webhook-signature"), "");
+        var body = exchange.getRequestBody().readNBytes(65_537); // the bytes as they arrived
+        if (body.length > 65_536) return 413;
+        if (!isAuthentic(id, timestamp, signatures, body, Instant.now().getEpochSecond())) return 400;
+        // Stores once per webhook-id. In your system: an INSERT with a unique key.
+        var file = Path.of("events", id + ".json");
+        if (!Files.exists(file)) {
+            var newFile = Files.write(Files.createTempFile(Path.of("events"), "new", ""), body);
+            Files.move(newFile, file); // only what is complete gets this name
+            System.out.println(id + " " + new String(body, StandardCharsets.UTF_8));
+        }
+        return 204;
+    }
+
+    // The 32 bytes after whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+    static byte[] keyOf(String secret) {
+        if (!secret.matches("whsec_[A-Za-z0-9+/]{43}=")) {
+            throw new IllegalStateException("Put the segredo of your webhook (whsec_...) into SEGREDO.");
+        }
+        return Base64.getDecoder().decode(secret.substring("whsec_".length()));
+    }
+
+    // Accepts only what Emissor signed, within the last five minutes.
+    static boolean isAuthentic(String id, String timestamp, String signatures, byte[] body, long now)
+            throws GeneralSecurityException {
+        if (!id.matches("[A-Za-z0-9_-]+") || !timestamp.matches("[0-9]{1,12}")) return false;
+        if (Math.abs(now - Long.parseLong(timestamp)) > 300) return false;
+        var mac = Mac.getInstance("HmacSHA256");
+        mac.init(new SecretKeySpec(key, "HmacSHA256"));
+        mac.update((id + "." + timestamp + ".").getBytes(StandardCharsets.UTF_8));
+        var expected = "v1," + Base64.getEncoder().encodeToString(mac.doFinal(body));
+        for (var signature : signatures.split(" ")) {
+            // in constant time
+            if (MessageDigest.isEqual(expected.getBytes(StandardCharsets.UTF_8), signature.getBytes(StandardCharsets.UTF_8))) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var key []byte
+var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// isAuthentic accepts only what Emissor signed, within the last five minutes.
+func isAuthentic(id, timestamp, signatures string, body []byte, now int64) bool {
+	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	if err != nil || !idForm.MatchString(id) || seconds < now-300 || seconds > now+300 {
+		return false
+	}
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
+	expected := []byte("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	for _, signature := range strings.Split(signatures, " ") {
+		if hmac.Equal(expected, []byte(signature)) { // in constant time
+			return true
+		}
+	}
+	return false
+}
+
+func receive(request *http.Request) (int, error) {
+	body, err := io.ReadAll(io.LimitReader(request.Body, 65_537)) // the bytes as they arrived
+	if err != nil {
+		return 500, err
+	}
+	if len(body) > 65_536 {
+		return 413, nil
+	}
+	header := request.Header
+	id := header.Get("webhook-id")
+	if !isAuthentic(id, header.Get("webhook-timestamp"), header.Get("webhook-signature"), body, time.Now().Unix()) {
+		return 400, nil
+	}
+	// Stores once per webhook-id. In your system: an INSERT with a unique key.
+	name := "events/" + id + ".json"
+	if _, err := os.Stat(name); err == nil {
+		return 204, nil
+	}
+	file, err := os.CreateTemp("events", "new")
+	if err != nil {
+		return 500, err
+	}
+	_, err = file.Write(body)
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), name) // only what is complete gets this name
+	}
+	if err != nil {
+		return 500, err // not stored: Emissor tries again
+	}
+	fmt.Println(id, string(body))
+	return 204, nil
+}
+
+func main() {
+	// The 32 bytes after whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+	text, hasPrefix := strings.CutPrefix(os.Getenv("SEGREDO"), "whsec_")
+	var err error
+	if key, err = base64.StdEncoding.DecodeString(text); err != nil || !hasPrefix || len(key) != 32 {
+		log.Fatal("Put the segredo of your webhook (whsec_...) into SEGREDO.")
+	}
+	os.MkdirAll("events", 0700)
+	http.HandleFunc("/", func(response http.ResponseWriter, request *http.Request) {
+		status, err := receive(request)
+		if err != nil {
+			log.Print(err)
+		}
+		response.WriteHeader(status)
+	})
+	log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil))
+}

@@ -1,0 +1,54 @@
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+
+// The 32 bytes after whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+const secret = process.env.SEGREDO ?? '';
+if (!/^whsec_[A-Za-z0-9+/]{43}=$/.test(secret)) {
+  throw new Error('Put the segredo of your webhook (whsec_...) into SEGREDO.');
+}
+const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+
+// Accepts only what Emissor signed, within the last five minutes.
+function isAuthentic(id, timestamp, signatures, body, now) {
+  if (!/^[A-Za-z0-9_-]+$/.test(id) || !/^[0-9]{1,12}$/.test(timestamp)) return false;
+  if (Math.abs(now - timestamp) > 300) return false;
+  const mac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
+  const expected = Buffer.from(`v1,${mac}`);
+  return signatures.split(' ').some(signature => {
+    const given = Buffer.from(signature);
+    return given.length === expected.length && timingSafeEqual(given, expected); // in constant time
+  });
+}
+
+async function receive(request) {
+  const chunks = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size <= 65_536) chunks.push(chunk);
+  }
+  if (size > 65_536) return 413;
+  const body = Buffer.concat(chunks); // the bytes as they arrived
+  const { headers } = request;
+  const id = headers['webhook-id'] ?? '';
+  const timestamp = headers['webhook-timestamp'] ?? '';
+  const signatures = headers['webhook-signature'] ?? '';
+  if (!isAuthentic(id, timestamp, signatures, body, Date.now() / 1000)) return 400;
+  // Stores once per webhook-id. In your system: an INSERT with a unique key.
+  if (!existsSync(`events/${id}.json`)) {
+    const newFile = `events/new${randomUUID()}`;
+    writeFileSync(newFile, body);
+    renameSync(newFile, `events/${id}.json`); // only what is complete gets this name
+    console.log(id, body.toString());
+  }
+  return 204;
+}
+
+mkdirSync('events', { recursive: true });
+createServer((request, response) => {
+  receive(request).then(
+    status => response.writeHead(status).end(),
+    () => response.writeHead(500).end(), // not stored: Emissor tries again
+  );
+}).listen(8080, '127.0.0.1');

@@ -1,0 +1,59 @@
+import base64
+import hmac
+import os
+import re
+import tempfile
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+# The 32 bytes after whsec_. Without them nothing is accepted: with an empty key, anybody can sign.
+SECRET = os.environ.get("SEGREDO", "")
+if not re.fullmatch("whsec_[A-Za-z0-9+/]{43}=", SECRET):
+    raise SystemExit("Put the segredo of your webhook (whsec_...) into SEGREDO.")
+KEY = base64.b64decode(SECRET[len("whsec_") :])
+
+
+# Accepts only what Emissor signed, within the last five minutes.
+def is_authentic(id, timestamp, signatures, body, now):
+    if not re.fullmatch("[A-Za-z0-9_-]+", id) or not re.fullmatch("[0-9]{1,12}", timestamp):
+        return False
+    if abs(now - int(timestamp)) > 300:
+        return False
+    signed = f"{id}.{timestamp}.".encode() + body
+    expected = b"v1," + base64.b64encode(hmac.digest(KEY, signed, "sha256"))
+    # in constant time
+    return any(hmac.compare_digest(expected, signature.encode()) for signature in signatures.split(" "))
+
+
+class Receiver(BaseHTTPRequestHandler):
+    timeout = 15  # seconds, for the body to arrive
+
+    def do_POST(self):
+        self.send_response(self.receive())
+        self.end_headers()
+
+    def receive(self):
+        length = self.headers.get("Content-Length", "")
+        if not re.fullmatch("[0-9]{1,5}", length) or int(length) > 65536:
+            return 413
+        body = self.rfile.read(int(length))  # the bytes as they arrived
+        id = self.headers.get("webhook-id", "")
+        timestamp = self.headers.get("webhook-timestamp", "")
+        signatures = self.headers.get("webhook-signature", "")
+        if not is_authentic(id, timestamp, signatures, body, time.time()):
+            return 400
+        store(id, body)
+        return 204
+
+
+# Stores once per webhook-id. In your system: an INSERT with a unique key.
+def store(id, body):
+    if not os.path.exists(f"events/{id}.json"):
+        with tempfile.NamedTemporaryFile(dir="events", delete=False) as file:
+            file.write(body)
+        os.replace(file.name, f"events/{id}.json")  # only what is complete gets this name
+        print(id, body.decode(), flush=True)
+
+
+os.makedirs("events", exist_ok=True)
+ThreadingHTTPServer(("127.0.0.1", 8080), Receiver).serve_forever()
