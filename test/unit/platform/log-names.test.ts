@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../../..');
-const runbook = readFileSync(join(root, 'docs/runbook.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/logs.md'), 'utf8');
 
-/** Names in the first column of the runbook's table of messages. */
+/** Names in the first column of the page's table. */
 const listed = new Set(
-  [...runbook.matchAll(/^\| (`[a-z_]+\.[a-z_]+`(?:, `[a-z_]+\.[a-z_]+`)*) \| (?:INFO|WARN|ERROR)/gm)].flatMap(
+  [...page.matchAll(/^\| (`[a-z_]+\.[a-z_]+`(?:, `[a-z_]+\.[a-z_]+`)*) \| (?:INFO|WARN|ERROR)/gm)].flatMap(
     ([, names = '']) => [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
   ),
 );
@@ -39,7 +39,7 @@ describe('the names of log lines', () => {
     expect(listed.size).toBeGreaterThan(20);
   });
 
-  it.each(logged)('%s: %s is `area.event`, and stands in the runbook', (_file, name) => {
+  it.each(logged)('%s: %s is `area.event`, and stands in docs/logs.md', (_file, name) => {
     const patterns = patternsOf(name);
     expect(patterns, 'a literal of the form area.event').toBeDefined();
     for (const pattern of patterns ?? []) expect([...listed].filter(known => pattern.test(known))).not.toEqual([]);

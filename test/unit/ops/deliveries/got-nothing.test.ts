@@ -7,11 +7,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
-import { readPage } from '../../../support/markdown-page.ts';
+import { inlineCode, readPage } from '../../../support/markdown-page.ts';
 import { answer, noon } from '../../delivery/builders.ts';
 
 // "I got nothing since yesterday": nothing is known but the account and the day. Each cause is played by the functions' own code,
-// and what the commands print then is what the runbook shows.
+// and what the commands print then has the words by which the runbook tells what to do.
 
 let database: Database;
 let logs: LogService;
@@ -156,22 +156,27 @@ const causes: Readonly<Record<string, Cause>> = {
 };
 
 describe('"I got nothing since yesterday"', () => {
-  const page = readPage('docs/runbook.md');
+  const { rows = [] } =
+    readPage('docs/runbook.md').tables.find(({ heading }) => heading === 'Why was this event not delivered?') ?? {};
+  /** The words of a verdict's row: `no webhook` and `had no webhook for`. */
+  const told = rows.map(([verdict = '', why = '']) => [...inlineCode(verdict), inlineCode(why)[0] ?? 'nothing fixed']);
 
-  it.each(Object.entries(causes))('%s: three commands at most say so, as the runbook shows', async (title, cause) => {
-    await cause.play();
-    writeLogs();
-    const printed = [await ask(...eventsOf)];
-    if (cause.named.length > 1) printed.push(await ask(...webhooksOf));
-    if (cause.named.length > 2) {
-      const [id = ''] = /evt_[A-Za-z0-9_-]{27}/.exec(printed[0] ?? '') ?? [];
-      printed.push(await ask('deliveries', 'show', id));
-    }
-    expect(printed.length).toBeLessThanOrEqual(3);
-    for (const [at, words] of cause.named.entries()) expect(printed[at]).toMatch(words);
-    const shown = page.blocks.find(({ heading }) => heading === title)?.text;
-    expect(shown).toBe(printed.join('\n'));
-  });
+  it.each(Object.entries(causes))(
+    '%s: three commands at most say so, in the words of the runbook',
+    async (_, cause) => {
+      await cause.play();
+      writeLogs();
+      const printed = [await ask(...eventsOf)];
+      if (cause.named.length > 1) printed.push(await ask(...webhooksOf));
+      if (cause.named.length > 2) {
+        const [id = ''] = /evt_[A-Za-z0-9_-]{27}/.exec(printed[0] ?? '') ?? [];
+        printed.push(await ask('deliveries', 'show', id));
+      }
+      expect(printed.length).toBeLessThanOrEqual(3);
+      for (const [at, words] of cause.named.entries()) expect(printed[at]).toMatch(words);
+      expect(told.filter(words => words.every(word => printed[0]?.includes(word)))).toHaveLength(1);
+    },
+  );
 
   it('lists an event that waits for a fault of the service to pass: no table holds it', async () => {
     await world.register();
