@@ -64,8 +64,7 @@ function runOnce(program: string, args: string[], cwd: string, environment: Read
   });
 }
 
-/** The folder of the clients that integrators copy. */
-export const samples = path.join(import.meta.dirname, '../../docs/samples/client');
+const samples = path.join(import.meta.dirname, '../../docs/samples/client');
 
 const isComment = /^\s*((\/\/|\/?\*|#(?!\[)|""").*)?$/;
 const isImport = /^(import|from|using|package|\)|<\?php|\t"[a-z/]+"$)/;
