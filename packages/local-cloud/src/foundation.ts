@@ -1,5 +1,5 @@
 import type { DataDirectory } from './directories.ts';
-import { type FaultInjection, makeFaultInterceptor, readFaultInjection, watchFaults } from './fault-injection.ts';
+import { type FaultInjection, makeFaultInterceptor, readFaultInjection, watchFaults } from './faults.ts';
 import { makeIamEnforcer } from './iam/enforcer.ts';
 import { startInternet } from './internet/internet.ts';
 import { writeRuntimeFiles } from './lambda/runtime-context.ts';
@@ -27,7 +27,7 @@ export async function startFoundation(
       onHostsChange: change =>
         'problem' in change
           ? terminal.note('hosts', `${change.problem} The names stay as they were.`, 'warn')
-          : terminal.note('hosts', `read again: ${change.names} names`),
+          : terminal.note('hosts', `read again: ${change.content.size} names`),
       onUnreachable: (name, port) =>
         terminal.note('internet', `nothing listens at http://127.0.0.1:${port} (${name}): start your receiver`, 'warn'),
     },
@@ -58,10 +58,10 @@ function openFaultInjection({ faultsFile, terminal }: LocalCloudRequest, cleanup
   const faults = readFaultInjection(faultsFile, Math.random, kind =>
     terminal.note('faults', `${kind}, as ${faultsFile} asks`, 'warn'),
   );
-  const unwatch = watchFaults(faultsFile, problem =>
-    problem === undefined
-      ? terminal.note('faults', 'read again')
-      : terminal.note('faults', `${problem} The shares stay as they were.`, 'warn'),
+  const unwatch = watchFaults(faultsFile, change =>
+    'problem' in change
+      ? terminal.note('faults', `${change.problem} The shares stay as they were.`, 'warn')
+      : terminal.note('faults', 'read again'),
   );
   cleanup.push(unwatch);
   return faults;

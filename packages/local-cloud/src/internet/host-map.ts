@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { followFile } from '../followed-file.ts';
 import { type HostDelays, type HostTable, normaliseName, readHosts } from './hosts-file.ts';
 
 /**
@@ -19,46 +19,28 @@ export interface HostMap {
 
 /** The sources of a host map. */
 export interface HostMapSource {
-  /** Names that always exist; the others override them. */
-  readonly builtIn: ReadonlyMap<string, number>;
+  /** Names that always exist, and their ports; the others override them. */
+  readonly builtIn: Iterable<Mapping>;
   /** The mappings of the command line; they override the file. */
-  readonly mappings: ReadonlyMap<string, number>;
-  readonly hostsFile?: string;
+  readonly mappings: Iterable<Mapping>;
+  readonly hostsFile?: string | undefined;
 }
 
 /** The settings of the preload module of a function process. They are passed as JSON in the module's own URL. */
-export interface NetworkSettings {
+export interface NetworkSettings extends HostMapSource {
+  readonly builtIn: readonly Mapping[];
+  readonly mappings: readonly Mapping[];
   /** The place where connections to mapped names are diverted to. */
   readonly terminatorPort: number;
-  /** Pairs of name and port, see {@link HostMapSource}. */
-  readonly builtIn: readonly (readonly [string, number])[];
-  readonly mappings: readonly (readonly [string, number])[];
-  readonly hostsFile?: string;
 }
 
-/**
- * Makes the host map. A hosts file that is unreadable or malformed, for instance because it is being written, leaves
- * the last good one in force.
- */
+/** Makes the host map. */
 export function makeHostMap({ builtIn, mappings, hostsFile }: HostMapSource): HostMap {
   const snapshotOf = (file: HostTable): Snapshot =>
     makeSnapshot(new Map([...toTable(builtIn), ...file, ...toTable(mappings)]));
-  let snapshot = snapshotOf(new Map());
-  let seen = '';
-
-  const current = (): Snapshot => {
-    if (hostsFile === undefined) return snapshot;
-    const status = statSync(hostsFile, { bigint: true, throwIfNoEntry: false });
-    const version = status ? `${status.ino}:${status.size}:${status.mtimeNs}` : '';
-    if (version === seen || !status) return snapshot;
-    try {
-      snapshot = snapshotOf(readHosts(hostsFile));
-    } catch {
-      return snapshot;
-    }
-    if (Date.now() - Number(status.mtimeMs) > timeStampSettles) seen = version;
-    return snapshot;
-  };
+  const always = snapshotOf(new Map());
+  const current =
+    hostsFile === undefined ? () => always : followFile(hostsFile, file => snapshotOf(readHosts(file)), always);
 
   const mappedAt = (text: string) => {
     const name = normaliseName(text);
@@ -81,6 +63,9 @@ export function makeHostMap({ builtIn, mappings, hostsFile }: HostMapSource): Ho
   };
 }
 
+/** A name and a port. */
+type Mapping = readonly [string, number];
+
 interface Snapshot {
   readonly table: HostTable;
   readonly addresses: ReadonlyMap<string, string>;
@@ -93,12 +78,9 @@ function makeSnapshot(table: HostTable): Snapshot {
   return { table, addresses, names: new Map([...addresses].map(([name, address]) => [address, name])) };
 }
 
-function toTable(mappings: ReadonlyMap<string, number>): HostTable {
+function toTable(mappings: Iterable<Mapping>): HostTable {
   return new Map([...mappings].map(([name, port]) => [name, { port }]));
 }
-
-/** Milliseconds: a file that changed within them may change again without a new time stamp. */
-const timeStampSettles = 50;
 
 /**
  * Assigns every mapped name an address of its own. It depends on the names only, so that all processes agree without

@@ -1,10 +1,9 @@
-import { unwatchFile, watchFile } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { resolve } from 'node:path';
-import { messageOf, StartError } from '../errors.ts';
+import { type Change, readAtStart, watchChanges } from '../followed-file.ts';
 import { allOrNone, listenOnLoopback } from '../loopback-server.ts';
 import type { HostMapSource, NetworkSettings } from './host-map.ts';
-import { readHosts } from './hosts-file.ts';
+import { type HostTable, readHosts } from './hosts-file.ts';
 import type { OnUnreachable } from './tls-terminator.ts';
 import { startTerminatorThread } from './tls-terminator-thread.ts';
 
@@ -37,8 +36,7 @@ export interface Internet {
 
 /** The events of the emulated Internet. */
 export interface InternetEvents {
-  /** The hosts file has changed: the number of its names now, or the fault in it. */
-  onHostsChange(change: { readonly names: number } | { readonly problem: string }): void;
+  onHostsChange(change: Change<HostTable>): void;
   onUnreachable: OnUnreachable;
 }
 
@@ -52,16 +50,13 @@ export async function startInternet(
   { onHostsChange, onUnreachable }: InternetEvents,
 ): Promise<Internet> {
   const hostsFile = givenFile && resolve(givenFile); // function processes have other working directories
-  try {
-    if (hostsFile !== undefined) readHosts(hostsFile);
-  } catch (error) {
-    throw new StartError(`The hosts file ${hostsFile} cannot be used: ${messageOf(error)}`);
-  }
+  if (hostsFile !== undefined) readAtStart('hosts', hostsFile, readHosts);
   const servers = await allOrNone(sites.map(startSite));
   const builtIn = new Map(servers.map(({ name, port }) => [name, port]));
-  const source = { builtIn, mappings, ...(hostsFile === undefined ? {} : { hostsFile }) };
+  const source = { builtIn, mappings, hostsFile };
   const terminator = await startTerminatorThread(source, onUnreachable);
-  const unwatch = hostsFile === undefined ? () => undefined : watchHosts(hostsFile, onHostsChange);
+  // Processes read the hosts file themselves: the watch is for the terminal only.
+  const unwatch = hostsFile === undefined ? () => undefined : watchChanges(hostsFile, readHosts, onHostsChange);
   return {
     settings: { ...source, builtIn: [...builtIn], mappings: [...mappings], terminatorPort: terminator.port },
     authorityCertificate: terminator.authorityCertificate,
@@ -75,17 +70,4 @@ export async function startInternet(
 
 async function startSite({ name, output, port, handle }: Site) {
   return { name, output, ...(await listenOnLoopback(createServer(handle), port)) };
-}
-
-/** Processes read the hosts file themselves; this only reports changes in the terminal. */
-function watchHosts(file: string, onHostsChange: InternetEvents['onHostsChange']): () => void {
-  const look = (): void => {
-    try {
-      onHostsChange({ names: readHosts(file).size });
-    } catch (error) {
-      onHostsChange({ problem: messageOf(error) });
-    }
-  };
-  watchFile(file, { interval: 500 }, look);
-  return () => unwatchFile(file, look);
 }

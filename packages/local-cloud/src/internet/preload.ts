@@ -8,11 +8,7 @@ import { type HostMap, makeHostMap, type NetworkSettings } from './host-map.ts';
 // Lambda: the settings are part of this module's URL.
 const settings: NetworkSettings = JSON.parse(new URL(import.meta.url).searchParams.get('settings') ?? '{}');
 
-const hosts = makeHostMap({
-  builtIn: new Map(settings.builtIn),
-  mappings: new Map(settings.mappings),
-  ...(settings.hostsFile === undefined ? {} : { hostsFile: settings.hostsFile }),
-});
+const hosts = makeHostMap(settings);
 patchResolver(dns.promises.Resolver.prototype, hosts);
 divertConnections(hosts, settings.terminatorPort);
 

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ipaddr from 'ipaddr.js';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeHostMap } from '../../src/internet/host-map.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'local-cloud-hosts-'));
-const hostsFile = join(directory, 'hosts.json');
-afterAll(() => rmSync(directory, { recursive: true }));
+const hostsFile = join(temporaryDirectory(), 'hosts.json');
 
 const builtIn = new Map([['site.example.com', 4]]);
 

@@ -1,13 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Internet, startInternet } from '../../src/internet/internet.ts';
 import { writeRuntimeFiles } from '../../src/lambda/runtime-context.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
 /** Runs in a process of its own, with the preload: evaluates the code that it is sent. */
 const probe = `
@@ -47,7 +47,7 @@ process.send({ id: 0, result: null });
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
 
-const directory = mkdtempSync(join(tmpdir(), 'local-cloud-internet-'));
+const directory = temporaryDirectory();
 const hostsFile = join(directory, 'hosts.json');
 const servers: (Server | TcpServer)[] = [];
 let internet: Internet;
@@ -76,6 +76,8 @@ const evaluate = (code: string): Promise<unknown> =>
     child.send({ id, code });
   });
 
+const writeHosts = (hosts: object): void => writeFileSync(hostsFile, JSON.stringify(hosts));
+
 const answer: RequestListener = (incoming, response) => {
   response
     .writeHead(207, { 'Set-Cookie': ['a=1', 'b=2'] })
@@ -99,10 +101,7 @@ beforeAll(async () => {
       socket.on('end', () => socket.end('after your end'));
     }),
   );
-  writeFileSync(
-    hostsFile,
-    JSON.stringify({ 'listed.example.net': ['10.0.0.1', '2606:4700::1'], 'gone.example.net': [] }),
-  );
+  writeHosts({ 'listed.example.net': ['10.0.0.1', '2606:4700::1'], 'gone.example.net': [] });
   internet = await startInternet(
     {
       mappings: new Map([
@@ -127,7 +126,6 @@ afterAll(async () => {
   child.kill('SIGKILL');
   await internet.stop();
   for (const server of servers) server.close();
-  rmSync(directory, { recursive: true });
 });
 
 describe('names', () => {
@@ -218,21 +216,18 @@ describe('connections', () => {
 
 it('follows the hosts file at once, in running processes and in the TLS terminator', async () => {
   await expect(evaluate("return resolve4('later.example.test')")).rejects.toThrow();
-  writeFileSync(hostsFile, JSON.stringify({ 'later.example.test': `http://127.0.0.1:${plainPort}` }));
+  writeHosts({ 'later.example.test': `http://127.0.0.1:${plainPort}` });
   expect(await evaluate("return request({ host: 'later.example.test' })")).toMatchObject({
     status: 207,
     authorized: true,
   });
-  writeFileSync(hostsFile, JSON.stringify({ 'later.example.test': ['169.254.169.254'] }));
+  writeHosts({ 'later.example.test': ['169.254.169.254'] });
   expect(await evaluate("return resolve4('later.example.test')")).toEqual(['169.254.169.254']);
 });
 
 describe('a host with delays', () => {
   const write = (delays: object) =>
-    writeFileSync(
-      hostsFile,
-      JSON.stringify({ 'slow.example.test': { url: `http://127.0.0.1:${plainPort}`, ...delays } }),
-    );
+    writeHosts({ 'slow.example.test': { url: `http://127.0.0.1:${plainPort}`, ...delays } });
 
   it('answers like any other after them', async () => {
     write({ resolvesAfter: 20, handshakeAfter: 20 });
@@ -278,7 +273,7 @@ it('reports once per outage that nothing listens behind a mapped name', async ()
   };
   const request = () => evaluate("return request({ host: 'outage.example.net', agent: false })");
   const refused = () => expect(request()).rejects.toThrow('ECONNRESET');
-  writeFileSync(hostsFile, JSON.stringify({ 'outage.example.net': `http://127.0.0.1:${port}` }));
+  writeHosts({ 'outage.example.net': `http://127.0.0.1:${port}` });
   outages.splice(0);
 
   await close();

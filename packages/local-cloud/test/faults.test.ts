@@ -1,13 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { StartError } from '../src/errors.ts';
-import { faultKinds, makeFaultInterceptor, readFaultInjection, watchFaults } from '../src/fault-injection.ts';
+import { faultKinds, makeFaultInterceptor, readFaultInjection } from '../src/faults.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'local-cloud-faults-'));
-const file = join(directory, 'faults.json');
-afterAll(() => rmSync(directory, { recursive: true }));
+const file = join(temporaryDirectory(), 'faults.json');
 
 const faults = (text: string, draw = 0.5) => {
   writeFileSync(file, text);
@@ -75,24 +73,6 @@ describe('injected faults', () => {
     expect(() => faults(text)).toThrow(StartError);
     expect(() => faults(text)).toThrow(`The faults file ${file} cannot be used: ${reason}`);
     expect(() => faults(text)).not.toThrow(/\n/);
-  });
-
-  it('report a malformed file: it was ignored silently', async () => {
-    writeFileSync(file, '{}');
-    const reported: (string | undefined)[] = [];
-    const unwatch = watchFaults(file, problem => reported.push(problem));
-    // Written until it is seen: the watch may take its first look after a change.
-    const until = (content: string, expected: string | undefined) =>
-      vi.waitFor(
-        () => {
-          writeFileSync(file, content);
-          expect([reported.length > 0, reported.at(-1)]).toEqual([true, expected]);
-        },
-        { timeout: 20_000, interval: 1_200 },
-      );
-    await until('{"refusedSends": 7}', '"refusedSends" must be a number from 0 to 1.');
-    await until('{"refusedSends": 0.25}', undefined);
-    unwatch();
   });
 
   it('are all described in packages/local-cloud/README.md', () => {

@@ -1,7 +1,7 @@
-import { readFileSync, statSync, unwatchFile, watchFile } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { type Interceptor, ServiceError, type ServiceRequest } from './emulator.ts';
-import { messageOf, StartError } from './errors.ts';
+import { type Change, followFile, readAtStart, watchChanges } from './followed-file.ts';
 
 /** A kind of fault that can be injected. */
 export type FaultKind = keyof z.output<typeof faultsSchema>;
@@ -35,8 +35,7 @@ const faultsSchema = z.strictObject({
 export const faultKinds: readonly FaultKind[] = faultsSchema.keyof().options;
 
 /**
- * Reads faults from a file. The file is checked for changes at every draw; while it is malformed, for instance because
- * it is being written, the last good shares stay in force.
+ * Reads faults from a file, and follows it.
  *
  * @param onFault - receives each fault that happens
  * @throws {StartError} when the file cannot be used at the start.
@@ -46,25 +45,7 @@ export function readFaultInjection(
   random: () => number,
   onFault: (kind: FaultKind) => void,
 ): FaultInjection {
-  let seen = '';
-  let shares: z.output<typeof faultsSchema>;
-  try {
-    shares = readShares(file);
-  } catch (error) {
-    throw new StartError(`The faults file ${file} cannot be used: ${messageOf(error)}`);
-  }
-  const current = () => {
-    const status = statSync(file, { bigint: true, throwIfNoEntry: false });
-    const version = status ? `${status.ino}:${status.size}:${status.mtimeNs}` : seen;
-    if (version === seen) return shares;
-    seen = version;
-    try {
-      shares = readShares(file);
-    } catch {
-      seen = ''; // read it again at the next draw
-    }
-    return shares;
-  };
+  const current = followFile(file, readShares, readAtStart('faults', file, readShares));
   return {
     happens: kind => {
       if (random() >= current()[kind]) return false;
@@ -82,22 +63,9 @@ export function makeFaultInterceptor({ happens }: FaultInjection): Interceptor {
   };
 }
 
-/**
- * Reports each change of a faults file: what is wrong with it, or `undefined` when it is good.
- *
- * @returns what ends the watch.
- */
-export function watchFaults(file: string, onChange: (problem: string | undefined) => void): () => void {
-  const look = (): void => {
-    try {
-      readShares(file);
-      onChange(undefined);
-    } catch (error) {
-      onChange(messageOf(error));
-    }
-  };
-  watchFile(file, { interval: 500 }, look);
-  return () => unwatchFile(file, look);
+/** Reports each change of a faults file. Returns what ends the watch. */
+export function watchFaults(file: string, onChange: (change: Change<unknown>) => void): () => void {
+  return watchChanges(file, readShares, onChange);
 }
 
 /** @throws {TypeError | NodeJS.ErrnoException} with one sentence that says what is wrong. */

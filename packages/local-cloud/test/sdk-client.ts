@@ -1,0 +1,13 @@
+import { onTestFinished } from 'vitest';
+
+/** Returns the settings of an SDK's client of an emulator: it tries once, and is told by `accessKeyId`. */
+export function settingsOf(endpoint: string, accessKeyId = 'a') {
+  const credentials = { accessKeyId, secretAccessKey: 'b' };
+  return { region: 'us-east-1', endpoint, credentials, maxAttempts: 1 };
+}
+
+/** Destroys a client at the end of the test. */
+export function forTest<Client extends { destroy(): void }>(client: Client): Client {
+  onTestFinished(() => client.destroy());
+  return client;
+}
