@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { queueEvent } from '@emissor/local-cloud/event-sources/batch';
-import { makeStartLock } from '@emissor/local-cloud/lambda/execution-environment';
-import { makeLocalFunction } from '@emissor/local-cloud/lambda/function';
-import type { RuntimeContext } from '@emissor/local-cloud/lambda/runtime-context';
+import { makeLocalFunction, makeStartLock, queueEvent, type RuntimeContext } from '@emissor/local-cloud/functions';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { processorTime } from '../../tools/support/function-processes.ts';

@@ -4,9 +4,7 @@
  */
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
-import { divertConnections } from '@emissor/local-cloud/internet/connections';
-import type { NetworkSettings } from '@emissor/local-cloud/internet/host-map';
-import { makeHostMap } from '@emissor/local-cloud/internet/host-map';
+import { divertConnections, makeHostMap, type NetworkSettings } from '@emissor/local-cloud/hosts';
 
 /** The settings in the preload's own URL. */
 export interface RealDnsSettings extends NetworkSettings {

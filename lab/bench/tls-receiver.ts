@@ -8,7 +8,7 @@ import { createServer } from 'node:https';
 import { type AddressInfo, connect, type Server } from 'node:net';
 import { pipeline } from 'node:stream';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import { makeCertificateAuthority } from '@emissor/local-cloud/internet/certificate-authority';
+import { makeCertificateAuthority } from '@emissor/local-cloud/testing';
 
 /** Its messages to the parent: first its ports and its certificate authority, then the number of requests when asked. */
 export type ReceiverMessage =

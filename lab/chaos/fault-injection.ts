@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FaultKind } from '@emissor/local-cloud/fault-injection';
+import type { FaultKind } from '@emissor/local-cloud/faults';
 import { functionProcesses } from '../../tools/support/function-processes.ts';
 import type { LocalRun } from '../../tools/support/local-run.ts';
 import { pick } from '../../tools/support/random.ts';

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { makeHostMap } from '@emissor/local-cloud/internet/host-map';
-import type { HostDelays } from '@emissor/local-cloud/internet/hosts-file';
+import { type HostDelays, makeHostMap } from '@emissor/local-cloud/hosts';
 import type { AttemptResult } from '../../lambdas/delivery/delivery.ts';
 
 /** The behaviour of a receiver, and what must become of the events that are sent to it. */

@@ -1,4 +1,4 @@
-import type { UsageLine } from '@emissor/local-cloud/usage';
+import type { UsageLine } from '@emissor/local-cloud/testing';
 import { assumptions } from './assumptions.ts';
 import type { Quantities } from './prices.ts';
 

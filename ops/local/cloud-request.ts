@@ -1,7 +1,5 @@
 import { join } from 'node:path';
-import { requiredOutput } from '@emissor/local-cloud/outputs';
-import type { LocalCloudRequest } from '@emissor/local-cloud/request';
-import type { Terminal } from '@emissor/local-cloud/terminal';
+import { type LocalCloudRequest, requiredOutput, type Terminal } from '@emissor/local-cloud/start';
 import type { ReceivedDelivery } from '../console/operator/sandbox.ts';
 import { type DemoCredentials, provisionDemo } from './demo-data.ts';
 import type { LocalOptions } from './options.ts';

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startLocalCloud } from '@emissor/local-cloud';
 import { StartError } from '@emissor/local-cloud/errors';
-import { openTerminal, type Terminal } from '@emissor/local-cloud/terminal';
+import { openTerminal, startLocalCloud, type Terminal } from '@emissor/local-cloud/start';
 import { judgeName } from '../../lambdas/platform/egress/host-name.ts';
 import { removeStageDocuments, writeStageDocuments } from '../../tools/openapi/stage-documents.ts';
 import { withAdvice } from './advice.ts';

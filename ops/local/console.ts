@@ -1,4 +1,4 @@
-import { portError } from '@emissor/local-cloud/loopback-server';
+import { portError } from '@emissor/local-cloud/errors';
 import { makeOperatorSource } from '../console/operator-source.ts';
 import { startConsole } from '../console/server.ts';
 import { localTarget } from '../stage/target.ts';

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type RunOutputs, requiredOutput } from '@emissor/local-cloud/outputs';
+import { type RunOutputs, requiredOutput } from '@emissor/local-cloud/start';
 import * as z from 'zod';
 import { makeClientStore } from '../../lambdas/auth/principals/client-store.ts';
 import { makePasswordHashing } from '../../lambdas/auth/principals/password-hash.ts';

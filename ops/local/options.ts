@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { messageOf, StartError } from '@emissor/local-cloud/errors';
-import { parseMapping } from '@emissor/local-cloud/internet/hosts-file';
+import { parseMapping } from '@emissor/local-cloud/hosts';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError } from '../../lib/stage-files.ts';

@@ -4,8 +4,8 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startInternet } from '@emissor/local-cloud/internet/internet';
-import { writeRuntimeFiles } from '@emissor/local-cloud/lambda/runtime-context';
+import { writeRuntimeFiles } from '@emissor/local-cloud/functions';
+import { startInternet } from '@emissor/local-cloud/testing';
 import { makeReceiver } from '../../ops/local/receiver.ts';
 import { cleanEnvironment } from './command.ts';
 import { type ClientSettings, type Inventory, makeInventory } from './inventory.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { synthesise } from '@emissor/local-cloud/assembly/assembly';
+import { synthesise } from '@emissor/local-cloud/testing';
 import type { TestProject } from 'vitest/node';
 import { currentRoot, takePreviousRelease } from './previous-release.ts';
 

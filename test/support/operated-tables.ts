@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KMSClient } from '@aws-sdk/client-kms';
-import { startKms } from '@emissor/local-cloud/kms/service';
 import { startLogs } from '@emissor/local-cloud/logs';
-import { startSqs } from '@emissor/local-cloud/sqs/engine';
+import { startKms, startSqs } from '@emissor/local-cloud/testing';
 import { makeKeyRotation } from '../../lambdas/auth/keys/key-rotation.ts';
 import { rotationPolicies } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { makeLockout } from '../../lambdas/auth/protection/lockout.ts';
@@ -35,7 +34,7 @@ export async function startOperatedTables(): Promise<OperatedTables> {
   const database = await startDatabase(...names);
   const { dynamo } = database;
   const [logs, keys] = [await startLogs(), await startKms(randomBytes(32))];
-  const queues = await startSqs({ onPublish: () => undefined });
+  const queues = await startSqs();
   queues.ensureQueue({ name: 'dead', attributes: {} });
   keys.ensureKey('test');
   const kms = new KMSClient({

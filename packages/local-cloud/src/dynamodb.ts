@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
@@ -11,13 +11,13 @@ import dynalite from 'dynalite';
 import * as z from 'zod';
 import { physicalName } from './assembly/identities.ts';
 import { type LiveResource, readProperties } from './assembly/resources.ts';
-import { executeStatements } from './batch-statements.ts';
 import { withUnits } from './capacity.ts';
 import { callerOf, type Emulator, type Interceptor, intercept, type ServiceError } from './emulator.ts';
 import {
   answerRequest,
   type EngineAnswer,
   type EngineListener,
+  type EngineRequest,
   jsonHeaders,
   makeCallOperation,
   operationOf,
@@ -27,11 +27,15 @@ import { StartError } from './errors.ts';
 import { listenOnLoopback } from './loopback-server.ts';
 import type { RecordUsage } from './usage.ts';
 
-/**
- * Starts DynamoDB (dynalite) on 127.0.0.1. TTL, point-in-time recovery and deletion protection do not exist there.
- *
- * @throws {StartError} when the port cannot be had.
- */
+/** Emulates DynamoDB (dynalite). TTL, point-in-time recovery and deletion protection do not exist there. */
+export interface DynamoDb extends Emulator {
+  readonly answer: AnswerWhole;
+}
+
+/** Answers a whole request, without a connection. */
+type AnswerWhole = (request: EngineRequest, body: Buffer) => Promise<EngineAnswer>;
+
+/** Starts the engine on 127.0.0.1. @throws {StartError} when the port cannot be had */
 export async function startDynamoDb({
   interceptors = [],
   directory,
@@ -40,19 +44,30 @@ export async function startDynamoDb({
 }: {
   readonly interceptors?: readonly Interceptor[];
   /** The place where the tables are kept. @default - in memory */
-  readonly directory?: string;
+  readonly directory?: string | undefined;
   /** @default 0 - any free one */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Receives each operation with its request units. @default - none are counted */
   readonly recordUsage?: RecordUsage | undefined;
-} = {}): Promise<Emulator> {
+} = {}): Promise<DynamoDb> {
   const server = dynalite({ createTableMs: 0, ...(directory === undefined ? {} : { path: directory }) });
-  const [handle] = server.listeners('request') as EngineListener[];
+  const [handle] = server.listeners('request') as [EngineListener];
+  const perform: AnswerWhole = (request, body) => answerRequest(handle, request, body);
+  const answer = intercepted(recordUsage ? metered(perform, handle, recordUsage) : perform, interceptors);
   server.removeAllListeners('request');
-  if (handle) server.on('request', withInterceptors(handle, interceptors, recordUsage));
+  // Complete requests only: dynalite throws out of its event handlers when one is cut off.
+  server.on('request', (request, response) => {
+    readBody(request)
+      .then(body => answer(request, body))
+      .then(
+        ({ status, headers, text }) => response.writeHead(status, headers).end(text),
+        () => response.destroy(),
+      );
+  });
   const { port } = await listenOnLoopback(server, wantedPort);
   return {
     endpoint: `http://127.0.0.1:${port}`,
+    answer,
     stop: () =>
       new Promise(resolve => {
         server.close(() => resolve()); // calls back when the store is closed too
@@ -94,57 +109,40 @@ export async function createTables(
   );
 }
 
-/** Passes on complete requests only: dynalite throws out of its event handlers when a request is cut off. */
-function withInterceptors(
-  handle: EngineListener,
-  interceptors: readonly Interceptor[],
-  recordUsage: RecordUsage | undefined,
-): RequestListener {
-  const perform = recordUsage
-    ? makeMetered(handle, recordUsage)
-    : (request: IncomingMessage, body: Buffer) => answerRequest(handle, request, body);
-  return function listener(request, response) {
-    readBody(request).then(
-      async body => {
-        const error = intercept(interceptors, {
-          service: 'dynamodb',
-          operation: operationOf(request),
-          caller: callerOf(request.headers.authorization),
-          get input() {
-            return parseJson(body); // only the IAM enforcer looks at it, and the engine parses the body too
-          },
-        });
-        const answer = error ? refusal(error) : await perform(request, body);
-        if (!answer) return response.destroy();
-        return response.writeHead(answer.status, answer.headers).end(answer.text);
+function intercepted(perform: AnswerWhole, interceptors: readonly Interceptor[]): AnswerWhole {
+  return async function answerIntercepted(request, body) {
+    const error = intercept(interceptors, {
+      service: 'dynamodb',
+      operation: operationOf(request),
+      caller: callerOf(request.headers.authorization),
+      get input() {
+        return parseJson(body); // only the IAM enforcer looks at it, and the engine parses the body too
       },
-      () => response.destroy(),
-    );
+    });
+    return error ? refusal(error) : perform(request, body);
   };
 }
 
-/**
- * Makes what counts units, too. It performs one operation after the other, since items are read before and after each. An operation
- * that cannot be counted has no answer.
- */
-function makeMetered(handle: EngineListener, recordUsage: RecordUsage) {
+/** Counts units, too. It performs one operation after the other, since items are read before and after each. */
+function metered(perform: AnswerWhole, handle: EngineListener, recordUsage: RecordUsage): AnswerWhole {
   let last: Promise<unknown> = Promise.resolve();
-  return function performMetered(request: IncomingMessage, body: Buffer): Promise<EngineAnswer | undefined> {
-    const answer = last.then(() => countAndPerform(request, body)).catch(() => undefined);
-    last = answer;
+  return function answerMetered(request, body) {
+    const answer = last.then(() => countAndPerform(request, body));
+    last = answer.catch(() => undefined);
     return answer;
   };
 
-  async function countAndPerform(request: IncomingMessage, bytes: Buffer): Promise<EngineAnswer> {
+  /** @throws for an operation that cannot be counted */
+  async function countAndPerform(request: EngineRequest, bytes: Buffer): Promise<EngineAnswer> {
     const operation = operationOf(request);
-    const input = parseJson(bytes);
     const call = makeCallOperation(handle, request.headers);
-    const { status, body, units } = await withUnits(operation, input, call, () =>
-      operation === 'BatchExecuteStatement' ? executeStatements(input, call) : call(operation, input),
-    );
+    const { units, ...answer } = await withUnits(operation, parseJson(bytes), call, async () => {
+      const performed = await perform(request, bytes);
+      return { ...performed, body: parseJson(Buffer.from(performed.text)) };
+    });
     const caller = callerOf(request.headers.authorization);
     recordUsage({ kind: 'request', service: 'dynamodb', operation, caller, units });
-    return { status, headers: jsonHeaders, text: JSON.stringify(body) };
+    return answer;
   }
 }
 

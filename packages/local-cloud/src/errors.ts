@@ -26,6 +26,14 @@ export type StartProblem =
   | 'beside-unfit'
   | 'beside-unrelated';
 
+/** Turns the error of a port that cannot be used into one for the user. Other errors are returned unchanged. */
+export function portError(error: unknown, port: number): unknown {
+  if (codeOf(error) === 'EADDRINUSE') return new StartError(`Port ${port} is in use`, 'port-in-use');
+  if (codeOf(error) === 'EACCES')
+    return new StartError(`The system does not allow you to use port ${port}`, 'port-refused');
+  return error;
+}
+
 /** Returns the first line of the message of an error. */
 export function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).trim().split('\n')[0] ?? '';

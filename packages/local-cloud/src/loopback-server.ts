@@ -1,20 +1,12 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { codeOf, StartError } from './errors.ts';
+import { portError } from './errors.ts';
 
 /** The place where a server listens on 127.0.0.1. */
 export interface LoopbackServer {
   readonly port: number;
   stop(): Promise<void>;
-}
-
-/** Turns the error of a port that cannot be used into one for the user. Other errors are returned unchanged. */
-export function portError(error: unknown, port: number): unknown {
-  if (codeOf(error) === 'EADDRINUSE') return new StartError(`Port ${port} is in use`, 'port-in-use');
-  if (codeOf(error) === 'EACCES')
-    return new StartError(`The system does not allow you to use port ${port}`, 'port-refused');
-  return error;
 }
 
 /**

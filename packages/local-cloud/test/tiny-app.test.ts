@@ -1,15 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type LocalCloud, startLocalCloud } from '../src/local-cloud.ts';
+import { type LocalCloud, startLocalCloud } from '../src/start.ts';
 import { openTerminal } from '../src/terminal.ts';
+import { settingsOf } from './sdk-client.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // the CDK and processes start slowly on a busy machine
 
 const root = join(import.meta.dirname, 'tiny-app');
-const workDirectory = mkdtempSync(join(tmpdir(), 'local-cloud-tiny-app-'));
+const workDirectory = temporaryDirectory();
 const written: string[] = [];
 let cloud: LocalCloud;
 
@@ -21,26 +22,21 @@ beforeAll(async () => {
     terminal: openTerminal({ write: text => written.push(String(text)) > 0 }, {}),
   });
 });
-afterAll(async () => {
-  await cloud?.stop();
-  rmSync(workDirectory, { recursive: true });
-});
+afterAll(() => cloud?.stop());
 
 it("another CDK app runs: from its API through its queue into its table, under its functions' permissions", async () => {
-  const { NotesUrl, NotesTable, DynamoDbEndpoint, Region } = cloud.outputs;
+  const { NotesUrl, NotesTable, DynamoDbEndpoint } = cloud.outputs;
   const note = `${NotesUrl}/notes/one`;
   expect((await fetch(note)).status).toBe(404);
-  expect((await fetch(note, { method: 'PUT', body: 'hello', headers: { 'content-type': 'text/plain' } })).status).toBe(
-    202,
-  );
+  const headers = { 'content-type': 'text/plain' };
+  expect((await fetch(note, { method: 'PUT', body: 'hello', headers })).status).toBe(202);
   const read = async () => {
     const response = await fetch(note);
     return [response.status, await response.text()];
   };
   await vi.waitFor(async () => expect(await read()).toEqual([200, 'hello']), { timeout: 30_000, interval: 100 });
 
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const dynamo = new DynamoDBClient({ region: Region, endpoint: DynamoDbEndpoint, credentials });
+  const dynamo = new DynamoDBClient(settingsOf(DynamoDbEndpoint));
   const { Item } = await dynamo.send(new GetItemCommand({ TableName: String(NotesTable), Key: { id: { S: 'one' } } }));
   dynamo.destroy();
   expect(Item).toEqual({ id: { S: 'one' }, text: { S: 'hello' } });

@@ -1,10 +1,6 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { answerRequest } from '@emissor/local-cloud/engine-requests';
-import dynalite from 'dynalite';
+import { startDynamoDb } from '@emissor/local-cloud/testing';
 
 /** The engine that answers a test file's DynamoDB requests. */
 export interface Engine {
@@ -14,47 +10,26 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-/** Starts a dynalite in this process, on a free port of 127.0.0.1. */
-export async function startDynalite(): Promise<Engine> {
-  const server = dynalite({ createTableMs: 0 });
-  server.keepAliveTimeout = 0; // a client must not find a kept connection closed under it
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requestHandler: inProcess(server),
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
-    },
-  };
-}
-
 /**
- * Hands the client's requests to the server without a connection: HTTP would be a third of all work.
- * The server sees them as ever, and answers when it likes.
+ * Starts a dynalite in this process, on a free port of 127.0.0.1. The client's requests are handed to it without a connection: HTTP
+ * would be a third of all work.
  */
-function inProcess(server: Server) {
-  return {
-    metadata: { handlerProtocol: 'http/1.1' },
-    handle: async ({ method, path, headers, body = '' }: Sent) => {
-      await setImmediate();
-      const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.copyBytesFrom(body);
-      const answer = await answerRequest(
-        (...sent) => server.emit('request', ...sent),
-        { method, url: path, headers },
-        bytes,
-      );
-      const answered = Object.entries(answer.headers).map(([name, value]) => [name.toLowerCase(), String(value)]);
-      return {
-        response: {
-          statusCode: answer.status,
-          headers: Object.fromEntries(answered),
-          body: Buffer.from(answer.text),
-        },
-      };
-    },
+export async function startDynalite(): Promise<Engine> {
+  const { endpoint, answer, stop } = await startDynamoDb();
+  const handle = async ({ method, path, headers, body = '' }: Sent) => {
+    await setImmediate();
+    const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.copyBytesFrom(body);
+    const answered = await answer({ method, url: path, headers }, bytes);
+    const lowerCase = Object.entries(answered.headers).map(([name, value]) => [name.toLowerCase(), String(value)]);
+    return {
+      response: {
+        statusCode: answered.status,
+        headers: Object.fromEntries(lowerCase),
+        body: Buffer.from(answered.text),
+      },
+    };
   };
+  return { endpoint, stop, requestHandler: { metadata: { handlerProtocol: 'http/1.1' }, handle } };
 }
 
 /** The parts of a request that the SDK's client hands to its transport, as far as these tests go. */

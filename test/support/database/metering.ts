@@ -1,4 +1,4 @@
-import { withUnits } from '@emissor/local-cloud/capacity';
+import { withUnits } from '@emissor/local-cloud/testing';
 import type { Database } from './database.ts';
 
 /** Calls and request units of DynamoDB. */

@@ -1,25 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
 import { type Assembly, readAssembly } from '../../src/assembly/assembly.ts';
 import { makeEnvironment } from '../../src/assembly/identities.ts';
 import { functionsBeside } from '../../src/deployment/beside.ts';
-import { makeAssembly } from '../fixture-assembly.ts';
+import { writeAssembly } from '../fixture-assembly.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'local-cloud-beside-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryDirectory();
 
 /** An assembly in a directory of its own; `change` edits the files' texts. */
-const assemblyOf = (
-  name: string,
-  resources: Record<string, object> = {},
-  change = (text: string) => text,
-): Assembly => {
-  for (const [file, content] of Object.entries(makeAssembly(resources))) {
-    mkdirSync(dirname(join(folder, name, file)), { recursive: true });
-    writeFileSync(join(folder, name, file), change(content));
-  }
+const assemblyOf = (name: string, resources?: Record<string, object>, change?: (text: string) => string): Assembly => {
+  writeAssembly(join(folder, name), resources, change);
   return readAssembly(join(folder, name));
 };
 

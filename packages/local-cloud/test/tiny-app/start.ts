@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { startLocalCloud } from '@emissor/local-cloud';
-import { openTerminal } from '@emissor/local-cloud/terminal';
+import { openTerminal, startLocalCloud } from '@emissor/local-cloud/start';
 
 const terminal = openTerminal(process.stdout, process.env);
 const cloud = await startLocalCloud({

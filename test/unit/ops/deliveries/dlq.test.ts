@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { Interceptor } from '@emissor/local-cloud/emulator';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
-import { type QueueService, startSqs } from '@emissor/local-cloud/sqs/engine';
+import { type Interceptor, type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
@@ -22,7 +21,7 @@ beforeEach(async () => {
     if (operation === 'ReceiveMessage') beforeReceive();
     return undefined;
   };
-  engine = await startSqs({ interceptors: [observe], onPublish: () => undefined });
+  engine = await startSqs({ interceptors: [observe] });
   for (const name of ['events', 'dead']) engine.ensureQueue({ name, attributes: {} });
   urls = { events: engine.urlOf('events'), dead: engine.urlOf('dead') };
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };

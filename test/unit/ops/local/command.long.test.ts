@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDataDirectory } from '@emissor/local-cloud/directories';
+import { openDataDirectory } from '@emissor/local-cloud/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 const root = join(import.meta.dirname, '../../../..');

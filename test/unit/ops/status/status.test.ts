@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BatchWriteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { type QueueService, startSqs } from '@emissor/local-cloud/sqs/engine';
+import { type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
@@ -29,7 +29,7 @@ let directory: string;
 
 beforeAll(async () => {
   database = await startDatabase('Webhooks', 'Deliveries', 'Users', 'Credentials', 'Keyring');
-  queues = await startSqs({ interceptors: [], onPublish: () => undefined });
+  queues = await startSqs();
   for (const name of ['events', 'retry', 'slow', 'dead']) queues.ensureQueue({ name, attributes: {} });
   directory = mkdtempSync(join(tmpdir(), 'emissor-ops-status-'));
 });

@@ -1,5 +1,5 @@
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { type QueueService, startSqs } from '@emissor/local-cloud/sqs/engine';
+import { type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { noProgress } from '../../../../ops/command-line/terminal.ts';
 import { openQueues } from '../../../../ops/stage/queues.ts';
@@ -10,7 +10,7 @@ let engine: QueueService;
 let client: SQSClient;
 let QueueUrl: string;
 beforeEach(async () => {
-  engine = await startSqs({ onPublish: () => undefined });
+  engine = await startSqs();
   engine.ensureQueue({ name: 'dead', attributes: {} });
   QueueUrl = engine.urlOf('dead');
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };

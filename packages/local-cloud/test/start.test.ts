@@ -1,47 +1,39 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type LocalCloud, startLocalCloud } from '../src/local-cloud.ts';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { LocalCloudRequest } from '../src/request.ts';
+import { type LocalCloud, startLocalCloud } from '../src/start.ts';
 import { openTerminal } from '../src/terminal.ts';
-import { makeAssembly } from './fixture-assembly.ts';
+import { writeAssembly } from './fixture-assembly.ts';
+import { settingsOf } from './sdk-client.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
 
-const root = mkdtempSync(join(tmpdir(), 'local-cloud-'));
+const root = temporaryDirectory();
 const outputsFile = join(root, 'outputs.json');
 const workDirectory = join(root, '.local');
 const written: string[] = [];
 const terminal = openTerminal({ write: text => written.push(String(text)) > 0 }, {});
 const clouds: LocalCloud[] = [];
-const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** An app that "synthesises" a hand-written assembly. */
-const writeApp = (changes: Record<string, object> = {}) => {
+const writeApp = (changes?: Record<string, object>) => {
+  const made = join(root, 'made.out');
+  writeAssembly(made, changes);
+  const copy = `import { cpSync } from 'node:fs'; cpSync('${made}', process.env.CDK_OUTDIR ?? '', { recursive: true });`;
   mkdirSync(join(root, 'bin'), { recursive: true });
-  const files = makeAssembly(changes);
-  writeFileSync(
-    join(root, 'bin/app.ts'),
-    `import { mkdirSync, writeFileSync } from 'node:fs'; import { dirname, join } from 'node:path';
-     const out = process.env.CDK_OUTDIR ?? '';
-     for (const [name, content] of Object.entries(${JSON.stringify(files)} as Record<string, string>)) {
-       mkdirSync(dirname(join(out, name)), { recursive: true }); writeFileSync(join(out, name), content); }`,
-  );
+  writeFileSync(join(root, 'bin/app.ts'), copy);
 };
 
 /** Writes the assembly of another release: its function says so. */
-const writeOther = (directory: string, changes: Record<string, object> = {}) => {
-  for (const [name, content] of Object.entries(makeAssembly(changes))) {
-    mkdirSync(dirname(join(directory, name)), { recursive: true });
-    writeFileSync(join(directory, name), content.replace('issuer:', "release: 'other', issuer:"));
-  }
-};
+const writeOther = (directory: string) =>
+  writeAssembly(directory, {}, text => text.replace('issuer:', "release: 'other', issuer:"));
 
 const start = async (changes: Partial<LocalCloudRequest> = {}): Promise<LocalCloud> => {
   const cloud = await startLocalCloud({
@@ -99,7 +91,6 @@ beforeAll(() => writeApp());
 afterEach(async () => {
   for (const cloud of clouds.splice(0)) await cloud.stop();
 });
-afterAll(() => rmSync(root, { recursive: true }));
 
 describe('a run', () => {
   it('runs the template: trigger, APIs and queue', async () => {
@@ -116,7 +107,7 @@ describe('a run', () => {
     expect(await get(`${outputs.AuthUrl}/token`)).toEqual([200, { routeKey: 'ANY /token', issuer: outputs.AuthUrl }]);
     expect(await get(`${outputs.BaseUrl}/anything`)).toEqual([200, { routeKey: '$default', issuer: outputs.AuthUrl }]);
 
-    const sqs = new SQSClient({ region: outputs.Region, endpoint: outputs.SqsEndpoint, credentials });
+    const sqs = new SQSClient(settingsOf(outputs.SqsEndpoint));
     await sqs.send(new SendMessageCommand({ QueueUrl: String(outputs.EventsQueueUrl), MessageBody: 'hello' }));
     sqs.destroy();
     await vi.waitFor(() => expect(written.join('')).toContain('got hello'), { timeout: 20_000 });
@@ -145,13 +136,16 @@ describe('a run', () => {
     expect(outputs.AuthUrl).toBe(`http://127.0.0.1:${port}`);
   });
 
-  it('reports a malformed faults file at once', async () => {
+  it('reports a malformed faults file at once, and when it is good again', async () => {
     const faultsFile = join(root, 'faults.json');
     writeFileSync(faultsFile, '{}');
     await start({ faultsFile });
     writeFileSync(faultsFile, '{"everything": 1}');
     const line = /faults +WARN +It names "everything", which is none of .* The shares stay as they were\.\n/;
     await vi.waitFor(() => expect(written.join('')).toMatch(line), { timeout: 10_000, interval: 100 });
+    writeFileSync(faultsFile, '{"refusedSends": 0}');
+    const again = /faults +read again\n/;
+    await vi.waitFor(() => expect(written.join('')).toMatch(again), { timeout: 10_000, interval: 100 });
   });
 
   it('leaves nothing behind when it stops', async () => {
@@ -166,7 +160,7 @@ describe('a run', () => {
     const dataDirectory = join(root, 'data');
     const TableName = 'App-local-Data-Clients';
     const inTables = async (endpoint: string, command: PutItemCommand | GetItemCommand) => {
-      const client = new DynamoDBClient({ region: 'us-east-1', endpoint, credentials });
+      const client = new DynamoDBClient(settingsOf(endpoint));
       return client.send(command as GetItemCommand).finally(() => client.destroy());
     };
     const first = await start({

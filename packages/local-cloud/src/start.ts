@@ -14,6 +14,10 @@ import { claimOutputs, type RunOutputs, runOutputs, writeOutputs } from './outpu
 import type { LocalCloudRequest } from './request.ts';
 import type { Terminal } from './terminal.ts';
 
+export { type RunOutputs, requiredOutput } from './outputs.ts';
+export type { LocalCloudRequest } from './request.ts';
+export { openTerminal, type Terminal } from './terminal.ts';
+
 /** A local cloud that is ready. */
 export interface LocalCloud<Extra extends object = object> {
   readonly outputs: RunOutputs & Extra;

@@ -1,0 +1,11 @@
+/** The parts that tests and measurements start without a cloud around them. No program that users run takes them. */
+export { synthesise } from './assembly/assembly.ts';
+export { itemSize, withUnits } from './capacity.ts';
+export { openDataDirectory } from './directories.ts';
+export { startDynamoDb } from './dynamodb.ts';
+export type { Interceptor } from './emulator.ts';
+export { makeCertificateAuthority } from './internet/certificate-authority.ts';
+export { startInternet } from './internet/internet.ts';
+export { startKms } from './kms/service.ts';
+export { type QueueService, startSqs } from './sqs/engine.ts';
+export type { UsageLine } from './usage.ts';
