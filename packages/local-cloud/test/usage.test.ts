@@ -11,6 +11,7 @@ import {
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startDynamoDb } from '../src/dynamodb.ts';
 import type { UsageLine } from '../src/usage.ts';
+import { settingsOf } from './sdk-client.ts';
 
 const TableName = 'Things';
 const lines: UsageLine[] = [];
@@ -19,8 +20,7 @@ let client: DynamoDBClient;
 
 beforeAll(async () => {
   engine = await startDynamoDb({ recordUsage: line => lines.push(line) });
-  const credentials = { accessKeyId: 'a-function', secretAccessKey: 'b' };
-  client = new DynamoDBClient({ region: 'us-east-1', endpoint: engine.endpoint, credentials, maxAttempts: 1 });
+  client = new DynamoDBClient(settingsOf(engine.endpoint, 'a-function'));
   await client.send(
     new CreateTableCommand({
       TableName,
