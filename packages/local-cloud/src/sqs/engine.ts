@@ -2,13 +2,12 @@ import type { AddressInfo } from 'node:net';
 import * as z from 'zod';
 import { physicalName, queueArn, region } from '../assembly/identities.ts';
 import { type LiveResource, readProperties } from '../assembly/resources.ts';
-import type { Emulator } from '../emulator.ts';
-import { callerOf, type Interceptor, intercept, type ServiceError } from '../emulator.ts';
-import { portError } from '../loopback-server.ts';
-import { keepGroups, makeFair } from './fair-queues.ts';
+import { callerOf, type Emulator, type Interceptor, intercept, type ServiceError } from '../emulator.ts';
+import { portError } from '../errors.ts';
+import { makeFair } from './fair-queues.ts';
 import { makeQueueEngine, type QueueApp, queueUrl } from './fauxqs.ts';
 import { enforceLimits } from './limits.ts';
-import { keepSenders } from './senders.ts';
+import { keepSentMessages } from './sent-messages.ts';
 
 /** A queue of the template. */
 export interface Queue {
@@ -29,13 +28,13 @@ export interface QueueService extends Emulator {
 export interface QueueServiceOptions {
   readonly interceptors?: readonly Interceptor[];
   /** The place where queues and messages are kept. @default - in memory */
-  readonly directory?: string;
+  readonly directory?: string | undefined;
   /** @default 0 - any free one */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** True when quiet message groups go first, as on AWS; otherwise messages are received in the order they came. @default true */
   readonly isFair?: boolean;
-  /** Receives each notification, without its content. */
-  readonly onPublish: (topic: string, subject: string) => void;
+  /** Receives each notification, without its content. @default - nothing is done */
+  readonly onPublish?: (topic: string, subject: string) => void;
 }
 
 /** Reads a queue of the template. @throws {StartError} */
@@ -67,13 +66,12 @@ export async function startSqs({
   directory,
   port: wantedPort = 0,
   isFair = true,
-  onPublish,
-}: QueueServiceOptions): Promise<QueueService> {
+  onPublish = () => undefined,
+}: QueueServiceOptions = {}): Promise<QueueService> {
   const { app, queues, topics, keepIn } = await makeQueueEngine(region);
   addInterceptors(app, interceptors);
   enforceLimits(app);
-  const keepGroup = keepGroups(app);
-  keepSenders(app, queues);
+  const keepGroups = keepSentMessages(app, queues);
   app.addHook('preHandler', async request => {
     const { success, data } = publication.safeParse(request.body);
     if (success) onPublish(data.TopicArn.split(':').at(-1) ?? '', data.Subject);
@@ -91,7 +89,7 @@ export async function startSqs({
       const kept = queues.getQueueByName(name);
       if (kept) kept.setAttributes(attributes);
       const queue = kept ?? queues.createQueue(name, queueUrl(port, name), queueArn(name), attributes);
-      keepGroup(queue);
+      keepGroups(queue);
       if (isFair) makeFair(queue, Date.now);
     },
     ensureTopic: name => void topics.createTopic(name, undefined, undefined, region),

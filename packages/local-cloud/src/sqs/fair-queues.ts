@@ -1,36 +1,4 @@
-import * as z from 'zod';
-import type { EngineQueue, QueueApp } from './fauxqs.ts';
-
-/**
- * Keeps the groups of messages on standard queues, which the engine drops. A group is stored under the object of the
- * message's attributes, because the engine keeps that object as it is.
- *
- * @returns what makes a queue of the engine keep groups.
- */
-export function keepGroups(app: QueueApp): (queue: EngineQueue) => void {
-  const groups = new WeakMap<object, string>();
-
-  const note = (sent: Record<string, unknown>): void => {
-    if (typeof sent.MessageGroupId !== 'string') return;
-    sent.MessageAttributes ??= {};
-    groups.set(sent.MessageAttributes as object, sent.MessageGroupId);
-  };
-
-  app.addHook('preHandler', async request => {
-    const isSend = String(request.headers['x-amz-target']).startsWith('AmazonSQS.SendMessage');
-    if (!isSend || !sendSchema.safeParse(request.body).success) return;
-    const body = request.body as Record<string, unknown> & { readonly Entries?: Record<string, unknown>[] };
-    for (const sent of [body, ...(body.Entries ?? [])]) note(sent);
-  });
-
-  return function keepGroupsOf(queue) {
-    const { enqueue } = queue;
-    queue.enqueue = message => {
-      const group = groups.get(message.messageAttributes);
-      enqueue.call(queue, group === undefined ? message : Object.assign(message, { messageGroupId: group }));
-    };
-  };
-}
+import type { EngineQueue } from './fauxqs.ts';
 
 /**
  * Makes a queue of the engine fair, as SQS makes standard queues whose messages have a group: the messages of quiet groups
@@ -94,10 +62,6 @@ export function makeFair(queue: EngineQueue, now: () => number): void {
     return deleteMessage.call(queue, handle);
   };
 }
-
-const entry = z.looseObject({ MessageGroupId: z.string().optional(), MessageAttributes: z.looseObject({}).optional() });
-
-const sendSchema = entry.extend({ Entries: z.array(entry).optional() });
 
 type Group = string;
 

@@ -6,29 +6,30 @@ import type { QueueApp } from './fauxqs.ts';
  * production.
  */
 export function enforceLimits(app: QueueApp): void {
+  const refusals = new WeakMap<object, readonly object[]>();
+
   app.addHook('preHandler', async (request, reply) => {
-    const parsed = bodySchema.safeParse(request.body);
-    if (!parsed.success || !String(request.headers['x-amz-target']).startsWith('AmazonSQS.')) return;
-    const { Entries: entries, ...own } = parsed.data;
+    if (!String(request.headers['x-amz-target']).startsWith('AmazonSQS.')) return;
     const refuse = (type: string, message: string) =>
       reply.status(400).header('content-type', 'application/x-amz-json-1.0').send({ __type: type, message });
 
-    const notWhole = [own, ...(entries ?? [])].map(fractional).find(name => name !== undefined);
-    if (notWhole) return refuse('com.amazon.coral.service#SerializationException', `${notWhole} must be an integer.`);
-    const reason = outOfRange(own);
+    const { data, error } = bodySchema.safeParse(request.body);
+    if (!data) {
+      const field = error.issues[0]?.path.at(-1);
+      return refuse('com.amazon.coral.service#SerializationException', `${String(field)} must be an integer.`);
+    }
+    const reason = reasonAgainst(data);
     if (reason) return refuse('com.amazonaws.sqs#InvalidParameterValue', reason);
-    if (!entries) return;
+    if (!data.Entries) return;
 
-    const failed = entries.flatMap(entry => {
-      const message = outOfRange(entry);
-      return message
-        ? [{ Id: entry.Id, SenderFault: true as const, Code: 'InvalidParameterValue', Message: message }]
-        : [];
+    const failed = data.Entries.flatMap(entry => {
+      const Message = reasonAgainst(entry);
+      return Message ? [{ Id: entry.Id, SenderFault: true, Code: 'InvalidParameterValue', Message }] : [];
     });
     if (failed.length === 0) return;
-    if (failed.length === entries.length) return reply.send({ Successful: [], Failed: failed });
+    if (failed.length === data.Entries.length) return reply.send({ Successful: [], Failed: failed });
     refusals.set(request, failed);
-    Object.assign(request.body as object, { Entries: entries.filter(entry => !outOfRange(entry)) });
+    Object.assign(request.body as object, { Entries: data.Entries.filter(entry => !reasonAgainst(entry)) });
     return;
   });
 
@@ -40,37 +41,23 @@ export function enforceLimits(app: QueueApp): void {
   });
 }
 
-const values = {
-  DelaySeconds: z.unknown().optional(),
-  VisibilityTimeout: z.unknown().optional(),
-  WaitTimeSeconds: z.unknown().optional(),
+/** AWS parses these as 32-bit integers before it checks their range. */
+const wholeNumbers = {
+  DelaySeconds: z.int().optional(),
+  VisibilityTimeout: z.int().optional(),
+  WaitTimeSeconds: z.int().optional(),
 };
 
-const bodySchema = z.object({ ...values, Entries: z.array(z.looseObject({ ...values, Id: z.unknown() })).optional() });
+const bodySchema = z.object({
+  ...wholeNumbers,
+  Entries: z.array(z.looseObject({ ...wholeNumbers, Id: z.unknown() })).optional(),
+});
 
-/** AWS parses these as 32-bit integers before it checks their range. */
-function fractional({ DelaySeconds, VisibilityTimeout, WaitTimeSeconds }: Values): string | undefined {
-  return Object.entries({ DelaySeconds, VisibilityTimeout, WaitTimeSeconds }).find(
-    ([, value]) => value !== undefined && !Number.isInteger(value),
-  )?.[0];
-}
-
-function outOfRange({ DelaySeconds: delay }: Values): string | undefined {
-  if (typeof delay !== 'number' || (delay >= 0 && delay <= longestDelay)) return undefined;
+/** Returns why SQS refuses a delay. */
+function reasonAgainst({ DelaySeconds: delay = 0 }: { DelaySeconds?: number | undefined }): string | undefined {
+  if (delay >= 0 && delay <= longestDelay) return undefined;
   return `Value ${delay} for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= 900.`;
 }
 
-const refusals = new WeakMap<object, readonly FailedEntry[]>();
-
-type Values = z.output<z.ZodObject<typeof values>>;
-
 /** The longest delay, in seconds. */
 const longestDelay = 900;
-
-/** An entry of a batch that SQS would refuse. */
-interface FailedEntry {
-  readonly Id: unknown;
-  readonly SenderFault: true;
-  readonly Code: string;
-  readonly Message: string;
-}

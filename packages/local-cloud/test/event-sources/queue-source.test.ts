@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
@@ -5,6 +6,7 @@ import type { EventSourceMapping } from '../../src/event-sources/mapping.ts';
 import { type QueueSource, startQueueSource } from '../../src/event-sources/queue-source.ts';
 import type { InvocationOutcome } from '../../src/lambda/invocation.ts';
 import { type QueueService, startSqs } from '../../src/sqs/engine.ts';
+import { settingsOf } from '../sdk-client.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // visibility timeouts pass slowly on a busy machine
 
@@ -14,18 +16,21 @@ let source: QueueSource | undefined;
 let queues = 0;
 
 beforeAll(async () => {
-  sqs = await startSqs({ onPublish: () => undefined });
-  client = new SQSClient({
-    region: 'us-east-1',
-    endpoint: sqs.endpoint,
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-  });
+  sqs = await startSqs();
+  client = new SQSClient(settingsOf(sqs.endpoint));
 });
 afterEach(() => source?.stop());
 afterAll(async () => {
   client.destroy();
   await sqs.stop();
 });
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
+
+const send = async (QueueUrl: string, bodies: readonly string[]): Promise<void> => {
+  const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+  await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+};
 
 /** A queue with those messages, polled by a source whose function is `handle`. */
 const poll = async (
@@ -39,10 +44,7 @@ const poll = async (
   const name = `queue-${queues}`;
   const queueUrl = sqs.urlOf(name);
   sqs.ensureQueue({ name, attributes: { VisibilityTimeout: visibilityTimeout } });
-  if (bodies.length > 0) {
-    const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
-    await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-  }
+  if (bodies.length > 0) await send(queueUrl, bodies);
   const invoke = async (payload: string): Promise<InvocationOutcome> => {
     try {
       return { outcome: 'returned', payload: JSON.stringify(await handle(JSON.parse(payload))) ?? 'null' };
@@ -146,12 +148,12 @@ it('respects batch size and maximum concurrency', async () => {
   let most = 0;
   const sizes: number[] = [];
   const queueUrl = await poll(
-    ['1', '2', '3', '4', '5', '6', '7'],
+    numbers(7),
     async event => {
       sizes.push(event.Records.length);
       running += 1;
       most = Math.max(most, running);
-      await new Promise(resolve => setTimeout(resolve, 50));
+      await wait(50);
       running -= 1;
     },
     { batchSize: 2, concurrency: 2 },
@@ -165,9 +167,8 @@ it('begins with five batches at once and adds others while messages remain', asy
   let begun = 0;
   let clock = 0;
   const { promise: all, resolve: finish } = Promise.withResolvers<void>();
-  const bodies = Array.from({ length: 7 }, (_, index) => String(index));
   const queueUrl = await poll(
-    bodies,
+    numbers(7),
     async () => {
       begun += 1;
       await all;
@@ -178,7 +179,7 @@ it('begins with five batches at once and adds others while messages remain', asy
   );
   for (const batches of [5, 6, 7]) {
     await until(() => expect(begun).toBe(batches));
-    await new Promise(resolve => setTimeout(resolve, 300)); // no more, however long it waits by another clock
+    await wait(300); // no more, however long it waits by another clock
     expect(begun).toBe(batches);
     clock += 200;
   }
@@ -189,10 +190,8 @@ it('begins with five batches at once and adds others while messages remain', asy
 it('forms a batch of over ten from several receipts, and passes it on when its window of a second ends', async () => {
   const batches: string[][] = [];
   const handle = async ({ Records }: SQSEvent) => void batches.push(Records.map(({ body }) => body));
-  const bodies = Array.from({ length: 10 }, (_, index) => `first ${index}`);
-  const queueUrl = await poll(bodies, handle, { batchSize: 100, batchingWindow: 1 }, '30');
-  const Entries = Array.from({ length: 5 }, (_, index) => ({ Id: String(index), MessageBody: `then ${index}` }));
-  await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+  const queueUrl = await poll(numbers(10), handle, { batchSize: 100, batchingWindow: 1 }, '30');
+  await send(queueUrl, numbers(5));
   await until(() => expect(batches.flat()).toHaveLength(15));
   expect(batches.map(({ length }) => length)).toEqual([15]);
   await until(async () => expect(await remaining(queueUrl)).toBe(0));
@@ -200,41 +199,25 @@ it('forms a batch of over ten from several receipts, and passes it on when its w
 
 it('passes a full batch on at once, and never more than its size', async () => {
   const sizes: number[] = [];
-  const bodies = Array.from({ length: 10 }, (_, index) => String(index));
-  const queueUrl = await poll(
-    bodies,
-    async ({ Records }) => void sizes.push(Records.length),
-    { batchSize: 12, batchingWindow: 300 },
-    '30',
-  );
-  const Entries = bodies.slice(0, 2).map(MessageBody => ({ Id: MessageBody, MessageBody }));
-  await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+  const handle = async ({ Records }: SQSEvent) => void sizes.push(Records.length);
+  const queueUrl = await poll(numbers(10), handle, { batchSize: 12, batchingWindow: 300 }, '30');
+  await send(queueUrl, numbers(2));
   await until(() => expect(sizes).toEqual([12])); // long before the window ends
 });
 
-it('lets a batch fill up within its window', async () => {
-  const sizes: number[] = [];
-  const queueUrl = await poll(['1'], async event => void sizes.push(event.Records.length), { batchingWindow: 2 }, '30');
-  await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: '2' }));
-  await until(() => expect(sizes).toEqual([2]));
-});
-
 it('stops at once when idle, otherwise after the current batches', async () => {
-  let finish: () => void = () => undefined;
-  const queueUrl = await poll(
-    ['1'],
-    () =>
-      new Promise<void>(resolve => {
-        finish = resolve;
-      }),
-  );
-  await until(async () => expect(await remaining(queueUrl)).toBe(1));
-  await until(() => expect(finish.length).toBe(1));
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  let hasBegun = false;
+  const queueUrl = await poll(['1'], () => {
+    hasBegun = true;
+    return finished;
+  });
+  await until(() => expect(hasBegun).toBe(true));
   let hasStopped = false;
   const stopped = source?.stop().then(() => {
     hasStopped = true;
   });
-  await new Promise(resolve => setTimeout(resolve, 20));
+  await wait(20);
   expect(hasStopped).toBe(false);
   finish();
   await stopped;
