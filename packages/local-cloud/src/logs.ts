@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import type { Emulator } from './emulator.ts';
-import { type Interceptor, type Operation, ServiceError, startAwsJsonService } from './emulator.ts';
+import { type Emulator, type Interceptor, type Operation, ServiceError, startAwsJsonService } from './emulator.ts';
 import { type MatchesQuery, parseLogQuery } from './log-query.ts';
 
 /** Emulates CloudWatch Logs: what the functions wrote in this run, for programs to search, and streams that programs write. */

@@ -7,9 +7,10 @@ import {
   PutLogEventsCommand,
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseLogQuery } from '../src/log-query.ts';
 import { makeLogStore, startLogs } from '../src/logs.ts';
+import { forTest, settingsOf } from './sdk-client.ts';
 
 it('keeps the latest lines of each group, and from which moment on they are complete', () => {
   let moment = 0;
@@ -21,29 +22,26 @@ it('keeps the latest lines of each group, and from which moment on they are comp
   expect(kept.find(['busy'], isLine, 5, 5)).toHaveLength(1);
 });
 
-it.each(['"evt_1"', '/evt_1/'])('finds lines by a text, given as %s', async pattern => {
+const start = async () => {
   const logs = await startLogs();
+  onTestFinished(logs.stop);
+  return { logs, client: forTest(new CloudWatchLogsClient(settingsOf(logs.endpoint))) };
+};
+
+it.each(['"evt_1"', '/evt_1/'])('finds lines by a text, given as %s', async pattern => {
+  const { logs, client } = await start();
   logs.put('group', 'about evt_1');
   logs.put('group', 'about evt_2');
-  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
-  const client = new CloudWatchLogsClient({ region: 'us-east-1', endpoint: logs.endpoint, credentials });
-  try {
-    const now = Math.floor(Date.now() / 1_000);
-    const queryString = `fields @message | filter @message like ${pattern}`;
-    const query = { logGroupNames: ['group'], startTime: now - 60, endTime: now + 60, queryString };
-    const { queryId } = await client.send(new StartQueryCommand(query));
-    const { results } = await client.send(new GetQueryResultsCommand({ queryId }));
-    expect(results?.map(row => row.find(({ field }) => field === '@message')?.value)).toEqual(['about evt_1']);
-  } finally {
-    client.destroy();
-    await logs.stop();
-  }
+  const now = Math.floor(Date.now() / 1_000);
+  const queryString = `fields @message | filter @message like ${pattern}`;
+  const query = { logGroupNames: ['group'], startTime: now - 60, endTime: now + 60, queryString };
+  const { queryId } = await client.send(new StartQueryCommand(query));
+  const { results } = await client.send(new GetQueryResultsCommand({ queryId }));
+  expect(results?.map(row => row.find(({ field }) => field === '@message')?.value)).toEqual(['about evt_1']);
 });
 
 it('keeps streams that programs write, and pages from their latest lines back', async () => {
-  const logs = await startLogs();
-  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
-  const client = new CloudWatchLogsClient({ region: 'us-east-1', endpoint: logs.endpoint, credentials });
+  const { client } = await start();
   const place = { logGroupName: 'group', logStreamName: 'a' };
   const put = (message: string) =>
     client.send(new PutLogEventsCommand({ ...place, logEvents: [{ timestamp: Date.now(), message }] }));
@@ -52,25 +50,20 @@ it('keeps streams that programs write, and pages from their latest lines back', 
     const { events = [], nextBackwardToken } = await client.send(new GetLogEventsCommand(from));
     return { lines: events.map(({ message }) => message), next: nextBackwardToken };
   };
-  try {
-    await expect(put('too early')).rejects.toThrow('The specified log stream does not exist.');
-    await client.send(new CreateLogStreamCommand(place));
-    await expect(client.send(new CreateLogStreamCommand(place))).rejects.toThrow('already exists');
-    await client.send(new CreateLogStreamCommand({ ...place, logStreamName: 'b' }));
-    for (const message of ['1', '2', '3']) await put(message);
-    const latest = await page();
-    expect(latest.lines).toEqual(['2', '3']);
-    const before = await page(latest.next);
-    expect(before.lines).toEqual(['1']);
-    expect(await page(before.next)).toEqual({ lines: [], next: before.next });
-    const { logStreams } = await client.send(
-      new DescribeLogStreamsCommand({ logGroupName: 'group', orderBy: 'LogStreamName', descending: true }),
-    );
-    expect(logStreams?.map(({ logStreamName }) => logStreamName)).toEqual(['b', 'a']);
-  } finally {
-    client.destroy();
-    await logs.stop();
-  }
+  await expect(put('too early')).rejects.toThrow('The specified log stream does not exist.');
+  await client.send(new CreateLogStreamCommand(place));
+  await expect(client.send(new CreateLogStreamCommand(place))).rejects.toThrow('already exists');
+  await client.send(new CreateLogStreamCommand({ ...place, logStreamName: 'b' }));
+  for (const message of ['1', '2', '3']) await put(message);
+  const latest = await page();
+  expect(latest.lines).toEqual(['2', '3']);
+  const before = await page(latest.next);
+  expect(before.lines).toEqual(['1']);
+  expect(await page(before.next)).toEqual({ lines: [], next: before.next });
+  const { logStreams } = await client.send(
+    new DescribeLogStreamsCommand({ logGroupName: 'group', orderBy: 'LogStreamName', descending: true }),
+  );
+  expect(logStreams?.map(({ logStreamName }) => logStreamName)).toEqual(['b', 'a']);
 });
 
 describe('a query', () => {

@@ -2,8 +2,7 @@ import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import * as z from 'zod';
 import { keyArn } from '../assembly/identities.ts';
-import type { Emulator } from '../emulator.ts';
-import { type Interceptor, type Operation, ServiceError, startAwsJsonService } from '../emulator.ts';
+import { type Emulator, type Interceptor, type Operation, ServiceError, startAwsJsonService } from '../emulator.ts';
 import { makeWrapping, type Wrapping } from './wrapping.ts';
 
 /** Emulates KMS: symmetric keys that encrypt data keys and key pairs. */
@@ -33,23 +32,13 @@ function makeOperations(wrapping: Wrapping, hasKey: (keyId: string) => boolean):
     throw new ServiceError('NotFoundException', `Key '${name}' does not exist`);
   };
 
-  const wrapDataKey = (input: unknown) => {
-    const { KeyId, EncryptionContext, KeySpec, NumberOfBytes } = read(dataKeyInput, input);
-    if ((KeySpec === undefined) === (NumberOfBytes === undefined)) {
-      throw new ServiceError('ValidationException', 'Please specify either number of bytes or key spec.');
-    }
-    const keyId = find(KeyId);
-    const plaintext = randomBytes(NumberOfBytes ?? (KeySpec === 'AES_128' ? 16 : 32));
-    const wrapped = wrapping.wrap(keyId, plaintext, EncryptionContext).toString('base64');
-    return { plaintext: plaintext.toString('base64'), output: { CiphertextBlob: wrapped, KeyId: keyArn(keyId) } };
-  };
-
   return {
-    GenerateDataKey: async input => {
-      const { plaintext, output } = wrapDataKey(input);
-      return { ...output, Plaintext: plaintext };
+    GenerateDataKeyWithoutPlaintext: input => {
+      const { KeyId, EncryptionContext, NumberOfBytes } = read(dataKeyInput, input);
+      const keyId = find(KeyId);
+      const ciphertext = wrapping.wrap(keyId, randomBytes(NumberOfBytes), EncryptionContext);
+      return { CiphertextBlob: ciphertext.toString('base64'), KeyId: keyArn(keyId) };
     },
-    GenerateDataKeyWithoutPlaintext: async input => wrapDataKey(input).output,
     GenerateDataKeyPairWithoutPlaintext: async input => {
       const { KeyId, EncryptionContext, KeyPairSpec } = read(keyPairInput, input);
       const keyId = find(KeyId);
@@ -61,19 +50,7 @@ function makeOperations(wrapping: Wrapping, hasKey: (keyId: string) => boolean):
         KeyId: keyArn(keyId),
       };
     },
-    Encrypt: async input => {
-      const { KeyId, EncryptionContext, Plaintext } = read(encryptInput, input);
-      if (Plaintext.length < 1 || Plaintext.length > 4096) {
-        throw new ServiceError('ValidationException', 'Plaintext must be 1 to 4096 bytes.');
-      }
-      const keyId = find(KeyId);
-      return {
-        CiphertextBlob: wrapping.wrap(keyId, Plaintext, EncryptionContext).toString('base64'),
-        KeyId: keyArn(keyId),
-        EncryptionAlgorithm: 'SYMMETRIC_DEFAULT',
-      };
-    },
-    Decrypt: async input => {
+    Decrypt: input => {
       const { CiphertextBlob, EncryptionContext, KeyId } = read(decryptInput, input);
       const expected = KeyId === undefined ? undefined : find(KeyId);
       const opened = wrapping.unwrap(CiphertextBlob, EncryptionContext);
@@ -106,10 +83,7 @@ function read<Schema extends z.ZodType>(schema: Schema, input: unknown): z.outpu
 const context = z.record(z.string(), z.string()).default({});
 
 const keyInput = z.object({ KeyId: z.string(), EncryptionContext: context });
-const dataKeyInput = keyInput.extend({
-  KeySpec: z.enum(['AES_128', 'AES_256']).optional(),
-  NumberOfBytes: z.int().min(1).max(1024).optional(),
-});
+const dataKeyInput = keyInput.extend({ NumberOfBytes: z.int().min(1).max(1024) });
 const keyPairInput = keyInput.extend({ KeyPairSpec: z.enum(['ECC_NIST_P256', 'RSA_2048']) });
 
 async function freshPair(spec: z.output<typeof keyPairInput>['KeyPairSpec']) {
@@ -125,7 +99,6 @@ async function freshPair(spec: z.output<typeof keyPairInput>['KeyPairSpec']) {
 
 const base64 = z.base64().transform(text => Buffer.from(text, 'base64'));
 
-const encryptInput = keyInput.extend({ Plaintext: base64 });
 const decryptInput = z.object({ CiphertextBlob: base64, EncryptionContext: context, KeyId: z.string().optional() });
 
 const makePair = promisify(generateKeyPair);
