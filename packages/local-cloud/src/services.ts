@@ -46,13 +46,8 @@ export interface ServiceOptions {
 export async function startServices(options: ServiceOptions): Promise<Services> {
   const { interceptors, data, ports, isFair, onPublish, recordUsage } = options;
   const [dynamoDb, sqs, kms, logs] = await allOrNone([
-    startDynamoDb({
-      interceptors,
-      port: ports.dynamoDb ?? 0,
-      recordUsage,
-      ...(data ? { directory: data.tables } : {}),
-    }),
-    startSqs({ interceptors, port: ports.sqs ?? 0, isFair, onPublish, ...(data ? { directory: data.queues } : {}) }),
+    startDynamoDb({ interceptors, port: ports.dynamoDb, recordUsage, directory: data?.tables }),
+    startSqs({ interceptors, port: ports.sqs, isFair, onPublish, directory: data?.queues }),
     startKms(masterKey(data?.masterKeyFile), interceptors),
     startLogs(interceptors),
   ]);

@@ -1,11 +1,24 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeRunDirectory, openDataDirectory } from '../src/directories.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
-const parent = mkdtempSync(join(tmpdir(), 'local-cloud-directories-'));
-afterAll(() => rmSync(parent, { recursive: true }));
+const parent = temporaryDirectory();
+
+/** Does something as a user who may not write to a directory. */
+const withoutRights = (path: string, act: () => void): void => {
+  chmodSync(path, 0o555);
+  chmodSync(parent, 0o755);
+  const self = process.geteuid?.();
+  if (self === 0) process.seteuid?.('nobody'); // root may write anywhere
+  try {
+    act();
+  } finally {
+    if (self === 0) process.seteuid?.(self);
+  }
+};
 
 describe('a data directory', () => {
   it('belongs to one run at a time', () => {
@@ -33,15 +46,9 @@ describe('a data directory', () => {
   it('that is read-only is reported in one line', () => {
     const path = join(parent, 'read-only');
     openDataDirectory(path).release();
-    chmodSync(path, 0o555);
-    chmodSync(parent, 0o755);
-    const self = process.geteuid?.();
-    if (self === 0) process.seteuid?.('nobody'); // root may write anywhere
-    try {
+    withoutRights(path, () => {
       expect(() => openDataDirectory(path)).toThrow(/read-only cannot be written to: EACCES/);
-    } finally {
-      if (self === 0) process.seteuid?.(self);
-    }
+    });
   });
 
   it.each([['file'], ['file/below']])('cannot be made at %s', name => {
@@ -54,19 +61,13 @@ describe('a run directory', () => {
   it("stands in the system's temporary folder where none can be made beside the app", () => {
     const runs = join(parent, 'not-writable');
     mkdirSync(runs);
-    chmodSync(runs, 0o555);
-    chmodSync(parent, 0o755);
-    const self = process.geteuid?.();
-    if (self === 0) process.seteuid?.('nobody'); // root may write anywhere
-    try {
+    withoutRights(runs, () => {
       const { path, remove } = makeRunDirectory(runs);
       expect(dirname(path)).toBe(tmpdir());
       writeFileSync(join(path, 'file'), '');
       remove();
       expect(existsSync(path)).toBe(false);
-    } finally {
-      if (self === 0) process.seteuid?.(self);
-    }
+    });
   });
 
   it('is named by the process; those of killed runs are removed', () => {

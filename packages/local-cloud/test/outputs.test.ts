@@ -1,14 +1,13 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Stack } from '../src/assembly/assembly.ts';
 import { claimOutputs, requiredOutput, runOutputs, stackOutputs, writeOutputs } from '../src/outputs.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'local-cloud-outputs-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory();
 
 const endpoints = { DYNAMODB: 'd', SQS: 'q', SNS: 'n', KMS: 'k' };
 const services = { endpoints, logs: { endpoint: 'w' } };

@@ -50,13 +50,9 @@ interface TriggerContext {
 function startSchedules({ template, functions }: TriggerContext): readonly (() => void)[] {
   return ofType(template.resources, 'AWS::Events::Rule').flatMap(resource => {
     const schedule = scheduleOf(resource, template.attributeOf(resource, 'Arn'));
-    return (schedule?.targets ?? []).map(({ functionName, input }) =>
-      startSchedule({
-        ruleArn: schedule?.ruleArn ?? '',
-        period: schedule?.period ?? 0,
-        invoke: functionNamed(functions, functionName).invoke,
-        ...(input === undefined ? {} : { input }),
-      }),
+    if (!schedule) return [];
+    return schedule.targets.map(({ functionName, input }) =>
+      startSchedule({ ...schedule, input, invoke: functionNamed(functions, functionName).invoke }),
     );
   });
 }

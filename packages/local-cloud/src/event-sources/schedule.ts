@@ -10,7 +10,7 @@ export interface ScheduleDefinition {
   readonly ruleArn: string;
   /** Milliseconds. */
   readonly period: number;
-  readonly targets: readonly { readonly functionName: string; readonly input?: string }[];
+  readonly targets: readonly { readonly functionName: string; readonly input: string | undefined }[];
 }
 
 /** Reads a schedule of the template; `undefined` when it is disabled, or waits for events, which nothing sends locally. @throws {StartError} */
@@ -24,16 +24,9 @@ export function scheduleOf(resource: LiveResource, ruleArn: string): ScheduleDef
   const targets = Targets.map(({ Arn, Input }) => {
     const functionName = functionNameIn(Arn);
     if (!functionName) throw new StartError(`${name}: locally schedules run functions only, not ${Arn}.`);
-    return { functionName, ...(Input === undefined ? {} : { input: Input }) };
+    return { functionName, input: Input };
   });
   return { ruleArn, period, targets };
-}
-
-/** Milliseconds of `rate(5 minutes)`; `undefined` for anything else. */
-export function periodOf(expression: string): number | undefined {
-  const [, count, unit] = /^rate\(([1-9]\d*) (minute|hour|day)s?\)$/.exec(expression) ?? [];
-  const milliseconds = unitMilliseconds[unit ?? ''];
-  return milliseconds === undefined ? undefined : Number(count) * milliseconds;
 }
 
 /** Returns the event that EventBridge makes of a schedule that is due. */
@@ -62,7 +55,7 @@ export function startSchedule({
   /** Milliseconds. */
   readonly period: number;
   /** The JSON that the function gets instead of the event. */
-  readonly input?: string;
+  readonly input?: string | undefined;
   readonly invoke: Invoke;
 }): () => void {
   let timer: NodeJS.Timeout;
@@ -80,6 +73,13 @@ export function startSchedule({
 
 /** The longest wait of a timer, in milliseconds. */
 const longestTimer = 2_147_483_647;
+
+/** Returns the milliseconds of `rate(5 minutes)`; `undefined` for anything else. */
+function periodOf(expression: string): number | undefined {
+  const [, count, unit] = /^rate\(([1-9]\d*) (minute|hour|day)s?\)$/.exec(expression) ?? [];
+  const milliseconds = unitMilliseconds[unit ?? ''];
+  return milliseconds === undefined ? undefined : Number(count) * milliseconds;
+}
 
 const unitMilliseconds: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 

@@ -17,9 +17,9 @@ export interface FunctionDefinition {
   readonly memory: number;
   readonly timeoutSeconds: number;
   readonly variables: Readonly<Record<string, string>>;
-  readonly reservedConcurrency?: number;
+  readonly reservedConcurrency?: number | undefined;
   readonly logFormat: string;
-  readonly logLevel?: string;
+  readonly logLevel?: string | undefined;
   readonly logGroup: string;
 }
 
@@ -45,11 +45,9 @@ export function functionOf(resource: LiveResource, assets: ReadonlyMap<string, s
     memory: properties.MemorySize,
     timeoutSeconds: properties.Timeout,
     variables: properties.Environment?.Variables ?? {},
-    ...(properties.ReservedConcurrentExecutions === undefined
-      ? {}
-      : { reservedConcurrency: properties.ReservedConcurrentExecutions }),
+    reservedConcurrency: properties.ReservedConcurrentExecutions,
     logFormat: LogFormat ?? 'Text',
-    ...(ApplicationLogLevel === undefined ? {} : { logLevel: ApplicationLogLevel }),
+    logLevel: ApplicationLogLevel,
     logGroup: LogGroup ?? `/aws/lambda/${name}`,
   };
 }

@@ -1,13 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { synthesise } from '../../src/assembly/assembly.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'local-cloud-synthesis-'));
+const root = temporaryDirectory();
 mkdirSync(join(root, 'bin'));
-afterAll(() => rmSync(root, { recursive: true }));
-
 const output = join(root, 'out');
 const logFile = join(root, 'synthesis.log');
 

@@ -1,26 +1,19 @@
 import { expect, it } from 'vitest';
-import type { LiveResource } from '../../src/assembly/resources.ts';
 import { provisionFunctions, runDeploymentTriggers } from '../../src/deployment/provision.ts';
 import type { ResolvedTemplate } from '../../src/deployment/resolved-template.ts';
+import { liveResource } from '../live-resource.ts';
 
-const resource = (logicalId: string, type: LiveResource['type'], properties: object): LiveResource => ({
-  stack: 'App-local-Delivery',
-  logicalId,
-  type,
-  properties: { ...properties },
-});
+const inDelivery = (logicalId: string) => ({ stack: 'App-local-Delivery', logicalId });
 
-const functionResource = (name: string, changes: object = {}) =>
-  resource(name, 'AWS::Lambda::Function', {
-    FunctionName: name,
-    Code: { S3Key: 'asset.zip' },
-    Handler: 'index.handler',
-    Runtime: 'nodejs24.x',
-    ...changes,
-  });
+const functionResource = (FunctionName: string) =>
+  liveResource(
+    'AWS::Lambda::Function',
+    { FunctionName, Code: { S3Key: 'asset.zip' }, Handler: 'index.handler', Runtime: 'nodejs24.x' },
+    inDelivery(FunctionName),
+  );
 
 const mapping = (FunctionName: string, MaximumConcurrency: number) =>
-  resource(`${FunctionName}${MaximumConcurrency}`, 'AWS::Lambda::EventSourceMapping', {
+  liveResource('AWS::Lambda::EventSourceMapping', {
     EventSourceArn: 'arn:aws:sqs:us-east-1:000000000000:events',
     FunctionName,
     ScalingConfig: { MaximumConcurrency },
@@ -62,7 +55,7 @@ it('triggers of the deployment run the function behind a version, and stop the s
     }),
   ) as unknown as Parameters<typeof runDeploymentTriggers>[1];
   const run = (HandlerArn: string) => {
-    const resources = [resource('Trigger', 'Custom::Trigger', { HandlerArn })];
+    const resources = [liveResource('Custom::Trigger', { HandlerArn }, inDelivery('Trigger'))];
     return runDeploymentTriggers({ resources } as unknown as ResolvedTemplate, functions);
   };
   await run('arn:aws:lambda:us-east-1:000000000000:function:RotateKeys:1');

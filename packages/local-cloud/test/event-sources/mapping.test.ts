@@ -1,22 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { eventSourceOf, makeScaling } from '../../src/event-sources/mapping.ts';
+import { liveResource } from '../live-resource.ts';
 
+const EventSourceArn = 'arn:aws:sqs:us-east-1:000000000000:events';
 const sourceOf = (properties: object) =>
-  eventSourceOf({
-    stack: 'App-local-Delivery',
-    logicalId: 'Mapping',
-    type: 'AWS::Lambda::EventSourceMapping',
-    properties: { EventSourceArn: 'arn:aws:sqs:us-east-1:000000000000:events', FunctionName: 'Deliver', ...properties },
-  });
+  eventSourceOf(
+    liveResource('AWS::Lambda::EventSourceMapping', { EventSourceArn, FunctionName: 'Deliver', ...properties }),
+  );
 
 describe('an event source of the template', () => {
   it('may have batches of up to 10,000 with a window, and a maximum concurrency', () => {
     const properties = {
       BatchSize: 10_000,
       MaximumBatchingWindowInSeconds: 5,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
       ScalingConfig: { MaximumConcurrency: 8 },
     };
-    expect(sourceOf(properties)).toMatchObject({ batchSize: 10_000, batchingWindow: 5, concurrency: 8 });
+    expect(sourceOf(properties)).toEqual({
+      queueArn: EventSourceArn,
+      functionName: 'Deliver',
+      batchSize: 10_000,
+      batchingWindow: 5,
+      reportsItemFailures: true,
+      concurrency: 8,
+    });
   });
 
   it.each([
@@ -41,7 +48,9 @@ describe('an event source of the template', () => {
     [{ BatchSize: 11 }, 'a batch of over 10 messages needs a window of at least 1 s'],
     [{ BatchSize: 10_001, MaximumBatchingWindowInSeconds: 1 }, 'BatchSize'],
     [{ MaximumBatchingWindowInSeconds: 301 }, 'MaximumBatchingWindowInSeconds'],
-  ])('%j is refused, as by AWS', (properties, reason) => {
+    [{ EventSourceArn: 'arn:aws:kinesis:x' }, 'only SQS queues are event sources locally'],
+    [{ FilterCriteria: { Filters: [] } }, 'message filters are not supported locally'],
+  ])('%j is refused', (properties, reason) => {
     expect(() => sourceOf(properties)).toThrow(reason);
   });
 });

@@ -1,15 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { LiveResource } from '../../src/assembly/resources.ts';
-import { eventSourceOf } from '../../src/event-sources/mapping.ts';
-import { periodOf, scheduledEvent, scheduleOf, startSchedule } from '../../src/event-sources/schedule.ts';
-
-const arn = 'arn:aws:lambda:us-east-1:000000000000:function:sweep';
-const resource = (type: LiveResource['type'], properties: Record<string, unknown>): LiveResource => ({
-  stack: 'App',
-  logicalId: 'Thing',
-  type,
-  properties,
-});
+import { scheduledEvent, scheduleOf, startSchedule } from '../../src/event-sources/schedule.ts';
+import { liveResource } from '../live-resource.ts';
 
 describe('a schedule', () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -54,53 +45,29 @@ describe('a schedule', () => {
   });
 });
 
-describe('definitions', () => {
+describe('a rule of the template', () => {
+  const Targets = [{ Arn: 'arn:aws:lambda:us-east-1:000000000000:function:sweep' }];
+  const scheduleIn = (properties: object) => scheduleOf(liveResource('AWS::Events::Rule', properties), 'rule');
+
   it.each([
     ['rate(1 minute)', 60_000],
     ['rate(5 minutes)', 300_000],
     ['rate(2 hours)', 7_200_000],
     ['rate(1 day)', 86_400_000],
-    ['rate(0 minutes)', undefined],
-    ['cron(0 12 * * ? *)', undefined],
-  ])('%s', (expression, period) => {
-    expect(periodOf(expression)).toBe(period);
+  ])('may have the schedule %s', (ScheduleExpression, period) => {
+    const targets = [{ functionName: 'sweep' }];
+    expect(scheduleIn({ ScheduleExpression, Targets })).toEqual({ ruleArn: 'rule', period, targets });
   });
 
-  it('a rule that is disabled, one without a rate, one without a function', () => {
-    const rule = (properties: Record<string, unknown>) => scheduleOf(resource('AWS::Events::Rule', properties), 'rule');
-    expect(rule({ ScheduleExpression: 'rate(1 day)', State: 'DISABLED' })).toBeUndefined();
-    expect(rule({ ScheduleExpression: 'rate(1 day)', Targets: [{ Arn: arn }] })).toEqual({
-      ruleArn: 'rule',
-      period: 86_400_000,
-      targets: [{ functionName: 'sweep' }],
-    });
-    expect(() => rule({ ScheduleExpression: 'cron(0 12 * * ? *)' })).toThrow(/App\/Thing: locally only rate/);
-    expect(() => rule({ ScheduleExpression: 'rate(1 day)', Targets: [{ Arn: 'arn:aws:sqs:x' }] })).toThrow(
-      /functions only/,
-    );
+  it.each([
+    ['rate(0 minutes)', Targets, 'App/Thing: locally only rate(…) schedules run'],
+    ['cron(0 12 * * ? *)', Targets, 'App/Thing: locally only rate(…) schedules run'],
+    ['rate(1 day)', [{ Arn: 'arn:aws:sqs:x' }], 'locally schedules run functions only'],
+  ])('is refused with the schedule %s and the targets %j', (ScheduleExpression, targets, message) => {
+    expect(() => scheduleIn({ ScheduleExpression, Targets: targets })).toThrow(message);
   });
 
-  it('an event source as the CDK writes it', () => {
-    const mapping = {
-      EventSourceArn: 'arn:aws:sqs:us-east-1:000000000000:events',
-      FunctionName: 'deliver',
-      BatchSize: 10,
-      FunctionResponseTypes: ['ReportBatchItemFailures'],
-      ScalingConfig: { MaximumConcurrency: 4 },
-    };
-    expect(eventSourceOf(resource('AWS::Lambda::EventSourceMapping', mapping))).toEqual({
-      queueArn: mapping.EventSourceArn,
-      functionName: 'deliver',
-      batchSize: 10,
-      batchingWindow: 0,
-      reportsItemFailures: true,
-      concurrency: 4,
-    });
-    const kinesis = { ...mapping, EventSourceArn: 'arn:aws:kinesis:x' };
-    expect(() => eventSourceOf(resource('AWS::Lambda::EventSourceMapping', kinesis))).toThrow(/only SQS queues/);
-    const filtered = { ...mapping, FilterCriteria: { Filters: [] } };
-    expect(() => eventSourceOf(resource('AWS::Lambda::EventSourceMapping', filtered))).toThrow(
-      /filters are not supported/,
-    );
+  it('may be disabled', () => {
+    expect(scheduleIn({ ScheduleExpression: 'rate(1 day)', State: 'DISABLED', Targets })).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { LiveResource } from '../../src/assembly/resources.ts';
 import { accessLine, readAccessLogs } from '../../src/http-api/access-log.ts';
 import { gatewayMessage } from '../../src/http-api/response.ts';
+import { liveResource } from '../live-resource.ts';
 
 const request = {
   requestId: 'AbCdEfGhIjKlMnO=',
@@ -21,13 +21,6 @@ const answered = {
   error: 'Too Many Requests',
   milliseconds: 12,
 };
-
-const stage = (properties: Record<string, unknown>): LiveResource => ({
-  stack: 'Data',
-  logicalId: 'Stage',
-  type: 'AWS::ApiGatewayV2::Stage',
-  properties: { ApiId: 'abcdefghij', ...properties },
-});
 
 describe('a line of the access log', () => {
   it('has the values of the format, as JSON where the format is JSON', () => {
@@ -57,20 +50,22 @@ describe('a line of the access log', () => {
 });
 
 describe('the access logs of a template', () => {
+  const stage = (DestinationArn?: string, ApiId = 'abcdefghij') =>
+    liveResource('AWS::ApiGatewayV2::Stage', {
+      ApiId,
+      ...(DestinationArn !== undefined && { AccessLogSettings: { DestinationArn, Format: 'x' } }),
+    });
+
   it('are those of the stages that have one', () => {
-    const AccessLogSettings = {
-      DestinationArn: 'arn:aws:logs:us-east-1:000000000000:log-group:logs/api:*',
-      Format: 'x',
-    };
-    const read = readAccessLogs([stage({ AccessLogSettings }), stage({ ApiId: 'other' })]);
+    const read = readAccessLogs([
+      stage('arn:aws:logs:us-east-1:000000000000:log-group:logs/api:*'),
+      stage(undefined, 'other'),
+    ]);
     expect([...read]).toEqual([['abcdefghij', { group: 'logs/api', format: 'x' }]]);
   });
 
   it('go to log groups only', () => {
-    const AccessLogSettings = {
-      DestinationArn: 'arn:aws:firehose:us-east-1:000000000000:deliverystream/x',
-      Format: 'x',
-    };
-    expect(() => readAccessLogs([stage({ AccessLogSettings })])).toThrow('Stage');
+    const elsewhere = stage('arn:aws:firehose:us-east-1:000000000000:deliverystream/x');
+    expect(() => readAccessLogs([elsewhere])).toThrow('AccessLogSettings.DestinationArn');
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { LiveResource } from '../../src/assembly/resources.ts';
 import { makeThrottle, readThrottles } from '../../src/http-api/throttle.ts';
+import { liveResource } from '../live-resource.ts';
 
 it('a burst passes, then as many as the rate allows', () => {
   let now = 0;
@@ -15,110 +15,68 @@ it('a burst passes, then as many as the rate allows', () => {
   expect(pass(4)).toEqual([true, true, true, false]);
 });
 
-const resource = (stack: string, type: LiveResource['type'], properties: object): LiveResource => ({
-  stack: `App-local-${stack}`,
-  logicalId: `${stack}Resource`,
-  type,
-  properties: { ...properties },
-});
+const inStack = (name: string) => ({ stack: `App-local-${name}`, logicalId: `${name}Resource` });
 const route = (stack: string, RouteKey: string, ApiId = 'auth') =>
-  resource(stack, 'AWS::ApiGatewayV2::Route', { ApiId, RouteKey });
-const stage = (stack: string, settings: object, ApiId = 'auth') =>
-  resource(stack, 'AWS::ApiGatewayV2::Stage', { ApiId, StageName: '$default', ...settings });
+  liveResource('AWS::ApiGatewayV2::Route', { ApiId, RouteKey }, inStack(stack));
 const settings = (ThrottlingRateLimit: number, ThrottlingBurstLimit: number) => ({
   ThrottlingRateLimit,
   ThrottlingBurstLimit,
 });
+/** A stage with a default, and with settings of a route. */
+const stage = (DefaultRouteSettings?: object, ofRoute?: object, ApiId = 'auth') =>
+  liveResource(
+    'AWS::ApiGatewayV2::Stage',
+    { ApiId, StageName: '$default', DefaultRouteSettings, ...(ofRoute && { RouteSettings: { 'ANY /a': ofRoute } }) },
+    inStack('Data'),
+  );
 /** As the CDK's `AwsCustomResource` writes a call that sets the throttle of a route. */
-const limit = (stack: string, routeSettings: object, changes: object = {}) =>
-  resource(stack, 'Custom::RouteThrottle', {
-    Create: JSON.stringify({
-      service: 'ApiGatewayV2',
-      action: 'updateStage',
-      parameters: { ApiId: 'auth', StageName: '$default', RouteSettings: routeSettings, ...changes },
-    }),
-  });
+const limit = (stack: string, RouteSettings: object, StageName = '$default') => {
+  const call = { service: 'ApiGatewayV2', action: 'updateStage' };
+  const Create = JSON.stringify({ ...call, parameters: { ApiId: 'auth', StageName, RouteSettings } });
+  return liveResource('Custom::RouteThrottle', { Create }, inStack(stack));
+};
 
-const unthrottled = { rate: 10_000, burst: 5_000 };
+const [a, usual, low] = [route('Data', 'ANY /a'), settings(7, 3), settings(2, 1)];
 
 it.each([
-  ['a stage without settings has the limits of the account', [stage('Data', {})], 'ANY /a', unthrottled],
-  [
-    'the default of a stage holds for each route',
-    [stage('Data', { DefaultRouteSettings: settings(7, 3) })],
-    'ANY /a',
-    { rate: 7, burst: 3 },
-  ],
-  [
-    'of a default that gives only one value, the other is the account’s',
-    [stage('Data', { DefaultRouteSettings: { ThrottlingRateLimit: 7 } })],
-    'ANY /a',
-    { rate: 7, burst: 5_000 },
-  ],
-  [
-    'settings of a route take the place of the default',
-    [
-      route('Auth', 'ANY /a'),
-      stage('Auth', { DefaultRouteSettings: settings(7, 3), RouteSettings: { 'ANY /a': settings(2, 1) } }),
-    ],
-    'ANY /a',
-    { rate: 2, burst: 1 },
-  ],
-  [
-    'and inherit nothing of it',
-    [
-      route('Auth', 'ANY /a'),
-      stage('Auth', { DefaultRouteSettings: settings(7, 3), RouteSettings: { 'ANY /a': { ThrottlingBurstLimit: 1 } } }),
-    ],
-    'ANY /a',
-    { rate: 10_000, burst: 1 },
-  ],
-  [
-    'other routes keep the default',
-    [
-      route('Auth', 'ANY /a'),
-      stage('Auth', { DefaultRouteSettings: settings(7, 3), RouteSettings: { 'ANY /a': settings(2, 1) } }),
-    ],
-    '$default',
-    { rate: 7, burst: 3 },
-  ],
+  ['a stage without settings has the limits of the account', [stage()], 'ANY /a', 10_000, 5_000],
+  ['the default of a stage holds for each route', [stage(usual)], 'ANY /a', 7, 3],
+  ['a value that a default lacks is the account’s', [stage({ ThrottlingRateLimit: 7 })], 'ANY /a', 7, 5_000],
+  ['settings of a route take the place of the default', [a, stage(usual, low)], 'ANY /a', 2, 1],
+  ['and inherit nothing of it', [a, stage(usual, { ThrottlingBurstLimit: 1 })], 'ANY /a', 10_000, 1],
+  ['other routes keep the default', [a, stage(usual, low)], '$default', 7, 3],
   [
     'a later stack sets the throttle of its own route',
-    [
-      stage('Data', { DefaultRouteSettings: settings(7, 3) }),
-      route('Auth', '$default'),
-      limit('Auth', { $default: settings(2, 1) }),
-    ],
+    [stage(usual), route('Auth', '$default'), limit('Auth', { $default: low })],
     '$default',
-    { rate: 2, burst: 1 },
+    2,
+    1,
   ],
   [
     'the settings of another API do not matter',
-    [
-      stage('Data', { DefaultRouteSettings: settings(7, 3) }),
-      stage('Data', { DefaultRouteSettings: settings(1, 1) }, 'base'),
-    ],
+    [stage(usual), stage(settings(1, 1), undefined, 'base')],
     '$default',
-    { rate: 7, burst: 3 },
+    7,
+    3,
   ],
-])('%s', (_case, resources, routeKey, expected) => {
-  expect(readThrottles(resources)('auth', routeKey)).toEqual(expected);
+])('%s', (_case, resources, routeKey, rate, burst) => {
+  expect(readThrottles(resources)('auth', routeKey)).toEqual({ rate, burst });
 });
 
 // AWS answers "Unable to find Route by key … within the provided RouteSettings", and the deployment fails.
 it.each([
-  ['that does not exist', [stage('Data', { RouteSettings: { 'ANY /a': settings(2, 1) } })]],
-  ['of another API', [route('Data', 'ANY /a', 'base'), stage('Data', { RouteSettings: { 'ANY /a': settings(2, 1) } })]],
-  ['of a later stack', [stage('Data', { RouteSettings: { 'ANY /a': settings(2, 1) } }), route('Auth', 'ANY /a')]],
-  ['that a later stack would set', [limit('Webhooks', { 'ANY /a': settings(2, 1) }), route('Delivery', 'ANY /a')]],
+  ['that does not exist', [stage(usual, low)]],
+  ['of another API', [route('Data', 'ANY /a', 'base'), stage(usual, low)]],
+  ['of a later stack', [stage(usual, low), route('Auth', 'ANY /a')]],
+  ['that a later stack would set', [limit('Webhooks', { 'ANY /a': low }), route('Delivery', 'ANY /a')]],
 ])('refuses settings of a route %s', (_case, resources) => {
   expect(() => readThrottles(resources)).toThrow('no route "ANY /a" yet, and AWS refuses its RouteSettings.');
 });
 
 it.each([
-  ['calls another action', limit('Auth', {}, { StageName: 'other' })],
-  ['is no call', resource('Auth', 'Custom::RouteThrottle', { Create: '{' })],
-  ['has no call', resource('Auth', 'Custom::RouteThrottle', {})],
+  ['calls for another stage', limit('Auth', {}, 'other')],
+  ['is no call', liveResource('Custom::RouteThrottle', { Create: '{' }, inStack('Auth'))],
+  ['has no call', liveResource('Custom::RouteThrottle', {}, inStack('Auth'))],
 ])('refuses a resource that %s', (_case, unreadable) => {
   expect(() => readThrottles([unreadable])).toThrow('App-local-Auth/AuthResource (Custom::RouteThrottle): Create');
 });

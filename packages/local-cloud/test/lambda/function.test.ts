@@ -1,17 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { FunctionDefinition } from '../../src/lambda/definition.ts';
 import { makeStartLock } from '../../src/lambda/execution-environment.ts';
 import { type LocalFunction, makeLocalFunction } from '../../src/lambda/function.ts';
-import type { RuntimeContext } from '../../src/lambda/runtime-context.ts';
-import { writeRuntimeFiles } from '../../src/lambda/runtime-context.ts';
+import { type RuntimeContext, writeRuntimeFiles } from '../../src/lambda/runtime-context.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
 
-const directory = mkdtempSync(join(tmpdir(), 'local-cloud-function-'));
+const directory = temporaryDirectory();
 let runtimeContext: RuntimeContext;
 const made: LocalFunction[] = [];
 const lines: string[] = [];
@@ -65,7 +65,14 @@ beforeAll(async () => {
 });
 afterAll(() => {
   for (const { end } of made) end();
-  rmSync(directory, { recursive: true });
+});
+
+it('the files that each process loads do not import node:http, which loads undici', () => {
+  for (const file of [runtimeContext.bootstrapFile, fileURLToPath(runtimeContext.preloadUrl.split('?')[0] ?? '')]) {
+    const imported = [...readFileSync(file, 'utf8').matchAll(/from "([^"]+)"/g)].map(([, name]) => name);
+    expect(imported).not.toEqual([]);
+    expect(imported).not.toContain('node:http');
+  }
 });
 
 describe('an invocation', () => {
