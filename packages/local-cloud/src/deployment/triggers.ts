@@ -14,24 +14,21 @@ import type { Terminal } from '../terminal.ts';
 import { type Functions, functionNamed, localCredentials } from './provision.ts';
 import type { ResolvedTemplate } from './resolved-template.ts';
 
-/** All that invokes functions: requests, messages and schedules. */
-export interface Triggers {
-  /** Accepts nothing more; resolves when all running invocations have ended. */
-  stop(): Promise<void>;
-}
-
-/** Opens the APIs, polls the queues and starts the schedules. @throws {StartError} */
-export function startTriggers(context: TriggerContext): Triggers {
+/**
+ * Opens the APIs, polls the queues and starts the schedules: all that invokes functions.
+ *
+ * @returns what stops them: they accept nothing more, and all running invocations end.
+ * @throws {StartError}
+ */
+export function startTriggers(context: TriggerContext): () => Promise<void> {
   const stopSchedules = startSchedules(context);
   const stopSources = startSources(context);
   openApis(context);
-  return {
-    stop: async () => {
-      for (const server of context.servers) server.close();
-      for (const stopSchedule of stopSchedules) stopSchedule();
-      await stopSources();
-      await Promise.all([...context.functions.values()].map(({ drain }) => drain()));
-    },
+  return async function stop() {
+    for (const server of context.servers) server.close();
+    for (const stopSchedule of stopSchedules) stopSchedule();
+    await stopSources();
+    await Promise.all([...context.functions.values()].map(({ drain }) => drain()));
   };
 }
 
@@ -73,7 +70,7 @@ function startSources({ template, functions, sqs, repeats }: TriggerContext) {
     );
   });
   return async () => {
-    await Promise.all(sources.map(source => source.stop()));
+    await Promise.all(sources.map(stop => stop()));
     client.destroy();
   };
 }

@@ -1,15 +1,12 @@
 import * as z from 'zod';
 import { functionNameIn } from '../assembly/identities.ts';
 import { type LiveResource, readProperties } from '../assembly/resources.ts';
-import { StartError } from '../errors.ts';
 
 /** An event source mapping of the template: a queue and the function that gets its messages. */
 export interface EventSourceMapping {
   readonly queueArn: string;
   readonly functionName: string;
   readonly batchSize: number;
-  /** Seconds that a batch may wait to fill up, counted from its first message. */
-  readonly batchingWindow: number;
   readonly reportsItemFailures: boolean;
   /** Batches that may be processed at once. */
   readonly concurrency: number;
@@ -34,15 +31,10 @@ export interface Scaling {
 /** Reads an event source mapping of the template. @throws {StartError} */
 export function eventSourceOf(resource: LiveResource): EventSourceMapping {
   const properties = readProperties(mappingSchema, resource);
-  if (properties.BatchSize > 10 && properties.MaximumBatchingWindowInSeconds < 1) {
-    const name = `${resource.stack}/${resource.logicalId}`;
-    throw new StartError(`${name}: a batch of over 10 messages needs a window of at least 1 s, on AWS too.`);
-  }
   return {
     queueArn: properties.EventSourceArn,
     functionName: functionNameIn(properties.FunctionName) ?? properties.FunctionName.replace(/:.*/, ''), // `name:alias`
     batchSize: properties.BatchSize,
-    batchingWindow: properties.MaximumBatchingWindowInSeconds,
     reportsItemFailures: properties.FunctionResponseTypes.length > 0,
     concurrency: concurrencyOf(properties),
   };
@@ -78,8 +70,8 @@ const mappingSchema = z.object({
   EventSourceArn: z.string().startsWith('arn:aws:sqs:', 'only SQS queues are event sources locally'),
   FunctionName: z.string(),
   Enabled: z.literal(true, 'a disabled event source is not supported locally').default(true),
-  BatchSize: z.number().int().min(1).max(10_000).default(10),
-  MaximumBatchingWindowInSeconds: z.number().int().min(0).max(300).default(0),
+  BatchSize: z.number().int().min(1).max(10, 'batches of over 10 messages are not supported locally').default(10),
+  MaximumBatchingWindowInSeconds: z.literal(0, 'batching windows are not supported locally').default(0),
   FunctionResponseTypes: z.array(z.literal('ReportBatchItemFailures')).default([]),
   ScalingConfig: z.object({ MaximumConcurrency: z.number().int().min(2) }).optional(),
   ProvisionedPollerConfig: z.object({ MaximumPollers: z.number().int().min(2) }).optional(),

@@ -4,19 +4,15 @@ import type { Invoke } from '../lambda/invocation.ts';
 import { queueEvent, succeeded } from './batch.ts';
 import { type EventSourceMapping, makeScaling } from './mapping.ts';
 
-/** A running event source. */
-export interface QueueSource {
-  /** Receives no more messages; resolves when the batches that are being processed have ended. */
-  stop(): Promise<void>;
-}
-
 /**
  * Polls a queue and invokes a function with batches of its messages: five at once at first, and more, up to `concurrency`,
  * while messages remain. Messages of a failed batch, and the failed ones of a partly failed batch, stay hidden until their
  * visibility timeout ends, as on AWS.
+ *
+ * @returns what stops it: it receives no more messages, and resolves when the batches that are being processed have ended.
  */
 export function startQueueSource(
-  { queueArn, batchSize, batchingWindow, reportsItemFailures, concurrency }: Omit<EventSourceMapping, 'functionName'>,
+  { queueArn, batchSize, reportsItemFailures, concurrency }: Omit<EventSourceMapping, 'functionName'>,
   {
     client,
     queueUrl,
@@ -32,42 +28,21 @@ export function startQueueSource(
     /** Milliseconds of a clock that the scaling goes by. @default - this machine's */
     readonly now?: () => number;
   },
-): QueueSource {
+): () => Promise<void> {
   const stopping = new AbortController();
   const processing = new Set<Promise<void>>();
   const scaling = makeScaling(concurrency, now);
 
-  const receive = async (most: number, seconds: number): Promise<readonly Message[]> => {
+  const receive = async (): Promise<readonly Message[]> => {
     const command = new ReceiveMessageCommand({
       QueueUrl: queueUrl,
-      MaxNumberOfMessages: Math.min(most, maxReceived),
-      WaitTimeSeconds: seconds,
+      MaxNumberOfMessages: batchSize,
+      WaitTimeSeconds: longestPoll,
       MessageSystemAttributeNames: ['All'],
       MessageAttributeNames: ['All'],
     });
     const { Messages: messages = [] } = await client.send(command, { abortSignal: stopping.signal });
     return messages;
-  };
-
-  /** Receives messages until the batch is full or its window has ended. Messages that were received are never dropped. */
-  const collect = async (): Promise<readonly Message[]> => {
-    const batch = [...(await receive(batchSize, longestPoll))];
-    const deadline = Date.now() + batchingWindow * 1000;
-    let size = 0;
-    let measured = 0;
-    while (batch.length > 0 && batch.length < batchSize && !stopping.signal.aborted) {
-      const left = deadline - Date.now();
-      if (left <= 0) break;
-      size += payloadSize(batch.slice(measured));
-      measured = batch.length;
-      if (size >= fullPayload) break;
-      const seconds = Math.min(Math.floor(left / 1000), longestPoll);
-      const more = await receive(batchSize - batch.length, seconds).catch(() => undefined);
-      if (!more) break;
-      if (more.length === 0 && seconds === 0) await wait(Math.min(left, shortPause));
-      batch.push(...more);
-    }
-    return batch;
   };
 
   /** Passes a batch on a second time, during the first invocation or after it. The result is ignored. */
@@ -81,13 +56,10 @@ export function startQueueSource(
     const [result] = await Promise.all([invoke(payload), repeats() ? repeat(payload) : undefined]);
     const ids = batch.map(({ MessageId = '' }) => MessageId);
     const done = new Set(succeeded(ids, result, reportsItemFailures));
-    const entries = batch
+    const Entries = batch
       .filter(({ MessageId = '' }) => done.has(MessageId))
       .map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-    for (let start = 0; start < entries.length; start += maxReceived) {
-      const Entries = entries.slice(start, start + maxReceived);
-      await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-    }
+    if (Entries.length > 0) await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
   };
 
   /** Resolves when a batch has ended, or when the limit has risen. */
@@ -104,7 +76,7 @@ export function startQueueSource(
         await capacityChange();
         continue;
       }
-      const batch = await collect().catch(async () => {
+      const batch = await receive().catch(async () => {
         if (!stopping.signal.aborted) await wait(pause);
         return [];
       });
@@ -118,30 +90,15 @@ export function startQueueSource(
   };
 
   const polling = poll();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await polling;
-      await Promise.all(processing);
-    },
+  return async function stop() {
+    stopping.abort();
+    await polling;
+    await Promise.all(processing);
   };
 }
 
-/** Messages that SQS hands out at once. */
-const maxReceived = 10;
-
 /** Seconds; the longest that SQS lets a receiver wait. */
 const longestPoll = 20;
-
-function payloadSize(messages: readonly Message[]): number {
-  return Buffer.byteLength(JSON.stringify(messages));
-}
-
-/** Bytes. Lambda accepts 6 MiB, and the next receipt may add up to ten messages. */
-const fullPayload = 4 * 1024 * 1024;
-
-/** Milliseconds between two receipts in the last second of a window: SQS waits for whole seconds only. */
-const shortPause = 50;
 
 /** The longest delay of a batch that is passed on a second time, in milliseconds. */
 const longestLag = 1_000;

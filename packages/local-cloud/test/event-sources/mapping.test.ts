@@ -9,18 +9,16 @@ const sourceOf = (properties: object) =>
   );
 
 describe('an event source of the template', () => {
-  it('may have batches of up to 10,000 with a window, and a maximum concurrency', () => {
+  it('may have batches of up to ten, and a maximum concurrency', () => {
     const properties = {
-      BatchSize: 10_000,
-      MaximumBatchingWindowInSeconds: 5,
+      BatchSize: 5,
       FunctionResponseTypes: ['ReportBatchItemFailures'],
       ScalingConfig: { MaximumConcurrency: 8 },
     };
     expect(sourceOf(properties)).toEqual({
       queueArn: EventSourceArn,
       functionName: 'Deliver',
-      batchSize: 10_000,
-      batchingWindow: 5,
+      batchSize: 5,
       reportsItemFailures: true,
       concurrency: 8,
     });
@@ -40,14 +38,13 @@ describe('an event source of the template', () => {
     expect(sourceOf({ ProvisionedPollerConfig })).toMatchObject({ concurrency: 50 });
   });
 
-  it('has batches of ten, no window and no maximum by default', () => {
-    expect(sourceOf({})).toMatchObject({ batchSize: 10, batchingWindow: 0, concurrency: Number.POSITIVE_INFINITY });
+  it('has batches of ten and no maximum by default', () => {
+    expect(sourceOf({})).toMatchObject({ batchSize: 10, concurrency: Number.POSITIVE_INFINITY });
   });
 
   it.each([
-    [{ BatchSize: 11 }, 'a batch of over 10 messages needs a window of at least 1 s'],
-    [{ BatchSize: 10_001, MaximumBatchingWindowInSeconds: 1 }, 'BatchSize'],
-    [{ MaximumBatchingWindowInSeconds: 301 }, 'MaximumBatchingWindowInSeconds'],
+    [{ BatchSize: 11 }, 'batches of over 10 messages are not supported locally'],
+    [{ MaximumBatchingWindowInSeconds: 1 }, 'batching windows are not supported locally'],
     [{ EventSourceArn: 'arn:aws:kinesis:x' }, 'only SQS queues are event sources locally'],
     [{ FilterCriteria: { Filters: [] } }, 'message filters are not supported locally'],
   ])('%j is refused', (properties, reason) => {

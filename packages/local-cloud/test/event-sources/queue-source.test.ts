@@ -3,7 +3,7 @@ import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand,
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { EventSourceMapping } from '../../src/event-sources/mapping.ts';
-import { type QueueSource, startQueueSource } from '../../src/event-sources/queue-source.ts';
+import { startQueueSource } from '../../src/event-sources/queue-source.ts';
 import type { InvocationOutcome } from '../../src/lambda/invocation.ts';
 import { type QueueService, startSqs } from '../../src/sqs/engine.ts';
 import { settingsOf } from '../sdk-client.ts';
@@ -12,25 +12,20 @@ vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // visibility timeou
 
 let sqs: QueueService;
 let client: SQSClient;
-let source: QueueSource | undefined;
+let stop: (() => Promise<void>) | undefined;
 let queues = 0;
 
 beforeAll(async () => {
   sqs = await startSqs();
   client = new SQSClient(settingsOf(sqs.endpoint));
 });
-afterEach(() => source?.stop());
+afterEach(() => stop?.());
 afterAll(async () => {
   client.destroy();
   await sqs.stop();
 });
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
-
-const send = async (QueueUrl: string, bodies: readonly string[]): Promise<void> => {
-  const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
-  await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
-};
 
 /** A queue with those messages, polled by a source whose function is `handle`. */
 const poll = async (
@@ -44,7 +39,10 @@ const poll = async (
   const name = `queue-${queues}`;
   const queueUrl = sqs.urlOf(name);
   sqs.ensureQueue({ name, attributes: { VisibilityTimeout: visibilityTimeout } });
-  if (bodies.length > 0) await send(queueUrl, bodies);
+  if (bodies.length > 0) {
+    const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+    await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+  }
   const invoke = async (payload: string): Promise<InvocationOutcome> => {
     try {
       return { outcome: 'returned', payload: JSON.stringify(await handle(JSON.parse(payload))) ?? 'null' };
@@ -52,11 +50,10 @@ const poll = async (
       return { outcome: 'failed', error: { errorType: 'Error', errorMessage: '' } };
     }
   };
-  source = startQueueSource(
+  stop = startQueueSource(
     {
       queueArn: `arn:aws:sqs:us-east-1:000000000000:${name}`,
       batchSize: 10,
-      batchingWindow: 0,
       reportsItemFailures: true,
       concurrency: 5,
       ...changes,
@@ -128,21 +125,6 @@ it('deletes what succeeded; what failed is received again after its visibility t
   expect(seen.sort()).toEqual(['bad 1', 'bad 2', 'good 1', 'good too 1']);
 });
 
-it('keeps the whole batch when the function fails or its answer is malformed', async () => {
-  const answers = [
-    async () => Promise.reject(new Error('crashed')),
-    async () => ({ batchItemFailures: [{ itemIdentifier: '' }] }),
-    async () => ({ batchItemFailures: [] }),
-  ];
-  const sizes: number[] = [];
-  const queueUrl = await poll(['a', 'b'], event => {
-    sizes.push(event.Records.length);
-    return (answers.shift() ?? (async () => undefined))();
-  });
-  await until(async () => expect(await remaining(queueUrl)).toBe(0));
-  expect(sizes).toEqual([2, 2, 2]);
-});
-
 it('respects batch size and maximum concurrency', async () => {
   let running = 0;
   let most = 0;
@@ -187,24 +169,6 @@ it('begins with five batches at once and adds others while messages remain', asy
   await until(async () => expect(await remaining(queueUrl)).toBe(0));
 });
 
-it('forms a batch of over ten from several receipts, and passes it on when its window of a second ends', async () => {
-  const batches: string[][] = [];
-  const handle = async ({ Records }: SQSEvent) => void batches.push(Records.map(({ body }) => body));
-  const queueUrl = await poll(numbers(10), handle, { batchSize: 100, batchingWindow: 1 }, '30');
-  await send(queueUrl, numbers(5));
-  await until(() => expect(batches.flat()).toHaveLength(15));
-  expect(batches.map(({ length }) => length)).toEqual([15]);
-  await until(async () => expect(await remaining(queueUrl)).toBe(0));
-});
-
-it('passes a full batch on at once, and never more than its size', async () => {
-  const sizes: number[] = [];
-  const handle = async ({ Records }: SQSEvent) => void sizes.push(Records.length);
-  const queueUrl = await poll(numbers(10), handle, { batchSize: 12, batchingWindow: 300 }, '30');
-  await send(queueUrl, numbers(2));
-  await until(() => expect(sizes).toEqual([12])); // long before the window ends
-});
-
 it('stops at once when idle, otherwise after the current batches', async () => {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   let hasBegun = false;
@@ -214,7 +178,7 @@ it('stops at once when idle, otherwise after the current batches', async () => {
   });
   await until(() => expect(hasBegun).toBe(true));
   let hasStopped = false;
-  const stopped = source?.stop().then(() => {
+  const stopped = stop?.().then(() => {
     hasStopped = true;
   });
   await wait(20);
