@@ -22,8 +22,7 @@ export interface Environment {
 export type Resolve = (node: unknown, stack: Stack) => unknown;
 
 /**
- * Makes the resolver of the intrinsic functions that the CDK puts into templates, across stacks
- * (`Fn::ImportValue` and `Fn::GetStackOutput`).
+ * Makes the resolver of the intrinsic functions that the CDK puts into templates, across stacks (`Fn::ImportValue`).
  *
  * Resolving throws a {@link StartError} that names the stack for an intrinsic it does not know and for references to nothing.
  */
@@ -87,16 +86,6 @@ export function makeResolver(stacks: readonly Stack[], environment: Environment)
     throw new StartError(`No stack exports "${String(exportName)}".`);
   };
 
-  const stackOutput = (argument: unknown, stack: Stack): unknown => {
-    const { StackName, OutputName } = resolve(argument, stack) as Record<string, unknown>;
-    const owner = stacks.find(({ name }) => name === StackName);
-    const output = owner?.template.Outputs[String(OutputName)];
-    if (owner && output) return resolve(output.Value, owner);
-    throw new StartError(
-      `${stack.name} refers to output ${String(OutputName)} of ${String(StackName)}, which is not there.`,
-    );
-  };
-
   const intrinsics: Record<string, (argument: unknown, stack: Stack) => unknown> = {
     Ref: (argument, stack) => reference(stack, String(argument)),
     'Fn::GetAtt': (argument, stack) => {
@@ -117,7 +106,6 @@ export function makeResolver(stacks: readonly Stack[], environment: Environment)
     },
     'Fn::Sub': substitute,
     'Fn::ImportValue': (argument, stack) => importValue(resolve(argument, stack)),
-    'Fn::GetStackOutput': stackOutput,
   };
 
   const resolve: Resolve = (node, stack) => {

@@ -97,10 +97,6 @@ describe('functions', () => {
     ],
     [{ 'Fn::Sub': [`${slot('a')}/${slot('Size')}`, { a: { Ref: 'AWS::AccountId' } }] }, '000000000000/3'],
     [{ 'Fn::ImportValue': 'App-Data:TableArn' }, 'arn:aws:dynamodb:us-east-1:000000000000:table/App-Data-Clients'],
-    [
-      { 'Fn::GetStackOutput': { StackName: 'App-Data', OutputName: 'TableArn' } },
-      'arn:aws:dynamodb:us-east-1:000000000000:table/App-Data-Clients',
-    ],
     [{ a: { Ref: 'AWS::NoValue' }, b: [{ Ref: 'AWS::NoValue' }, 1] }, { b: [1] }],
     [{ Plain: ['x', null, 3, { nested: true }] }, { Plain: ['x', null, 3, { nested: true }] }],
   ])('%j', (node, expected) => {
@@ -113,7 +109,6 @@ describe('what cannot be resolved is named', () => {
     [{ 'Fn::FindInMap': ['a', 'b', 'c'] }, /App-Auth uses Fn::FindInMap/],
     [{ Ref: 'Nothing' }, /App-Auth refers to "Nothing"/],
     [{ 'Fn::ImportValue': 'nobody' }, /No stack exports "nobody"/],
-    [{ 'Fn::GetStackOutput': { StackName: 'Gone', OutputName: 'X' } }, /output X of Gone/],
     [{ 'Fn::Join': ['-', 'not a list'] }, /Fn::Join needs a list/],
   ])('%j', (node, message) => {
     expect(() => resolve(node, auth)).toThrow(StartError);
