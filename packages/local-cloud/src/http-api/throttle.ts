@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
-import { StartError } from '../errors.ts';
 
 /** Returns whether a request may pass now. A request that passes is counted. */
 export type Throttle = () => boolean;
@@ -30,48 +29,24 @@ export function makeThrottle({ rate, burst }: ThrottleSettings, now: () => numbe
  * (`Custom::RouteThrottle`); or else the stage's default, which holds for each route by itself.
  *
  * @param resources - in the order of their deployment
- * @throws {StartError} for settings that AWS refuses, because the route does not exist when they are made.
  */
 export function readThrottles(
   resources: readonly LiveResource[],
 ): (apiId: string, routeKey: string) => ThrottleSettings {
-  const stages = ofType(resources, 'AWS::ApiGatewayV2::Stage').map(resource => ({
-    resource,
-    ...readProperties(stageSchema, resource),
-  }));
-  const updates = ofType(resources, 'Custom::RouteThrottle').map(resource => ({
-    resource,
-    ...readProperties(updateSchema, resource).Create.parameters,
-  }));
-  const own = new Map<string, ThrottleSettings>();
-  for (const { resource, ApiId, RouteSettings } of [...stages, ...updates]) {
-    for (const [routeKey, settings] of Object.entries(RouteSettings)) {
-      requireRoute(resources, resource, ApiId, routeKey);
-      own.set(`${ApiId} ${routeKey}`, settings);
-    }
-  }
+  const stages = ofType(resources, 'AWS::ApiGatewayV2::Stage').map(resource => readProperties(stageSchema, resource));
+  const updates = ofType(resources, 'Custom::RouteThrottle').map(
+    resource => readProperties(updateSchema, resource).Create.parameters,
+  );
+  const own = new Map(
+    [...stages, ...updates].flatMap(({ ApiId, RouteSettings }) =>
+      Object.entries(RouteSettings).map(([routeKey, settings]) => [`${ApiId} ${routeKey}`, settings] as const),
+    ),
+  );
 
   return function throttleSettings(apiId, routeKey) {
     const stage = stages.find(({ ApiId }) => ApiId === apiId);
     return own.get(`${apiId} ${routeKey}`) ?? stage?.DefaultRouteSettings ?? accountLimits;
   };
-}
-
-/** @throws {StartError} when the route is not there yet, once the stack of the settings is deployed. */
-function requireRoute(
-  resources: readonly LiveResource[],
-  { stack, logicalId }: LiveResource,
-  apiId: string,
-  routeKey: string,
-): void {
-  const deployed = resources.slice(0, resources.findLastIndex(resource => resource.stack === stack) + 1);
-  const isThere = ofType(deployed, 'AWS::ApiGatewayV2::Route').some(
-    ({ properties: { ApiId, RouteKey } }) => ApiId === apiId && RouteKey === routeKey,
-  );
-  if (isThere) return;
-  throw new StartError(
-    `${stack}/${logicalId}: there is no route "${routeKey}" yet, and AWS refuses its RouteSettings.`,
-  );
 }
 
 /** API Gateway's own limits, where nothing else is set. */
