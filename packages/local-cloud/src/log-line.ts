@@ -43,22 +43,12 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** Fields of every structured line that are of no use in a terminal. */
-const routine = new Set([
-  'level',
-  'message',
-  'timestamp',
-  'service',
-  'cold_start',
-  'function_arn',
-  'function_memory_size',
-  'function_name',
-  'function_request_id',
-  'requestId',
-  'sampling_rate',
-  'xray_trace_id',
-  'stack',
-  'error',
-]);
+const routine = new Set(
+  (
+    'level message timestamp service cold_start function_arn function_memory_size function_name function_request_id requestId ' +
+    'sampling_rate xray_trace_id stack error'
+  ).split(' '),
+);
 
 /** `key=value`; values with blanks are quoted. */
 function pair([key, value]: readonly [string, unknown]): string {

@@ -1,23 +1,12 @@
 import type { DataDirectory } from './directories.ts';
 import { startDynamoDb } from './dynamodb.ts';
-import type { Emulator, Interceptor } from './emulator.ts';
-import { type KeyService, startKms } from './kms/service.ts';
+import type { Interceptor } from './emulator.ts';
+import { startKms } from './kms/service.ts';
 import { masterKey } from './kms/wrapping.ts';
-import { type LogService, startLogs } from './logs.ts';
+import { startLogs } from './logs.ts';
 import { allOrNone } from './loopback-server.ts';
-import { type QueueService, startSqs } from './sqs/engine.ts';
+import { startSqs } from './sqs/engine.ts';
 import type { RecordUsage } from './usage.ts';
-
-/** The emulators of AWS services. */
-export interface Services {
-  readonly dynamoDb: Emulator;
-  readonly sqs: QueueService;
-  readonly kms: KeyService;
-  readonly logs: LogService;
-  /** The endpoints that functions are given, by the names that the SDK's variables have for them. */
-  readonly endpoints: Readonly<Record<'DYNAMODB' | 'SQS' | 'SNS' | 'KMS', string>>;
-  stop(): Promise<void>;
-}
 
 /** The place where services listen whose clients are outside the run. The others take any free port. */
 export interface ServicePorts {
@@ -42,8 +31,8 @@ export interface ServiceOptions {
   readonly recordUsage?: RecordUsage | undefined;
 }
 
-/** Starts all services. @throws {StartError} when a port cannot be had */
-export async function startServices(options: ServiceOptions): Promise<Services> {
+/** Starts the emulators of all services. @throws {StartError} when a port cannot be had */
+export async function startServices(options: ServiceOptions) {
   const { interceptors, data, ports, isFair, onPublish, recordUsage } = options;
   const [dynamoDb, sqs, kms, logs] = await allOrNone([
     startDynamoDb({ interceptors, port: ports.dynamoDb, recordUsage, directory: data?.tables }),
@@ -56,7 +45,11 @@ export async function startServices(options: ServiceOptions): Promise<Services> 
     sqs,
     kms,
     logs,
+    /** The endpoints that functions are given, by the names that the SDK's variables have for them. */
     endpoints: { DYNAMODB: dynamoDb.endpoint, SQS: sqs.endpoint, SNS: sqs.endpoint, KMS: kms.endpoint },
     stop: async () => void (await Promise.all([dynamoDb.stop(), sqs.stop(), kms.stop(), logs.stop()])),
   };
 }
+
+/** The emulators of AWS services. */
+export type Services = Awaited<ReturnType<typeof startServices>>;

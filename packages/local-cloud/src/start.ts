@@ -125,7 +125,7 @@ async function deploy<Extra extends object>(
 ): Promise<RunOutputs & Extra> {
   const { terminal } = request;
   const apis = new Map([...servers].map(([output, { port }]) => [output, port]));
-  const template = resolveTemplate(assembly, { apis, queueUrl: services.sqs.urlOf });
+  const template = resolveTemplate(assembly, apis, services.sqs.urlOf);
   iam.enforce(functionPolicies(template.resources, template.assets));
   await provisionState(template, services);
   const others = beside && functionsBeside(beside, assembly, template.environment);
@@ -146,18 +146,18 @@ async function deploy<Extra extends object>(
   request.signal?.throwIfAborted();
 
   const repeats = () => faults?.happens('repeatedBatches') ?? false;
-  const { sqs } = services;
-  const writeLog = services.logs.put;
-  const triggers = startTriggers({
+  const { sqs, logs } = services;
+  const apiServers = [...servers.values()];
+  const stopTriggers = startTriggers({
     template,
     functions,
     sqs,
-    servers: [...servers.values()],
+    servers: apiServers,
     terminal,
-    writeLog,
+    writeLog: logs.put,
     repeats,
   });
-  cleanup.push(() => Promise.race([triggers.stop(), wait(grace)]));
+  cleanup.push(() => Promise.race([stopTriggers(), wait(grace)]));
   return outputs;
 }
 

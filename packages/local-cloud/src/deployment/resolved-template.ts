@@ -19,20 +19,18 @@ export interface ResolvedTemplate {
   attributeOf(resource: LiveResource, attribute: string): string;
 }
 
-/** The place where the APIs and queues listen. */
-export interface Addresses {
-  /** The port of each HTTP API, by the name of the output that is its endpoint. */
-  readonly apis: ReadonlyMap<string, number>;
-  /** URL of the queue with that name. */
-  readonly queueUrl: (name: string) => string;
-}
-
 /**
  * Resolves the templates of an assembly.
  *
+ * @param apis - the port of each HTTP API, by the name of the output that is its endpoint
+ * @param queueUrl - returns the URL of the queue with that name
  * @throws {StartError} for what the local cloud does not support.
  */
-export function resolveTemplate(assembly: Assembly, { apis, queueUrl }: Addresses): ResolvedTemplate {
+export function resolveTemplate(
+  assembly: Assembly,
+  apis: ReadonlyMap<string, number>,
+  queueUrl: (name: string) => string,
+): ResolvedTemplate {
   const apiPorts = assignPorts(assembly, apis);
   const apiEndpoint = (id: string) => `http://127.0.0.1:${apiPorts.get(id)}`;
   const environment = makeEnvironment({ queueUrl, apiEndpoint });
@@ -51,7 +49,7 @@ export function resolveTemplate(assembly: Assembly, { apis, queueUrl }: Addresse
 }
 
 /** Resolves the outputs with ids instead of addresses first, which shows which API is which. */
-function assignPorts(assembly: Assembly, apis: Addresses['apis']): ReadonlyMap<string, number> {
+function assignPorts(assembly: Assembly, apis: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const symbolic = makeEnvironment({ queueUrl: name => name, apiEndpoint: id => `api:${id}` });
   const resolve = makeResolver(assembly.stacks, symbolic);
   const outputs = stackOutputs(assembly.stacks, resolve);

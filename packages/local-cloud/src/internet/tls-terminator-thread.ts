@@ -1,15 +1,13 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { LoopbackServer } from '../loopback-server.ts';
 import type { HostMapSource } from './host-map.ts';
 import type { OnUnreachable } from './tls-terminator.ts';
 
 /** A TLS terminator in a thread of its own. */
-export interface TerminatorThread {
-  /** Its port on 127.0.0.1. */
-  readonly port: number;
+interface TerminatorThread extends LoopbackServer {
   /** PEM of the authority that issues the certificates of all mapped hosts. */
   readonly authorityCertificate: string;
-  stop(): Promise<void>;
 }
 
 /** The messages of the thread. */

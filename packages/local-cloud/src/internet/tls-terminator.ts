@@ -2,24 +2,19 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { codeOf } from '../errors.ts';
+import type { LoopbackServer } from '../loopback-server.ts';
 import type { CertificateAuthority } from './certificate-authority.ts';
 import type { HostMap } from './host-map.ts';
-
-/** The TLS side of every mapped host, on one port of 127.0.0.1. */
-export interface TlsTerminator {
-  readonly port: number;
-  stop(): Promise<void>;
-}
 
 /** Called when nothing listens behind a mapped name: once, until something does. */
 export type OnUnreachable = (name: string, port: number) => void;
 
-/** Starts the terminator on a free port. The SNI of a connection tells its host (RFC 6066 section 3). */
+/** Starts the TLS side of every mapped host, on one free port of 127.0.0.1. The SNI of a connection tells its host (RFC 6066 section 3). */
 export async function startTlsTerminator(
   hosts: HostMap,
   authority: CertificateAuthority,
   onUnreachable: OnUnreachable,
-): Promise<TlsTerminator> {
+): Promise<LoopbackServer> {
   const unknown = await authority.contextFor(unmapped);
   const open = new Set<Socket>();
   const absent = new Map<string, number>();

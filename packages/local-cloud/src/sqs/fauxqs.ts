@@ -74,12 +74,9 @@ type TopicStore = Stores['snsStore'];
 type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>;
 
 async function importInternals(): Promise<Internals> {
-  const { SqsStore } = await importFile('./sqs/sqsStore.js');
-  const { SnsStore } = await importFile('./sns/snsStore.js');
-  const { S3Store } = await importFile('./s3/s3Store.js');
-  const { PersistenceManager } = await importFile('./persistence.js');
-  const { INVALID_MESSAGE_BODY_CHAR } = await importFile('./sqs/sqsTypes.js');
-  return { SqsStore, SnsStore, S3Store, PersistenceManager, INVALID_MESSAGE_BODY_CHAR };
+  const files = ['sqs/sqsStore', 'sns/snsStore', 's3/s3Store', 'persistence', 'sqs/sqsTypes'];
+  const entry = import.meta.resolve('fauxqs');
+  return Object.assign({}, ...(await Promise.all(files.map(file => import(new URL(`./${file}.js`, entry).href)))));
 }
 
 interface Internals {
@@ -90,14 +87,10 @@ interface Internals {
   readonly INVALID_MESSAGE_BODY_CHAR: RegExp;
 }
 
-/** Imports a file beside the package's entry. */
-function importFile(file: string) {
-  return import(new URL(file, import.meta.resolve('fauxqs')).href);
-}
-
 /**
  * Accepts characters beyond U+FFFF in bodies, as SQS does. The engine's expression has no flag `u`, so that it refuses both halves of
- * their surrogate pairs. All that sends messages holds this one object.
+ * their surrogate pairs. It looks at a body before any queue sees it, so that there is no other place to step in; and all that sends
+ * messages holds this one object.
  */
 function acceptWideCharacters(invalid: RegExp): void {
   const refused = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
