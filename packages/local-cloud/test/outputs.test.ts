@@ -3,43 +3,19 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Stack } from '../src/assembly/assembly.ts';
-import { claimOutputs, requiredOutput, runOutputs, stackOutputs, writeOutputs } from '../src/outputs.ts';
+import { claimOutputs, writeOutputs } from '../src/outputs.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 const directory = temporaryDirectory();
 
-const endpoints = { DYNAMODB: 'd', SQS: 'q', SNS: 'n', KMS: 'k' };
-const services = { endpoints, logs: { endpoint: 'w' } };
-const given = { ApiUrl: 'a', Table: 't' };
-const outputs = runOutputs(given, services, { SiteUrl: 's' });
-
-it('contain all that a program needs', () => {
-  expect(outputs).toEqual({
-    ...given,
-    DynamoDbEndpoint: 'd',
-    SqsEndpoint: 'q',
-    SnsEndpoint: 'n',
-    KmsEndpoint: 'k',
-    LogsEndpoint: 'w',
-    Region: 'us-east-1',
-    SiteUrl: 's',
-  });
-  expect(requiredOutput(outputs, 'ApiUrl')).toBe('a');
-  expect(() => requiredOutput(outputs, 'OtherUrl')).toThrow('no output "OtherUrl"');
-});
-
-it("are the stacks' own, without the exports that only link stacks", () => {
-  const stack: Stack = {
-    name: 'App',
-    template: {
-      Parameters: {},
-      Resources: {},
-      Outputs: { ApiUrl: { Value: { Ref: 'x' } }, ExportsOutputRefX: { Value: 'y', Export: { Name: 'App:x' } } },
-    },
-  };
-  expect(stackOutputs([stack], () => 'resolved')).toEqual({ ApiUrl: 'resolved' });
-});
+const outputs = {
+  DynamoDbEndpoint: 'd',
+  SqsEndpoint: 'q',
+  SnsEndpoint: 'n',
+  KmsEndpoint: 'k',
+  LogsEndpoint: 'w',
+  Region: 'us-east-1',
+};
 
 describe('the outputs file', () => {
   const file = join(directory, 'below', 'outputs.json');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
@@ -48,39 +48,33 @@ const start = async (changes: Partial<LocalCloudRequest> = {}): Promise<LocalClo
   return cloud;
 };
 
-const isFree = async (port: number): Promise<boolean> => {
+const listening = async (port: number): Promise<Server> => {
   const server = createServer().listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    server.close();
-  }
+  await once(server, 'listening');
+  return server;
 };
 
-/** Returns where all parts of a run listen: on ports that follow each other. */
-const portsFrom = (port: number) => ({
-  apis: { AuthUrl: port, BaseUrl: port + 1 },
+/** Returns a free port for each part of a run that may be given one, below those that the system hands out. */
+const freePorts = async (): Promise<number[]> => {
+  const first = 20_000 + 5 * Math.floor(Math.random() * 2_000);
+  const ports = [0, 1, 2, 3, 4].map(offset => first + offset);
+  const servers = await Promise.allSettled(ports.map(listening));
+  for (const server of servers) if (server.status === 'fulfilled') server.value.close();
+  return servers.every(({ status }) => status === 'fulfilled') ? ports : freePorts();
+};
+
+const onPorts = ([auth = 0, base = 0, site = 0, sqs = 0, dynamoDb = 0]: readonly number[]) => ({
+  apis: { AuthUrl: auth, BaseUrl: base },
   sites: [
     {
       name: 'site.example.com',
       output: 'SiteUrl',
-      port: port + 2,
+      port: site,
       handle: (_: unknown, response: ServerResponse) => void response.end('here'),
     },
   ],
-  ports: { sqs: port + 3, dynamoDb: port + 4 },
+  ports: { sqs, dynamoDb },
 });
-
-/** Returns the first of five free ports in a row, below those that the system hands out. */
-const freeBlock = async (): Promise<number> => {
-  for (let first = 20_000 + 6 * Math.floor(Math.random() * 1_500); ; first += 6) {
-    const free = await Promise.all([0, 1, 2, 3, 4].map(offset => isFree(first + offset)));
-    if (free.every(Boolean)) return first;
-  }
-};
 
 const get = async (url: string) => {
   const response = await fetch(url);
@@ -95,11 +89,19 @@ afterEach(async () => {
 describe('a run', () => {
   it('runs the template: trigger, APIs and queue', async () => {
     const { outputs } = await start();
-    expect(outputs).toMatchObject({
-      AuthUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      BaseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    const address = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(outputs).toEqual({
+      AuthUrl: address,
+      BaseUrl: address,
       ClientsTable: 'App-local-Data-Clients',
-    });
+      EventsQueueUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/000000000000\/App-local-Auth-Events$/),
+      DynamoDbEndpoint: address,
+      SqsEndpoint: address,
+      SnsEndpoint: address,
+      KmsEndpoint: address,
+      LogsEndpoint: address,
+      Region: 'us-east-1',
+    }); // and no exports, which only link stacks
     expect(JSON.parse(readFileSync(outputsFile, 'utf8'))).toEqual(outputs);
     await vi.waitFor(() =>
       expect(written.some(line => line.includes('auth/token') && line.includes('triggered'))).toBe(true),
@@ -114,26 +116,25 @@ describe('a run', () => {
   });
 
   it('has its parts on the ports that it is given', async () => {
-    const port = await freeBlock();
-    const { outputs } = await start(portsFrom(port));
+    const ports = await freePorts();
+    const { outputs } = await start(onPorts(ports));
     const { AuthUrl, BaseUrl, SiteUrl, SqsEndpoint, DynamoDbEndpoint } = outputs;
     expect([AuthUrl, BaseUrl, SiteUrl, SqsEndpoint, DynamoDbEndpoint]).toEqual(
-      [0, 1, 2, 3, 4].map(offset => `http://127.0.0.1:${port + offset}`),
+      ports.map(port => `http://127.0.0.1:${port}`),
     );
-    expect(outputs.EventsQueueUrl).toMatch(`http://127.0.0.1:${port + 3}/`);
+    expect(outputs.EventsQueueUrl).toMatch(`${SqsEndpoint}/`);
     expect(await (await fetch(String(SiteUrl))).text()).toBe('here');
   });
 
-  it.each([1, 2, 3, 4])('needs all its ports: the one at +%d is in use', async offset => {
-    const port = await freeBlock();
-    const other = createServer().listen(port + offset, '127.0.0.1');
-    await once(other, 'listening');
-    await expect(start(portsFrom(port))).rejects.toThrow(
-      expect.objectContaining({ message: `Port ${port + offset} is in use`, problem: 'port-in-use' }),
+  it.each([1, 2, 3, 4])('needs all its ports: number %d is in use', async part => {
+    const ports = await freePorts();
+    const other = await listening(ports[part] ?? 0);
+    await expect(start(onPorts(ports))).rejects.toThrow(
+      expect.objectContaining({ message: `Port ${ports[part]} is in use`, problem: 'port-in-use' }),
     );
     other.close();
-    const { outputs } = await start(portsFrom(port)); // nothing of the first try is left
-    expect(outputs.AuthUrl).toBe(`http://127.0.0.1:${port}`);
+    const { outputs } = await start(onPorts(ports)); // nothing of the first try is left
+    expect(outputs.AuthUrl).toBe(`http://127.0.0.1:${ports[0]}`);
   });
 
   it('reports a malformed faults file at once, and when it is good again', async () => {
@@ -178,12 +179,6 @@ describe('a run', () => {
     expect(await inTables(outputs.DynamoDbEndpoint, command)).toMatchObject({ Item: { clientId: { S: 'demo' } } });
   });
 
-  it('needs no outputs file', async () => {
-    const { outputs } = await start({ outputsFile: undefined });
-    expect(existsSync(outputsFile)).toBe(false);
-    expect(await get(`${outputs.BaseUrl}/anything`)).toMatchObject([200, {}]);
-  });
-
   it('has every second invocation served by another release beside it, and counts them', async () => {
     const besideDirectory = join(root, 'other.out');
     writeOther(besideDirectory);
@@ -210,12 +205,6 @@ describe('a run', () => {
     expect(existsSync(outputsFile)).toBe(false);
   });
 
-  it('keeps its outputs file: a second run overwrote it', async () => {
-    const { outputs } = await start();
-    await expect(start()).rejects.toThrow(`${outputsFile} belongs to a run that is up at ${outputs.AuthUrl}`);
-    expect(JSON.parse(readFileSync(outputsFile, 'utf8'))).toEqual(outputs);
-  });
-
   it('that cannot start stops all that it had started, and names the reason', async () => {
     const running = await start();
     const port = Number(new URL(String(running.outputs.AuthUrl)).port);
@@ -228,6 +217,9 @@ describe('a run', () => {
     writeApp();
     await expect(start({ ...own, apis: { AuthUrl: 0 } })).rejects.toThrow(
       'The HTTP API App-local-Data/BaseApi has no port: name the output that is its endpoint.',
+    );
+    await expect(start({ ...own, apis: { AuthUrl: 0, BaseUrl: 0, OtherUrl: 0 } })).rejects.toThrow(
+      'The stacks have no output "OtherUrl", which the local run needs.',
     );
     await expect(start({ ...own, hostsFile: join(root, 'missing.json') })).rejects.toThrow(
       'missing.json cannot be used',

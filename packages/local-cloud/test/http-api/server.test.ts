@@ -31,6 +31,8 @@ const raw = async (request: string): Promise<string> => {
   return text(socket);
 };
 
+const get = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.port}${path}`, init);
+
 const open = () => {
   const target = { invoke: echo, timeoutMilliseconds: 50, throttle: () => !isThrottled };
   server.open(
@@ -48,7 +50,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 it('answers 503 before it is opened', async () => {
-  const response = await fetch(`http://127.0.0.1:${server.port}/x`);
+  const response = await get('/x');
   expect([response.status, await response.text()]).toEqual([503, '{"message":"Service Unavailable"}']);
   open();
 });
@@ -59,38 +61,32 @@ describe("the gateway's own answers", () => {
     ['/slow', 503, 'Service Unavailable'],
     ['/split', 500, 'Internal Server Error'],
   ])('%s', async (path, status, message) => {
-    const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
+    const response = await get(path);
     expect([response.status, await response.json()]).toEqual([status, { message }]);
     expect(response.headers.get('content-type')).toBe('application/json');
   });
 
   it('429 when the route is throttled', async () => {
     isThrottled = true;
-    const response = await fetch(`http://127.0.0.1:${server.port}/x`);
+    const response = await get('/x');
     isThrottled = false;
     expect([response.status, await response.json()]).toEqual([429, { message: 'Too Many Requests' }]);
   });
 
   it('413 for more than 10 MiB, with and without a length; not for exactly as much', async () => {
-    const url = `http://127.0.0.1:${server.port}/x`;
     const bytes = new Uint8Array(10 * 1024 * 1024 + 1);
-    const tooLarge = { message: 'Request Entity Too Large' };
-    const declared = await fetch(url, { method: 'POST', body: bytes });
-    expect([declared.status, await declared.json()]).toEqual([413, tooLarge]);
-    const streamed = await fetch(url, {
-      method: 'POST',
-      body: new Blob([bytes]).stream(),
-      duplex: 'half',
-    } as RequestInit);
-    expect([streamed.status, await streamed.json()]).toEqual([413, tooLarge]);
-    expect((await fetch(url, { method: 'POST', body: bytes.subarray(1) })).status).toBe(200);
+    const post = (body: Uint8Array | ReadableStream) =>
+      get('/x', { method: 'POST', body, duplex: 'half' } as RequestInit);
+    for (const body of [bytes, new Blob([bytes]).stream()]) {
+      const response = await post(body);
+      expect([response.status, await response.json()]).toEqual([413, { message: 'Request Entity Too Large' }]);
+    }
+    expect((await post(bytes.subarray(1))).status).toBe(200);
   });
 
   it('431 for more than 10,240 bytes of request line and headers', async () => {
-    const get = (length: number) =>
-      fetch(`http://127.0.0.1:${server.port}/x`, { headers: { 'x-long': 'a'.repeat(length) } });
-    expect((await get(9_000)).status).toBe(200);
-    expect((await get(10_241)).status).toBe(431);
+    const statusFor = async (length: number) => (await get('/x', { headers: { 'x-long': 'a'.repeat(length) } })).status;
+    expect([await statusFor(9_000), await statusFor(10_241)]).toEqual([200, 431]);
   });
 
   it.each([['GET x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'], ['nonsense\r\n\r\n']])(
@@ -127,27 +123,25 @@ describe('request targets', () => {
 });
 
 it('responses are reported, without the query string', async () => {
-  await fetch(`http://127.0.0.1:${server.port}/told?secret=1`, { method: 'DELETE' });
+  await get('/told?secret=1', { method: 'DELETE' });
   expect(answered.at(-1)).toMatchObject({ request: { method: 'DELETE', path: '/told' }, response: { status: 200 } });
 });
 
 describe('the id of a request', () => {
   it('is in every answer, in the form of API Gateway, and in no two', async () => {
     const paths = ['/x', '/nothing', '/split', '/', '/slow'];
-    const ids = await Promise.all(
-      paths.map(async path => (await fetch(`http://127.0.0.1:${server.port}${path}`)).headers.get('apigw-requestid')),
-    );
+    const ids = await Promise.all(paths.map(async path => (await get(path)).headers.get('apigw-requestid')));
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{15}=$/);
     expect(new Set(ids).size).toBe(paths.length);
   });
 
   it('is the one that the function is given', async () => {
-    const { headers } = await fetch(`http://127.0.0.1:${server.port}/x`);
+    const { headers } = await get('/x');
     expect(headers.get('apigw-requestid')).toBe(answered.at(-1)?.request.requestId);
   });
 
   it('is no other that the function answers', async () => {
-    const { headers } = await fetch(`http://127.0.0.1:${server.port}/own`);
+    const { headers } = await get('/own');
     expect(headers.get('apigw-requestid')).toMatch(/^[A-Za-z0-9_-]{15}=$/);
   });
 });
