@@ -25,19 +25,12 @@ export async function withUnits<Answer extends { readonly body: object }>(
   call: CallOperation,
   perform: () => Promise<Answer>,
 ): Promise<Answer & { readonly units: Units }> {
-  const tables = new Map<string, Promise<TableDesign>>();
-  const designOf = (table: string) => {
-    const known = tables.get(table) ?? describe(table, call);
-    tables.set(table, known);
-    return known;
-  };
-  const written = await writtenKeys(operation, input, designOf);
+  const written = await writtenKeys(operation, input, call);
   const readAll = () => Promise.all(written.map(({ table, key }) => readItem(table, key, call)));
   const before = await readAll();
   const answer = await perform();
   const after = await readAll();
-  let write = 0;
-  for (const [at, { table }] of written.entries()) write += writeUnits(before[at], after[at], await designOf(table));
+  const write = written.reduce((sum, { design }, at) => sum + writeUnits(before[at], after[at], design), 0);
   return { ...answer, units: { write, read: await readUnits(operation, input, answer.body as Body, call) } };
 }
 
@@ -124,22 +117,24 @@ interface Described {
 }
 
 /** Returns the items that an operation may write. @throws for a write that is not counted here */
-async function writtenKeys(
-  operation: string,
-  input: Body,
-  designOf: (table: string) => Promise<TableDesign>,
-): Promise<{ table: string; key: Attributes }[]> {
+async function writtenKeys(operation: string, input: Body, call: CallOperation): Promise<readonly WrittenKey[]> {
   const keyIn = async (table: string, item: Attributes) => {
-    const { key } = await designOf(table);
-    return { table, key: Object.fromEntries(key.map(name => [name, item[name] ?? {}])) };
+    const design = await describe(table, call);
+    return { table, design, key: Object.fromEntries(design.key.map(name => [name, item[name] ?? {}])) };
   };
   const table = String(input.TableName);
   if (operation === 'PutItem') return [await keyIn(table, input.Item as Attributes)];
-  if (operation === 'UpdateItem' || operation === 'DeleteItem') return [{ table, key: input.Key as Attributes }];
+  if (operation === 'UpdateItem' || operation === 'DeleteItem') return [await keyIn(table, input.Key as Attributes)];
   if (operation === 'BatchExecuteStatement')
     return Promise.all(insertsOf(input).map(insert => keyIn(insert.table, insert.item as Attributes)));
   if (/^(?:Transact|BatchWrite|ExecuteStatement)/.test(operation)) throw new Error(`${operation} is not counted.`);
   return [];
+}
+
+interface WrittenKey {
+  readonly table: string;
+  readonly design: TableDesign;
+  readonly key: Attributes;
 }
 
 async function readItem(table: string, Key: Attributes, call: CallOperation): Promise<Attributes | undefined> {

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
+import * as z from 'zod';
+import { messageOf } from './errors.ts';
 import { listenOnLoopback } from './loopback-server.ts';
 
 /** An emulator of an AWS service, with the endpoint that SDK clients are given. */
@@ -56,13 +58,13 @@ export type Operation = (input: unknown) => object | Promise<object>;
 /**
  * Starts a service that speaks AWS JSON 1.1 on a free port of 127.0.0.1.
  *
- * @param internalError - what the service answers when an operation throws anything but a {@link ServiceError}
+ * @param invalid - the code of its error for input that an operation cannot parse
  */
 export async function startAwsJsonService(
   service: ServiceRequest['service'],
   operations: Readonly<Record<string, Operation>>,
   interceptors: readonly Interceptor[],
-  internalError: (error: unknown) => ServiceError,
+  invalid: string,
 ): Promise<Emulator> {
   const perform = async (request: IncomingMessage): Promise<object> => {
     const name = String(request.headers['x-amz-target']).split('.').at(-1) ?? '';
@@ -82,13 +84,19 @@ export async function startAwsJsonService(
     perform(request).then(
       output => respond(response, 200, output),
       error => {
-        const { status, code, message } = error instanceof ServiceError ? error : internalError(error);
+        const { status, code, message } = serviceErrorOf(error, invalid);
         respond(response, status, { __type: code, message });
       },
     );
   });
   const { port, stop } = await listenOnLoopback(server);
   return { endpoint: `http://127.0.0.1:${port}`, stop };
+}
+
+function serviceErrorOf(error: unknown, invalid: string): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof z.ZodError) return new ServiceError(invalid, z.prettifyError(error));
+  return new ServiceError('InternalFailure', messageOf(error), 500);
 }
 
 function respond(response: ServerResponse, status: number, body: object): void {

@@ -97,10 +97,7 @@ const failures: readonly {
   {
     kind: 'throttledReadsAndWrites',
     concerns: ({ service }) => service === 'dynamodb',
-    error: new ServiceError(
-      'ProvisionedThroughputExceededException',
-      'The level of configured provisioned throughput for the table was exceeded.',
-    ),
+    error: new ServiceError('ProvisionedThroughputExceededException', 'The throughput of the table was exceeded.'),
   },
   {
     kind: 'refusedSends',

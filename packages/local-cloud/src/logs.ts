@@ -30,12 +30,7 @@ export interface LogStore {
 /** Starts the emulator on a free port of 127.0.0.1. */
 export async function startLogs(interceptors: readonly Interceptor[] = []): Promise<LogService> {
   const store = makeLogStore(keptLines);
-  const service = await startAwsJsonService(
-    'logs',
-    makeOperations(store),
-    interceptors,
-    error => new ServiceError('InvalidParameterException', error instanceof Error ? error.message : String(error)),
-  );
+  const service = await startAwsJsonService('logs', makeOperations(store), interceptors, 'InvalidParameterException');
   return { ...service, put: store.put };
 }
 

@@ -15,12 +15,7 @@ export interface KeyService extends Emulator {
 export async function startKms(master: Uint8Array, interceptors: readonly Interceptor[] = []): Promise<KeyService> {
   const keys = new Set<string>();
   const operations = makeOperations(makeWrapping(master), keyId => keys.has(keyId));
-  const service = await startAwsJsonService(
-    'kms',
-    operations,
-    interceptors,
-    () => new ServiceError('KMSInternalException', 'See the terminal.', 500),
-  );
+  const service = await startAwsJsonService('kms', operations, interceptors, 'ValidationException');
   return { ...service, ensureKey: keyId => void keys.add(keyId) };
 }
 
@@ -34,13 +29,13 @@ function makeOperations(wrapping: Wrapping, hasKey: (keyId: string) => boolean):
 
   return {
     GenerateDataKeyWithoutPlaintext: input => {
-      const { KeyId, EncryptionContext, NumberOfBytes } = read(dataKeyInput, input);
+      const { KeyId, EncryptionContext, NumberOfBytes } = dataKeyInput.parse(input);
       const keyId = find(KeyId);
       const ciphertext = wrapping.wrap(keyId, randomBytes(NumberOfBytes), EncryptionContext);
       return { CiphertextBlob: ciphertext.toString('base64'), KeyId: keyArn(keyId) };
     },
     GenerateDataKeyPairWithoutPlaintext: async input => {
-      const { KeyId, EncryptionContext, KeyPairSpec } = read(keyPairInput, input);
+      const { KeyId, EncryptionContext, KeyPairSpec } = keyPairInput.parse(input);
       const keyId = find(KeyId);
       const { publicKey, privateKey } = await freshPair(KeyPairSpec);
       return {
@@ -51,7 +46,7 @@ function makeOperations(wrapping: Wrapping, hasKey: (keyId: string) => boolean):
       };
     },
     Decrypt: input => {
-      const { CiphertextBlob, EncryptionContext, KeyId } = read(decryptInput, input);
+      const { CiphertextBlob, EncryptionContext, KeyId } = decryptInput.parse(input);
       const expected = KeyId === undefined ? undefined : find(KeyId);
       const opened = wrapping.unwrap(CiphertextBlob, EncryptionContext);
       if (!opened) throw new ServiceError('InvalidCiphertextException', '');
@@ -68,16 +63,6 @@ function makeOperations(wrapping: Wrapping, hasKey: (keyId: string) => boolean):
       };
     },
   };
-}
-
-function read<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
-  const result = schema.safeParse(input);
-  if (result.success) return result.data;
-  const fields = result.error.issues.map(issue => issue.path.join('.'));
-  throw new ServiceError(
-    'ValidationException',
-    `These fields are missing, malformed or not supported locally: ${fields.join(', ')}`,
-  );
 }
 
 const context = z.record(z.string(), z.string()).default({});
