@@ -8,10 +8,56 @@ import {
   QueryCommand,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Attributes, itemSize, type TableDesign, writeUnits } from '../src/capacity.ts';
 import { startDynamoDb } from '../src/dynamodb.ts';
 import type { UsageLine } from '../src/usage.ts';
 import { settingsOf } from './sdk-client.ts';
+
+const plain: TableDesign = { key: ['id'], indexes: [] };
+const withIndex: TableDesign = { key: ['id'], indexes: [['shard', 'at']] };
+const item = (bytes: number, more: Attributes = {}): Attributes => ({
+  id: { S: '1' }, // 3 bytes
+  b: { S: 'x'.repeat(bytes - 4) },
+  ...more,
+});
+
+describe('the size of an item', () => {
+  it.each<[string, Attributes, number]>([
+    ['a text is its UTF-8 bytes and its name', { aé: { S: 'é' } }, 3 + 2],
+    ['two digits of a number are a byte, and there is one more', { n: { N: '12345' } }, 1 + 3 + 1],
+    ['zeros at the ends of a number are no digits', { n: { N: '1000' } }, 1 + 1 + 1],
+    ['a sign is a byte', { n: { N: '-12' } }, 1 + 1 + 1 + 1],
+    ['bytes are those that are encoded', { b: { B: 'AAAA' } }, 1 + 3],
+    ['a list has 3 bytes, and one for each element', { l: { L: [{ S: 'ab' }, { BOOL: true }] } }, 1 + 3 + 3 + 2],
+    ['so has a map, and the names of its members', { m: { M: { ab: { S: 'c' } } } }, 1 + 3 + 4],
+    ['true, false and null are a byte', { t: { BOOL: true }, u: { NULL: true } }, 2 + 2],
+  ])('%s', (_rule, attributes, bytes) => {
+    expect(itemSize(attributes)).toBe(bytes);
+  });
+});
+
+describe('the units of a write', () => {
+  it.each<[string, Attributes | undefined, Attributes | undefined, number]>([
+    ['one for up to a KiB', undefined, item(1024), 1],
+    ['another one from the next byte on', undefined, item(1025), 2],
+    ['by the larger of old and new', item(3000), item(10), 3],
+    ['of a deletion by what was there', item(2049), undefined, 3],
+    ['one where nothing is there', undefined, undefined, 1],
+  ])('are %s', (_rule, before, after, units) => {
+    expect(writeUnits(before, after, plain)).toBe(units);
+  });
+
+  const entry = (at: string): Attributes => ({ shard: { S: 's' }, at: { S: at } });
+  it.each<[string, Attributes, Attributes, number]>([
+    ['one more for a new entry of an index', item(10), item(10, entry('1')), 2],
+    ['none for an entry that stays', item(10, entry('1')), item(20, entry('1')), 1],
+    ['two for an entry that moves', item(10, entry('1')), item(10, entry('2')), 3],
+    ['one for an entry that goes', item(10, entry('1')), item(10), 2],
+  ])('are %s', (_rule, before, after, units) => {
+    expect(writeUnits(before, after, withIndex)).toBe(units);
+  });
+});
 
 const TableName = 'Things';
 const lines: UsageLine[] = [];

@@ -1,8 +1,58 @@
 import { describe, expect, it } from 'vitest';
 import type { ServiceRequest } from '../../src/emulator.ts';
 import { makeIamEnforcer } from '../../src/iam/enforcer.ts';
-import { policyDocumentSchema } from '../../src/iam/policies.ts';
+import { isAllowed, policyDocumentSchema, type Statement } from '../../src/iam/policies.ts';
 import { makeWrapping } from '../../src/kms/wrapping.ts';
+
+const arn = (service: string, resource: string) => `arn:aws:${service}:us-east-1:000000000000:${resource}`;
+const [table, key] = [arn('dynamodb', 'table/Clients'), arn('kms', 'key/1')];
+
+const statements = (...given: object[]): Statement[] =>
+  policyDocumentSchema.parse({ Statement: given.map(statement => ({ Effect: 'Allow', ...statement })) }).Statement;
+
+const reading = statements({ Action: ['dynamodb:GetItem', 'dynamodb:Query'], Resource: table });
+const anyIndex = statements({ Action: 'dynamodb:Query', Resource: `${table}/index/*` });
+const signingOnly = statements({
+  Action: 'kms:Decrypt',
+  Resource: key,
+  Condition: { StringEquals: { 'kms:EncryptionContext:purpose': ['signing', 'mac'] } },
+});
+const signingPartition = statements({
+  Action: 'dynamodb:Query',
+  Resource: table,
+  Condition: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['signing'] } },
+});
+
+const onTable = (action: string, resource = table) => ({ action: `dynamodb:${action}`, resource });
+const query = (...keys: string[]) => ({ ...onTable('Query'), context: { 'dynamodb:LeadingKeys': keys } });
+const decrypt = (...purposes: string[]) => {
+  return { action: 'kms:Decrypt', resource: key, context: { 'kms:EncryptionContext:purpose': purposes } };
+};
+
+describe('a policy', () => {
+  it.each([
+    ['what it names', reading, onTable('GetItem'), true],
+    ['no other action', reading, onTable('PutItem'), false],
+    ['no other table', reading, onTable('GetItem', table.replace('Clients', 'Users')), false],
+    ['no index unless named', reading, onTable('Query', `${table}/index/due`), false],
+    ['what a wildcard covers', anyIndex, onTable('Query', `${table}/index/due`), true],
+    ['nothing that a wildcard does not cover', anyIndex, onTable('Query'), false],
+    ['the partition it is limited to', signingPartition, query('signing'), true],
+    ['no other partition', signingPartition, query('sealing'), false],
+    ['the encryption context it is limited to', signingOnly, decrypt('mac'), true],
+    ['no other encryption context', signingOnly, decrypt('sealing'), false],
+    ['nothing without the context it requires', signingOnly, decrypt(), false],
+    ['nothing when it is empty', [], onTable('GetItem'), false],
+  ])('allows %s', (_what, policy, request, allowed) => {
+    expect(isAllowed(policy, request)).toBe(allowed);
+  });
+
+  it('with an element that is not supported stops the run rather than allowing everything', () => {
+    const condition = { DateLessThan: { 'aws:CurrentTime': '2020-01-01T00:00:00Z' } };
+    expect(() => statements({ Action: 'a:B', Resource: '*', Condition: condition })).toThrow();
+    expect(() => statements({ Effect: 'Deny', Action: 'a:B', Resource: '*' })).toThrow();
+  });
+});
 
 /** Returns why a function without any permission may not do something. */
 const denialOf = (service: ServiceRequest['service'], operation: string, input: ServiceRequest['input'] = {}) => {
@@ -10,8 +60,6 @@ const denialOf = (service: ServiceRequest['service'], operation: string, input: 
   enforce(new Map([['Token', []]]));
   return interceptor({ service, operation, input, caller: 'Token' });
 };
-
-const arn = (service: string, resource: string) => `arn:aws:${service}:us-east-1:000000000000:${resource}`;
 
 describe('the IAM enforcer', () => {
   const ofSigning = { KeyConditionExpression: 'k = :k', ExpressionAttributeValues: { ':k': { S: 'signing' } } };
@@ -53,8 +101,9 @@ describe('the IAM enforcer', () => {
       return { service: 'dynamodb', operation, input: { TableName: 'Clients' }, caller };
     };
     expect(interceptor(request('Token', 'PutItem'))).toBeUndefined(); // nothing is in force yet
-    const Statement = [{ Effect: 'Allow', Action: 'dynamodb:GetItem', Resource: arn('dynamodb', 'table/Clients') }];
-    enforce(new Map([['Token', policyDocumentSchema.parse({ Statement }).Statement]]));
+    enforce(
+      new Map([['Token', statements({ Action: 'dynamodb:GetItem', Resource: arn('dynamodb', 'table/Clients') })]]),
+    );
     expect(interceptor(request('Token', 'GetItem'))).toBeUndefined();
     expect(interceptor(request('local', 'PutItem'))).toBeUndefined();
     expect(denials).toEqual([]);
@@ -64,8 +113,9 @@ describe('the IAM enforcer', () => {
 
   it('requires all tables of a batch', () => {
     const { interceptor, enforce } = makeIamEnforcer(() => undefined);
-    const Statement = [{ Effect: 'Allow', Action: 'dynamodb:BatchGetItem', Resource: arn('dynamodb', 'table/A') }];
-    enforce(new Map([['Token', policyDocumentSchema.parse({ Statement }).Statement]]));
+    enforce(
+      new Map([['Token', statements({ Action: 'dynamodb:BatchGetItem', Resource: arn('dynamodb', 'table/A') })]]),
+    );
     const batch = (...tables: string[]) => {
       const RequestItems = Object.fromEntries(tables.map(table => [table, {}]));
       return interceptor({ service: 'dynamodb', operation: 'BatchGetItem', input: { RequestItems }, caller: 'Token' });
