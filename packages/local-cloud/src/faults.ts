@@ -15,19 +15,13 @@ export interface FaultInjection {
 const range = 'must be a number from 0 to 1';
 const share = z.number(range).min(0, range).max(1, range).default(0);
 
-/** The faults file: the share of each kind that fails, from 0 (the default) to 1. */
+/** The faults file: the share of each kind that happens, from 0 (the default) to 1. README.md says what each is. */
 const faultsSchema = z.strictObject({
-  /** Requests of functions to tables that are throttled. */
   throttledReadsAndWrites: share,
-  /** Messages of functions that a queue does not accept. */
   refusedSends: share,
-  /** Requests of functions to KMS that are throttled. */
   throttledKeyUses: share,
-  /** Requests of functions to KMS that fail with an internal error (5xx). */
   failedKeyUses: share,
-  /** Notifications of functions that fail with an internal error of SNS (5xx). */
   failedNotifications: share,
-  /** Batches that are passed to their function a second time, during the first invocation or after it. */
   repeatedBatches: share,
 });
 

@@ -15,8 +15,8 @@ export function enforceLimits(app: QueueApp): void {
 
     const { data, error } = bodySchema.safeParse(request.body);
     if (!data) {
-      const field = error.issues[0]?.path.at(-1);
-      return refuse('com.amazon.coral.service#SerializationException', `${String(field)} must be an integer.`);
+      const path = error.issues[0]?.path.join('.');
+      return refuse('com.amazon.coral.service#SerializationException', `${path || 'The body'} cannot be parsed.`);
     }
     const reason = reasonAgainst(data);
     if (reason) return refuse('com.amazonaws.sqs#InvalidParameterValue', reason);
