@@ -65,6 +65,7 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
     pass: (milliseconds: number) => runTo(now() + milliseconds),
     work: stepped.work,
     publish,
+    publishEvent,
     step,
     stepBatch,
     batches,
@@ -83,6 +84,11 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
     const attributes = Object.entries(texts).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]);
     const body = typeof message === 'string' ? message : JSON.stringify(message);
     return cloud.send(queueOf.first, { body, attributes: Object.fromEntries(attributes) }, sender);
+  }
+
+  /** Publishes an event of the account and the name that `register` registers for. */
+  function publishEvent(changes: object = {}, texts?: Record<string, string>): string {
+    return publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, ...changes }, texts);
   }
 
   /**

@@ -7,7 +7,7 @@ import type { SteppedCloud } from './stepped-cloud.ts';
 
 /** Makes what a test sees of what is stored, and of what was logged: each line is a list of its message and its fields, as JSON. */
 export function makeLooks({ tables, cloud }: Pick<SteppedCloud, 'tables' | 'cloud'>, lines: readonly string[]) {
-  return { items, answerItems, deliveries, deadLetters: allDeadLetters, deferrals };
+  return { items, answerItems, deliveries, only, deadLetters: allDeadLetters, deferrals };
 
   /** Everything of the table of deliveries but the answers of receivers. */
   function items() {
@@ -24,6 +24,13 @@ export function makeLooks({ tables, cloud }: Pick<SteppedCloud, 'tables' | 'clou
       .filter(({ id }) => !id.includes('#'))
       .map(deliveryFromItem);
     return found.toSorted((one, other) => one.id.localeCompare(other.id));
+  }
+
+  /** Returns the one delivery. */
+  function only(): Delivery {
+    const [delivery, ...others] = deliveries();
+    if (!delivery || others.length > 0) throw new Error(`There are ${deliveries().length} deliveries, and not one.`);
+    return delivery;
   }
 
   /** Their bodies, and their attributes by name. */

@@ -1,6 +1,12 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { slownessId } from '../../../lambdas/delivery/isolation/slow-since.ts';
-import { nextSlots, recovered, slotInterval, withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
+import {
+  nextSlots,
+  recovered,
+  slotInterval,
+  withDuration,
+  withSlowDns,
+} from '../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
 import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { Clock } from '../../../lambdas/platform/clock.ts';
@@ -27,7 +33,13 @@ export function makeOwner(now: Clock, dynamo: Dynamo) {
     slowDown: () => slownessStore.change(owner, slowness => withSlowDns(slowness, now())),
     /** Has it found quick again. */
     speedUp: () => slownessStore.change(owner, slowness => recovered(slowness, now())),
+    /** Has it found to take so many milliseconds for an answer. */
+    measure: (milliseconds: number) =>
+      slownessStore.change(owner, slowness => withDuration(slowness, milliseconds, now())),
     takeSlots,
+    /** Takes so many of the next slots, as other deliveries would. */
+    reserveSlots: async (slots: number) =>
+      slownessStore.reserve(await slownessStore.change(owner, () => undefined), slots),
   };
 
   /** Takes all slots of the next 90 s, as other deliveries would. */
