@@ -1,10 +1,12 @@
 import type { AttemptOutcome } from '../../../lambdas/delivery/delivery.ts';
 import { type AttemptRecord, type Delivery, newDelivery } from '../../../lambdas/delivery/delivery.ts';
+import type { SlownessTracker } from '../../../lambdas/delivery/isolation/slowness-tracker.ts';
 import type { DeliveryMetric, DeliverySpan, MeasuringTelemetry } from '../../../lambdas/delivery/telemetry.ts';
+import { type AttemptDependencies, makeAttempt } from '../../../lambdas/delivery/worker/attempt.ts';
 import type { GuardedPost, PostOutcome, PostRequest } from '../../../lambdas/platform/egress/guarded-post.ts';
 import type { EventLoopLag } from '../../../lambdas/platform/event-loop-lag.ts';
 import { secretBinding, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
-import { sealAlike } from './test-keyring.ts';
+import { sealAlike, sealing } from './test-keyring.ts';
 
 /** Noon on 20 November 2026 UTC, where frozen clocks start. */
 export const noon = Date.UTC(2026, 10, 20, 12);
@@ -100,6 +102,28 @@ export const fakeNetwork = (posted: PostOutcome) => {
       : posted;
   };
   return { post, requests };
+};
+
+/** What makes attempts in a process whose timers are never late. */
+export const attemptWith = (changes: Partial<AttemptDependencies>) =>
+  makeAttempt({
+    post: fakeNetwork(answer(200)).post,
+    sealing,
+    eventLoopLag: neverLate,
+    now: () => noon,
+    attemptTimeoutMs: 15_000,
+    connectTimeoutMs: 700,
+    serviceVersion: '1.2.3',
+    ...changes,
+  });
+
+/** A tracker that records nothing. */
+export const silentTracker: SlownessTracker = {
+  recordQuick: () => undefined,
+  recordSlow: async () => undefined,
+  recordSlowDns: async () => undefined,
+  recordDuration: async () => undefined,
+  recordQuickSuccess: async () => undefined,
 };
 
 /** Telemetry that remembers: `lines` is everything logged, as text. */

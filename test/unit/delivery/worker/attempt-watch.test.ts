@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import type { AttemptOutcome } from '../../../../lambdas/delivery/delivery.ts';
 import {
   type Slowness,
   unknownSlowness,
   withDuration,
   withSlowDns,
 } from '../../../../lambdas/delivery/isolation/slowness.ts';
-import { makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
 import {
   type AttemptWatchDependencies,
   makeStartAttemptWatch,
 } from '../../../../lambdas/delivery/worker/attempt-watch.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { aDelivery, answer, aRecord, aWebhook, neverLate, noon } from '../builders.ts';
+import { aDelivery, answer, aRecord, attemptWith, aWebhook, noon, silentTracker } from '../builders.ts';
 import { sealing } from '../test-keyring.ts';
 
 interface Circumstances extends Partial<AttemptWatchDependencies> {
@@ -82,134 +82,122 @@ const timing = (circumstances: Circumstances = {}) => {
 };
 
 const record = aRecord();
-const delivered = (sinceConnectingMs: number) => ({ outcome: 'delivered', record, sinceConnectingMs }) as const;
-const failed = (sinceConnectingMs?: number) =>
-  ({
-    outcome: 'failed',
-    record,
-    retryAfterMs: undefined,
-    detail: '',
-    ...(sinceConnectingMs !== undefined && { sinceConnectingMs }),
-  }) as const;
+const delivered = (sinceConnectingMs: number): AttemptOutcome => ({ outcome: 'delivered', record, sinceConnectingMs });
+const failed = (sinceConnectingMs?: number): AttemptOutcome => ({
+  outcome: 'failed',
+  record,
+  retryAfterMs: undefined,
+  detail: '',
+  ...(sinceConnectingMs !== undefined && { sinceConnectingMs }),
+});
+const internal: AttemptOutcome = { outcome: 'internal_error', record, detail: '', sinceConnectingMs: 1 };
+
+/** What an attempt comes to, so many milliseconds that pass, or its end. */
+type Step = 'onResolving' | 'onAsking' | 'onConnecting' | 'onAnswered' | number | AttemptOutcome;
+
+/** Watches an attempt through its steps. */
+const watched = async (circumstances: Circumstances, steps: readonly Step[]) => {
+  const watch = timing(circumstances);
+  for (const step of steps) {
+    if (typeof step === 'number') await watch.pass(step);
+    else if (typeof step === 'string') watch[step]();
+    else await watch.end(step);
+  }
+  return watch;
+};
+
+const connected = ['onResolving', 'onConnecting'] as const;
+const answered = [...connected, 'onAnswered'] as const;
+const isResolverSlow = { begin: () => () => undefined, recordTimeout: () => true };
+const holdsOn = { ...slow, reachedAt: noon - 59_999 };
+const isMeasured = withDuration(slow, 15_000, noon) ?? slow;
 
 describe('an attempt that is not answered 2 s after connecting began', () => {
-  it('is recorded as slow while it is in flight, and then kept where nobody waits', async () => {
-    const { onResolving, onConnecting, pass, did, signal } = timing();
-    onResolving();
-    await pass(500);
-    onConnecting();
-    await pass(1_999);
-    expect(did).toEqual([]);
-    await pass(1);
-    expect(did).toEqual(['2500 slow', '2500 asks']);
-    await pass(12_000);
-    expect(signal.aborted).toBe(false);
-    expect(did.slice(2)).toEqual(Array.from({ length: 12 }, (_, at) => `${3_500 + at * 1_000} asks`));
+  it.each<[string, Circumstances, readonly Step[], string[]]>([
+    [
+      'is recorded as slow while it is in flight, and then kept where nobody waits',
+      {},
+      ['onResolving', 500, 'onConnecting', 14_000],
+      ['2500 slow', ...Array.from({ length: 13 }, (_, at) => `${2_500 + at * 1_000} asks`)],
+    ],
+    [
+      'is given up at once where messages wait, after it is recorded',
+      { waiting: [true] },
+      [...connected, 15_000],
+      ['2000 slow', '2000 asks', '2000 gives up'],
+    ],
+    [
+      'is given up at the second from which messages wait',
+      { waiting: [false, false, true], lane: 'retry' },
+      [...connected, 15_000],
+      ['2000 slow', '2000 asks', '3000 asks', '4000 asks', '4000 gives up'],
+    ],
+    [
+      'is given up without asking where the stage says always',
+      { giveUp: 'always' },
+      [...connected, 15_000],
+      ['2000 slow', '2000 gives up'],
+    ],
+    ['is never given up in the slow lane', { lane: 'slow', waiting: [true] }, [...connected, 4_000], ['2000 slow']],
+    ['nor where the stage says always', { lane: 'slow', giveUp: 'always' }, [...connected, 4_000], ['2000 slow']],
+    [
+      'is slow, too, where its last header came before the timer fired',
+      {},
+      [...answered, delivered(2_001)],
+      ['0 slow'],
+    ],
+    [
+      'is not counted as quick, however it ends',
+      {},
+      [...connected, 2_000, delivered(2_000)],
+      ['2000 slow', '2000 asks'],
+    ],
+  ])('%s', async (_, circumstances, steps, expected) => {
+    expect((await watched(circumstances, steps)).did).toEqual(expected);
   });
 
-  it('is given up at once where messages wait, after it is recorded', async () => {
-    const { onResolving, onConnecting, pass, did } = timing({ waiting: [true] });
-    onResolving();
-    onConnecting();
-    await pass(15_000);
-    expect(did).toEqual(['2000 slow', '2000 asks', '2000 gives up']);
-  });
-
-  it('is given up at the second from which messages wait', async () => {
-    const { onResolving, onConnecting, pass, did } = timing({ waiting: [false, false, true], lane: 'retry' });
-    onResolving();
-    onConnecting();
-    await pass(15_000);
-    expect(did).toEqual(['2000 slow', '2000 asks', '3000 asks', '4000 asks', '4000 gives up']);
-  });
-
-  it('is given up without asking where the stage says always', async () => {
-    const { onResolving, onConnecting, pass, did } = timing({ giveUp: 'always' });
-    onResolving();
-    onConnecting();
-    await pass(15_000);
-    expect(did).toEqual(['2000 slow', '2000 gives up']);
-  });
-
-  it.each(['waiting', 'always'] as const)('is never given up in the slow lane: %s', async giveUp => {
-    const { onResolving, onConnecting, pass, did } = timing({ lane: 'slow', giveUp, waiting: [true] });
-    onResolving();
-    onConnecting();
-    await pass(4_000);
-    expect(did).toEqual(['2000 slow']);
-  });
-
-  it('is not given up by an answer of the queue that comes after the receiver’s', async () => {
+  it.each<[string, readonly Step[], 'onConnecting' | 'onAnswered']>([
+    ['the receiver’s', [...connected, 2_000], 'onAnswered'],
+    ['the name server’s', ['onResolving', 2_000], 'onConnecting'],
+  ])('is not given up by an answer of the queue that comes after %s', async (_, steps, next) => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const { onResolving, onConnecting, onAnswered, pass, signal, timers } = timing({
-      hasMessages: () => promise,
-    });
-    onResolving();
-    onConnecting();
-    await pass(2_000);
-    onAnswered();
+    const watch = await watched({ hasMessages: () => promise }, steps);
+    watch[next]();
     resolve(true);
-    await pass(10_000);
-    expect(signal.aborted).toBe(false);
-    expect(timers()).toBe(0);
-  });
-
-  it('is slow, too, where its last header came before the timer fired', async () => {
-    const { onResolving, onConnecting, onAnswered, end, did } = timing();
-    onResolving();
-    onConnecting();
-    onAnswered();
-    await end(delivered(2_001));
-    expect(did).toEqual(['0 slow']);
+    await watch.pass(1_000);
+    expect(watch.signal.aborted).toBe(false);
+    if (next === 'onAnswered') expect(watch.timers()).toBe(0);
   });
 });
 
 describe('a name that is not resolved after 2 s', () => {
-  it('is recorded, and its attempt is given up where messages wait', async () => {
-    const { onResolving, onAsking, pass, did } = timing({ waiting: [false, true] });
-    onResolving();
-    onAsking();
-    await pass(15_000);
-    expect(did).toEqual(['2000 slow DNS', '2000 asks', '3000 asks', '3000 gives up']);
-  });
-
-  it('is not recorded where another attempt asked, but given up all the same', async () => {
-    const { onResolving, pass, did } = timing({ waiting: [true] });
-    onResolving();
-    await pass(15_000);
-    expect(did).toEqual(['2000 asks', '2000 gives up']);
-  });
-
-  it('is not recorded where our resolver is slow, but given up all the same', async () => {
-    const dnsTimeouts = { begin: () => () => undefined, recordTimeout: () => true };
-    const { onResolving, onAsking, pass, did } = timing({ dnsTimeouts, giveUp: 'always' });
-    onResolving();
-    onAsking();
-    await pass(15_000);
-    expect(did).toEqual(['2000 gives up']);
-  });
-
-  it('counts no more once connecting has begun: the receiver has 2 s of its own', async () => {
-    const { onResolving, onAsking, onConnecting, pass, did } = timing({ waiting: [false, true] });
-    onResolving();
-    onAsking();
-    await pass(2_500);
-    onConnecting();
-    await pass(1_999);
-    expect(did).toEqual(['2000 slow DNS', '2000 asks']);
-    await pass(1);
-    expect(did.slice(2)).toEqual(['4500 slow', '4500 asks', '4500 gives up']);
-  });
-
-  it('does not give the receiver up by an answer of the queue that comes while that is connected to', async () => {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const { onResolving, onConnecting, pass, signal } = timing({ hasMessages: () => promise });
-    onResolving();
-    await pass(2_000);
-    onConnecting();
-    resolve(true);
-    await pass(1_000);
-    expect(signal.aborted).toBe(false);
+  it.each<[string, Circumstances, readonly Step[], string[]]>([
+    [
+      'is recorded, and its attempt is given up where messages wait',
+      { waiting: [false, true] },
+      ['onResolving', 'onAsking', 15_000],
+      ['2000 slow DNS', '2000 asks', '3000 asks', '3000 gives up'],
+    ],
+    [
+      'is not recorded where another attempt asked, but given up all the same',
+      { waiting: [true] },
+      ['onResolving', 15_000],
+      ['2000 asks', '2000 gives up'],
+    ],
+    [
+      'is not recorded where our resolver is slow, but given up all the same',
+      { dnsTimeouts: isResolverSlow, giveUp: 'always' },
+      ['onResolving', 'onAsking', 15_000],
+      ['2000 gives up'],
+    ],
+    [
+      'counts no more once connecting has begun: the receiver has 2 s of its own',
+      { waiting: [false, true] },
+      ['onResolving', 'onAsking', 2_500, 'onConnecting', 2_000],
+      ['2000 slow DNS', '2000 asks', '4500 slow', '4500 asks', '4500 gives up'],
+    ],
+  ])('%s', async (_, circumstances, steps, expected) => {
+    expect((await watched(circumstances, steps)).did).toEqual(expected);
   });
 
   it('is told to the DNS timeouts from its beginning to its end', async () => {
@@ -218,64 +206,28 @@ describe('a name that is not resolved after 2 s', () => {
       told.push(`begins ${host}`);
       return () => void told.push('ends');
     };
-    const { onResolving, onConnecting } = timing({ dnsTimeouts: { begin, recordTimeout: () => false } });
-    onResolving();
-    onConnecting();
+    await watched({ dnsTimeouts: { begin, recordTimeout: () => false } }, connected);
     expect(told).toEqual(['begins receiver.example.com', 'ends']);
   });
 });
 
 describe('the end of an attempt', () => {
-  it.each([
-    ['a quick success', delivered(2_000), ['quick']],
-    ['a quick failure', failed(5), ['quick']],
-    ['a name that does not exist', failed(), []],
-    ['an internal error', { outcome: 'internal_error', record, detail: '', sinceConnectingMs: 1 }, []],
-  ] as const)('counts what was over in time: %s', async (_, outcome, expected) => {
-    const { onResolving, onConnecting, onAnswered, end, did } = timing();
-    onResolving();
-    onConnecting();
-    onAnswered();
-    await end(outcome);
-    expect(did).toEqual(expected.map(what => `0 ${what}`));
-  });
-
-  it('does not count a slow one as quick, however it ends', async () => {
-    const { onResolving, onConnecting, pass, end, did } = timing();
-    onResolving();
-    onConnecting();
-    await pass(2_000);
-    await end(delivered(2_000));
-    expect(did).toEqual(['2000 slow', '2000 asks']);
-  });
-
-  it.each([
-    ['whose hold is over', slow, delivered(10), ['quick', 'quick success']],
-    ['whose hold is not over', { ...slow, reachedAt: noon - 59_999 }, delivered(10), ['quick']],
-    ['whose hold is over, by a failure', slow, failed(10), ['quick']],
-    ['that is quick', unknownSlowness, delivered(10), ['quick']],
-  ])('ends the slowness of a webhook %s', async (_, slowness, outcome, expected) => {
-    const { onResolving, onConnecting, end, did } = timing({ slowness });
-    onResolving();
-    onConnecting();
-    await end(outcome);
-    expect(did).toEqual(expected.map(what => `0 ${what}`));
+  it.each<[string, Slowness, AttemptOutcome, string[]]>([
+    ['a quick success', unknownSlowness, delivered(2_000), ['0 quick']],
+    ['a quick failure', unknownSlowness, failed(5), ['0 quick']],
+    ['a name that does not exist', unknownSlowness, failed(), []],
+    ['an internal error', unknownSlowness, internal, []],
+    ['a success of a slow webhook, whose hold is over', slow, delivered(10), ['0 quick', '0 quick success']],
+    ['a success of a slow webhook, whose hold is not over', holdsOn, delivered(10), ['0 quick']],
+    ['a failure of a slow webhook, whose hold is over', slow, failed(10), ['0 quick']],
+  ])('counts what was over in time, and ends slowness: %s', async (_, slowness, outcome, expected) => {
+    expect((await watched({ slowness }, [...answered, outcome])).did).toEqual(expected);
   });
 
   it('leaves no timer behind, stops watching the event loop, and waits until what was recorded is stored', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const nothing = async () => undefined;
-    const tracker = {
-      recordQuick: () => undefined,
-      recordSlow: () => promise,
-      recordSlowDns: nothing,
-      recordDuration: nothing,
-      recordQuickSuccess: nothing,
-    };
-    const { onResolving, onConnecting, pass, end, timers, ended, did } = timing({ tracker });
-    onResolving();
-    onConnecting();
-    await pass(2_000);
+    const tracker = { ...silentTracker, recordSlow: () => promise };
+    const { end, timers, ended, did } = await watched({ tracker }, [...connected, 2_000]);
     const done = end(failed(15_000)).then(() => did.push('ended'));
     await new Promise(setImmediate);
     expect(timers()).toBe(0);
@@ -287,34 +239,28 @@ describe('the end of an attempt', () => {
 });
 
 describe('how long attempts at a slow webhook take', () => {
-  it('is taken to be the deadline after 5 s, while the attempt is in flight, and is what it was at its end', async () => {
-    const { onResolving, onConnecting, onAnswered, pass, end, did } = timing({ lane: 'slow', slowness: slow });
-    onResolving();
-    onConnecting();
-    await pass(6_000);
-    onAnswered();
-    await end(failed(6_000));
-    expect(did).toEqual(['2000 slow', '5000 takes 15000', '6000 takes 6000']);
-  });
-
-  it('is recorded where that changes something only', async () => {
-    const slowness = withDuration(slow, 15_000, noon) ?? slow;
-    const { onResolving, onConnecting, pass, end, did } = timing({ lane: 'slow', slowness });
-    onResolving();
-    onConnecting();
-    await pass(15_000);
-    await end(failed(15_000));
-    expect(did).toEqual(['2000 slow']);
-  });
-
-  it('is recorded in the slow lane only, and of webhooks that are slow only', async () => {
-    for (const changes of [{ lane: 'retry', slowness: slow }, { lane: 'slow' }] as const) {
-      const { onResolving, onConnecting, end, did } = timing(changes);
-      onResolving();
-      onConnecting();
-      await end(delivered(10));
-      expect(did.filter(what => what.includes('takes'))).toEqual([]);
-    }
+  it.each<[string, Circumstances, readonly Step[], string[]]>([
+    [
+      'is taken to be the deadline after 5 s, while the attempt is in flight, and is what it was at its end',
+      { lane: 'slow', slowness: slow },
+      [...connected, 6_000, 'onAnswered', failed(6_000)],
+      ['2000 slow', '5000 takes 15000', '6000 takes 6000'],
+    ],
+    [
+      'is recorded where that changes something only',
+      { lane: 'slow', slowness: isMeasured },
+      [...connected, 15_000, failed(15_000)],
+      ['2000 slow'],
+    ],
+    [
+      'is recorded in the slow lane only',
+      { lane: 'retry', slowness: slow },
+      [...connected, delivered(10)],
+      ['0 quick', '0 quick success'],
+    ],
+    ['is recorded of webhooks that are slow only', { lane: 'slow' }, [...connected, delivered(10)], ['0 quick']],
+  ])('%s', async (_, circumstances, steps, expected) => {
+    expect((await watched(circumstances, steps)).did).toEqual(expected);
   });
 });
 
@@ -322,18 +268,14 @@ describe('our own part of an attempt', () => {
   it('counts for nothing: a key that takes 10 s to open is nobody’s slowness', async () => {
     const watch = timing({ waiting: Array(20).fill(true) });
     const { promise: opened, resolve } = Promise.withResolvers<void>();
-    const attempt = makeAttempt({
+    const attempt = attemptWith({
       sealing: { open: (sealed, binding) => opened.then(() => sealing.open(sealed, binding)) },
       post: async ({ onConnecting, onAnswered }) => {
         onConnecting?.();
         onAnswered?.();
         return answer(200);
       },
-      eventLoopLag: neverLate,
       now: watch.clock.now,
-      attemptTimeoutMs: 15_000,
-      connectTimeoutMs: 700,
-      serviceVersion: '0',
     });
     const made = attempt(aWebhook(), aDelivery(), watch);
     await watch.pass(10_000);
@@ -344,15 +286,7 @@ describe('our own part of an attempt', () => {
 
   it('counts for nothing, too, where it fails', async () => {
     const watch = timing();
-    const attempt = makeAttempt({
-      sealing: { open: () => Promise.reject(new Error('no key')) },
-      post: async () => answer(200),
-      eventLoopLag: neverLate,
-      now: watch.clock.now,
-      attemptTimeoutMs: 15_000,
-      connectTimeoutMs: 700,
-      serviceVersion: '0',
-    });
+    const attempt = attemptWith({ sealing: { open: () => Promise.reject(new Error('no key')) } });
     await watch.end(await attempt(aWebhook(), aDelivery(), watch));
     expect(watch.did).toEqual([]);
     expect(watch.ended()).toBe(1);

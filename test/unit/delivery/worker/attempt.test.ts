@@ -1,30 +1,19 @@
 import { Webhook as Receiver } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { type AttemptDependencies, makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
+import type { AttemptDependencies } from '../../../../lambdas/delivery/worker/attempt.ts';
 import type { PostFailure, PostOutcome } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import type { EventLoopLag } from '../../../../lambdas/platform/event-loop-lag.ts';
-import { frozenClock } from '../../../support/clock.ts';
-import { aDelivery, answer, aWebhook, fakeNetwork, neverLate, noon, secret } from '../builders.ts';
-import { sealAlike, sealing } from '../test-keyring.ts';
+import { aDelivery, answer, attemptWith, aWebhook, fakeNetwork, neverLate, noon, secret } from '../builders.ts';
+import { sealAlike } from '../test-keyring.ts';
 
 const hour = 60 * 60_000;
 
 const attemptOver = (posted: PostOutcome, changes: Partial<AttemptDependencies> = {}) => {
   const network = fakeNetwork(posted);
-  const attempt = makeAttempt({
-    post: network.post,
-    sealing,
-    eventLoopLag: neverLate,
-    now: frozenClock().now,
-    attemptTimeoutMs: 15_000,
-    connectTimeoutMs: 700,
-    serviceVersion: '1.2.3',
-    ...changes,
-  });
-  return { attempt, requests: network.requests };
+  return { attempt: attemptWith({ post: network.post, ...changes }), requests: network.requests };
 };
 
-const sentFor = async (...[webhook, delivery]: Parameters<ReturnType<typeof makeAttempt>>) => {
+const sentFor = async (...[webhook, delivery]: Parameters<ReturnType<typeof attemptWith>>) => {
   const { attempt, requests } = attemptOver(answer(200));
   await attempt(webhook, delivery);
   const [request] = requests;
@@ -57,18 +46,9 @@ describe('what is sent', () => {
   });
 
   it('verifies with the published library', async () => {
-    const now = () => Date.now();
-    const network = fakeNetwork(answer(200));
-    const settings = { attemptTimeoutMs: 1, connectTimeoutMs: 1, serviceVersion: '1' };
-    const attempt = makeAttempt({
-      post: network.post,
-      sealing,
-      eventLoopLag: neverLate,
-      now,
-      ...settings,
-    });
+    const { attempt, requests } = attemptOver(answer(200), { now: Date.now });
     await attempt(aWebhook(), aDelivery());
-    const [request] = network.requests;
+    const [request] = requests;
     expect(new Receiver(secret).verify(request?.body ?? '', { ...request?.headers })).toEqual({
       event: 'demanda.criada',
       id_demanda: 1,

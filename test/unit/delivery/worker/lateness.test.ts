@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { unknownSlowness } from '../../../../lambdas/delivery/isolation/slowness.ts';
-import { makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
 import { makeStartAttemptWatch } from '../../../../lambdas/delivery/worker/attempt-watch.ts';
 import type { PostOutcome, PostRequest } from '../../../../lambdas/platform/egress/guarded-post.ts';
 import { makeEventLoopLag } from '../../../../lambdas/platform/event-loop-lag.ts';
 import { afterEvents, systemTime } from '../../../../lambdas/platform/timer.ts';
-import { aDelivery, answer, aWebhook } from '../builders.ts';
-import { sealing } from '../test-keyring.ts';
+import { aDelivery, answer, attemptWith, aWebhook, silentTracker } from '../builders.ts';
 
 /** Milliseconds since the process started. Its timers are Vitest's. */
 let moment = 0;
@@ -61,11 +59,9 @@ const attempt = async (answersAfter: number, lane: 'first' | 'slow' = 'first') =
   const note = (what: string) => void did.push(`${moment} ${what}`);
   const watch = makeStartAttemptWatch({
     tracker: {
+      ...silentTracker,
       recordQuick: () => note('quick'),
       recordSlow: async () => note('marked'),
-      recordSlowDns: async () => undefined,
-      recordDuration: async () => undefined,
-      recordQuickSuccess: async () => undefined,
     },
     eventLoopLag,
     dnsTimeouts: { begin: () => () => undefined, recordTimeout: () => false },
@@ -76,15 +72,7 @@ const attempt = async (answersAfter: number, lane: 'first' | 'slow' = 'first') =
     giveUp: 'waiting',
     attemptTimeoutMs: 15_000,
   })(aWebhook(), unknownSlowness);
-  const make = makeAttempt({
-    post: postTo(answersAfter),
-    sealing,
-    eventLoopLag,
-    now,
-    attemptTimeoutMs: 15_000,
-    connectTimeoutMs: 700,
-    serviceVersion: '0',
-  });
+  const make = attemptWith({ post: postTo(answersAfter), eventLoopLag, now });
   void make(aWebhook(), aDelivery(), watch).then(async outcome => {
     await watch.end(outcome);
     note(outcome.record.result);

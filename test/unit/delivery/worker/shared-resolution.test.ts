@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { makeDnsTimeouts } from '../../../../lambdas/delivery/isolation/dns-timeouts.ts';
 import { unknownSlowness } from '../../../../lambdas/delivery/isolation/slowness.ts';
-import { makeAttempt } from '../../../../lambdas/delivery/worker/attempt.ts';
 import { makeStartAttemptWatch } from '../../../../lambdas/delivery/worker/attempt-watch.ts';
 import { makeConnections } from '../../../../lambdas/platform/egress/connections.ts';
 import { makePinnedPost } from '../../../../lambdas/platform/egress/pinned-request.ts';
@@ -11,8 +10,7 @@ import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { useVirtualTime } from '../../../support/virtual-time.ts';
 import { postWith, publicAddress } from '../../platform/egress/posting.ts';
 import { loopbackNetwork } from '../../platform/egress/tls-receiver.ts';
-import { aDelivery, aWebhook, neverLate } from '../builders.ts';
-import { sealing } from '../test-keyring.ts';
+import { aDelivery, attemptWith, aWebhook, neverLate, silentTracker } from '../builders.ts';
 
 const accounts = Array.from({ length: 50 }, (_, index) => `conta-${index}`);
 
@@ -31,15 +29,8 @@ const attemptAll = async (lostFor: number, addresses: readonly string[], waiting
     resolve6: async () => [],
     cancel: () => undefined,
   } as unknown as NameServer;
-  const nothing = async () => undefined;
   const startAttemptWatch = makeStartAttemptWatch({
-    tracker: {
-      recordQuick: () => undefined,
-      recordSlow: nothing,
-      recordSlowDns: async ({ accountId }) => void slow.push(accountId),
-      recordDuration: nothing,
-      recordQuickSuccess: nothing,
-    },
+    tracker: { ...silentTracker, recordSlowDns: async ({ accountId }) => void slow.push(accountId) },
     eventLoopLag: neverLate,
     dnsTimeouts: makeDnsTimeouts(now),
     hasMessages: async () => waiting,
@@ -49,7 +40,7 @@ const attemptAll = async (lostFor: number, addresses: readonly string[], waiting
     giveUp: 'waiting',
     attemptTimeoutMs: 15_000,
   });
-  const attempt = makeAttempt({
+  const attempt = attemptWith({
     post: postWith({
       resolve: makeSharedResolver(
         makeResolver(() => nameServer),
@@ -57,12 +48,7 @@ const attemptAll = async (lostFor: number, addresses: readonly string[], waiting
       ),
       post: makePinnedPost(makeConnections(network)),
     }),
-    sealing,
-    eventLoopLag: neverLate,
     now,
-    attemptTimeoutMs: 15_000,
-    connectTimeoutMs: 700,
-    serviceVersion: '0',
   });
   const made = accounts.map(async accountId => {
     const webhook = aWebhook({ accountId });
