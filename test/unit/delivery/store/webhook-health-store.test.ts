@@ -34,47 +34,28 @@ describe('a webhook’s health', () => {
     expect(await health().startedFailing(aWebhook())).toBe(false);
   });
 
-  it('forgets it with a success', async () => {
-    const failing = aWebhook({ failingSince: noon });
-    await put(failing);
-    expect(await health().recovered(failing, told('delivered'))).toBe(true);
-    expect(await stored()).toEqual(aWebhook());
-  });
-
-  it('has it announced that it delivers again, once, where it was announced that it failed', async () => {
-    const failing = aWebhook({ failingSince: noon, failingMark: 10 });
-    await put(failing);
-    const all = await Promise.all([1, 2, 3].map(() => health().recovered(failing, told('delivered'))));
+  const failing = aWebhook({ failingSince: noon });
+  const announcedFailing = aWebhook({ failingSince: noon, failingMark: 10 });
+  const suspended = { status: 'suspended', suspensionReason: 'no_success' } as const;
+  it.each([
+    ['forgets it with a success, and tells nobody of what was not announced', failing, false],
+    ['has it announced that it delivers again, where it was announced that it failed', announcedFailing, true],
+    ['has that announced, too, where it was replaced or reactivated since', aWebhook({ announcedSince: noon }), true],
+  ])('%s', async (_, before, isAnnounced) => {
+    await put(before);
+    const all = await Promise.all([1, 2, 3].map(() => health().recovered(before, told('delivered'))));
     expect(all.filter(Boolean)).toHaveLength(1);
     expect(await stored()).toEqual(aWebhook());
-    expect(await announced()).toEqual([{ type: 'webhook.recovered', since: noon, reason: null, ...told('delivered') }]);
+    const recovered = { type: 'webhook.recovered', since: noon, reason: null, ...told('delivered') };
+    expect(await announced()).toEqual(isAnnounced ? [recovered] : undefined);
   });
 
-  it('keeps failing by a success that knows nothing of an announcement: the next one tells operators', async () => {
-    await put(aWebhook({ failingSince: noon, failingMark: 10, announcedSince: noon }));
-    expect(await health().recovered(aWebhook({ failingSince: noon }), told('delivered'))).toBe(false);
-    expect(await announced()).toBeUndefined();
-  });
-
-  it('tells nobody of a recovery from failures that were not announced', async () => {
-    const failing = aWebhook({ failingSince: noon });
-    await put(failing);
-    expect(await health().recovered(failing, told('delivered'))).toBe(true);
-    expect(await announced()).toBeUndefined();
-  });
-
-  it('says that it recovered though it was replaced or reactivated since the announced failure', async () => {
-    const mended = aWebhook({ announcedSince: noon });
-    await put(mended);
-    expect(await health().recovered(mended, told('delivered'))).toBe(true);
-    expect(await announced()).toEqual([{ type: 'webhook.recovered', since: noon, reason: null, ...told('delivered') }]);
-    expect(await stored()).toEqual(aWebhook());
-  });
-
-  it('says nothing of a recovery while it is suspended', async () => {
-    const failing = aWebhook({ failingSince: noon, failingMark: 10, announcedSince: noon });
-    await put({ ...failing, status: 'suspended', suspensionReason: 'no_success' });
-    expect(await health().recovered(failing, told('delivered'))).toBe(false);
+  it.each([
+    ['by a success that knows nothing of an announcement: the next one tells operators', failing, {}],
+    ['while it is suspended', announcedFailing, suspended],
+  ])('keeps failing %s', async (_, attempted, changes) => {
+    await put({ ...announcedFailing, announcedSince: noon, ...changes });
+    expect(await health().recovered(attempted, told('delivered'))).toBe(false);
     expect(await announced()).toBeUndefined();
   });
 

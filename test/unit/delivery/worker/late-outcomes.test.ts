@@ -1,7 +1,5 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeWebhookHealthStore } from '../../../../lambdas/delivery/store/webhook-health-store.ts';
-import type { Webhook } from '../../../../lambdas/webhooks/webhook.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { answer } from '../builders.ts';
 
@@ -20,61 +18,15 @@ const replace = async (url: string, sealedAuthorization?: string) => {
   await world.webhooks.replace(read, { url, sealedAuthorization, updatedAt: world.now() });
 };
 const elsewhere = 'https://elsewhere.example.com/';
-const only = async () => world.deliveries()[0];
-
-describe('a 410 and a PUT with another URL at the same moment', () => {
-  it('leave the webhook active at the new URL, in either order', async () => {
-    const health = makeWebhookHealthStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
-    const outcomes = new Set<string>();
-    for (let round = 0; round < 20; round++) {
-      await world.register({ webhookId: `webhook-${round}` });
-      const read = await world.webhooks.find('conta-1', 'demanda.criada');
-      if (!read) throw new Error('no webhook');
-      const put = async () => {
-        if (round % 2) await new Promise(setImmediate);
-        for (let written: Webhook | undefined; !written; ) {
-          const seen = await world.webhooks.find('conta-1', 'demanda.criada');
-          if (!seen) throw new Error('no webhook');
-          written = await world.webhooks.replace(seen, {
-            url: elsewhere,
-            sealedAuthorization: undefined,
-            updatedAt: world.now(),
-          });
-        }
-      };
-      const [outcome] = await Promise.all([
-        health.suspendGone(read, { lastResult: 'http', deliveryId: 'evt_1' }),
-        put(),
-      ]);
-      outcomes.add(outcome);
-      expect(await world.webhook()).toMatchObject({ status: 'active', suspensionReason: null, url: elsewhere });
-    }
-    expect([...outcomes]).toContain('suspended');
-  });
-});
 
 describe('an outcome that comes late', () => {
-  // It was held for ever: its webhook was active, at the new URL, and nobody had a reason to reactivate it.
-  it('410 of a URL that was replaced meanwhile: an ordinary failure, retried at the new one', async () => {
-    world.during.push(() => replace(elsewhere));
-    world.answers.push(answer(410));
-    await world.step('first');
-    expect(await only()).toMatchObject({ state: 'pending', charged: 1, attempts: [{ status: 410 }] });
-    expect(await world.webhook()).toMatchObject({ status: 'active', url: elsewhere });
-    await world.settle();
-    expect(await only()).toMatchObject({ state: 'delivered' });
-    expect(world.posts.map(({ url }) => url)).toEqual(['https://receiver.example.com/hooks', elsewhere]);
-    await world.sweep();
-    expect(world.announced).toEqual([]);
-  });
-
   it('410 of a registration that was replaced meanwhile: the new one is not suspended, the delivery is cancelled', async () => {
     world.during.push(() => world.register({ webhookId: 'webhook-2' }));
     world.answers.push(answer(410));
     await world.step('first');
     expect(await world.webhook()).toMatchObject({ webhookId: 'webhook-2', status: 'active' });
     await world.settle();
-    expect(await only()).toMatchObject({ state: 'cancelled' });
+    expect(world.only()).toMatchObject({ state: 'cancelled' });
     expect(world.posts).toHaveLength(1);
   });
 
@@ -83,7 +35,16 @@ describe('an outcome that comes late', () => {
     world.answers.push(answer(410));
     await world.step('first');
     expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'gone' });
-    expect(await only()).toMatchObject({ state: 'held' });
+    expect(world.only()).toMatchObject({ state: 'held' });
+  });
+
+  it('410 of a webhook that an operator suspended meanwhile: held, and told of by nobody', async () => {
+    world.during.push(() => world.register({ status: 'suspended', suspensionReason: 'operator' }));
+    world.answers.push(answer(410));
+    await world.step('first');
+    expect(world.only()).toMatchObject({ state: 'held' });
+    expect(await world.webhook()).toMatchObject({ suspensionReason: 'operator' });
+    expect(world.counts).not.toHaveProperty('WebhookSuspended');
   });
 
   it.each([
@@ -133,7 +94,7 @@ describe('an event that was POSTed and whose outcome could not be stored before 
   });
 
   it('is logged where it was given up and could not be moved', async () => {
-    world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 8 });
+    world.publishEvent();
     world.answers.push({ ...answer(200), takesMs: 3_000 });
     world.between('PutCommand', () => Promise.reject(new Error('the store is down')));
     await world.step('first');

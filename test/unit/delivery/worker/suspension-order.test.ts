@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import type { Crash } from '../../../support/delivery-world/stepped-cloud.ts';
 import { casesOf } from '../../../support/sample.ts';
-import { answer } from '../builders.ts';
+import { answer, noon } from '../builders.ts';
 
 const second = 1_000;
 const day = 24 * 60 * 60 * second;
@@ -10,19 +10,10 @@ const day = 24 * 60 * 60 * second;
 let world: DeliveryWorld;
 
 const elsewhere = 'https://elsewhere.example.com/';
-const only = () => world.deliveries()[0];
 const begin = async (health = {}) => {
   world = makeDeliveryWorld([5 * second]);
   await world.register(health);
-  world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
-};
-const failing = { failingSince: Date.UTC(2026, 10, 20, 12) - 5 * day, failingMark: 4 * day };
-/** Makes the attempt that exhausts the delivery: the last of two, or its only one. */
-const untilLast = async () => {
-  world.answers.push(answer(500), answer(500));
-  await world.step('first'); // what keeps failing is left to the retry lane
-  await world.step('retry');
-  await world.pass(5 * second);
+  world.publishEvent();
 };
 const comeBack = () => world.pass(181 * second);
 const announced = async () => {
@@ -30,68 +21,105 @@ const announced = async () => {
   return world.announced.map(({ type, reason, lastResult, deliveryId }) => ({ type, reason, lastResult, deliveryId }));
 };
 /** A process that dies before or after each of its first calls. */
-const crashes: readonly (Crash | undefined)[] = casesOf(
-  Array.from({ length: 9 }, (_, afterCalls) => [false, true].map(hasEffect => ({ afterCalls, hasEffect }))).flat(),
-  6,
-);
+const crashes: readonly (Crash | undefined)[] = [
+  undefined,
+  ...casesOf(
+    Array.from({ length: 9 }, (_, afterCalls) => [false, true].map(hasEffect => ({ afterCalls, hasEffect }))).flat(),
+    6,
+  ),
+];
+const storeIsDown = () => Promise.reject(new Error('the store is down'));
+
+/** An outcome that suspends its webhook. */
+interface Cause {
+  readonly health?: object;
+  /** Failures before it. */
+  readonly before?: number;
+  readonly lane: 'first' | 'retry';
+  readonly status: number;
+  readonly state: string;
+  readonly suspensionReason: string;
+  /** The reason as operators are told it. */
+  readonly reason: string;
+}
+const gone = { status: 410, state: 'held', suspensionReason: 'gone', reason: 'gone' };
+const failing = { failingSince: noon - 5 * day, failingMark: 4 * day };
+const exhaustion: Cause = {
+  health: failing,
+  before: 1, // left to the retry lane, as all of what keeps failing
+  lane: 'retry',
+  status: 500,
+  state: 'failed',
+  suspensionReason: 'no_success',
+  reason: 'sem_sucesso',
+};
+const causes: readonly [string, Cause][] = [
+  ['a first 410', { lane: 'first', ...gone }],
+  ['a 410 of a retry', { before: 1, lane: 'retry', ...gone }],
+  ['the attempt that exhausts after five days', exhaustion],
+];
+/** Has all that comes before the outcome happen. */
+const untilCause = async ({ health, before = 0, status }: Cause) => {
+  await begin(health);
+  for (let failure = 0; failure < before; failure++) world.answers.push(answer(500));
+  if (before > 0) await world.step('first');
+  if (before > 0 && world.posts.length === 0) await world.step('retry');
+  await world.pass(before * 5 * second);
+  world.answers.push(answer(status), answer(status));
+};
+
+describe.each(causes)('%s', { timeout: 30_000 }, (_, cause) => {
+  const { lane, status, state, suspensionReason, reason } = cause;
+  const isSuspended = { status: 'suspended', suspensionReason };
+
+  // The webhook was suspended, the attempt stood nowhere, and the delivery was held with no attempt made.
+  it('suspends nothing before it is stored', async () => {
+    await untilCause(cause);
+    world.between('PutCommand', storeIsDown);
+    await world.step(lane);
+    expect(world.deferrals()).toEqual(['Error']);
+    expect(await world.webhook()).toMatchObject({ status: 'active' });
+    await comeBack();
+    await world.step(lane);
+    const attempts = world.only().attempts.map(({ number }) => number);
+    expect([world.only().state, attempts]).toEqual([state, attempts.map((_, at) => at + 1)]);
+    expect(await world.webhook()).toMatchObject(isSuspended);
+  });
+
+  it('is not acknowledged where its suspension could not be stored, which is made up for when its message comes back', async () => {
+    await untilCause(cause);
+    const sent = world.posts.length;
+    world.between('PutCommand', async () => world.between('UpdateCommand', storeIsDown));
+    await world.step(lane);
+    expect(world.deferrals()).toEqual(['Error']);
+    expect(world.only()).toMatchObject({ state });
+    expect(await world.webhook()).toMatchObject({ status: 'active' });
+    await comeBack();
+    await world.step(lane);
+    const { id: deliveryId } = world.only();
+    expect(await world.webhook()).toMatchObject(isSuspended);
+    expect(await announced()).toEqual([{ type: 'webhook.suspended', reason, lastResult: 'http', deliveryId }]);
+    expect(world.counts).toMatchObject({ WebhookSuspended: 1 });
+    expect(world.posts).toHaveLength(sent + 1);
+  });
+
+  it('suspends and is recorded, wherever a process dies', async () => {
+    for (const crash of crashes) {
+      await untilCause(cause);
+      await world.step(lane, crash);
+      await world.settle();
+      expect(world.only()).toMatchObject({ state });
+      expect(world.only().attempts.at(-1)).toMatchObject({ status });
+      expect(await world.webhook()).toMatchObject(isSuspended);
+      expect(await announced()).toMatchObject([{ type: 'webhook.suspended', deliveryId: world.only().id }]);
+    }
+  });
+});
 
 describe('a 410', { timeout: 30_000 }, () => {
   beforeEach(() => begin());
 
-  // The webhook was suspended, the attempt stood nowhere, and the delivery was held with no attempt made.
-  it('suspends nothing before it is stored', async () => {
-    world.answers.push(answer(410), answer(410));
-    world.between('PutCommand', () => Promise.reject(new Error('the store is down')));
-    await world.step('first');
-    expect(world.deferrals()).toEqual(['Error']);
-    expect(await world.webhook()).toMatchObject({ status: 'active' });
-    await comeBack();
-    await world.step('first');
-    expect(only()).toMatchObject({ state: 'held', attempts: [{ number: 1, result: 'http', status: 410 }] });
-    expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'gone' });
-  });
-
-  it.each(['first', 'retry'] as const)(
-    'whose suspension could not be stored is not acknowledged, and suspends when its message comes back: %s',
-    async lane => {
-      if (lane === 'retry') {
-        world.answers.push(answer(500));
-        await world.step('first');
-        await world.pass(5 * second);
-      }
-      world.answers.push(answer(410));
-      world.between('PutCommand', async () => {
-        world.between('UpdateCommand', () => Promise.reject(new Error('the store is down')));
-      });
-      await world.step(lane);
-      expect(world.deferrals()).toEqual(['Error']);
-      expect(only()).toMatchObject({ state: 'held' });
-      expect(await world.webhook()).toMatchObject({ status: 'active' });
-      await comeBack();
-      await world.step(lane);
-      const { id: deliveryId } = only() ?? {};
-      expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'gone' });
-      expect(await announced()).toEqual([
-        { type: 'webhook.suspended', reason: 'gone', lastResult: 'http', deliveryId },
-      ]);
-      expect(world.counts).toMatchObject({ WebhookSuspended: 1 });
-      expect(world.posts.filter(({ status }) => status === 410)).toHaveLength(1);
-    },
-  );
-
-  it('suspends and is recorded, wherever a process dies', async () => {
-    for (const crash of crashes) {
-      await begin();
-      world.answers.push(answer(410), answer(410));
-      await world.step('first', crash);
-      await world.settle();
-      const delivery = only();
-      expect(delivery).toMatchObject({ state: 'held', attempts: [{ status: 410 }] });
-      expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'gone' });
-      expect(await announced()).toMatchObject([{ type: 'webhook.suspended', deliveryId: delivery?.id }]);
-    }
-  });
-
+  // It was held for ever: its webhook was active, at the new URL, and nobody had a reason to reactivate it.
   it('of a URL that was replaced meanwhile is an ordinary failure, wherever a process dies', async () => {
     for (const crash of crashes) {
       await begin();
@@ -99,7 +127,7 @@ describe('a 410', { timeout: 30_000 }, () => {
       world.answers.push(answer(410));
       await world.step('first', crash);
       await world.settle();
-      expect(only()).toMatchObject({ state: 'delivered' });
+      expect(world.only()).toMatchObject({ state: 'delivered' });
       expect(await world.webhook()).toMatchObject({ status: 'active', url: elsewhere });
       expect(await announced()).toEqual([]);
     }
@@ -108,16 +136,13 @@ describe('a 410', { timeout: 30_000 }, () => {
   it('of a URL that was replaced meanwhile leaves a resend uncharged', async () => {
     world.answers.push(answer(500));
     await world.step('first');
-    const read = only();
-    if (read) await world.resend(read);
+    const read = world.only();
+    await world.resend(read);
     world.during.push(() => world.register({ url: elsewhere }));
     world.answers.push(answer(410));
     await world.step('retry');
-    expect(only()).toMatchObject({
-      state: 'pending',
-      charged: 1,
-      wait: { nextAttemptAt: read?.wait?.nextAttemptAt },
-    });
+    const { nextAttemptAt } = read.wait ?? {};
+    expect(world.only()).toMatchObject({ state: 'pending', charged: 1, wait: { nextAttemptAt } });
   });
 
   it('does not suspend again what was reactivated since, and tries it once more', async () => {
@@ -128,7 +153,7 @@ describe('a 410', { timeout: 30_000 }, () => {
     await comeBack();
     await world.step('first');
     expect(await world.webhook()).toMatchObject({ status: 'active' });
-    expect(only()).toMatchObject({ state: 'pending', charged: 1 });
+    expect(world.only()).toMatchObject({ state: 'pending', charged: 1 });
   });
 
   it('changes nothing any more where its webhook was deleted since', async () => {
@@ -137,73 +162,27 @@ describe('a 410', { timeout: 30_000 }, () => {
     await world.remove();
     await comeBack();
     await world.step('first');
-    expect(only()).toMatchObject({ state: 'held', attempt: 2 });
+    expect(world.only()).toMatchObject({ state: 'held', attempt: 2 });
   });
 
   it('of a delivery that was resent since is over', async () => {
     world.answers.push(answer(410));
     await world.step('first', undefined, true);
     await world.register();
-    const held = only();
-    if (held) await world.resend(held);
-    expect(only()).not.toHaveProperty('goneFrom');
+    await world.resend(world.only());
+    expect(world.only()).not.toHaveProperty('goneFrom');
     await comeBack();
     await world.step('first');
-    expect(only()).toMatchObject({ state: 'pending', attempt: 2, charged: 0 });
+    expect(world.only()).toMatchObject({ state: 'pending', attempt: 2, charged: 0 });
     expect(await world.webhook()).toMatchObject({ status: 'active' });
   });
 });
 
-describe('the attempt that exhausts after five days', { timeout: 30_000 }, () => {
-  beforeEach(() => begin(failing));
-
-  it('suspends nothing before it is stored', async () => {
-    await untilLast();
-    world.answers.push(answer(500));
-    world.between('PutCommand', () => Promise.reject(new Error('the store is down')));
-    await world.step('retry');
-    expect(world.deferrals()).toEqual(['Error']);
-    expect(await world.webhook()).toMatchObject({ status: 'active' });
-    await comeBack();
-    await world.settle();
-    expect(only()).toMatchObject({ state: 'failed', attempts: [{ number: 1 }, { number: 2 }] });
-    expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'no_success' });
-  });
-
-  it('whose suspension could not be stored is not acknowledged, and suspends when its message comes back', async () => {
-    await untilLast();
-    world.between('PutCommand', async () => {
-      world.between('UpdateCommand', () => Promise.reject(new Error('the store is down')));
-    });
-    await world.step('retry');
-    expect(world.deferrals()).toEqual(['Error']);
-    expect(only()).toMatchObject({ state: 'failed' });
-    expect(await world.webhook()).toMatchObject({ status: 'active' });
-    await comeBack();
-    await world.step('retry');
-    const { id: deliveryId } = only() ?? {};
-    expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'no_success' });
-    expect(await announced()).toMatchObject([{ type: 'webhook.suspended', lastResult: 'http', deliveryId }]);
-  });
-
-  it('suspends and is recorded, wherever a process dies', async () => {
-    for (const crash of crashes) {
-      await begin(failing);
-      await untilLast();
-      world.answers.push(answer(500));
-      await world.step('retry', crash);
-      await world.settle();
-      expect(only()).toMatchObject({ state: 'failed', attempts: [{ number: 1 }, { number: 2 }] });
-      expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'no_success' });
-    }
-  });
-
-  it('suspends nothing where its message comes back after a success', async () => {
-    await untilLast();
-    await world.step('retry', undefined, true);
-    await world.register();
-    await comeBack();
-    await world.step('retry');
-    expect(await world.webhook()).toMatchObject({ status: 'active' });
-  });
+it('the attempt that exhausts suspends nothing where its message comes back after a success', async () => {
+  await untilCause(exhaustion);
+  await world.step('retry', undefined, true);
+  await world.register();
+  await comeBack();
+  await world.step('retry');
+  expect(await world.webhook()).toMatchObject({ status: 'active' });
 });

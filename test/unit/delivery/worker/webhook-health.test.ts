@@ -16,11 +16,8 @@ const givenUp: AttemptOutcome = {
 const failingFor = (days: number, mark?: number) =>
   aWebhook({ failingSince: noon - days * day, ...(mark !== undefined && { failingMark: mark * day }) });
 
-/** A store that tells what it was asked, and fails or suspends as the test says. */
-const healthOver = ({
-  fails = false,
-  suspended = 'suspended' as 'suspended' | 'suspended_already' | 'replaced',
-} = {}) => {
+/** A store that tells what it was asked, and fails as the test says. */
+const healthOver = ({ fails = false } = {}) => {
   const did: string[] = [];
   const telemetry = fakeTelemetry();
   const step =
@@ -35,44 +32,11 @@ const healthOver = ({
     recovered: step('recovered', true),
     announceFailing: (_: unknown, mark: number, told: Told) =>
       step(`announce ${mark / day} ${told.lastResult} ${told.deliveryId}`, true)(),
-    suspendGone: step('suspend gone', suspended),
+    suspendGone: step('suspend gone', 'suspended' as const),
     suspendFailing: (_: unknown, told: Told) => step(`suspend ${told.lastResult} ${told.deliveryId}`, true)(),
   };
   return { ...makeWebhookHealth({ ...telemetry, store, now: frozenClock().now }), did, telemetry };
 };
-
-describe('a 410', () => {
-  it('suspends the webhook, counted once', async () => {
-    const { suspendIfGone, telemetry } = healthOver();
-    expect(await suspendIfGone(aWebhook(), gone, pending.id)).toEqual(gone);
-    expect(telemetry.counts).toEqual({ WebhookSuspended: 1 });
-    expect(telemetry.lines.join()).toContain('webhook.suspended');
-  });
-
-  it('of a webhook that is suspended already holds its delivery all the same', async () => {
-    const { suspendIfGone, telemetry } = healthOver({ suspended: 'suspended_already' });
-    expect(await suspendIfGone(aWebhook(), gone, pending.id)).toEqual(gone);
-    expect(telemetry.counts).toEqual({});
-  });
-
-  it('of an earlier URL or registration is a failure like any other', async () => {
-    const { suspendIfGone, telemetry } = healthOver({ suspended: 'replaced' });
-    const outcome = await suspendIfGone(aWebhook(), gone, pending.id);
-    expect(outcome).toMatchObject({ outcome: 'failed', retryAfterMs: undefined, record: gone.record });
-    expect(telemetry.counts).toEqual({});
-  });
-
-  it('whose suspension cannot be stored brings its message back: nobody would ever ask the receiver again', async () => {
-    const { suspendIfGone } = healthOver({ fails: true });
-    await expect(suspendIfGone(aWebhook(), gone, pending.id)).rejects.toThrow('the store is down');
-  });
-
-  it.each([success, failure(), internalError()])('is the only outcome that suspends at once', async outcome => {
-    const { suspendIfGone, did } = healthOver();
-    expect(await suspendIfGone(aWebhook(), outcome, pending.id)).toBe(outcome);
-    expect(did).toEqual([]);
-  });
-});
 
 describe('what an attempt says about its webhook', () => {
   it.each([
@@ -98,18 +62,6 @@ describe('what an attempt says about its webhook', () => {
     const { record, did } = healthOver();
     await record(webhook, outcome, after);
     expect(did).toEqual(expected);
-  });
-
-  it('counts a suspension', async () => {
-    const { record, telemetry } = healthOver();
-    await record(failingFor(5), failure(), exhausted);
-    expect(telemetry.counts).toEqual({ WebhookSuspended: 1 });
-    expect(telemetry.lines.join()).toContain('webhook.suspended');
-  });
-
-  it('brings the message back where the suspension after five days cannot be stored', async () => {
-    const { record } = healthOver({ fails: true });
-    await expect(record(failingFor(5), failure(), exhausted)).rejects.toThrow('the store is down');
   });
 
   it('never costs the outcome: what else cannot be recorded is logged', async () => {
