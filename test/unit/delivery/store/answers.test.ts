@@ -17,7 +17,7 @@ const begin = async () => {
 };
 beforeEach(begin);
 
-const publish = () => world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'same' });
+const publish = () => world.publishEvent({ id: 'same' });
 const refuse = (...said: string[]) => world.answers.push(...said.map(text => answer(503, {}, text)));
 const head = async () => world.items().filter(({ id }) => id.startsWith('evt_'))[0];
 const shown = async (): Promise<(string | null)[]> => {
@@ -102,6 +102,8 @@ describe('the answers of a receiver', () => {
     await world.step('first');
     expect(world.posts).toHaveLength(2);
     expect(await stored()).toHaveLength(2);
+    expect(world.waiting('retries')).toHaveLength(1);
+    expect(world.counts).toMatchObject({ StaleDropped: 1 });
     const texts = await shown();
     expect(texts).toHaveLength(1);
     await world.settle();
@@ -178,50 +180,5 @@ describe('the record of an attempt', () => {
     const answered = await world.request('GET', `${path}/${delivery.id}`);
     expect(answered?.json.tentativas).toHaveLength(30);
     expect(answered?.json.tentativas.at(0)).toMatchObject({ numero: 1, resposta: '0' });
-  });
-});
-
-describe('the sweeper’s claim of a long wait', () => {
-  const longWait = async () => {
-    refuse('', '', '');
-    for (let attempt = 1; attempt < 3; attempt++) {
-      await (attempt === 1 ? world.step('first') : world.step('retry'));
-      await world.pass(5 * 60_000);
-    }
-    await world.step('retry');
-    const delivery = world.deliveries()[0];
-    await world.run(delivery?.wait?.sweepAt ?? 0);
-    return delivery;
-  };
-
-  it('is one sweeper’s of two, leaves the index alone, and holds until the attempt is 2 min overdue', async () => {
-    const before = await longWait();
-    const { dueAt } = (await head()) ?? {};
-    await Promise.all([world.sweep(), world.sweep()]);
-    expect(world.waiting('retries')).toHaveLength(1);
-    expect(world.counts.SweptDue).toBe(1);
-    const claimedUntil = (before?.wait?.nextAttemptAt ?? 0) + 120_000;
-    expect(await head()).toMatchObject({ dueAt, claimedUntil });
-
-    world.lose('retries'); // the message is lost
-    await world.run(claimedUntil - 1);
-    await world.sweep();
-    expect(world.waiting('retries')).toHaveLength(0);
-    await world.run(claimedUntil);
-    await Promise.all([world.sweep(), world.sweep()]);
-    expect(world.waiting('retries')).toHaveLength(1);
-    expect(world.counts.SweptOverdue).toBe(1);
-    // Its entry stays, so that each sweep sees how late it is.
-    expect(await head()).toMatchObject({ dueAt, claimedUntil: claimedUntil + 4 * 60_000 });
-  });
-
-  it('is lost with a process that dies after it, and made up for', async () => {
-    await longWait();
-    for (let afterCalls = 0; (await head())?.claimedUntil === undefined; afterCalls++) {
-      await world.sweep({ afterCalls, hasEffect: true });
-    }
-    world.lose('retries');
-    await world.settle();
-    expect(world.posts.map(({ status }) => status)).toEqual([503, 503, 503, 200]);
   });
 });

@@ -15,11 +15,33 @@ const waiting = (sweepAt: number): WaitingDelivery => ({
   wait: { nextAttemptAt: sweepAt, sweepAt, overdueCount: 0 },
 });
 
+type SweepDependencies = Parameters<typeof makeSweep>[0];
+
+/** A sweeper over a store in which the same delivery waits wherever it looks. */
+const sweepOver = (
+  changes: Partial<SweepDependencies['store']>,
+  { sendAll = async () => 0, tasks = {} }: Partial<Pick<SweepDependencies, 'tasks'> & AnyQueue> = {},
+) => {
+  const telemetry = fakeTelemetry();
+  const store = {
+    due: async () => [],
+    read: async () => [waiting(noon)],
+    claim: async () => true,
+    update: async () => true,
+    expire: async () => false,
+    ...changes,
+  };
+  const queues = { retry: { sendAll }, slow: { sendAll } };
+  const sweep = makeSweep({ ...telemetry, store, queues, tasks, now: frozenClock().now });
+  return { ...telemetry, run: (hasTime = () => true) => sweep(hasTime) };
+};
+type AnyQueue = SweepDependencies['queues']['retry'];
+
 let world: DeliveryWorld;
 beforeEach(async () => {
   world = makeDeliveryWorld();
   await world.register();
-  world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
+  world.publishEvent();
 });
 
 /** The outcome is stored, and the process dies before the retry is sent. */
@@ -55,18 +77,29 @@ describe('the sweeper', () => {
     expect(world.counts).toMatchObject({ SweptOverdue: 4 });
   });
 
-  it('sends the message of a long wait in its last minute, once, with the rest of the delay', async () => {
+  it('sends the message of a long wait in its last minute, once, with the rest of the delay, and again where that is lost', async () => {
+    const entry = () => world.items().find(({ id }) => id.startsWith('evt_'));
     world.answers.push(answer(503, { 'retry-after': '3600' }));
     await world.step('first');
-    expect(world.waiting('retries')).toEqual([]);
+    const { dueAt } = entry() ?? {};
     await world.pass(59 * minute - 1);
     await world.sweep();
     expect(world.waiting('retries')).toEqual([]);
     await world.pass(30_001);
     await Promise.all([world.sweep(), world.sweep()]);
     await world.sweep();
+    const due = world.now() + 30_000;
+    expect(world.lose('retries')).toMatchObject([{ visibleAt: due }]);
+    expect(entry()).toMatchObject({ dueAt, claimedUntil: due + 2 * minute });
+    await world.run(due + 2 * minute - 1);
+    await world.sweep();
+    expect(world.waiting('retries')).toEqual([]);
+    await world.pass(1);
+    await Promise.all([world.sweep(), world.sweep()]);
     expect(world.waiting('retries')).toHaveLength(1);
-    expect(world.waiting('retries')[0]?.visibleAt).toBe(world.now() + 30_000);
+    expect(world.counts).toMatchObject({ SweptDue: 1, SweptOverdue: 1 });
+    // Its entry stays, so that each sweep sees how late it is.
+    expect(entry()).toMatchObject({ dueAt, claimedUntil: due + 6 * minute });
   });
 
   it('does not send what it could not claim, whatever the index says', async () => {
@@ -92,81 +125,45 @@ describe('the sweeper', () => {
     ],
   ])('sends nothing when %s', async (_, changes) => {
     const sent: WaitingDelivery[] = [];
-    const store = {
-      due: async (dueShard: string, after?: DueEntry) =>
-        dueShard === '0' && !after ? [{ id: 'evt_1', dueShard, dueAt: '' }] : [],
-      read: async () => [waiting(noon)],
-      claim: async () => true,
-      update: async () => true,
-      expire: async () => false,
-      ...changes,
-    };
-    const queue = { sendAll: async (all: readonly WaitingDelivery[]) => sent.push(...all) * 0 };
-    const queues = { retry: queue, slow: queue };
-    const { now } = frozenClock();
-    await makeSweep({ ...fakeTelemetry(), store, queues, tasks: {}, now })(() => true);
+    const sendAll = async (all: readonly WaitingDelivery[]) => sent.push(...all) * 0;
+    const due = async (dueShard: string, after?: DueEntry) =>
+      dueShard === '0' && !after ? [{ id: 'evt_1', dueShard, dueAt: '' }] : [];
+    await sweepOver({ due, ...changes }, { sendAll }).run();
     expect(sent).toEqual([]);
-    await makeSweep({
-      ...fakeTelemetry(),
-      store: { ...store, read: async () => [waiting(noon)], claim: async () => true },
-      queues,
-      tasks: {},
-      now,
-    })(() => true);
+    await sweepOver({ due }, { sendAll }).run();
     expect(sent).toHaveLength(1);
   });
 
   it('goes on when the queue refuses a message, and sends it at the next look', async () => {
-    const store = {
-      due: async (dueShard: string, after?: DueEntry) => (after ? [] : [{ id: 'evt_1', dueShard, dueAt: '' }]),
-      read: async () => Array.from({ length: 11 }, () => waiting(noon)),
-      claim: async () => true,
-      update: async () => true,
-      expire: async () => false,
-    };
-    const telemetry = fakeTelemetry();
+    const due = async (dueShard: string, after?: DueEntry) => (after ? [] : [{ id: 'evt_1', dueShard, dueAt: '' }]);
+    const read = async () => Array.from({ length: 11 }, () => waiting(noon));
     const sendAll = async (all: readonly WaitingDelivery[]) => {
       if (all.length === 10) throw new Error('the queue is down');
       return 1;
     };
-    const queues = { retry: { sendAll }, slow: { sendAll } };
-    await makeSweep({ ...telemetry, store, queues, tasks: {}, now: frozenClock().now })(() => true);
-    expect(telemetry.counts).toMatchObject({ AttemptNotSent: 16 * 11 });
+    const { run, counts } = sweepOver({ due, read }, { sendAll });
+    await run();
+    expect(counts).toMatchObject({ AttemptNotSent: 16 * 11 });
   });
 
   it('reports a failed shard after sweeping the others', async () => {
     const seen: string[] = [];
-    const store = {
-      due: async (shard: string) => {
-        seen.push(shard);
-        if (shard === '3') throw new Error('the store is down');
-        return [];
-      },
-      read: async () => [],
-      claim: async () => true,
-      update: async () => true,
-      expire: async () => false,
+    const due = async (shard: string) => {
+      seen.push(shard);
+      if (shard === '3') throw new Error('the store is down');
+      return [];
     };
-    const queue = { sendAll: async () => 0 };
-    const queues = { retry: queue, slow: queue };
-    const sweep = makeSweep({ ...fakeTelemetry(), store, queues, tasks: {}, now: frozenClock().now });
-    await expect(sweep(() => true)).rejects.toThrow('The sweep failed: Error');
+    await expect(sweepOver({ due }).run()).rejects.toThrow('The sweep failed: Error');
     expect(seen.toSorted()).toEqual([taskShard, ...dueShards].toSorted());
   });
 
   // A backlog of deliveries that were due hid the tasks: slots, replays and announcements got no time at all.
   it('runs tasks along with deliveries, a few at once, however many there are of either', async () => {
-    const store = {
-      due: async (shard: string, after?: DueEntry) => {
-        await new Promise(setImmediate);
-        const page = Number(after?.id.split('#')[1] ?? -1) + 1;
-        if (shard !== taskShard) return [{ id: `evt#${page}`, dueShard: shard, dueAt: '' }]; // there is no end of them
-        return page === 2 ? [] : Array.from({ length: 5 }, () => ({ id: `task#${page}`, dueShard: shard, dueAt: '' }));
-      },
-      read: async () => [],
-      claim: async () => true,
-      update: async () => true,
-      expire: async () => false,
+    const due = async (shard: string, after?: DueEntry) => {
+      await new Promise(setImmediate);
+      const page = Number(after?.id.split('#')[1] ?? -1) + 1;
+      if (shard !== taskShard) return [{ id: `evt#${page}`, dueShard: shard, dueAt: '' }]; // there is no end of them
+      return page === 2 ? [] : Array.from({ length: 5 }, () => ({ id: `task#${page}`, dueShard: shard, dueAt: '' }));
     };
     let done = 0;
     let atOnce = 0;
@@ -178,16 +175,14 @@ describe('the sweeper', () => {
       if (++done === 3) throw new Error('this one fails');
       return undefined;
     };
-    const queue = { sendAll: async () => 0 };
-    const dependencies = { ...fakeTelemetry(), store, queues: { retry: queue, slow: queue }, now: frozenClock().now };
-    const sweep = makeSweep({ ...dependencies, tasks: { task } });
-    await expect(sweep(() => done < 10)).rejects.toThrow('The sweep failed: Error');
+    const { run } = sweepOver({ due, read: async () => [] }, { tasks: { task } });
+    await expect(run(() => done < 10)).rejects.toThrow('The sweep failed: Error');
     expect([done, most]).toEqual([10, 3]);
   });
 
   it('counts each expiring held delivery once, before it is cleaned up', async () => {
     await world.register({ status: 'suspended', suspensionReason: 'operator' });
-    world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 8 });
+    world.publishEvent();
     while (await world.step('first'));
     const held = world.deliveries().filter(({ state }) => state === 'held').length;
     expect(held).toBeGreaterThan(0);
