@@ -17,8 +17,6 @@ import {
 import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { headKey } from '../../../../lambdas/delivery/store/head-key.ts';
-import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
-import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aWebhook, noon } from '../builders.ts';
@@ -26,7 +24,7 @@ import { aWebhook, noon } from '../builders.ts';
 const minute = 60_000;
 let database: Database;
 beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
+  database = await startDatabase('Deliveries');
 });
 afterAll(() => database.stop());
 
@@ -80,11 +78,6 @@ describe('what is known of how slowly a receiver answers', () => {
     await storeAt().change(owner, () => undefined);
     expect(database.operations).toEqual(['BatchGetItemCommand']);
     expect(await itemOf()).toBeUndefined();
-  });
-
-  it('loses nothing of what six processes record at the same moment', async () => {
-    await many(6, () => storeAt().change(owner, slowness => withSlowAttempts(slowness, { slow: 1, quick: 4 }, noon)));
-    expect(await known()).toMatchObject({ tallies: [{ slow: 6, quick: 24 }], version: 6 });
   });
 
   it('loses no record of an attempt beside slots that are reserved and arrivals that begin to wait', async () => {
@@ -143,27 +136,6 @@ describe('what is known of how slowly a receiver answers', () => {
     expect(JSON.stringify(await itemOf())).not.toContain('canary');
   });
 
-  it('outlives every change of the webhook: PUT, suspension and reactivation, deletion, a new registration', async () => {
-    const webhooks = makeWebhookStore({ dynamo: database.dynamo, table: 'Webhooks' });
-    const operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: clock.now });
-    const { accountId, eventName } = owner;
-    await webhooks.create(aWebhook(owner));
-    await storeAt().change(owner, slowness => withSlowAttempts(slowness, { slow: 3, quick: 0 }, noon));
-    await storeAt().beginWaiting(await known());
-    const before = await itemOf();
-    await webhooks.replace(aWebhook(owner), {
-      url: 'https://new.example.com/',
-      sealedAuthorization: 'x',
-      updatedAt: 1,
-    });
-    await operator.suspend(accountId, eventName);
-    await operator.reactivate(accountId, eventName);
-    await webhooks.remove(accountId, eventName, 2);
-    await webhooks.create(aWebhook({ ...owner, webhookId: 'webhook-2' }));
-    await webhooks.reactivate(accountId, eventName, 2);
-    expect(await itemOf()).toEqual(before);
-  });
-
   it('is cleaned up long after whatever may wait has ended', async () => {
     await storeAt().change(owner, slowness => withDuration(slowness, 15_000, noon));
     expect(((await itemOf())?.ttl ?? 0) - noon / 1_000).toBeGreaterThanOrEqual(40 * 24 * 60 * 60);
@@ -171,7 +143,7 @@ describe('what is known of how slowly a receiver answers', () => {
 });
 
 describe('the slots of a slow webhook', () => {
-  it('are reserved several in a row by one write', async () => {
+  it('are each given once, spaced by the interval, several in a row by one write', async () => {
     const stale = await known();
     database.operations.length = 0;
     const blocks = await Promise.all([1, 10, 3].map(slots => storeAt().reserve(stale, slots)));
@@ -180,22 +152,6 @@ describe('the slots of a slow webhook', () => {
     );
     expect(slots.toSorted((one, other) => one - other)).toEqual(slots.map((_, at) => noon + at * 50));
     expect(await known()).toMatchObject({ nextSlotAt: noon + 14 * 50 });
-  });
-
-  it('are each given once, spaced by the interval, to concurrent reservations', async () => {
-    const stale = await known();
-    const slots = await many(40, () => reserve(stale));
-    const given = slots.filter(slot => slot !== undefined).toSorted((one, other) => one - other);
-    expect(given).toHaveLength(40);
-    expect(given).toEqual(given.map((_, at) => noon + at * 50));
-    expect(await known()).toMatchObject({ nextSlotAt: noon + 2_000 });
-  });
-
-  it('are four a second where the longest attempt of the last minute took 15 s', async () => {
-    const slowness = await storeAt().change(owner, before => withDuration(before, 15_000, noon));
-    const slots = [];
-    for (let slot = 0; slot < 4; slot++) slots.push(await reserve(slowness));
-    expect(slots).toEqual([noon, noon + 250, noon + 500, noon + 750]);
   });
 
   it('begin now again when the last one is over', async () => {
