@@ -112,15 +112,6 @@ describe('deliveries that are created at about the same time', () => {
 });
 
 describe('of deliveries that are created together, one', () => {
-  it('that exists is left as it is, and the others are stored', async () => {
-    const earlier = outcome(freshId(), 'earlier');
-    await plain.create(earlier);
-    const { calls, createAll } = storeWith();
-    expect(await createAll([outcome(), outcome(earlier.id), outcome()])).toEqual([true, false, true]);
-    expect(calls).toEqual(['3 together', 'put']);
-    expect(await plain.read([earlier.id])).toEqual([earlier]);
-  });
-
   it('takes the place of one whose time is over', async () => {
     const earlier = outcome(freshId(), 'earlier');
     await plain.create(earlier);
@@ -146,17 +137,6 @@ describe('of deliveries that are created together, one', () => {
     },
   );
 
-  it('that is not answered is not taken for stored', async () => {
-    const { calls, createAll } = storeWith(async (input, write) => {
-      await write({ Statements: input.Statements.slice(0, 1) });
-      return { Responses: [{}] };
-    });
-    const deliveries = outcomes(2);
-    expect(await createAll(deliveries)).toEqual([true, true]);
-    expect(calls).toEqual(['2 together', 'put']);
-    expect(await plain.read(deliveries.map(({ id }) => id))).toEqual(deliveries);
-  });
-
   it('that DynamoDB does not take does not keep the others from being stored', async () => {
     const refused: Trouble = async () => {
       throw named('ValidationException');
@@ -168,29 +148,15 @@ describe('of deliveries that are created together, one', () => {
 });
 
 describe('deliveries whose common call got no answer', () => {
-  it.each([
-    ['all', 4],
-    ['some', 2],
-    ['none', 0],
-  ])('are stored once each where %s were written', async (_name, count) => {
+  it('are stored once each where some were written', async () => {
     const lost: Trouble = async (input, write) => {
-      if (count > 0) await write({ Statements: input.Statements.slice(0, count) });
+      await write({ Statements: input.Statements.slice(0, 2) });
       throw named('TimeoutError');
     };
     const deliveries = outcomes(4);
     const { calls, createAll } = storeWith(lost);
     expect(await createAll(deliveries)).toEqual(all(4, true));
-    expect(calls.toSorted()).toEqual(['4 together', ...all(4, 'put'), ...all(count, 'read')]);
-    expect(await plain.read(deliveries.map(({ id }) => id))).toEqual(deliveries);
-  });
-
-  it('are known again where the SDK repeated the call', async () => {
-    const repeated: Trouble = async (input, write) => {
-      await write(input);
-      return { ...(await write(input)), $metadata: { attempts: 2 } };
-    };
-    const deliveries = outcomes(3);
-    expect(await storeWith(repeated).createAll(deliveries)).toEqual(all(3, true));
+    expect(calls.toSorted()).toEqual(['4 together', ...all(4, 'put'), ...all(2, 'read')]);
     expect(await plain.read(deliveries.map(({ id }) => id))).toEqual(deliveries);
   });
 
@@ -205,24 +171,6 @@ describe('deliveries whose common call got no answer', () => {
     };
     const deliveries = outcomes(3);
     expect(await storeWith(stored).createAll(deliveries)).toEqual(all(3, true));
-    expect(await plain.read(deliveries.map(({ id }) => id))).toEqual(deliveries);
-  });
-
-  it('are stale where it is another one that stands there', async () => {
-    const other = outcome(freshId(), 'other');
-    const lost: Trouble = async () => {
-      await plain.create(other);
-      throw named('TimeoutError');
-    };
-    expect(await storeWith(lost).createAll([outcome(other.id), outcome()])).toEqual([false, true]);
-    expect(await plain.read([other.id])).toEqual([other]);
-  });
-
-  it('are written by one process, where another was killed between writing and acknowledging', async () => {
-    const deliveries = outcomes(3);
-    await storeWith().createAll(deliveries);
-    const again = deliveries.map(({ id }) => outcome(id, 'another process'));
-    expect(await storeWith().createAll(again)).toEqual(all(3, false));
     expect(await plain.read(deliveries.map(({ id }) => id))).toEqual(deliveries);
   });
 
@@ -245,7 +193,7 @@ describe('deliveries whose common call got no answer', () => {
         expect(stored.map(({ attempts }) => attempts[0]?.response === 'own')).toEqual(said);
         expect(said.filter(isOwn => !isOwn)).toHaveLength(taken.length);
       }),
-      { numRuns: amount({ sample: 15, full: 60 }) },
+      { numRuns: amount({ sample: 30, full: 60 }) },
     );
   });
 });
