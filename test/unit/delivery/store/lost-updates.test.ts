@@ -15,16 +15,10 @@ beforeEach(async () => {
   await world.register();
 });
 
-let events = 0;
-const publish = () => world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: ++events });
-const only = async (): Promise<WaitingDelivery> => {
-  const [delivery] = world.deliveries();
-  if (!delivery) throw new Error('nothing is stored');
-  return delivery as WaitingDelivery;
-};
+const waiting = () => world.only() as WaitingDelivery;
 /** Resends as an owner does whose request came a second ago, when the attempt was not due yet. */
 const resend = async () => {
-  await world.resend(await only(), second);
+  await world.resend(world.only(), second);
 };
 /** Has a message of the retry queue handed over before the others. */
 const putFirst = (message: number) => {
@@ -32,25 +26,25 @@ const putFirst = (message: number) => {
   for (const { body } of [...lost.splice(message, 1), ...lost]) world.send('retries', body);
 };
 const failOnce = async () => {
-  publish();
+  world.publishEvent();
   world.answers.push(answer(500));
   await world.step('first');
 };
 /** Expects the resend to come now, and its failure not to be charged: the old due time stays. */
 const expectResent = async (charged: number) => {
-  const { broughtForward, attempts } = await only();
+  const { broughtForward, attempts } = world.only();
   expect(broughtForward).toBeDefined();
   const before = attempts.length;
   const due = world.now();
   world.answers.push(answer(500));
-  for (let step = 0; (await only()).attempts.length === before; step++) {
+  for (let step = 0; world.only().attempts.length === before; step++) {
     if (step === 5) throw new Error('the resend does not come');
     await world.step('retry');
     await world.step('slow');
     await world.pass(second);
   }
   expect(world.now() - due).toBeLessThanOrEqual(5 * second);
-  expect(await only()).toMatchObject({ state: 'pending', charged });
+  expect(world.only()).toMatchObject({ state: 'pending', charged });
 };
 
 // It was answered 202, and undone by whoever had read the delivery before.
@@ -58,9 +52,9 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
   const waitInTable = async () => {
     await world.slowDown();
     await world.takeSlots();
-    publish();
+    world.publishEvent();
     await world.step('first');
-    expect(await only()).toMatchObject({ wait: { slowLane: 'waiting' } });
+    expect(world.only()).toMatchObject({ wait: { slowLane: 'waiting' } });
     await world.pass(31 * second);
   };
 
@@ -84,7 +78,7 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
     await world.pass(10 * 24 * 60 * minute);
     world.between('PutCommand', resend);
     await world.sweep();
-    expect(await only()).toMatchObject({ state: 'pending', broughtForward: { at: expect.any(Number) } });
+    expect(world.only()).toMatchObject({ state: 'pending', broughtForward: { at: expect.any(Number) } });
   });
 
   it('not by the mark of its move to the slow lane', async () => {
@@ -98,9 +92,9 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
 
   it('not by the mark that the slow queue did not take its message', async () => {
     await world.slowDown();
-    publish();
-    publish();
-    publish();
+    world.publishEvent();
+    world.publishEvent();
+    world.publishEvent();
     await world.step('first');
     await world.step('first');
     const others = new Set(world.deliveries().map(({ id }) => id));
@@ -118,7 +112,7 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
   it('not by the withdrawal of its replay, which was cancelled', async () => {
     await world.register({ status: 'suspended', suspensionReason: 'gone' });
     for (let event = 0; event < 20; event++) {
-      publish();
+      world.publishEvent();
       await world.step('first');
     }
     await world.register();
@@ -151,14 +145,14 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
       await resend();
     });
     await world.step('retry');
-    expect(await only()).toMatchObject({ state: 'pending', broughtForward: { at: world.now() - second } });
+    expect(world.only()).toMatchObject({ state: 'pending', broughtForward: { at: world.now() - second } });
     await expectResent(1);
   });
 });
 
 describe('whoever finds a delivery changed since it was read', () => {
   const mark = async () => {
-    const read = await only();
+    const read = waiting();
     await world.store.update(
       read,
       queuedInSlowLane(withSlot(read, { at: read.wait.nextAttemptAt, series: 0 }, world.now())),
@@ -169,20 +163,20 @@ describe('whoever finds a delivery changed since it was read', () => {
     await failOnce();
     await world.pass(second);
     world.between('PutCommand', mark);
-    await world.resend(await only());
-    expect(await only()).toMatchObject({ broughtForward: { at: world.now() } });
+    await world.resend(world.only());
+    expect(world.only()).toMatchObject({ broughtForward: { at: world.now() } });
     expect(world.waiting('retries')).toHaveLength(2);
   });
 
   it('leaves it to the resend or the outcome that was quicker', async () => {
     await failOnce();
-    const read = await only();
+    const read = world.only();
     await world.resend(read);
     await world.resend(read);
     expect(world.waiting('retries')).toHaveLength(2);
     await world.settle();
     await world.resend(read);
-    expect(await only()).toMatchObject({ state: 'delivered' });
+    expect(world.only()).toMatchObject({ state: 'delivered' });
   });
 
   it('ends it all the same where only its mark is another: no message is left for it', async () => {
@@ -195,7 +189,7 @@ describe('whoever finds a delivery changed since it was read', () => {
       await world.step('slow');
     });
     await world.step('retry');
-    expect(await only()).toMatchObject({ state: 'cancelled' });
+    expect(world.only()).toMatchObject({ state: 'cancelled' });
     expect(world.waiting('slow')).toEqual([]);
   });
 
@@ -204,7 +198,7 @@ describe('whoever finds a delivery changed since it was read', () => {
     await world.remove();
     await world.pass(5 * second);
     const keepChanging = async () => {
-      const read = await only();
+      const read = waiting();
       await world.store.update(read, { ...read, wait: { ...read.wait, sweepAt: read.wait.sweepAt + 1 } });
       world.between('PutCommand', keepChanging);
     };
@@ -222,12 +216,12 @@ describe('whoever finds a delivery changed since it was read', () => {
       await world.sweep();
     });
     await world.step('retry');
-    expect(await only()).toMatchObject({ state: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
+    expect(world.only()).toMatchObject({ state: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
   });
 
   it('changes what an earlier release stored, which has no version', async () => {
     await failOnce();
-    const read = await only();
+    const read = world.only();
     expect(read).not.toHaveProperty('version');
     expect(await world.store.update(read, { ...read, body: 'b' })).toBe(true);
     expect(await world.store.update(read, { ...read, body: 'c' })).toBe(false);

@@ -1,5 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
 import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
@@ -21,12 +22,7 @@ beforeEach(async () => {
   await world.register();
 });
 
-const publish = () => world.publish({ id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7 });
-const only = async () => {
-  const [delivery] = world.deliveries();
-  if (!delivery?.wait) throw new Error('nothing waits');
-  return { ...delivery, wait: delivery.wait };
-};
+const waiting = () => world.only() as WaitingDelivery;
 /** Sends the next update twice, and tells of two attempts, as the SDK does when the first answer gets lost. */
 const repeatUpdate = () => {
   isRepeated = true;
@@ -53,20 +49,20 @@ const slownessStore = () => makeSlownessStore({ dynamo, table: 'Deliveries', now
 describe('a conditional write that the SDK repeated', () => {
   // An attempt came two minutes late after a wait of an hour.
   it('claims a due delivery for the sweeper, which sends its message', async () => {
-    publish();
+    world.publishEvent();
     world.answers.push(answer(503, { 'retry-after': '3600' }));
     await world.step('first');
-    const delivery = await only();
+    const delivery = waiting();
     await world.run(delivery.wait.sweepAt);
     repeatUpdate();
     expect(await store().claim(delivery, waitAfterSweep(delivery.wait, world.now()))).toBe(true);
   });
 
   it('claims nothing that another sweeper has', async () => {
-    publish();
+    world.publishEvent();
     world.answers.push(answer(500));
     await world.step('first');
-    const delivery = await only();
+    const delivery = waiting();
     await world.pass(5 * minute);
     expect(await store().claim(delivery, waitAfterSweep(delivery.wait, world.now()))).toBe(true);
     await world.pass(1);
@@ -131,7 +127,7 @@ describe('a conditional write that the SDK repeated', () => {
 
   // Neither the metric nor the line of the log told that it was suspended.
   it('suspends a webhook whose receiver answers 410, and tells of it', async () => {
-    publish();
+    world.publishEvent();
     world.answers.push(answer(410));
     world.during.push(async () => repeatUpdate());
     await world.step('first');

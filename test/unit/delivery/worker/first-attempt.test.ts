@@ -47,18 +47,6 @@ describe('a first attempt', () => {
     expect(world.counts).toMatchObject({ Delivered: 1, DuplicateDropped: 2 });
   });
 
-  it('is not made again while the delivery waits for its retry', async () => {
-    await world.register();
-    world.answers.push(answer(500));
-    world.publish(event);
-    world.publish(event);
-    await world.step('first');
-    await world.step('first');
-    expect(world.posts).toHaveLength(1);
-    expect(world.waiting('retries')).toHaveLength(1);
-    expect(world.counts).toMatchObject({ DuplicateDropped: 1 });
-  });
-
   it('of a copy with another content is not made either: it is counted and logged apart from harmless copies', async () => {
     await world.register();
     world.publish(event);
@@ -83,15 +71,6 @@ describe('a first attempt', () => {
     expect(world.deadLetters()).toEqual([]);
   });
 
-  it('is made per account and event for the same id of the publisher', async () => {
-    await world.register();
-    await world.register({ accountId: 'conta-2', secrets: [] });
-    world.publish(event);
-    world.publish({ ...event, id_conta: 'conta-2' });
-    await world.settle();
-    expect(new Set(world.posts.map(post => post.id)).size).toBe(2);
-  });
-
   it('is not made without webhook: the event is counted, logged and not stored', async () => {
     world.publish(event);
     await world.settle();
@@ -99,15 +78,6 @@ describe('a first attempt', () => {
     expect(world.deliveries()).toEqual([]);
     expect(world.counts).toEqual({ EventWithoutWebhook: 1, MessageDeferred: 0 });
     expect(world.lines.join()).toContain(id);
-  });
-
-  it('is not made for a webhook registered after the event’s own was deleted', async () => {
-    world.publish(event);
-    await world.pass(60_000);
-    await world.register();
-    await world.settle();
-    expect(world.posts).toEqual([]);
-    expect(world.counts).toEqual({ EventWithoutWebhook: 1, MessageDeferred: 0 });
   });
 
   it.each([
@@ -197,15 +167,6 @@ describe('a delivery', () => {
     expect(new Set(world.posts.map(post => post.id))).toEqual(new Set([id]));
     expect(world.counts).toMatchObject({ Delivered: 0, Exhausted: 1, SweptDue: 1 });
     expect(world.counts).not.toHaveProperty('SweptOverdue');
-  });
-
-  it('waits as long as its receiver asks for', async () => {
-    await world.register();
-    world.answers.push(answer(503, { 'retry-after': '7200' }));
-    world.publish(event);
-    await world.settle();
-    const [first, second] = world.posts.map(({ at }) => at);
-    expect((second ?? 0) - (first ?? 0)).toBe(7_200_000);
   });
 
   it('goes to what is registered when its attempt is due', async () => {
