@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { makeRefusalCounts } from '../../../../lambdas/delivery/refusals/refusal-counts.ts';
 import type { RefusalNotice, SuppressedRefusals } from '../../../../lambdas/delivery/refusals/refusal-notice.ts';
 import { makeRefusalNotices } from '../../../../lambdas/delivery/refusals/refusal-notices.ts';
+import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { fakeTelemetry } from '../builders.ts';
 
@@ -222,9 +223,17 @@ describe('the eleventh of a minute, of one principal and reason', () => {
 
 describe('a flood of refused events', () => {
   const stored = () => ({ dynamo: world.dynamo, table: 'Deliveries', now: world.now, random: Math.random });
-  /** @param calls - takes what is asked of the table: how many notices are claimed, and how many are kept back by then. */
-  const flood = (messages: number, publish: (told: RefusalNotice) => Promise<void>, calls: object[] = []) => {
-    const counts = makeRefusalCounts(stored());
+  /**
+   * The notices of a process that refuses messages at once.
+   *
+   * @param calls - takes what is asked of the table: how many notices are claimed, and how many are kept back by then.
+   */
+  const flood = (
+    messages: number,
+    publish: (told: RefusalNotice) => Promise<void>,
+    { calls = [], table = stored() }: { calls?: object[]; table?: ReturnType<typeof stored> } = {},
+  ) => {
+    const counts = makeRefusalCounts(table);
     const telemetry = fakeTelemetry();
     const claim: typeof counts.claim = (group, claimed, wanted) => {
       calls.push({ wanted });
@@ -240,14 +249,17 @@ describe('a flood of refused events', () => {
       publish: publish as never,
       now: world.now,
     });
-    for (let message = 0; message < messages; message++) refusals.add(notice({ messageId: `m-${message}` }));
-    return { refusals, telemetry };
+    const take = (more: number) => {
+      for (let message = 0; message < more; message++) refusals.add(notice({ messageId: `m-${message}` }));
+    };
+    take(messages);
+    return { refusals, take, telemetry };
   };
 
   it('costs four writes for a batch, and ten notices a minute: the first ten', async () => {
     const told: string[] = [];
     const calls: object[] = [];
-    const { refusals } = flood(1_000, async ({ messageId }) => void told.push(messageId), calls);
+    const { refusals } = flood(1_000, async ({ messageId }) => void told.push(messageId), { calls });
     await refusals.settled();
     expect(calls).toEqual([{ wanted: 1 }, { wanted: 9 }, { keptBack: 990 }]);
     expect(told).toEqual(Array.from({ length: 10 }, (_, message) => `m-${message}`));
@@ -266,9 +278,9 @@ describe('a flood of refused events', () => {
       let told = 0;
       await Promise.all(
         Array.from({ length: processes }, async () => {
-          const { refusals } = flood(0, async () => void told++);
+          const { refusals, take } = flood(0, async () => void told++);
           for (let left = all / processes; left > 0; left -= batch) {
-            for (let message = 0; message < Math.min(batch, left); message++) refusals.add(notice());
+            take(Math.min(batch, left));
             await refusals.settled();
           }
         }),
@@ -283,7 +295,7 @@ describe('a flood of refused events', () => {
 
   it('is counted once a second while messages are at work, after its notices, and when they are done', async () => {
     const calls: object[] = [];
-    const { refusals } = flood(20, async () => {}, calls);
+    const { refusals } = flood(20, async () => {}, { calls });
     await refusals.settled();
     expect(calls.splice(0)).toEqual([{ wanted: 1 }, { wanted: 9 }, { keptBack: 10 }]);
     for (let message = 0; message < 200; message++) {
@@ -313,7 +325,7 @@ describe('a flood of refused events', () => {
   it('is waited for by nobody while the topic hangs: counts go on', async () => {
     const hanging = Promise.withResolvers<void>();
     const calls: object[] = [];
-    const { refusals } = flood(15, () => hanging.promise, calls);
+    const { refusals } = flood(15, () => hanging.promise, { calls });
     let isSettled = false;
     const settled = refusals.settled().then(() => {
       isSettled = true;
@@ -326,27 +338,13 @@ describe('a flood of refused events', () => {
 
   it('that cannot be counted is told by ten before the invocation ends, and by the count once that can be stored', async () => {
     const told: string[] = [];
-    const counts = makeRefusalCounts(stored());
-    const telemetry = fakeTelemetry();
     let isDown = true;
-    const unlessDown = () => {
+    const dynamo: Dynamo = async command => {
       if (isDown) throw new Error('the table is down');
-      return counts;
+      return world.dynamo(command);
     };
-    const refusals = makeRefusalNotices({
-      ...telemetry,
-      counts: {
-        ...counts,
-        claim: async (...words) => unlessDown().claim(...words),
-        keepBack: async (...words) => unlessDown().keepBack(...words),
-      },
-      publish: async one => void told.push('messageId' in one ? one.messageId : ''),
-      now: world.now,
-    });
-    const take = (messages: number) => {
-      for (let message = 0; message < messages; message++) refusals.add(notice({ messageId: `m-${message}` }));
-    };
-    take(3);
+    const publish = async ({ messageId }: RefusalNotice) => void told.push(messageId);
+    const { refusals, take, telemetry } = flood(3, publish, { table: { ...stored(), dynamo } });
     await refusals.settled();
     expect(told).toEqual(['m-0', 'm-1', 'm-2']);
     expect(telemetry.counts).toEqual({});
@@ -371,21 +369,12 @@ describe('a flood of refused events', () => {
 
   it('is never told as more than came while no answer of the table comes, and its writes are made all the same', async () => {
     let told = 0;
-    const lost: typeof stored = () => ({
-      ...stored(),
-      dynamo: async command => {
-        await world.dynamo(command);
-        throw new Error('TimeoutError');
-      },
-    });
+    const dynamo: Dynamo = async command => {
+      await world.dynamo(command);
+      throw new Error('TimeoutError');
+    };
     for (let process = 0; process < 4; process++) {
-      const refusals = makeRefusalNotices({
-        ...fakeTelemetry(),
-        counts: makeRefusalCounts(lost()),
-        publish: async () => void told++,
-        now: world.now,
-      });
-      for (let message = 0; message < 4; message++) refusals.add(notice());
+      const { refusals } = flood(4, async () => void told++, { table: { ...stored(), dynamo } });
       for (let invocation = 0; invocation < 3; invocation++) {
         await world.pass(1_000);
         await refusals.settled();

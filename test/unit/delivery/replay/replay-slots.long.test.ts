@@ -74,19 +74,6 @@ describe('a replay, slot by slot,', { timeout: 30_000 }, () => {
     expect(await show(replayId)).toEqual({ id: replayId, estado: 'cancelado', total: 600, enviadas: 521 });
   });
 
-  it('is claimed by one of two sweepers', async () => {
-    await fill(20, 'failed');
-    // webhook, latest replay, begin: then the process dies
-    await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
-    await world.pass(20_000);
-    const goOn = await world.work(() => world.sweep(), afterWrites(0, false));
-    const goOnToo = await world.work(() => world.sweep(), beforeRestart(5));
-    await goOn();
-    expect(slots().length).toBeLessThan(5);
-    await goOnToo();
-    expect(slots()).toHaveLength(20);
-  });
-
   it('is not sent in a burst by a process that was frozen: missed slots are replaced by new ones', async () => {
     await fill(100, 'failed');
     const goOn = await world.work(start, beforeRestart(31));
@@ -132,18 +119,5 @@ describe('a replay, slot by slot,', { timeout: 30_000 }, () => {
     await world.settle();
     expect(world.posts).toHaveLength(120);
     expect(world.counts.SweptOverdue ?? 0).toBeLessThanOrEqual(10);
-  });
-
-  it('begins after the slots that a cancelled one has reserved', async () => {
-    await fill(200, 'failed');
-    let first = '';
-    await world.work(async () => {
-      first = (await start()).json.id;
-    });
-    await request('DELETE', `${path}/${first}`);
-    await world.pass(6_000);
-    await world.work(start);
-    expect(slots()).toHaveLength(200);
-    expect(shortestGap()).toBe(100);
   });
 });

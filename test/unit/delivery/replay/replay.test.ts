@@ -128,19 +128,6 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1);
   });
 
-  it('can be cancelled: nothing more is sent, and another can start', async () => {
-    await fill(250, 'failed');
-    const { json } = await start();
-    expect((await request('DELETE', `${path}/${json.id}`)).status).toBe(204);
-    await world.settle();
-    expect(world.posts).toHaveLength(1);
-    expect(await show(json.id)).toEqual({ id: json.id, estado: 'cancelado', total: 250, enviadas: 1 });
-    const states = world.deliveries().map(({ state }) => state);
-    expect(states.toSorted()).toEqual(['delivered', ...Array(249).fill('failed')]);
-    await world.pass(1);
-    expect((await start()).json).toMatchObject({ total: 249 });
-  });
-
   // It was over as soon as the queue had them all: a second one could begin, and a cancelled one went on sending.
   it('is running until the slot of its last delivery, and can be cancelled until then', async () => {
     await fill(20, 'failed');
@@ -233,18 +220,6 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(world.deliveries().map(({ state }) => state)).toEqual(['failed', 'failed', 'failed']);
   });
 
-  it('does not stop, when cancelled, a delivery that was resent individually before its slot', async () => {
-    await fill(20, 'failed');
-    const { json } = await start();
-    const later = world.deliveries().find(({ wait }) => (wait?.nextAttemptAt ?? 0) > world.now() + 1_000);
-    await request('DELETE', `${path}/${json.id}`);
-    await world.pass(1);
-    expect((await request('POST', `/v1/webhooks/demanda.criada/entregas/${later?.id}/reenvio`)).status).toBe(202);
-    await world.settle();
-    expect(world.posts.map(({ id }) => id)).toContain(later?.id);
-    expect(world.posts).toHaveLength(2);
-  });
-
   // The two items of a reading are read one after the other: deliveries of a cancelled replay were POSTed.
   it('is found where the next one begins while it is read', async () => {
     await fill(30, 'failed');
@@ -309,23 +284,6 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(states.filter(state => state === 'cancelled')).toHaveLength(100); // what had begun a new schedule
     expect(states.filter(state => state === 'failed')).toHaveLength(150);
     expect((await show(json.id)).estado).toBe('cancelado');
-  });
-
-  it('is continued by the sweeper when its start fails', async () => {
-    await fill(3, 'failed');
-    // webhook, latest replay, begin: then the process dies
-    await world.request('POST', path, { body: { ...day, estado: 'falhou' } }, { afterCalls: 3, hasEffect: false });
-    expect(world.deliveries().every(({ state }) => state === 'failed')).toBe(true);
-    await world.settle();
-    expect(world.posts).toHaveLength(3);
-  });
-
-  it('expires with the history', async () => {
-    await fill(1, 'failed');
-    const { json } = await start();
-    await world.pass(31 * 24 * hour);
-    expect(codeOf(await request('GET', `${path}/${json.id}`))).toBe('404 replay_not_found');
-    expect((await start()).status).toBe(202);
   });
 });
 
