@@ -100,32 +100,11 @@ describe('GET …/entregas', () => {
     }
     const { entregas, proximo_cursor } = await list();
     expect(proximo_cursor).toBeNull();
-    const shown = entregas.map(({ id, ...rest }: { id: string }) => rest);
-    expect(shown).toEqual([
-      {
-        estado: 'retida',
-        criado_em: '2026-11-20T12:00:02.000Z',
-        proxima_tentativa_em: null,
-        tentativas: 1,
-        ultimo_resultado: 'http',
-        ultimo_status: 410,
-      },
-      {
-        estado: 'pendente',
-        criado_em: '2026-11-20T12:00:01.000Z',
-        proxima_tentativa_em: '2026-11-20T12:00:05.500Z',
-        tentativas: 1,
-        ultimo_resultado: 'http',
-        ultimo_status: 500,
-      },
-      {
-        estado: 'entregue',
-        criado_em: '2026-11-20T12:00:00.000Z',
-        proxima_tentativa_em: null,
-        tentativas: 1,
-        ultimo_resultado: 'entregue',
-        ultimo_status: 200,
-      },
+    const names = ['estado', 'criado_em', 'proxima_tentativa_em', 'tentativas', 'ultimo_resultado', 'ultimo_status'];
+    expect(entregas.map((entrega: Record<string, unknown>) => names.map(name => entrega[name]))).toEqual([
+      ['retida', '2026-11-20T12:00:02.000Z', null, 1, 'http', 410],
+      ['pendente', '2026-11-20T12:00:01.000Z', '2026-11-20T12:00:05.500Z', 1, 'http', 500],
+      ['entregue', '2026-11-20T12:00:00.000Z', null, 1, 'entregue', 200],
     ]);
     for (const entrega of entregas) expect(() => z.strictObject(deliveryRecord.shape).parse(entrega)).not.toThrow();
   });
@@ -587,13 +566,6 @@ describe('POST …/teste', () => {
     expect((await test()).headers['retry-after']).toBe('1');
     await world.pass(1);
     expect((await test()).status).toBe(202);
-  });
-
-  it('is counted exactly when many arrive at once', async () => {
-    await world.register();
-    const statuses = (await Promise.all(Array.from({ length: 16 }, () => test()))).map(({ status }) => status);
-    expect(statuses.filter(status => status === 202)).toHaveLength(10);
-    expect(statuses.filter(status => status === 429)).toHaveLength(6);
   });
 
   it('is recovered by the sweeper when its message could not be sent', async () => {

@@ -52,19 +52,6 @@ describe('a dead letter', () => {
     return sent[0]?.input;
   };
 
-  it('has its body as it came, and beside it the reason, who sent it, its id and its time', async () => {
-    const input = await put({ SenderId: 'AROAEXAMPLE:publisher', SentTimestamp: '1795181091000' });
-    expect(input?.MessageBody).toBe(' { "body": unchanged }\u0000 ');
-    const texts = Object.entries(input?.MessageAttributes ?? {}).map(([name, { StringValue }]) => [name, StringValue]);
-    expect(Object.fromEntries(texts)).toEqual({
-      reason: 'malformed',
-      detail: 'no JSON',
-      sender: 'AROAEXAMPLE:publisher',
-      original_message_id: 'm',
-      original_sent_at: '2026-11-20T13:24:51.000Z',
-    });
-  });
-
   it('goes without a sender where nobody knows one: SQS would refuse an empty attribute', async () => {
     for (const attributes of [{}, { SenderId: '' }]) {
       expect(Object.keys((await put(attributes))?.MessageAttributes ?? {})).not.toContain('sender');

@@ -6,8 +6,6 @@ import { answer } from '../builders.ts';
 
 const second = 1_000;
 const minute = 60 * second;
-const day = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00Z' };
-const replays = '/v1/webhooks/demanda.criada/reenvios';
 
 let world: DeliveryWorld;
 beforeEach(async () => {
@@ -19,11 +17,6 @@ const waiting = () => world.only() as WaitingDelivery;
 /** Resends as an owner does whose request came a second ago, when the attempt was not due yet. */
 const resend = async () => {
   await world.resend(world.only(), second);
-};
-/** Has a message of the retry queue handed over before the others. */
-const putFirst = (message: number) => {
-  const lost = world.lose('retries');
-  for (const { body } of [...lost.splice(message, 1), ...lost]) world.send('retries', body);
 };
 const failOnce = async () => {
   world.publishEvent();
@@ -65,22 +58,6 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
     await expectResent(0);
   });
 
-  it('not by the sweeper that brings it forward because its webhook is quick again', async () => {
-    await waitInTable();
-    await world.speedUp();
-    world.between('PutCommand', resend);
-    await world.sweep();
-    await expectResent(0);
-  });
-
-  it('not by the end of what has waited for ten days', async () => {
-    await waitInTable();
-    await world.pass(10 * 24 * 60 * minute);
-    world.between('PutCommand', resend);
-    await world.sweep();
-    expect(world.only()).toMatchObject({ state: 'pending', broughtForward: { at: expect.any(Number) } });
-  });
-
   it('not by the mark of its move to the slow lane', async () => {
     await failOnce();
     await world.slowDown();
@@ -107,30 +84,6 @@ describe('a resend of what waits is undone by nobody who read it before', () => 
     const moved = world.deliveries().find(({ id }) => !others.has(id));
     expect(moved).toMatchObject({ broughtForward: { at: world.now() } });
     expect(world.waiting('retries')).toHaveLength(1);
-  });
-
-  it('not by the withdrawal of its replay, which was cancelled', async () => {
-    await world.register({ status: 'suspended', suspensionReason: 'gone' });
-    for (let event = 0; event < 20; event++) {
-      world.publishEvent();
-      await world.step('first');
-    }
-    await world.register();
-    await world.pass(minute);
-    const started = await world.request('POST', replays, { body: { ...day, estado: 'retida' } });
-    await world.request('DELETE', `${replays}/${started?.json.id}`);
-    await world.pass(2 * second);
-    const due = JSON.parse(world.waiting('retries')[15]?.body ?? '{}').id;
-    putFirst(15);
-    world.between('PutCommand', async () => {
-      const delivery = world.deliveries().find(({ id }) => id === due);
-      if (delivery) await world.resend(delivery, second);
-    });
-    await world.step('retry');
-    expect(world.deliveries().find(({ id }) => id === due)).toMatchObject({ state: 'pending' });
-    putFirst(world.waiting('retries').length - 1);
-    await world.step('retry');
-    expect(world.deliveries().find(({ id }) => id === due)).toMatchObject({ state: 'delivered' });
   });
 
   it.each([

@@ -1,7 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
-import { slownessId } from '../../../../lambdas/delivery/isolation/slow-since.ts';
 import { withSlowDns } from '../../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../../lambdas/delivery/isolation/slowness-store.ts';
 import { replayIdOf } from '../../../../lambdas/delivery/replay/replay.ts';
@@ -76,22 +75,6 @@ describe('a conditional write that the SDK repeated', () => {
     repeatUpdate();
     const after = { ...slowness, nextSlotAt: world.now() + 10_000 };
     expect(await slownessStore().reserveUntil(slowness, after)).toBe(true);
-  });
-
-  it('claims the task of a slow webhook', async () => {
-    const slowness = await slownessStore().change(owner, known => withSlowDns(known, world.now()));
-    await slownessStore().beginWaiting(slowness);
-    const id = slownessId(owner);
-    const { dueAt = '' } = (await slownessStore().read(id)) ?? {};
-    repeatUpdate();
-    expect(await slownessStore().claim({ id, dueShard: 'tasks', dueAt }, world.now() + minute)).toBe(true);
-  });
-
-  it('learns of a slow attempt once', async () => {
-    repeatUpdate();
-    const changed = await slownessStore().change(owner, known => withSlowDns(known, world.now()));
-    expect(changed).toMatchObject({ version: 1, slowSince: world.now() });
-    expect(await slownessStore().read(slownessId(owner))).toMatchObject({ version: 1 });
   });
 
   describe('of a replay', () => {

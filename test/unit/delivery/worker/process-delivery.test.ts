@@ -100,7 +100,6 @@ const waiting = aDelivery({
   wait: { nextAttemptAt: noon - 1, sweepAt: noon + 119_999, overdueCount: 1 },
 });
 const testOf = { ...waiting, id: 'teste_0000000000000000000001' };
-const gone: AttemptOutcome = { outcome: 'gone', record: aRecord({ status: 410 }) };
 const blocked = failure({ result: 'blocked', status: null, response: null });
 const slowRecord = aRecord({ result: 'slow', status: null, response: null, durationMs: 2_003 });
 const givenUp: AttemptOutcome = { outcome: 'given_up', record: slowRecord, sinceConnectingMs: 2_000 };
@@ -110,37 +109,9 @@ const isFull = { mayAttempt: false };
 describe('processing a delivery', () => {
   it.each<[string, Circumstances, Expected]>([
     [
-      'a success is recorded, and nothing else',
-      {},
-      { did: [...attempted, 'save', 'record health'], saved: { state: 'delivered' }, counts: { Delivered: 1 } },
-    ],
-    [
-      'a failure is recorded before its retry is sent',
-      { outcome: failure() },
-      {
-        did: [...attempted, 'save', 'send', 'record health'],
-        sent: { attempt: 2, wait: { nextAttemptAt: noon + 5_000 } },
-        counts: { Delivered: 0 },
-      },
-    ],
-    [
-      'a 410 is recorded before its webhook is suspended',
-      { outcome: gone },
-      {
-        did: [...attempted, 'save', 'suspend', 'record health'],
-        saved: { state: 'held', goneFrom: expect.stringMatching(/^[\w-]{11}$/) },
-        counts: { Delivered: 0, Held: 1 },
-      },
-    ],
-    [
       'a retry that cannot be sent is no failure: the sweeper finds it',
       { outcome: failure(), queueFails: true },
       { did: [...attempted, 'save', 'send', 'record health'], counts: { Delivered: 0, AttemptNotSent: 1 } },
-    ],
-    [
-      'a copy that was slower sends nothing',
-      { outcome: failure(), isSaved: false },
-      { did: [...attempted, 'save'], counts: { StaleDropped: 1 } },
     ],
     [
       'a refused address is counted on its own',
