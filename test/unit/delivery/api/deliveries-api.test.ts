@@ -38,6 +38,17 @@ const publishAndSettle = async (count: number, status: number) => {
   }
 };
 const list = async (query = '') => (await request('GET', `${base}/entregas`, { query })).json;
+/** Lists page by page. */
+const listAll = async (query: string) => {
+  const all: { criado_em: string }[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page = await list(`${query}&cursor=${cursor}`);
+    expect(page.entregas.length).toBeGreaterThan(0);
+    all.push(...page.entregas);
+    cursor = page.proximo_cursor;
+  }
+  return all;
+};
 const oneId = async (): Promise<string> => (await list()).entregas[0].id;
 
 const endpoints = [
@@ -111,18 +122,8 @@ describe('GET …/entregas', () => {
 
   it('pages by cursor until the end of the list', async () => {
     await publishAndSettle(20, 200);
-    const whole = (await list('limite=100')).entregas.map(({ id }: { id: string }) => id);
-    for (const limite of [1, 3, 10, 19]) {
-      const ids: string[] = [];
-      for (let cursor = ''; ; ) {
-        const page = await list(`limite=${limite}&cursor=${cursor}`);
-        ids.push(...page.entregas.map(({ id }: { id: string }) => id));
-        expect(page.entregas.length).toBeGreaterThan(0);
-        if (page.proximo_cursor === null) break;
-        cursor = page.proximo_cursor;
-      }
-      expect(ids).toEqual(whole);
-    }
+    const { entregas } = await list('limite=100');
+    for (const limite of [1, 3, 10, 19]) expect(await listAll(`limite=${limite}`)).toEqual(entregas);
     expect((await list()).entregas).toHaveLength(20);
     expect((await list()).proximo_cursor).toBeNull(); // exactly as many as a page holds
   });
@@ -135,7 +136,9 @@ describe('GET …/entregas', () => {
     expect((await list('estado=&limite=&cursor=')).entregas).toHaveLength(4);
   });
 
-  it.each([
+  const cursorOf = (place: string | Buffer) => Buffer.from(place).toString('base64url');
+  const cursor = cursorOf(`2026-11-20T12:00:00.000Z#${eventId}`);
+  it.each<[string, string[]]>([
     ['estado=ENTREGUE', ['estado invalid_value']],
     ['limite=0', ['limite invalid_value']],
     ['limite=101', ['limite invalid_value']],
@@ -146,6 +149,16 @@ describe('GET …/entregas', () => {
     ['limite=99999999999999999999', ['limite invalid_value']],
     ['cursor=x', ['cursor invalid_value']],
     ['cursor=%FF', ['cursor invalid_value']],
+    ...[
+      `${cursor}=`,
+      `${cursor}%20`,
+      ` ${cursor}`,
+      cursor.slice(0, -1),
+      cursorOf('2026-11-20T12:00:00.000Z#replays#conta-1#demanda.criada'),
+      cursorOf('x#evt_000000000000000000000000000'),
+      cursorOf(Buffer.from([0xff, 0xfe])), // bytes that are not text
+      cursorOf(`2026-11-20T12:00:00.000Z#${eventId}\n`),
+    ].map((wrong): [string, string[]] => [`cursor=${wrong}`, ['cursor invalid_value']]),
     ['limit=5', ['limit unknown_field']],
     ['a/b~c=5', ['a/b~c unknown_field']],
     ['pagina=', ['pagina unknown_field']],
@@ -206,17 +219,12 @@ describe('GET …/entregas', () => {
 
   it('pages by cursor within a time range', async () => {
     await publishAndSettle(7, 200);
-    const span = 'desde=2026-11-20T12:00:01Z&ate=2026-11-20T12:00:06Z&limite=2';
-    const found: string[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const page = await list(`${span}&cursor=${cursor}`);
-      found.push(...page.entregas.map(({ criado_em }: { criado_em: string }) => criado_em.slice(18, 19)));
-      cursor = page.proximo_cursor;
-    }
-    expect(found).toEqual(['5', '4', '3', '2', '1']);
+    const found = await listAll('desde=2026-11-20T12:00:01Z&ate=2026-11-20T12:00:06Z&limite=2');
+    expect(found.map(({ criado_em }) => criado_em.slice(18, 19))).toEqual(['5', '4', '3', '2', '1']);
   });
 
-  it('gives nothing for a cursor outside of the range', async () => {
+  it('gives nothing for a cursor of a place where nothing stands, or outside of the range', async () => {
+    expect((await list(`cursor=${cursor}`)).entregas).toEqual([]);
     await publishAndSettle(3, 200);
     const { proximo_cursor } = await list('limite=2');
     expect(await list(`desde=2026-11-20T12:00:02Z&cursor=${proximo_cursor}`)).toEqual({
@@ -261,23 +269,6 @@ describe('GET …/entregas', () => {
       expect(codeOf(await request('POST', `${base}/entregas/${await oneId()}/reenvio`))).toBe('404 webhook_not_found');
       expect((await list('estado=falhou')).entregas).toEqual([]);
     });
-
-    it('answers 404 once the history has expired', async () => {
-      await world.remove();
-      await world.settle();
-      await world.pass(31 * 24 * 60 * 60_000);
-      expect(codeOf(await request('GET', `${base}/entregas`))).toBe('404 webhook_not_found');
-    });
-  });
-
-  it.each([
-    ['another place of the table', `2026-11-20T12:00:00.000Z#replays#conta-1#demanda.criada`],
-    ['no time', 'x#evt_000000000000000000000000000'],
-    ['bytes that are not text', Buffer.from([0xff, 0xfe])],
-    ['something added', `2026-11-20T12:00:00.000Z#${eventId}\n`],
-  ])('refuses a well-formed cursor that names %s', async (_case, place) => {
-    const query = `cursor=${Buffer.from(place).toString('base64url')}`;
-    expect(codeOf(await request('GET', `${base}/entregas`, { query }))).toBe('422 validation_failed');
   });
 
   it('refuses the cursor of another event, and takes one of a delivery that is gone', async () => {
@@ -299,16 +290,6 @@ describe('GET …/entregas', () => {
     await world.register({ accountId: 'conta-2', eventName: 'demanda.cancelada', webhookId: 'webhook-2' });
     const sent = { token: 'admin|webhooks:read|conta-2', query: `cursor=${proximo_cursor}` };
     expect((await request('GET', '/v1/webhooks/demanda.cancelada/entregas', sent)).json.entregas).toEqual([]);
-  });
-
-  it('refuses a cursor in another spelling', async () => {
-    const cursor = Buffer.from(`2026-11-20T12:00:00.000Z#${eventId}`).toString('base64url');
-    expect((await list(`cursor=${cursor}`)).entregas).toEqual([]);
-    for (const other of [`${cursor}=`, `${cursor}%20`, ` ${cursor}`, cursor.slice(0, -1)]) {
-      expect(codeOf(await request('GET', `${base}/entregas`, { query: `cursor=${other}` }))).toBe(
-        '422 validation_failed',
-      );
-    }
   });
 });
 
@@ -380,13 +361,15 @@ describe('GET …/entregas/{id}', () => {
     expect(world.posts).toHaveLength(1);
   });
 
-  it('answers 404 from 30 days after the delivery’s final state', async () => {
+  it('answers 404 from 30 days after the delivery’s final state, and so does a list without a webhook', async () => {
     world.publishEvent();
     await world.settle();
     const id = await oneId();
     await world.pass(30 * 24 * 60 * 60_000 + 1_000);
     expect(codeOf(await request('GET', `${base}/entregas/${id}`))).toBe('404 delivery_not_found');
     expect((await list()).entregas).toEqual([]);
+    await world.remove();
+    expect(codeOf(await request('GET', `${base}/entregas`))).toBe('404 webhook_not_found');
   });
 });
 
@@ -450,6 +433,7 @@ describe('POST …/entregas/{id}/reenvio', () => {
 });
 
 describe('POST …/teste', () => {
+  beforeEach(() => world.register());
   const test = (sent: Sent = {}) => request('POST', `${base}/teste`, sent);
 
   it.each(EVENT_NAMES)('sends a sample of %s, and shows its outcome', async evento => {
@@ -480,7 +464,6 @@ describe('POST …/teste', () => {
   ] as const)(
     'makes one attempt only after %s, without effect on the webhook’s health',
     async (_case, posted, resultado, posts) => {
-      await world.register();
       world.answers.push(posted);
       const { json } = await test();
       const before = await world.webhook();
@@ -517,10 +500,12 @@ describe('POST …/teste', () => {
     expect((await test()).status).toBe(202);
   });
 
-  it('is not sent if an operator suspends the webhook meanwhile', async () => {
-    await world.register();
+  it.each([
+    ['an operator suspends the webhook', () => world.register({ status: 'suspended', suspensionReason: 'operator' })],
+    ['the webhook is deleted', () => world.remove()],
+  ])('is cancelled if %s meanwhile', async (_, change) => {
     await test();
-    await world.register({ status: 'suspended', suspensionReason: 'operator' });
+    await change();
     await world.settle();
     expect(world.posts).toEqual([]);
     expect((await list()).entregas).toMatchObject([{ estado: 'cancelada', tentativas: 0 }]);
@@ -535,17 +520,7 @@ describe('POST …/teste', () => {
     expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason });
   });
 
-  it('is cancelled if the webhook is deleted meanwhile', async () => {
-    await world.register();
-    await test();
-    await world.remove();
-    await world.settle();
-    expect(world.posts).toEqual([]);
-    expect(world.deliveries()).toMatchObject([{ state: 'cancelled' }]);
-  });
-
   it('is limited to ten a minute per account, whatever is registered anew', async () => {
-    await world.register();
     await world.register({ eventName: 'demanda.cancelada', webhookId: 'webhook-9' });
     await world.register({ accountId: 'conta-2', webhookId: 'webhook-10' });
     const other = (token?: string) =>
@@ -569,7 +544,6 @@ describe('POST …/teste', () => {
   });
 
   it('is recovered by the sweeper when its message could not be sent', async () => {
-    await world.register();
     // reading the webhook, counting, storing; then the process dies before the message is sent
     await world.request('POST', `${base}/teste`, {}, { afterCalls: 4, hasEffect: false });
     expect(world.waiting('retries')).toEqual([]);
@@ -579,7 +553,6 @@ describe('POST …/teste', () => {
   });
 
   it('cannot be resent', async () => {
-    await world.register();
     world.answers.push(answer(500));
     const { json } = await test();
     await world.settle();

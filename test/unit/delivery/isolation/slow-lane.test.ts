@@ -17,6 +17,21 @@ beforeEach(begin);
 const names = () => world.lines.map(line => JSON.parse(line)[0]);
 const late = { ...answer(200), takesMs: 3_000 };
 
+/** Has an event of a slow webhook moved to the slow lane, by its own message, which may come again. */
+const move = async (isTwice = false) => {
+  await world.slowDown();
+  world.publishEvent();
+  await world.step('first', undefined, isTwice);
+};
+
+/** Has one wait in the table: all slots of the next 90 s are taken. */
+const waitInTable = async (isTwice = false) => {
+  await world.slowDown();
+  await world.takeSlots();
+  world.publishEvent();
+  await world.step('first', undefined, isTwice);
+};
+
 /** A retry of a webhook that became slow meanwhile: its message is in the retry queue. */
 const failOnce = async () => {
   world.publishEvent();
@@ -61,10 +76,7 @@ describe('a delivery of a slow webhook', () => {
   });
 
   it('waits in the table where its slot is too far off: in no queue, uncharged, and not for the sweeper’s own sweep', async () => {
-    await world.slowDown();
-    await world.takeSlots();
-    world.publishEvent();
-    await world.step('first');
+    await waitInTable();
     expect([...world.waiting('slow'), ...world.waiting('retries')]).toEqual([]);
     const now = world.now();
     expect(world.only()).toMatchObject({ attempt: 1, charged: 0, wait: { slowLane: 'waiting', nextAttemptAt: now } });
@@ -75,10 +87,7 @@ describe('a delivery of a slow webhook', () => {
   });
 
   it('waits behind what waits, though slots are free again', async () => {
-    await world.slowDown();
-    await world.takeSlots();
-    world.publishEvent();
-    await world.step('first');
+    await waitInTable();
     await world.pass(89 * second);
     world.publishEvent();
     await world.step('first');
@@ -96,9 +105,7 @@ describe('a delivery of a slow webhook', () => {
   });
 
   it('is overdue for the sweeper after 5 min, then each 30, and sent to the slow queue again', async () => {
-    await world.slowDown();
-    world.publishEvent();
-    await world.step('first');
+    await move();
     world.lose('slow'); // its message is lost
     const times: number[] = [];
     for (let passed = 0; passed <= 100; passed++) {
@@ -153,25 +160,8 @@ describe('a message that moved its delivery to the slow queue and is handed over
     },
   );
 
-  it('sends it where the answer of the table was lost', async () => {
-    await world.slowDown();
-    world.publishEvent();
-    loseAnswers();
-    await world.step('first');
-    expect(world.deferrals()).toEqual(['TimeoutError']);
-    expect(world.only()).toMatchObject({ wait: { slowLane: 'queued' } });
-    expect(world.waiting('slow')).toEqual([]);
-    await comeBack();
-    await world.step('first');
-    expect(world.waiting('slow')).toHaveLength(1);
-    await world.settle();
-    expect(world.posts).toHaveLength(1);
-  });
-
   it('is not acknowledged before the queue has taken it', async () => {
-    await world.slowDown();
-    world.publishEvent();
-    await world.step('first', undefined, true);
+    await move(true);
     world.lose('slow');
     await comeBack();
     world.between('SendMessageCommand', () => Promise.reject(new Error('the queue is down')));
@@ -207,9 +197,7 @@ describe('a message that moved its delivery to the slow queue and is handed over
   });
 
   it('sends nothing once a sweep has claimed the delivery', async () => {
-    await world.slowDown();
-    world.publishEvent();
-    await world.step('first', undefined, true);
+    await move(true);
     await world.pass(5 * minute);
     await world.sweep();
     expect(world.lose('slow')).toHaveLength(2);
@@ -242,10 +230,7 @@ describe('a message that moved its delivery to the slow queue and is handed over
   });
 
   it('sends nothing where the sweeper gave it its slot', async () => {
-    await world.slowDown();
-    await world.takeSlots();
-    world.publishEvent();
-    await world.step('first', undefined, true);
+    await waitInTable(true);
     await world.pass(90 * second);
     await world.sweep();
     expect(world.waiting('slow')).toHaveLength(1);

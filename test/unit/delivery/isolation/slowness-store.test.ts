@@ -221,24 +221,6 @@ describe('the backlog of a slow webhook', () => {
     expect((await known()).dueAt).toBe(slowness.dueAt);
   });
 
-  it('is claimed by one sweeper', async () => {
-    await storeAt().beginWaiting(await known());
-    const [task] = await tasks();
-    if (!task) throw new Error('there is no task');
-    const claims = await many(5, () => storeAt().claim(task, noon + 50_000));
-    expect(claims.filter(Boolean)).toHaveLength(1);
-    expect(await tasks()).toEqual([]);
-    clock.advance(50_000);
-    expect(await tasks()).toHaveLength(1);
-  });
-
-  it('ends for arrivals, and the task stays', async () => {
-    await storeAt().beginWaiting(await known());
-    await storeAt().endBacklog(await known());
-    expect((await known()).backlogAt).toBeUndefined();
-    expect(await tasks()).toHaveLength(1);
-  });
-
   it('does not end where something began to wait meanwhile: neither the backlog nor the task', async () => {
     await storeAt().beginWaiting(await known());
     const seen = await known();
@@ -248,28 +230,5 @@ describe('the backlog of a slow webhook', () => {
     expect(await storeAt().endWaiting(seen)).toBe(false);
     expect(await known()).toMatchObject({ backlogAt: noon, waitingAt: noon + 31_000 });
     expect(await tasks()).toHaveLength(1);
-  });
-
-  it('ends with its task, and begins again with a new one', async () => {
-    await storeAt().beginWaiting(await known());
-    expect(await storeAt().endWaiting(await known())).toBe(true);
-    expect(await tasks()).toEqual([]);
-    expect(await known()).toEqual({ ...owner, tallies: [], version: 0, nextSlotAt: 0, slotSeries: 0 });
-    await storeAt().beginWaiting(await known());
-    expect(await tasks()).toHaveLength(1);
-  });
-
-  it('is never lost when a delivery begins to wait while the sweeper ends the backlog', async () => {
-    for (let race = 0; race < 20; race++) {
-      owner = { ...owner, accountId: `race-${race}` };
-      clock.set(noon);
-      await storeAt().beginWaiting(await known());
-      const seen = await known();
-      clock.advance(6 * minute);
-      await Promise.all([storeAt().endWaiting(seen), storeAt().beginWaiting(seen)]);
-      expect(await tasks()).toHaveLength(1);
-      expect(await known()).toMatchObject({ waitingAt: noon + 6 * minute });
-      expect((await known()).backlogAt).toBeDefined();
-    }
   });
 });

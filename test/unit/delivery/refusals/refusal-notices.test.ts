@@ -31,6 +31,13 @@ const refuse = async (times: number, sender?: string, message: object | string =
   for (let sent = 0; sent < times; sent++) await world.step('first');
 };
 
+/** Lets the minute go by after which the rest is told, and two sweeps look for that. */
+const tellCounts = async () => {
+  await world.pass(minute + 5_000);
+  await world.sweep();
+  await world.sweep();
+};
+
 describe('a refused event', () => {
   it('is told to its publisher: message id, own id, sender, reason and detail', async () => {
     const messageId = world.publish({ ...whole, id: 'demand-7', id_demanda: 'seven' });
@@ -126,9 +133,7 @@ describe('the eleventh of a minute, of one principal and reason', () => {
     expect(world.notices).toHaveLength(10);
     await world.sweep();
     expect(world.notices).toHaveLength(10);
-    await world.pass(minute + 5_000);
-    await world.sweep();
-    await world.sweep();
+    await tellCounts();
     expect(toldByCount()).toEqual([count()]);
     expect(world.items().filter(({ dueAt }) => dueAt !== undefined)).toEqual([]);
   });
@@ -139,8 +144,7 @@ describe('the eleventh of a minute, of one principal and reason', () => {
     await refuse(11, 'AIDAUSER');
     await refuse(11, 'AROAPUBLISHER:one', { ...whole, event: 'x' });
     expect(toldOneByOne()).toHaveLength(30);
-    await world.pass(minute + 5_000);
-    await world.sweep();
+    await tellCounts();
     expect(
       toldByCount().toSorted(
         (one, other) => one.suppressed - other.suppressed || one.sender.localeCompare(other.sender),
@@ -202,9 +206,7 @@ describe('the eleventh of a minute, of one principal and reason', () => {
     await refuse(13);
     await refuse(2, 'AIDAUSER');
     expect(toldOneByOne()).toHaveLength(12);
-    await world.pass(minute + 5_000);
-    await world.sweep();
-    await world.sweep();
+    await tellCounts();
     expect(toldByCount()).toEqual([count()]);
   });
 
@@ -286,9 +288,7 @@ describe('a flood of refused events', () => {
         }),
       );
       expect(told).toBe(10);
-      await world.pass(minute + 5_000);
-      await world.sweep();
-      await world.sweep();
+      await tellCounts();
       expect(toldByCount()).toMatchObject([{ suppressed: all - 10 }]);
     },
   );
@@ -362,8 +362,7 @@ describe('a flood of refused events', () => {
     await refusals.settled();
     expect(told).toHaveLength(10);
     expect(telemetry.counts).toEqual({ RefusalNotTold: 10 });
-    await world.pass(minute + 5_000);
-    await world.sweep();
+    await tellCounts();
     expect(toldByCount()).toMatchObject([{ suppressed: 11 }]);
   });
 
@@ -380,8 +379,7 @@ describe('a flood of refused events', () => {
         await refusals.settled();
       }
     }
-    await world.pass(minute + 5_000);
-    await world.sweep();
+    await tellCounts();
     expect(told + toldByCount().reduce((sum, { suppressed }) => sum + suppressed, 0)).toBe(16);
   });
 });

@@ -78,19 +78,6 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(world.deliveries().filter(({ state }) => state === 'failed')).toMatchObject([{ id: late.id }]);
   });
 
-  // It read the whole history twice: 31 pages of a hundred for 1,500 deliveries.
-  it('counts and sends a rare state of a long history in two pages', async () => {
-    await fill(1, 'failed');
-    await fill(400, 'delivered');
-    await fill(200, 'held');
-    world.operations.length = 0;
-    const { json } = await start();
-    expect(world.operations.filter(operation => operation === 'QueryCommand')).toHaveLength(2 * 8);
-    expect(json).toMatchObject({ total: 1 });
-    await world.settle();
-    expect(await show(json.id)).toMatchObject({ estado: 'concluido', total: 1, enviadas: 1 });
-  });
-
   it('is completed at once when nothing matches', async () => {
     await fill(2, 'delivered');
     expect((await start()).json).toMatchObject({ estado: 'concluido', total: 0, enviadas: 0 });

@@ -138,12 +138,16 @@ describe('the sweeper’s task for a slow webhook', () => {
     return deliveries.map(({ id }) => id);
   };
   const slowDown = () => slownessStore().change(owner, before => withSlowDns(before, noon));
+  /** The same of a webhook that is slow. */
+  const waitSlow = async (...all: Parameters<typeof wait>) => {
+    await slowDown();
+    return wait(...all);
+  };
   const speedUp = () => slownessStore().change(owner, before => recovered(before, noon));
   const readAll = (ids: readonly string[]) => store().read(ids);
 
   it('gives slots to the longest due, spaced by the interval, and stores that they are in the slow queue', async () => {
-    await slowDown();
-    const ids = await wait(25);
+    const ids = await waitSlow(25);
     await sweep();
     expect(sent.every(({ to }) => to === 'slow')).toBe(true);
     const inOrder = sent.toSorted((one, other) => one.delivery.wait.nextAttemptAt - other.delivery.wait.nextAttemptAt);
@@ -157,8 +161,7 @@ describe('the sweeper’s task for a slow webhook', () => {
 
   it('finds late what no run gives a slot: since the last slot was over, or since any was given', async () => {
     const stuck = { slownessStore: { ...slownessStore(), reserveUntil: async () => false } };
-    await slowDown();
-    await wait(350);
+    await waitSlow(350);
     await sweep(); // gives 300 of 75 s
     expect(lateness).toBeUndefined(); // of an item that lacked the moment
     clock.advance(minute);
@@ -176,8 +179,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   it('finds late nothing that began to wait long after the last slot was given', async () => {
-    await slowDown();
-    await wait(1);
+    await waitSlow(1);
     await sweep();
     clock.advance(60 * minute);
     await slownessStore().beginWaiting(await slowness());
@@ -189,8 +191,7 @@ describe('the sweeper’s task for a slow webhook', () => {
 
   // A receiver that answered in 2.5 s and then hangs: what had slots gets new ones, further apart.
   it('finds late nothing while the slots that others were given reach far ahead', async () => {
-    await slowDown();
-    await wait(3);
+    await waitSlow(3);
     const read = await slowness();
     await slownessStore().reserveUntil(read, { ...read, nextSlotAt: noon + 7 * minute });
     for (let passed = 0; passed <= 7; passed++) {
@@ -202,8 +203,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   it('finds late nothing that waits for its release while others are released', async () => {
-    await slowDown();
-    await wait(100);
+    await waitSlow(100);
     await speedUp();
     for (let passed = 0; passed < 10; passed++) {
       let asked = 0;
@@ -231,8 +231,7 @@ describe('the sweeper’s task for a slow webhook', () => {
 
   // The retry lane drops what waits for a slot: a message that came before the note was lost until the sweeper looked again.
   it('releases waiting deliveries when the webhook is quick again, a hundred a second, and stores that before it sends them', async () => {
-    await slowDown();
-    const ids = await wait(25);
+    const ids = await waitSlow(25);
     await speedUp();
     await sweep();
     expect(sent.map(({ to }) => to)).toEqual(ids.map(() => 'retry'));
@@ -243,8 +242,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   it('gives a slot at the next sweep to what the slow queue did not accept', async () => {
-    await slowDown();
-    const ids = await wait(3);
+    const ids = await waitSlow(3);
     refused = 1;
     await sweep();
     expect((await readAll(ids)).map(({ wait }) => wait?.slowLane)).toEqual(['waiting', 'waiting', 'waiting']);
@@ -259,8 +257,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     'fails, so that an alarm goes off, when the %s queue does not answer',
     async to => {
       const down = { sendAll: () => Promise.reject(new Error('no answer')) };
-      await slowDown();
-      const ids = await wait(3);
+      const ids = await waitSlow(3);
       if (to === 'retry') await speedUp();
       await expect(sweep({ queues: { retry: down, slow: down } })).rejects.toThrow('no answer');
       if (to === 'slow')
@@ -269,8 +266,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   );
 
   it('ends deliveries that have waited for ten days', async () => {
-    await slowDown();
-    const ids = await wait(2, { scheduledAt: noon - 10 * day + 1 });
+    const ids = await waitSlow(2, { scheduledAt: noon - 10 * day + 1 });
     await sweep();
     expect((await readAll(ids)).map(({ state }) => state)).toEqual(['pending', 'pending']);
     owner = { ...owner, accountId: `${owner.accountId}-old` };
@@ -283,8 +279,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   it('is claimed by one sweeper until the next minute', async () => {
-    await slowDown();
-    const ids = await wait(25);
+    const ids = await waitSlow(25);
     await Promise.all([sweep(), sweep(), sweep()]);
     expect(sent).toHaveLength(ids.length);
     clock.advance(49 * second);
@@ -299,8 +294,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     ['just over one', '5003.0000000000004'],
     ['half a millisecond', '0.5'],
   ])('gives slots after those that an earlier release stored: %s', async (_, N) => {
-    await slowDown();
-    await wait(3);
+    await waitSlow(3);
     await takeAllUntil(noon);
     const { table: TableName, key: Key } = headKey('Deliveries', slownessId(owner));
     const UpdateExpression = 'SET nextSlotAt = nextSlotAt + :length'; // added by the table, in decimal
@@ -312,8 +306,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   it('gives the slots after those that others reserve meanwhile', async () => {
-    await slowDown();
-    const ids = await wait(3);
+    const ids = await waitSlow(3);
     let races = 2;
     const reserving = {
       ...slownessStore(),
@@ -329,8 +322,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   it('gives none where it loses every race, says so, and leaves arrivals waiting', async () => {
-    await slowDown();
-    await wait(3);
+    await waitSlow(3);
     await sweep({ slownessStore: { ...slownessStore(), reserveUntil: async () => false } });
     expect(sent).toEqual([]);
     expect(telemetry.lines.join()).toContain('slow_lane.slots_not_reserved');
@@ -370,8 +362,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     ],
     ['is gone', 'cancelled', 'Cancelled', (): Webhook | undefined => undefined],
   ] as const)('ends without slots what waits for a webhook that %s', async (_, state, metric, webhookNow) => {
-    await slowDown();
-    const ids = await wait(500);
+    const ids = await waitSlow(500);
     webhook = webhookNow();
     await sweep();
     expect(sent).toEqual([]);
@@ -396,8 +387,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   it('cancels nothing of a webhook that is registered while the sweeper reads', async () => {
-    await slowDown();
-    const ids = await wait(3, { webhookId: 'webhook-2' });
+    const ids = await waitSlow(3, { webhookId: 'webhook-2' });
     let registered: Webhook | undefined;
     const findWebhook = async () => {
       const found = registered;
@@ -410,8 +400,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   });
 
   it('leaves the rest to the next sweep when time runs out', async () => {
-    await slowDown();
-    await wait(100);
+    await waitSlow(100);
     let asked = 0;
     await sweep(undefined, () => asked++ < 3); // to begin, for a first chunk, and for its first batches
     expect(sent).toHaveLength(80);
@@ -427,8 +416,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   ] as const)(
     'keeps its task where its time is over once %s: what it has not read still waits',
     async (_when, calls, status) => {
-      await slowDown();
-      await wait(3);
+      await waitSlow(3);
       webhook = aWebhook({ ...owner, status, suspensionReason: status === 'active' ? null : 'gone' });
       clock.advance(6 * minute);
       let asked = 0;
@@ -440,8 +428,7 @@ describe('the sweeper’s task for a slow webhook', () => {
   );
 
   it('runs on for five minutes after the last arrival, then ends', async () => {
-    await slowDown();
-    await wait(1);
+    await waitSlow(1);
     const sweeps: boolean[] = [];
     for (let passed = 0; passed < 8; passed++) {
       sweeps.push(await sweep());

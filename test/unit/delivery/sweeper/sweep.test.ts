@@ -65,18 +65,6 @@ describe('the sweeper', () => {
     expect(world.deliveries()).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('doubles the wait before it sends it again', async () => {
-    await loseRetry();
-    const times: number[] = [];
-    for (let passed = 0; passed <= 32; passed++) {
-      await world.sweep();
-      if (world.lose('retries').length > 0) times.push(passed);
-      await world.pass(minute);
-    }
-    expect(times).toEqual([3, 7, 15, 31]);
-    expect(world.counts).toMatchObject({ SweptOverdue: 4 });
-  });
-
   it('sends the message of a long wait in its last minute, once, with the rest of the delay, and again where that is lost', async () => {
     const entry = () => world.items().find(({ id }) => id.startsWith('evt_'));
     world.answers.push(answer(503, { 'retry-after': '3600' }));

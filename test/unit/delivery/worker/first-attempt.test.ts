@@ -6,6 +6,7 @@ import { answer } from '../builders.ts';
 let world: DeliveryWorld;
 beforeEach(async () => {
   world = makeDeliveryWorld();
+  await world.register();
 });
 
 const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'pub-1' };
@@ -13,7 +14,6 @@ const id = deliveryIdOf('conta-1', 'demanda.criada', 'pub-1');
 
 describe('a first attempt', () => {
   it('that succeeds is recorded, in two calls to the store', async () => {
-    await world.register();
     world.publish(event);
     world.operations.length = 0;
     await world.step('first');
@@ -27,7 +27,6 @@ describe('a first attempt', () => {
   });
 
   it('that fails is recorded and sent to the retry queue', async () => {
-    await world.register();
     world.answers.push(answer(500));
     world.publish(event);
     await world.step('first');
@@ -38,7 +37,6 @@ describe('a first attempt', () => {
   });
 
   it('is made once, however often the event is published or the queue delivers it', async () => {
-    await world.register();
     world.publish(event);
     world.publish(event);
     await world.step('first', undefined, true);
@@ -48,7 +46,6 @@ describe('a first attempt', () => {
   });
 
   it('of a copy with another content is not made either: it is counted and logged apart from harmless copies', async () => {
-    await world.register();
     world.publish(event);
     world.publish(event);
     const messageId = world.publish({ ...event, id_demanda: 8 });
@@ -72,6 +69,7 @@ describe('a first attempt', () => {
   });
 
   it('is not made without webhook: the event is counted, logged and not stored', async () => {
+    await world.remove();
     world.publish(event);
     await world.settle();
     expect(world.posts).toEqual([]);
@@ -102,7 +100,6 @@ describe('a first attempt', () => {
   });
 
   it('is made of a redriven event as of the event it was: published then, under that message id', async () => {
-    await world.register();
     const published = world.now();
     await world.pass(60_000);
     const { id: _, ...unnamed } = event;
@@ -118,7 +115,6 @@ describe('a first attempt', () => {
 
   // Its schedule began with its origin: what had lain for ten days ended without an attempt, or with a fault of ours.
   it('is made of an event that lay for eleven days before it was redriven, with all the time for internal errors', async () => {
-    await world.register();
     const original_sent_at = new Date(world.now()).toISOString();
     await world.pass(11 * 86_400_000);
     world.answers.push({ outcome: 'internal_error', detail: 'EMFILE', durationMs: 1, resolutionMs: 0 });
@@ -130,7 +126,6 @@ describe('a first attempt', () => {
   });
 
   it('is made of an event whose origin is put in the future, or is no time, as of any other', async () => {
-    await world.register();
     world.publish(event, { original_sent_at: new Date(world.now() + 60_000).toISOString() });
     world.publish({ ...event, id: 'another' }, { original_sent_at: 'yesterday', original_message_id: 'a\nb' });
     const published = world.now();
@@ -156,7 +151,6 @@ describe('a first attempt', () => {
 
 describe('a delivery', () => {
   it('is attempted once per wait of the schedule, and then failed', async () => {
-    await world.register();
     world.answers.push(...Array.from({ length: 10 }, () => answer(500)));
     world.publish(event);
     await world.settle();
@@ -170,7 +164,6 @@ describe('a delivery', () => {
   });
 
   it('goes to what is registered when its attempt is due', async () => {
-    await world.register();
     world.answers.push(answer(500));
     world.publish(event);
     await world.step('first');
@@ -180,7 +173,6 @@ describe('a delivery', () => {
   });
 
   it('is cancelled with its webhook, and never goes to the next one', async () => {
-    await world.register();
     world.answers.push(answer(500));
     world.publish(event);
     await world.step('first');
@@ -192,7 +184,6 @@ describe('a delivery', () => {
   });
 
   it('is held when its receiver answers 410, as is everything after it', async () => {
-    await world.register();
     world.answers.push(answer(500), answer(410));
     world.publish({ ...event, id: 'one' });
     world.publish({ ...event, id: 'two' });
@@ -208,7 +199,6 @@ describe('a delivery', () => {
 
 describe('a message of the retry queue', () => {
   it('that was delivered twice is dropped the second time', async () => {
-    await world.register();
     world.answers.push(answer(500), answer(500));
     world.publish(event);
     await world.step('first');

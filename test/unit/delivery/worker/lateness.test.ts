@@ -87,52 +87,19 @@ const never = 60_000;
 const tick = 100;
 
 describe('an attempt that hangs', () => {
-  it.each<[string, readonly (readonly [at: number, late: number])[], number]>([
-    ['was never late', [], 2_000],
-    ['was late by 200 ms once', [[1_000, 200]], 2_200],
-    [
-      'was late by 200 ms three times',
-      [
-        [500, 200],
-        [1_000, 200],
-        [1_900, 200],
-      ],
-      2_600,
-    ],
-    ['was late by 200 ms just before', [[1_900, 200]], 2_200],
-    ['was late by 5 s', [[1_000, 5_000]], 7_000],
-    [
-      'was late by less than 50 ms, as timers are, again and again',
-      [
-        [500, 49],
-        [1_000, 49],
-        [1_500, 49],
-      ],
-      2_000,
-    ],
-  ])('in a process that %s is marked and given up then', async (_case, standstills, at) => {
+  it.each([
+    ['by 200 ms just before', 1_900, 200, 2_200],
+    ['by 5 s', 1_000, 5_000, 7_000],
+  ])('in a process that was late %s is marked and given up then', async (_case, from, late, at) => {
     const did = await attempt(never);
-    for (const [from, late] of standstills) {
-      await passUntil(from);
-      await standStill(tick + late);
-    }
+    await passUntil(from);
+    await standStill(tick + late);
     await passUntil(10_000);
     expect(did).toEqual([`${at} marked`, `${at} slow`]);
   });
 
-  it('is marked and given up at 2 s where the lateness lay before it', async () => {
-    await attempt(never); // somebody watches already
-    await passUntil(1_000);
-    await standStill(tick + 200);
-    const begun = moment;
-    const did = await attempt(never);
-    await passUntil(begun + 2_500);
-    expect(did).toEqual([`${begun + 2_000} marked`, `${begun + 2_000} slow`]);
-  });
-
   it.each([
     ['late by 999 ms', 999, 'timeout'],
-    ['late by a second', 1_000, 'internal'],
     ['late by 10 s', 10_000, 'internal'],
   ])('ends after 15 s in the slow lane, in a process that was %s, too', async (_case, late, result) => {
     const did = await attempt(never, 'slow');
