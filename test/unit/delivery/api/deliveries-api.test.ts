@@ -17,7 +17,6 @@ beforeEach(async () => {
 
 const base = '/v1/webhooks/demanda.criada';
 const eventId = `evt_${'0'.repeat(27)}`;
-const range = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00-03:00', estado: 'falhou' };
 
 const request = async (method: string, path: string, sent: Sent = {}): Promise<Answered> => {
   const answered = await world.request(method, path, sent);
@@ -51,16 +50,6 @@ const listAll = async (query: string) => {
 };
 const oneId = async (): Promise<string> => (await list()).entregas[0].id;
 
-const endpoints = [
-  ['POST', '/teste', undefined],
-  ['GET', '/entregas', undefined],
-  ['GET', `/entregas/${eventId}`, undefined],
-  ['POST', `/entregas/${eventId}/reenvio`, undefined],
-  ['POST', '/reenvios', range],
-  ['GET', '/reenvios/reenvio_x', undefined],
-  ['DELETE', '/reenvios/reenvio_x', undefined],
-] as const;
-
 describe('every endpoint', () => {
   describeApiRefusals({
     paths: Object.values<Route>(deliveryRoutes).map(({ path }) => path),
@@ -81,22 +70,6 @@ describe('every endpoint', () => {
       return { status, headers: answered, text: JSON.stringify(json) };
     },
   });
-
-  it.each(endpoints)('%s %s answers 404 without a webhook of the account for the event', async (method, path, body) => {
-    await world.register();
-    const send = (prefix: string, account: string) =>
-      request(method, prefix + path, { token: `admin|webhooks:manage|${account}`, ...(body && { body }) });
-    expect(codeOf(await send('/v1/webhooks/demanda.criada', 'conta-2'))).toBe('404 webhook_not_found');
-    expect(codeOf(await send('/v1/webhooks/demanda.cancelada', 'conta-1'))).toBe('404 webhook_not_found');
-    expect(codeOf(await send('/v1/webhooks/demanda.feita', 'conta-1'))).toBe('404 webhook_not_found');
-    expect(codeOf(await send('/v1/webhooks/%zz', 'conta-1'))).toBe('404 webhook_not_found');
-    expect(codeOf(await send('/v1/webhooks/__proto__', 'conta-1'))).toBe('404 webhook_not_found');
-  });
-
-  it.each(['/teste/', '/testes', '/entregas/', '/entregas//reenvio', '/entregas/x/reenvio/', '/reenvios/', ''])(
-    '%j is nowhere',
-    async path => expect(codeOf(await request('GET', base + path, { token: 'none' }))).toBe('404 not_found'),
-  );
 });
 
 describe('GET …/entregas', () => {
@@ -167,9 +140,6 @@ describe('GET …/entregas', () => {
     ['x=1&x=2', ['x repeated', 'x unknown_field']],
     ['__proto__=1', ['__proto__ unknown_field']],
     ['desde=ontem', ['desde invalid_value']],
-    ['desde=2026-11-20T12:00:00', ['desde invalid_value']],
-    ['desde=2026-11-20T12:00Z', ['desde invalid_value']],
-    ['desde=2026-02-30T12:00:00Z', ['desde invalid_value']],
     ['ate=2026-11-20T12:00:00+03:00', ['ate invalid_value']], // an unescaped + is a space
     ['desde=2026-11-20T12:00:00Z&ate=2026-11-20T12:00:00Z', ['ate invalid_value']],
     ['desde=2026-11-20T12:00:00Z&ate=2026-11-20T08:59:59-03:00', ['ate invalid_value']],
@@ -210,11 +180,8 @@ describe('GET …/entregas', () => {
     expect(await seconds('desde=2026-11-20T12:00:03.0000001Z')).toEqual([4]);
     expect(await seconds('ate=2026-11-20T12:00:01Z')).toEqual([0]);
     expect(await seconds('ate=2026-11-20T12:00:01.0000001Z')).toEqual([1, 0]);
-    expect(await seconds('ate=2026-11-20t09:00:02-03:00')).toEqual([1, 0]);
     expect(await seconds('ate=2026-11-20T15:00:02%2B03:00')).toEqual([1, 0]);
     expect(await seconds('desde=0000-01-01T00:00:00%2B23:59&ate=9999-12-31T23:59:59-23:59')).toEqual([4, 3, 2, 1, 0]);
-    expect(await seconds('desde=9999-12-31T23:59:59-23:59')).toEqual([]);
-    expect(await seconds('ate=0000-01-01T00:00:00%2B23:59')).toEqual([]);
   });
 
   it('pages by cursor within a time range', async () => {

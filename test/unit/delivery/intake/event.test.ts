@@ -236,51 +236,15 @@ describe('the delivery id', () => {
   });
 });
 
+// What an event must be like, field by field, is told by the vectors that the publishers share (test/unit/publisher/vectors.test.ts).
 describe('messages that are no event', () => {
-  const good = exampleOf('proposta.recebida');
-
-  it.each<[string, string]>([
-    ['no JSON', 'oops'],
-    ['empty', ''],
-    ['null', 'null'],
-    ['a list', '[]'],
-    ['a string', '"demanda.criada"'],
-    ['no event', JSON.stringify({ ...good, event: undefined })],
-    ['event is a number', JSON.stringify({ ...good, event: 1 })],
-    ['no account', JSON.stringify({ ...good, id_conta: undefined })],
-    ['empty account', JSON.stringify({ ...good, id_conta: '' })],
-    ['account of 65 characters', JSON.stringify({ ...good, id_conta: 'a'.repeat(65) })],
-    ['account with a slash', JSON.stringify({ ...good, id_conta: 'a/b' })],
-    ['account is a number', JSON.stringify({ ...good, id_conta: 1 })],
-    ['no id_demanda', JSON.stringify({ ...good, id_demanda: undefined })],
-    ['id_demanda in a string', JSON.stringify({ ...good, id_demanda: '7' })],
-    ['id_demanda zero', JSON.stringify({ ...good, id_demanda: 0 })],
-    ['id_demanda negative', JSON.stringify({ ...good, id_demanda: -7 })],
-    ['id_demanda with a fraction', JSON.stringify({ ...good, id_demanda: 7.5 })],
-    ['id_demanda beyond 2^53 - 1', '{"id_conta":"c","event":"demanda.criada","id_demanda":9007199254740992}'],
-    ['no id_proposta where the event has it', JSON.stringify({ ...good, id_proposta: undefined })],
-    ['id_proposta is null', JSON.stringify({ ...good, id_proposta: null })],
-    ['empty id', JSON.stringify({ ...good, id: '' })],
-    ['id of 129 characters', JSON.stringify({ ...good, id: 'x'.repeat(129) })],
-    ['id is null', JSON.stringify({ ...good, id: null })],
-  ])('malformed: %s', (_, text) => {
-    expect(rejectionOf(text)).toMatchObject({ reason: 'malformed', detail: expect.stringMatching(/./) });
-  });
-
-  it.each(['demanda.inventada', 'DEMANDA.CRIADA', '', 'constructor', '__proto__', ' demanda.criada'])(
-    'unknown event: %j',
-    event => {
-      expect(rejectionOf(JSON.stringify({ ...good, event }))).toMatchObject({ reason: 'unknown_event' });
-    },
-  );
-
-  it('says which fields are wrong', () => {
-    const text = JSON.stringify({ ...good, id_conta: 'a b', id_demanda: '7' });
-    expect(rejectionOf(text)?.detail).toMatch(/id_conta: .*id_demanda: /);
-  });
-
-  it.each([1, 128])('accepts an id of %i characters, outside the BMP too', length => {
-    expect(rejectionOf(JSON.stringify({ ...good, id: '💧'.repeat(length) }))).toBeUndefined();
+  it.each([
+    ['no JSON', 'oops', 'malformed'],
+    ['nothing', '', 'malformed'],
+    ['a wrong field', JSON.stringify({ ...exampleOf('demanda.criada'), id_demanda: '7' }), 'malformed'],
+    ['an unknown event', JSON.stringify({ ...exampleOf('demanda.criada'), event: '__proto__' }), 'unknown_event'],
+  ])('are refused with a reason: %s', (_, text, reason) => {
+    expect(rejectionOf(text)).toEqual({ reason, detail: expect.stringMatching(/./) });
   });
 
   it('takes any text without throwing, and never repeats it in the detail', () => {

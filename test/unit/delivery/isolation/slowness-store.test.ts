@@ -154,15 +154,6 @@ describe('the slots of a slow webhook', () => {
     expect(await known()).toMatchObject({ nextSlotAt: noon + 14 * 50 });
   });
 
-  it('begin now again when the last one is over', async () => {
-    const stale = await known();
-    await reserve(stale);
-    clock.advance(10_000);
-    expect(await many(3, () => reserve(stale))).toEqual(
-      expect.arrayContaining([noon + 10_000, noon + 10_050, noon + 10_100]),
-    );
-  });
-
   it('are not given more than a minute ahead, also to those who know nothing of the others', async () => {
     const stale = await known();
     const slots = await many(75, () => reserve(stale, 1));

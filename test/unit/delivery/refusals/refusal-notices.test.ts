@@ -92,17 +92,12 @@ describe('a refused event', () => {
     expect(JSON.stringify(world.notices)).not.toContain('conta-1');
   });
 
-  it('is told only once it is stored', async () => {
-    world.publish('no JSON');
-    await world.step('first', { afterCalls: 0, hasEffect: false });
-    expect([world.deadLetters(), world.notices]).toEqual([[], []]);
-  });
-
-  it.each([2, 3])(
-    'is one dead letter though its process dies at its call %i: its batch may last much longer',
+  it.each([0, 2, 3])(
+    'is told only once it is stored, and one dead letter, though its process dies at its call %i: its batch may last much longer',
     async afterCalls => {
       world.publish('no JSON');
       expect(await world.step('first', { afterCalls, hasEffect: false })).toBe(true);
+      expect(world.notices.length).toBeLessThanOrEqual(world.deadLetters().length);
       await world.settle();
       expect(world.deadLetters()).toHaveLength(1);
     },

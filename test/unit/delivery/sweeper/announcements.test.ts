@@ -120,27 +120,19 @@ describe('a suspension', () => {
     });
   });
 
-  it('by an operator is announced and stays, though its webhook is deleted before the sweep', async () => {
+  it.each([
+    ['and stays', false],
+    ['though an operator ends what holds the next one', true],
+  ])('by an operator is announced though its webhook is deleted before the sweep, %s', async (_, isEnded) => {
     const operator = makeOperator();
     await operator.suspend('conta-1', 'demanda.criada');
     expect(await world.webhooks.remove('conta-1', 'demanda.criada', world.now())).toBe('removed');
+    if (isEnded) expect(await operator.reactivate('conta-1', 'demanda.criada')).toEqual({ outcome: 'not_registered' });
+    if (isEnded) expect(await operator.listOf('conta-1')).toEqual([]);
     await world.sweep();
     expect(world.announced).toEqual([{ ...announcement, reason: 'operador', lastResult: null, deliveryId: null }]);
-    expect(await world.webhooks.create(aWebhook())).toMatchObject(hold);
-  });
-
-  it('is announced though an operator ends what holds the next webhook', async () => {
-    const operator = makeOperator();
-    await operator.suspend('conta-1', 'demanda.criada');
-    await world.webhooks.remove('conta-1', 'demanda.criada', world.now());
-    expect(await operator.reactivate('conta-1', 'demanda.criada')).toEqual({ outcome: 'not_registered' });
-    expect(await operator.reactivate('conta-1', 'demanda.criada')).toBeUndefined();
-    expect(await operator.find('conta-1', 'demanda.criada')).toBeUndefined();
-    expect(await operator.listOf('conta-1')).toEqual([]);
-    await world.sweep();
-    expect(world.announced).toMatchObject([{ type: 'webhook.suspended', webhookId: 'webhook-1' }]);
-    expect(await operator.listAll(() => {})).toEqual([]);
-    expect(await world.webhooks.create(aWebhook())).toEqual(aWebhook());
+    expect(await operator.listAll(() => {})).toHaveLength(isEnded ? 0 : 1);
+    expect(await world.webhooks.create(aWebhook())).toMatchObject(isEnded ? aWebhook() : hold);
   });
 
   it('without a registered webhook is not announced, and its announcement is removed', async () => {
@@ -172,6 +164,7 @@ describe('a suspension', () => {
   });
 });
 
+// That its list of announcements is full keeps no operator from suspending: test/unit/webhooks/operator-store.test.ts.
 describe('an account that toggles its suspension', () => {
   const health = () => makeWebhookHealthStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
   /** A 410, and a reactivation a second later. */
@@ -219,18 +212,6 @@ describe('an account that toggles its suspension', () => {
     expect(told).toHaveLength(2);
     await announce(() => true);
     expect(told).toHaveLength(mostAnnouncements);
-  });
-
-  it('cannot keep an operator’s suspension from being announced', async () => {
-    const operator = makeOperator();
-    for (let round = 0; round < 10; round++) await toggle();
-    expect(await operator.suspend('conta-1', 'demanda.criada')).toMatchObject({ outcome: 'changed', webhook: hold });
-    const announcements = (await world.webhook())?.announcements;
-    expect(announcements).toHaveLength(mostAnnouncements);
-    expect(announcements.at(-1)).toMatchObject({ type: 'webhook.suspended', reason: 'operator' });
-    expect(await health().suspendGone(aWebhook(), { lastResult: 'http', deliveryId: 'evt_1' })).toBe(
-      'suspended_already',
-    );
   });
 
   it('cannot keep it from being announced when it takes the last place just as that is published', async () => {
