@@ -1,7 +1,7 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
-import { makeAttemptQueue, makeHasMessages, sendAllOrLeave, sendOrLeave } from '../../../lambdas/delivery/queues.ts';
+import { makeAttemptQueue, makeHasMessages } from '../../../lambdas/delivery/queues.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, fakeTelemetry, noon } from './builders.ts';
 
@@ -62,31 +62,6 @@ describe('the retry queue', () => {
         { Id: '1', DelaySeconds: 1 },
       ],
     });
-  });
-});
-
-describe('what a queue does not take', () => {
-  const isDown = () => Promise.reject(new Error('the queue is down: canary-7f3a'));
-
-  it('is counted and logged, and left to the sweeper', async () => {
-    const telemetry = fakeTelemetry();
-    await sendOrLeave({ send: isDown }, waiting(0), telemetry);
-    expect(await sendAllOrLeave({ sendAll: isDown }, [waiting(0), waiting(0)], telemetry)).toBe(false);
-    expect(await sendAllOrLeave({ sendAll: async () => 1 }, [waiting(0), waiting(0)], telemetry)).toBe(false);
-    expect(telemetry.counts).toEqual({ AttemptNotSent: 1 + 2 + 1 });
-    expect(telemetry.lines.map(line => JSON.parse(line))).toMatchObject([
-      ['delivery.not_sent', { deliveryId: waiting(0).id, attempt: 3, errorName: 'Error' }],
-      ['delivery.not_sent', { failed: 2, errorName: 'Error' }],
-      ['delivery.not_sent', { failed: 1 }],
-    ]);
-    expect(telemetry.lines.join()).not.toContain('canary-7f3a');
-  });
-
-  it('is nothing where it takes everything', async () => {
-    const telemetry = fakeTelemetry();
-    await sendOrLeave({ send: async () => undefined }, waiting(0), telemetry);
-    expect(await sendAllOrLeave({ sendAll: async () => 0 }, [waiting(0)], telemetry)).toBe(true);
-    expect(telemetry).toMatchObject({ counts: {}, lines: [] });
   });
 });
 

@@ -1,83 +1,53 @@
-import { DeleteMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
-import type { SQSRecord } from 'aws-lambda';
-import { describe, expect, it } from 'vitest';
-import { makeMoveToDeadLetters } from '../../../../lambdas/delivery/intake/dead-letters.ts';
-import { makeFirstAttempt } from '../../../../lambdas/delivery/worker/first-attempt.ts';
-import { makeRetry } from '../../../../lambdas/delivery/worker/retry.ts';
-import { fakeTelemetry } from '../builders.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 
-const recordOf = (attributes: Partial<SQSRecord['attributes']>, body = 'no JSON') =>
-  ({ body, messageId: 'm', attributes, messageAttributes: {} }) as SQSRecord;
-
-describe('a message that cannot be processed', () => {
-  const sqs = { send: () => Promise.reject(new Error('the queue is down')) } as never;
-  const moveToDeadLetters = makeMoveToDeadLetters({
-    ...fakeTelemetry(),
-    sqs,
-    queueUrl: 'q',
-    deadLetterQueueUrl: 'dead',
-  });
-  const dependencies = { ...fakeTelemetry(), moveToDeadLetters, now: () => 0 };
-  it.each([
-    ['events', makeFirstAttempt({ ...dependencies, demandsUrl: 'https://x.example.com' } as never)],
-    ['retry', makeRetry(dependencies as never)],
-  ])('stays on the %s queue while the dead-letter queue is out of reach', async (_, process) => {
-    await expect(process(recordOf({}))).rejects.toThrow('the queue is down');
-  });
+let world: DeliveryWorld;
+beforeEach(async () => {
+  world = makeDeliveryWorld();
 });
 
-it.each([
-  ['events', makeFirstAttempt, 'event.refused'],
-  ['retry', makeRetry, 'retry.refused'],
-])('of the %s queue is told of before its message is deleted', async (_, make, name) => {
-  const telemetry = fakeTelemetry();
-  const told: boolean[] = [];
-  const send = async (command: unknown) => {
-    if (command instanceof DeleteMessageCommand) told.push(telemetry.lines.some(line => line.includes(name)));
-  };
-  const queues = { queueUrl: 'q', deadLetterQueueUrl: 'dead' };
-  const moveToDeadLetters = makeMoveToDeadLetters({ ...telemetry, ...queues, sqs: { send } as never });
-  const others = { now: () => 0, demandsUrl: 'https://x.example.com', refusals: { add: () => undefined } };
-  await make({ ...telemetry, ...others, moveToDeadLetters } as never)(recordOf({}));
-  expect(told).toEqual([true]);
-});
+const names = () => world.lines.map(line => JSON.parse(line)[0]);
+const isDown = () => Promise.reject(new Error('the queue is down'));
 
-describe('a dead letter', () => {
-  const put = async (attributes: Partial<SQSRecord['attributes']>) => {
-    const sent: SendMessageCommand[] = [];
-    const sqs = { send: async (command: SendMessageCommand) => void sent.push(command) } as never;
-    const record = recordOf(attributes, ' { "body": unchanged }\u0000 ');
-    const move = makeMoveToDeadLetters({ ...fakeTelemetry(), sqs, queueUrl: 'q', deadLetterQueueUrl: 'dead' });
-    await move(record, { reason: 'malformed', detail: 'no JSON' }, () => undefined);
-    return sent[0]?.input;
-  };
+describe('a message that can never be processed', () => {
+  const queues = [
+    ['first', 'events', 'event.refused'],
+    ['retry', 'retries', 'retry.refused'],
+  ] as const;
 
-  it('goes without a sender where nobody knows one: SQS would refuse an empty attribute', async () => {
-    for (const attributes of [{}, { SenderId: '' }]) {
-      expect(Object.keys((await put(attributes))?.MessageAttributes ?? {})).not.toContain('sender');
-    }
+  it.each(queues)('stays in its queue while that of dead letters is out of reach: %s', async (lane, queue) => {
+    world.send(queue, 'no JSON');
+    world.between('SendMessageCommand', isDown);
+    await world.step(lane);
+    expect(world.deferrals()).toEqual(['Error']);
+    expect(world.deadLetters()).toEqual([]);
+    expect(world.waiting(queue)).toHaveLength(1);
   });
-});
 
-describe('a message that is a dead letter by now', () => {
-  it.each([false, true])('is deleted from its queue at once (that fails: %s)', async fails => {
-    const calls: object[] = [];
-    const sqs = {
-      send: async (command: SendMessageCommand | DeleteMessageCommand) => {
-        calls.push([command.constructor, command.input.QueueUrl]);
-        if (!(command instanceof DeleteMessageCommand)) return;
-        expect(command.input.ReceiptHandle).toBe('receipt');
-        if (fails) throw new Error('the queue is down');
-      },
-    } as never;
-    const telemetry = fakeTelemetry();
-    const move = makeMoveToDeadLetters({ ...telemetry, sqs, queueUrl: 'q', deadLetterQueueUrl: 'dead' });
-    const rejection = { reason: 'malformed', detail: 'no JSON' } as const;
-    await move({ ...recordOf({}), receiptHandle: 'receipt' }, rejection, () => undefined);
-    expect(calls).toEqual([
-      [SendMessageCommand, 'dead'],
-      [DeleteMessageCommand, 'q'],
-    ]);
-    expect(telemetry.lines.filter(line => line.includes('message.not_deleted'))).toHaveLength(fails ? 1 : 0);
+  it.each(queues)('is told of, and then deleted at once: %s', async (lane, queue, name) => {
+    world.send(queue, 'no JSON');
+    let wasTold = false;
+    world.between('DeleteMessageCommand', async () => {
+      wasTold = names().includes(name);
+    });
+    await world.step(lane, undefined, true); // Lambda does not delete it
+    expect(wasTold).toBe(true);
+    expect(world.deadLetters()).toHaveLength(1);
+    expect(world.waiting(queue)).toEqual([]);
+  });
+
+  it('is a dead letter though it cannot be deleted', async () => {
+    world.publish('no JSON');
+    world.between('DeleteMessageCommand', isDown);
+    await world.step('first');
+    expect(world.deferrals()).toEqual([]);
+    expect(world.deadLetters()).toHaveLength(1);
+    expect(names().filter(name => name === 'message.not_deleted')).toHaveLength(1);
+  });
+
+  it('is one without a sender where nobody knows that: SQS would refuse an empty attribute', async () => {
+    world.publish('no JSON', {}, '');
+    await world.step('first');
+    expect(world.deadLetters()).toEqual([expect.not.objectContaining({ sender: expect.anything() })]);
   });
 });

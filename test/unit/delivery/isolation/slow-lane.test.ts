@@ -244,10 +244,8 @@ describe('a move to the slow lane whose message the queue does not take', () => 
   const isDown = () => Promise.reject(new Error('the queue is down'));
 
   it('is left to the sweeper where it is stored already, after 2 min and not after 5', async () => {
-    await world.slowDown();
-    world.publishEvent();
     world.between('SendMessageCommand', isDown);
-    await world.step('first');
+    await move();
     expect(world.deferrals()).toEqual([]);
     expect(world.counts).toMatchObject({ AttemptNotSent: 1 });
     expect(world.only().wait).toMatchObject({ sweepAt: world.now() + 2 * minute });
@@ -255,19 +253,20 @@ describe('a move to the slow lane whose message the queue does not take', () => 
     expect(world.posts).toMatchObject([{ lane: 'slow', at: noon + 2 * minute }]);
   });
 
-  it('throws nothing where the store does not answer either: the sweeper is late then', async () => {
-    await world.slowDown();
-    world.publishEvent();
-    world.between('SendMessageCommand', async () => {
-      world.between('BatchGetCommand', () => Promise.reject(new Error('the store is down')));
-      return isDown();
-    });
-    await world.step('first');
-    expect(world.deferrals()).toEqual([]);
-    expect(names()).toContain('delivery.not_marked');
-    await world.settle();
-    expect(world.posts).toMatchObject([{ lane: 'slow', at: noon + 5 * minute }]);
-  });
+  it.each(['BatchGetCommand', 'PutCommand'])(
+    'throws nothing where the store does not answer a %s either: the sweeper is late then',
+    async command => {
+      world.between('SendMessageCommand', async () => {
+        world.between(command, () => Promise.reject(new Error('the store is down')));
+        return isDown();
+      });
+      await move();
+      expect(world.deferrals()).toEqual([]);
+      expect(names()).toContain('delivery.not_marked');
+      await world.settle();
+      expect(world.posts).toMatchObject([{ lane: 'slow', at: noon + 5 * minute }]);
+    },
+  );
 
   it('comes again by the message of a retry, which is not acknowledged', async () => {
     await failOnce();

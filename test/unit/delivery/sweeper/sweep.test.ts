@@ -1,41 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { WaitingDelivery } from '../../../../lambdas/delivery/delivery.ts';
-import { dueShards, taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
+import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { taskShard } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import type { DueEntry } from '../../../../lambdas/delivery/store/due-index.ts';
 import { makeSweep } from '../../../../lambdas/delivery/sweeper/sweep.ts';
-import { waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
-import { frozenClock } from '../../../support/clock.ts';
+import { dueNow, scheduled, waitingForSlot } from '../../../../lambdas/delivery/transitions.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
-import { aDelivery, answer, fakeTelemetry, noon } from '../builders.ts';
+import { aDelivery, answer, noon } from '../builders.ts';
 
 const minute = 60_000;
-
-const waiting = (sweepAt: number): WaitingDelivery => ({
-  ...aDelivery({ id: 'evt_1', attempt: 2 }),
-  wait: { nextAttemptAt: sweepAt, sweepAt, overdueCount: 0 },
-});
-
-type SweepDependencies = Parameters<typeof makeSweep>[0];
-
-/** A sweeper over a store in which the same delivery waits wherever it looks. */
-const sweepOver = (
-  changes: Partial<SweepDependencies['store']>,
-  { sendAll = async () => 0, tasks = {} }: Partial<Pick<SweepDependencies, 'tasks'> & AnyQueue> = {},
-) => {
-  const telemetry = fakeTelemetry();
-  const store = {
-    due: async () => [],
-    read: async () => [waiting(noon)],
-    claim: async () => true,
-    update: async () => true,
-    expire: async () => false,
-    ...changes,
-  };
-  const queues = { retry: { sendAll }, slow: { sendAll } };
-  const sweep = makeSweep({ ...telemetry, store, queues, tasks, now: frozenClock().now });
-  return { ...telemetry, run: (hasTime = () => true) => sweep(hasTime) };
-};
-type AnyQueue = SweepDependencies['queues']['retry'];
 
 let world: DeliveryWorld;
 beforeEach(async () => {
@@ -103,55 +75,59 @@ describe('the sweeper', () => {
     expect(world.waiting('retries')).toHaveLength(1);
   });
 
-  it.each([
-    ['another sweeper was quicker', { claim: async () => false }],
-    ['its attempt was recorded meanwhile', { read: async () => [] }],
-    ['the index is ahead of the delivery', { read: async () => [waiting(noon + 1)] }],
-    [
-      'it waits for a slot by now',
-      { read: async () => [waitingForSlot(aDelivery({ id: 'evt_1', attempt: 2 }), noon)] },
-    ],
-  ])('sends nothing when %s', async (_, changes) => {
-    const sent: WaitingDelivery[] = [];
-    const sendAll = async (all: readonly WaitingDelivery[]) => sent.push(...all) * 0;
-    const due = async (dueShard: string, after?: DueEntry) =>
-      dueShard === '0' && !after ? [{ id: 'evt_1', dueShard, dueAt: '' }] : [];
-    await sweepOver({ due, ...changes }, { sendAll }).run();
-    expect(sent).toEqual([]);
-    await sweepOver({ due }, { sendAll }).run();
-    expect(sent).toHaveLength(1);
+  // The index is behind what was read of it.
+  it.each<[string, (read: Delivery, now: number) => Delivery]>([
+    ['its attempt was recorded meanwhile', (read, now) => settled(read, 'delivered', now)],
+    ['it is due later by now', (read, now) => scheduled(read, now, 3 * minute)],
+    ['it waits for a slot by now', waitingForSlot],
+  ])('sends nothing when %s', async (_, change) => {
+    await loseRetry();
+    await world.pass(5 * minute);
+    const read = world.only();
+    world.between('BatchGetCommand', () => world.store.update(read, change(read, world.now())));
+    await world.sweep();
+    expect(world.waiting('retries')).toEqual([]);
+    expect(world.counts).not.toHaveProperty('SweptOverdue');
   });
 
-  it('goes on when the queue refuses a message, and sends it at the next look', async () => {
-    const due = async (dueShard: string, after?: DueEntry) => (after ? [] : [{ id: 'evt_1', dueShard, dueAt: '' }]);
-    const read = async () => Array.from({ length: 11 }, () => waiting(noon));
-    const sendAll = async (all: readonly WaitingDelivery[]) => {
-      if (all.length === 10) throw new Error('the queue is down');
-      return 1;
-    };
-    const { run, counts } = sweepOver({ due, read }, { sendAll });
-    await run();
-    expect(counts).toMatchObject({ AttemptNotSent: 16 * 11 });
+  it('goes on where the queue takes none of a call, ten at most, and sends them at the next look', async () => {
+    const all = Array.from({ length: 300 }, (_, at) => dueNow(aDelivery({ id: `evt_${at}`, attempt: 2 }), noon));
+    await Promise.all(all.map(world.store.create));
+    await world.pass(3 * minute);
+    world.between('SendMessageBatchCommand', () => Promise.reject(new Error('the queue is down: canary-7f3a')));
+    await world.sweep();
+    const { AttemptNotSent: failed = 0 } = world.counts;
+    expect([failed > 0, failed <= 10]).toEqual([true, true]);
+    expect(world.lose('retries')).toHaveLength(300 - failed);
+    const logged = world.lines.map(line => JSON.parse(line)).filter(([name]) => name === 'delivery.not_sent');
+    expect(logged).toMatchObject([['delivery.not_sent', { failed, errorName: 'Error' }]]);
+    expect(world.lines.join()).not.toContain('canary-7f3a');
+    await world.pass(4 * minute);
+    await world.sweep();
+    expect(world.lose('retries')).toHaveLength(300);
   });
 
-  it('reports a failed shard after sweeping the others', async () => {
-    const seen: string[] = [];
-    const due = async (shard: string) => {
-      seen.push(shard);
-      if (shard === '3') throw new Error('the store is down');
-      return [];
-    };
-    await expect(sweepOver({ due }).run()).rejects.toThrow('The sweep failed: Error');
-    expect(seen.toSorted()).toEqual([taskShard, ...dueShards].toSorted());
+  it('reports what failed after it has swept the rest', async () => {
+    await loseRetry();
+    await world.pass(5 * minute);
+    world.between('QueryCommand', () => Promise.reject(new Error('the store is down')));
+    await expect(world.sweep()).rejects.toThrow('The sweep failed: Error');
+    expect(world.waiting('retries')).toHaveLength(1);
   });
 
   // A backlog of deliveries that were due hid the tasks: slots, replays and announcements got no time at all.
   it('runs tasks along with deliveries, a few at once, however many there are of either', async () => {
-    const due = async (shard: string, after?: DueEntry) => {
-      await new Promise(setImmediate);
-      const page = Number(after?.id.split('#')[1] ?? -1) + 1;
-      if (shard !== taskShard) return [{ id: `evt#${page}`, dueShard: shard, dueAt: '' }]; // there is no end of them
-      return page === 2 ? [] : Array.from({ length: 5 }, () => ({ id: `task#${page}`, dueShard: shard, dueAt: '' }));
+    const store = {
+      due: async (shard: string, after?: DueEntry) => {
+        await new Promise(setImmediate);
+        const page = Number(after?.id.split('#')[1] ?? -1) + 1;
+        if (shard !== taskShard) return [{ id: `evt#${page}`, dueShard: shard, dueAt: '' }]; // there is no end of them
+        return page === 2 ? [] : Array.from({ length: 5 }, () => ({ id: `task#${page}`, dueShard: shard, dueAt: '' }));
+      },
+      read: async () => [],
+      claim: async () => true,
+      update: async () => true,
+      expire: async () => false,
     };
     let done = 0;
     let atOnce = 0;
@@ -163,8 +139,9 @@ describe('the sweeper', () => {
       if (++done === 3) throw new Error('this one fails');
       return undefined;
     };
-    const { run } = sweepOver({ due, read: async () => [] }, { tasks: { task } });
-    await expect(run(() => done < 10)).rejects.toThrow('The sweep failed: Error');
+    const queue = { sendAll: async () => 0 };
+    const sweep = makeSweep({ ...world, store, queues: { retry: queue, slow: queue }, tasks: { task } });
+    await expect(sweep(() => done < 10)).rejects.toThrow('The sweep failed: Error');
     expect([done, most]).toEqual([10, 3]);
   });
 

@@ -108,9 +108,9 @@ const watched = async (circumstances: Circumstances, steps: readonly Step[]) => 
 
 const connected = ['onResolving', 'onConnecting'] as const;
 const answered = [...connected, 'onAnswered'] as const;
-const isResolverSlow = { begin: () => () => undefined, recordTimeout: () => true };
-const holdsOn = { ...slow, reachedAt: noon - 59_999 };
-const isMeasured = withDuration(slow, 15_000, noon) ?? slow;
+const slowResolver = { begin: () => () => undefined, recordTimeout: () => true };
+const held = { ...slow, reachedAt: noon - 59_999 };
+const measured = withDuration(slow, 15_000, noon) ?? slow;
 
 describe('an attempt that is not answered 2 s after connecting began', () => {
   it.each<[string, Circumstances, readonly Step[], string[]]>([
@@ -186,7 +186,7 @@ describe('a name that is not resolved after 2 s', () => {
     ],
     [
       'is not recorded where our resolver is slow, but given up all the same',
-      { dnsTimeouts: isResolverSlow, giveUp: 'always' },
+      { dnsTimeouts: slowResolver, giveUp: 'always' },
       ['onResolving', 'onAsking', 15_000],
       ['2000 gives up'],
     ],
@@ -218,7 +218,7 @@ describe('the end of an attempt', () => {
     ['a name that does not exist', unknownSlowness, failed(), []],
     ['an internal error', unknownSlowness, internal, []],
     ['a success of a slow webhook, whose hold is over', slow, delivered(10), ['0 quick', '0 quick success']],
-    ['a success of a slow webhook, whose hold is not over', holdsOn, delivered(10), ['0 quick']],
+    ['a success of a slow webhook, whose hold is not over', held, delivered(10), ['0 quick']],
     ['a failure of a slow webhook, whose hold is over', slow, failed(10), ['0 quick']],
   ])('counts what was over in time, and ends slowness: %s', async (_, slowness, outcome, expected) => {
     expect((await watched({ slowness }, [...answered, outcome])).did).toEqual(expected);
@@ -248,7 +248,7 @@ describe('how long attempts at a slow webhook take', () => {
     ],
     [
       'is recorded where that changes something only',
-      { lane: 'slow', slowness: isMeasured },
+      { lane: 'slow', slowness: measured },
       [...connected, 15_000, failed(15_000)],
       ['2000 slow'],
     ],

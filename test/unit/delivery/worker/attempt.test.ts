@@ -150,25 +150,18 @@ describe('a time-out', () => {
     begin: () => ({ ...neverLate.begin(), lateness: () => lateness }),
   });
 
-  it.each<[string, PostOutcome, number, string]>([
-    [
-      'of a receiver, in a process that was late by 999 ms',
-      { outcome: 'timeout', detail: '', ...times },
-      999,
-      'timeout',
-    ],
-    [
-      'of a receiver, in a process that was late by a second',
-      { outcome: 'timeout', detail: '', ...times },
-      1_000,
-      'internal',
-    ],
-    ['of a name server, by 999 ms', { outcome: 'dns', detail: 'ETIMEOUT', ...times }, 999, 'dns'],
-    ['of a name server, by a second', { outcome: 'dns', detail: 'ETIMEOUT', ...times }, 1_000, 'internal'],
-  ])('%s', async (_case, posted, lateness, result) => {
-    const { attempt } = attemptOver(posted, { eventLoopLag: lateBy(lateness) });
-    expect((await attempt(aWebhook(), aDelivery())).record.result).toBe(result);
-  });
+  it.each([
+    ['timeout', '', 999, 'timeout'],
+    ['timeout', '', 1_000, 'internal'],
+    ['dns', 'ETIMEOUT', 999, 'dns'],
+    ['dns', 'ETIMEOUT', 1_000, 'internal'],
+  ] as const)(
+    'is the receiver’s or a name server’s unless the process was late by a second: %s %s, %i ms',
+    async (outcome, detail, late, result) => {
+      const { attempt } = attemptOver({ outcome, detail, ...times }, { eventLoopLag: lateBy(late) });
+      expect((await attempt(aWebhook(), aDelivery())).record.result).toBe(result);
+    },
+  );
 
   it.each<PostOutcome>([
     { outcome: 'connection', detail: 'ECONNRESET', ...times },
