@@ -1,18 +1,23 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { Client } from '../../tools/support/accounts.ts';
 import { passwordGrant } from '../../tools/support/service-client.ts';
 import { describeApiRefusals, type World } from '../support/api-refusals.ts';
 import { createClient, createUser, getTokens, logIn } from '../support/e2e-accounts.ts';
+import { settled } from '../support/e2e-deliveries.ts';
 import { ops } from '../support/e2e-ops.ts';
-import { callApi, expectProblem, openSession, publicHost, type Session } from '../support/e2e-webhooks.ts';
-import { registrationFindings } from '../support/registration-refusals.ts';
+import { deliveryId, publish } from '../support/e2e-queues.ts';
+import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
+import { baseUrl, describeWith } from '../support/e2e-target.ts';
+import { callApi, expectProblem, openSession, publicHost, register, type Session } from '../support/e2e-webhooks.ts';
 
 // Unit tests describe the same in process.
 
 describeApiRefusals({
   makeWorld,
-  send: async (method, path, request) => {
-    const { status, headers, text } = await callApi(method, path, request);
+  urls: { own_host: `https://${new URL(baseUrl).hostname}/` },
+  send: async (method, path, { query, ...request }) => {
+    const target = query === undefined ? path : `${path}?${query}`;
+    const { status, headers, text } = await callApi(method, target, request);
     return { status, headers: Object.fromEntries(headers), text };
   },
 });
@@ -46,54 +51,92 @@ async function makeWorld(): Promise<World> {
   };
 }
 
-describe('an admin', () => {
-  let admin: Session;
-  let url: string;
+const evento = 'reembolso.solicitado';
+const base = `/v1/webhooks/${evento}`;
+const day = 86_400_000;
+
+describeWith(['names'], 'what stands in the way', () => {
+  let receiver: Receiver;
+  let session: Session;
   beforeAll(async () => {
-    admin = await openSession(await createClient());
-    url = `https://${await publicHost()}/hook`;
+    receiver = await startReceiver('conflicts');
+    session = await openSession(await createClient());
+    await register(session, { evento, url: receiver.url('/conflicts') });
+    return () => receiver.stop();
   });
 
-  it.each([
-    ['an altered signature', swapSignature],
-    ['alg none (RFC 8725 section 3.1)', unsigned],
-  ])('has no token with %s', async (_title, change) => {
-    expectProblem(await callApi('GET', '/v1/webhooks', { token: change(admin.token) }), 401, 'invalid_token');
+  const call = (method: string, path: string, body?: unknown) =>
+    callApi(method, base + path, { token: session.token, ...(body === undefined ? {} : { body }) });
+  const range = (estado: string) => ({
+    desde: new Date(Date.now() - day).toISOString(),
+    ate: new Date(Date.now() + day).toISOString(),
+    estado,
   });
 
-  it.each(registrationFindings)('registers nothing with %j, and is told every finding', async (changes, findings) => {
-    const body = { evento: 'demanda.cancelada', url, ...changes };
-    const answer = await callApi('POST', '/v1/webhooks', { token: admin.token, body });
-    expectProblem(answer, 422, 'validation_failed');
-    const errors = answer.json?.errors as { pointer: string; code: string; detail: string }[];
-    expect(errors.map(({ pointer, code }) => `${pointer} ${code}`).sort()).toEqual(findings);
-    for (const error of errors) expect(Object.keys(error).sort()).toEqual(['code', 'detail', 'pointer']);
+  it('a fifth replaced secret', async () => {
+    for (let replaced = 1; replaced <= 4; replaced++)
+      expect(await call('POST', '/segredo')).toMatchObject({ status: 201 });
+    const refused = await call('POST', '/segredo');
+    expectProblem(refused, 409, 'too_many_secrets');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(86_000);
+    expect(await call('POST', '/segredo', { imediato: true })).toMatchObject({ status: 201 });
   });
 
-  it('may not name the event in the body of a replacement: the path names it', async () => {
-    const body = { evento: 'demanda.criada', url };
-    const answer = await callApi('PUT', '/v1/webhooks/demanda.criada', { token: admin.token, body });
-    expectProblem(answer, 422, 'validation_failed');
-    expect(answer.json?.errors).toMatchObject([{ pointer: '/evento' }]);
+  it('a test is not sent again, and there is a limit of tests a minute', async () => {
+    const answers = await Promise.all(Array.from({ length: 21 }, () => call('POST', '/teste')));
+    const limited = answers.filter(({ status }) => status === 429);
+    expect(limited.length).toBeGreaterThan(0);
+    for (const answer of limited) expectProblem(answer, 429, 'rate_limited');
+    const sent = answers.find(({ status }) => status === 202);
+    expectProblem(await call('POST', `/entregas/${sent?.json?.id}/reenvio`), 409, 'test_delivery');
+    expect((await call('HEAD', `/entregas/${sent?.json?.id}`)).status).toBe(200);
   });
 
-  it('is told the language of refusals alone', async () => {
-    const answer = await callApi('GET', '/v1/webhooks', { token: admin.token, headers: { 'accept-language': 'pt' } });
-    expect([answer.status, answer.headers.get('content-language')]).toEqual([200, null]);
+  it('a delivery or a replay that is not there', async () => {
+    const none = {
+      entrega: '/entregas/evt_000000000000000000000000000',
+      reenvio: '/reenvios/reenvio_0000000000000000000000',
+    };
+    expectProblem(await call('POST', `${none.entrega}/reenvio`), 404, 'delivery_not_found');
+    expectProblem(await call('GET', none.reenvio), 404, 'replay_not_found');
+    expectProblem(await call('DELETE', none.reenvio), 404, 'replay_not_found');
+    expect((await call('HEAD', '/entregas')).status).toBe(200);
+    expect((await callApi('HEAD', '/v1/webhooks', { token: session.token })).status).toBe(200);
   });
 
-  it('finds nothing at a path that is none, with or without a token', async () => {
-    expectProblem(await callApi('GET', '/v1/nothing', { token: admin.token }), 404, 'not_found');
-    expectProblem(await callApi('GET', '/'), 404, 'not_found');
+  it('a suspension, and a replay under way', async () => {
+    const { account } = session.user;
+    await ops(['webhooks', 'suspend', '--account', account, '--event', evento]);
+    const ids = await Promise.all(
+      Array.from({ length: 15 }, async (_, id_demanda) =>
+        deliveryId(
+          account,
+          evento,
+          await publish(account, { event: evento, id_demanda: id_demanda + 1, id_proposta: 1 }),
+        ),
+      ),
+    );
+    for (const id of ids) expect(await settled(id)).toMatchObject({ state: 'retida' });
+    expectProblem(await call('POST', '/reenvios', range('retida')), 409, 'webhook_suspended');
+    await ops(['webhooks', 'reactivate', '--account', account, '--event', evento]);
+
+    const started = await call('POST', '/reenvios', range('retida'));
+    expect(started).toMatchObject({ status: 202 });
+    expectProblem(await call('POST', '/reenvios', range('retida')), 409, 'replay_in_progress');
+    const own = `/reenvios/${started.json?.id}`;
+    expect((await call('HEAD', own)).status).toBe(200);
+  });
+
+  it('sixty resends in a minute', async () => {
+    const { account } = session.user;
+    const id = deliveryId(account, evento, await publish(account, { event: evento, id_demanda: 99, id_proposta: 1 }));
+    expect(await settled(id)).toMatchObject({ state: 'entregue' });
+    let refused: Awaited<ReturnType<typeof call>> | undefined;
+    for (let sent = 0; sent < 150 && refused?.status !== 429; sent += 15) {
+      const answers = await Promise.all(Array.from({ length: 15 }, () => call('POST', `/entregas/${id}/reenvio`)));
+      refused = answers.find(({ status }) => status === 429);
+    }
+    if (!refused) throw new Error('No resend was refused.');
+    expectProblem(refused, 429, 'rate_limited');
   });
 });
-
-function swapSignature(token: string): string {
-  const [header, payload, signature = ''] = token.split('.');
-  return [header, payload, `${signature[0] === 'A' ? 'B' : 'A'}${signature.slice(1)}`].join('.');
-}
-
-function unsigned(token: string): string {
-  const header = Buffer.from(JSON.stringify({ alg: 'none', typ: 'at+jwt' })).toString('base64url');
-  return `${header}.${token.split('.')[1]}.`;
-}

@@ -1,13 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { apiFindings } from '../../lambdas/api/findings.ts';
-import { problemTitles } from '../../lambdas/api/problem.ts';
-import { apiProblems } from '../../lambdas/api/problems.ts';
-import { deliveryFindings } from '../../lambdas/delivery/api/findings.ts';
-import { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
-import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
-import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
 import { documents, type Method } from './contract/document.ts';
-import { says } from './texts.ts';
+import { type FindingName, findingNames, isProblemOfTables, type Told } from './refusal-texts.ts';
 
 /** The callers that are refused, by their access tokens. Their account has no webhooks. */
 export interface World {
@@ -20,6 +13,7 @@ export interface World {
 export interface Sent {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  readonly query?: string;
 }
 
 /** An answer, whose headers have names in lower case. */
@@ -30,12 +24,15 @@ export interface Refusal {
 }
 
 /**
- * Describes what the operations of the OpenAPI document refuse alike, wherever they run: in this process, or behind HTTP.
+ * Describes what the operations of the OpenAPI document refuse alike, and each of their findings, wherever they run: in this process, or
+ * behind HTTP.
  *
- * @param target - `paths`: those that the target has; all under /v1 by default.
+ * @param target - `paths`: those that the target has; all under /v1 by default. `urls`: those that have the findings which depend on
+ * names and their addresses.
  */
 export function describeApiRefusals(target: {
   readonly paths?: readonly string[];
+  readonly urls?: Partial<Record<HostFinding, string>>;
   readonly makeWorld: () => Promise<World>;
   readonly send: (method: string, path: string, request: Sent) => Promise<Refusal>;
 }): void {
@@ -58,9 +55,11 @@ export function describeApiRefusals(target: {
     { method, path }: Pick<Operation, 'method' | 'path'>,
     headers: Sent['headers'],
     body?: string,
+    query?: string,
   ) => {
     const ask = async (language: string, isAs: string) => {
-      const sent = { headers: { ...headers, 'accept-language': language }, ...(body !== undefined && { body }) };
+      const content = { ...(body !== undefined && { body }), ...(query !== undefined && { query }) };
+      const sent = { headers: { ...headers, 'accept-language': language }, ...content };
       const answer = await target.send(method, path, sent);
       expect(answer.headers).toMatchObject({
         'content-type': 'application/problem+json',
@@ -73,7 +72,7 @@ export function describeApiRefusals(target: {
     for (const name of ['allow', 'accept', 'www-authenticate'])
       expect(inPortuguese.headers[name]).toBe(answer.headers[name]);
     expect(inPortuguese.status).toBe(answer.status);
-    if (method === 'HEAD') return { ...answer, told: `${answer.status}` };
+    if (method === 'HEAD') return { ...answer, found: undefined, told: `${answer.status}` };
     const [problem, told] = [answer.problem, inPortuguese.problem];
     const same = ({ title: _title, detail: _detail, requisicao, errors = [], ...others }: typeof problem) => ({
       ...{ ...others, requisicao: typeof requisicao },
@@ -81,14 +80,16 @@ export function describeApiRefusals(target: {
     });
     expect(problem).toMatchObject({ status: answer.status, type: expect.any(String) });
     expect(same(told)).toEqual(same(problem));
-    expect(textsOf(problem, told), `${answer.text} and ${inPortuguese.text}`).not.toContain(undefined);
-    return { ...answer, told: `${answer.status} ${problem.code}` };
+    expect(isProblemOfTables(problem, told), `${answer.text} and ${inPortuguese.text}`).toBe(true);
+    const found = (problem.errors ?? []).map((finding: Told, at: number) => findingNames(finding, told.errors[at]));
+    expect(found).not.toContainEqual([]);
+    return { ...answer, found, told: `${answer.status} ${problem.code}` };
   };
   const tell = ({ method }: Pick<Operation, 'method'>, status: number, code: string) =>
     method === 'HEAD' ? `${status}` : `${status} ${code}`;
 
   describe.each(operations)('$method $path', operation => {
-    const { scope, takesBody, isBodyRequired, mayHaveBody, valid } = operation;
+    const { id, scope, takesBody, isBodyRequired, mayHaveBody, valid } = operation;
 
     it.each<Sent['headers']>([{}, { authorization: 'Bearer' }, { authorization: 'Basic eDp5' }])(
       'requires a token, not %j (RFC 6750 section 3.1)',
@@ -155,13 +156,15 @@ export function describeApiRefusals(target: {
     if (takesBody)
       it('takes no field that it does not know', async () => {
         const refused = await refusal(operation, { ...as('admin'), ...json }, '{"campo":1}');
-        expect(refused.told).toBe('422 validation_failed');
-        expect(refused.problem.errors).toContainEqual({
-          pointer: '/campo',
-          code: 'unknown_field',
-          detail: expect.any(String),
-        });
+        expect(refused.found).toContainEqual(['unknown_field']);
       });
+
+    it.each(findingRequests(id, target.urls))('finds %s', async (name, sent) => {
+      const content = typeof sent === 'string' ? [undefined, sent] : [JSON.stringify(sent)];
+      const refused = await refusal(operation, { ...as('admin'), ...json }, ...content);
+      expect(refused.told).toBe(tell(operation, 422, 'validation_failed'));
+      if (refused.found) expect(refused.found).toEqual([[name]]);
+    });
 
     if (operation.path.includes(event))
       it('finds no webhook of the account, whatever the event', async () => {
@@ -195,43 +198,59 @@ export function describeApiRefusals(target: {
   });
 }
 
-const problemRows = [apiProblems, webhookProblems, deliveryProblems].flatMap(table => Object.values<Row>(table));
-const findingRows = [apiFindings, webhookFindings, deliveryFindings].flatMap(table => Object.values<Row>(table));
-
-/** Returns the rows that say a problem and its findings in both languages: `undefined` for what none says. */
-function textsOf(english: Told, portuguese: Told): (Row | undefined)[] {
-  const rowOf = (rows: readonly Row[], one: Told, other: Told | undefined) =>
-    rows.find(({ code, en, pt }) => code === one.code && says(one.detail, en) && says(other?.detail ?? '', pt));
-  const { errors = [], title, status } = english;
-  const titles = Object.entries(problemTitles).find(([, { en, pt }]) => en === title && pt === portuguese.title);
-  const problem = rowOf(problemRows, english, portuguese);
-  return [
-    problem?.status === status && titles?.[0] === `${status}` ? problem : undefined,
-    ...errors.map((error, at) => rowOf(findingRows, error, portuguese.errors?.[at])),
-  ];
-}
-
-interface Row {
-  readonly code: string;
-  readonly en: string;
-  readonly pt: string;
-  readonly status?: number;
-}
-
-/** A problem, or one of its findings. */
-interface Told {
-  readonly code: string;
-  readonly detail: string;
-  readonly title?: string;
-  readonly status?: number;
-  readonly errors?: readonly Told[];
-}
-
 const event = 'demanda.criada';
 const json = { 'content-type': 'application/json' };
+const range = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00-03:00', estado: 'falhou' };
+
+/** Requests that have one finding each, by its name: the operation, and the body or the query. */
+const findings: Readonly<
+  Record<Exclude<FindingName, HostFinding>, readonly [operation: string, sent: object | string]>
+> = {
+  required: ['registerWebhook', { evento: 'demanda.criada' }],
+  unknown_field: ['rotateSecret', { imediata: true }],
+  object_type: ['registerWebhook', []],
+  string_type: ['registerWebhook', { evento: 'demanda.criada', url: 1 }],
+  boolean_type: ['rotateSecret', { imediato: 'sim' }],
+  event: ['registerWebhook', { evento: 'demanda.inventada', url: 'https://8.8.8.8/' }],
+  choice: ['startReplay', { ...range, estado: 'entregue' }],
+  choice_type: ['startReplay', { ...range, estado: 1 }],
+  date_time: ['startReplay', { ...range, ate: '2026-11-20' }],
+  plus_sign: ['listDeliveries', 'desde=2026-11-20T12:00:00+03:00'],
+  autorizacao: ['replaceWebhook', { url: 'https://8.8.8.8/', autorizacao: ' x' }],
+  well_formed: ['replaceWebhook', { url: 'https://8.8.8.8/\ud800' }],
+  length: ['replaceWebhook', { url: `https://8.8.8.8/${'a'.repeat(2_048)}` }],
+  characters: ['replaceWebhook', { url: 'https://8.8.8.8/a b' }],
+  absolute: ['replaceWebhook', { url: 'nonsense' }],
+  https: ['replaceWebhook', { url: 'http://8.8.8.8/' }],
+  userinfo: ['replaceWebhook', { url: 'https://a:b@8.8.8.8/' }],
+  fragment: ['replaceWebhook', { url: 'https://8.8.8.8/#a' }],
+  port: ['replaceWebhook', { url: 'https://8.8.8.8:80/' }],
+  ipv6_literal: ['replaceWebhook', { url: 'https://[2606:4700::1]/' }],
+  dns_name: ['replaceWebhook', { url: 'https://a..example.com/' }],
+  single_label: ['replaceWebhook', { url: 'https://receiver/' }],
+  private_suffix: ['replaceWebhook', { url: 'https://receiver.internal/' }],
+  public_address: ['replaceWebhook', { url: 'https://10.0.0.1/' }],
+  limite_number: ['listDeliveries', 'limite=x'],
+  limite_range: ['listDeliveries', 'limite=0'],
+  cursor: ['listDeliveries', 'cursor=x'],
+  range: ['startReplay', { ...range, ate: range.desde }],
+  unknown_parameter: ['listDeliveries', 'pagina=1'],
+  repeated: ['listDeliveries', 'limite=1&limite=1'],
+};
+
+/** Findings about a host that depend on the stage, or on name servers. */
+export type HostFinding = 'own_host' | 'ipv4' | 'not_found' | 'temporary';
+
+function findingRequests(id: string, urls: Partial<Record<HostFinding, string>> = {}) {
+  const ofHosts = Object.entries(urls).map(([name, url]) => [name, ['replaceWebhook', { url }]] as const);
+  return [...Object.entries(findings), ...ofHosts].flatMap(([name, [operation, sent]]) =>
+    operation === id ? [[name, sent] as const] : [],
+  );
+}
 
 /** A method of a path, with ids that lead nowhere. */
 interface Operation {
+  readonly id: string;
   readonly method: string;
   readonly path: string;
   readonly scope: string | undefined;
@@ -249,9 +268,10 @@ function operationsOf(pattern: string): Operation[] {
     /^(?:get|post|put|delete)$/.test(name),
   );
   return methods.flatMap(([name, described]) => {
-    const { security, requestBody } = described as Method;
+    const { operationId: id, security, requestBody } = described as Method;
     const method = name.toUpperCase();
     const operation = {
+      id,
       method,
       path: exampleOf(pattern),
       scope: security.flatMap(({ login = [] }) => login)[0],
@@ -263,8 +283,6 @@ function operationsOf(pattern: string): Operation[] {
     return method === 'GET' ? [operation, { ...operation, method: 'HEAD' }] : [operation];
   });
 }
-
-const range = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00-03:00', estado: 'falhou' };
 
 function exampleOf(pattern: string): string {
   return pattern

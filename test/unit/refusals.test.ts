@@ -1,23 +1,33 @@
-import { describe, expect, it } from 'vitest';
-import { apiFindings, finding } from '../../lambdas/api/findings.ts';
-import { Problem, problemTitles } from '../../lambdas/api/problem.ts';
-import { apiProblems } from '../../lambdas/api/problems.ts';
-import { deliveryFindings } from '../../lambdas/delivery/api/findings.ts';
+import fc from 'fast-check';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { type Finding, finding } from '../../lambdas/api/findings.ts';
+import { Problem, problemBody, problemTitles, type Refuse } from '../../lambdas/api/problem.ts';
+import { apiProblems, bodyProblems, pathProblems, protectedProblems } from '../../lambdas/api/problems.ts';
+import { type BodyRefusal, type ContextOf, type RequestContext, resourcesOf } from '../../lambdas/api/route.ts';
+import { validate } from '../../lambdas/api/validation.ts';
+import type { RefuseAt } from '../../lambdas/auth/endpoints/oauth-endpoint.ts';
+import { formCases, OAuthError, oauthCases, pathCases, serviceCases } from '../../lambdas/auth/oauth-error.ts';
+import { authRoutes } from '../../lambdas/auth/routes.ts';
+import { historyQuery, parseQuery, replayRequest } from '../../lambdas/delivery/api/input.ts';
 import { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
-import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
+import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
+import type { RouteTable } from '../../lambdas/platform/route-table.ts';
+import { registration, replacement, secretRotation } from '../../lambdas/webhooks/input.ts';
 import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
+import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
+import { firstCells, readPage, sectionOf } from '../support/markdown-page.ts';
+import { findingNames, findings, problems } from '../support/refusal-texts.ts';
 
-const problems = [apiProblems, webhookProblems, deliveryProblems].flatMap(Object.entries);
-const findings = [apiFindings, webhookFindings, deliveryFindings].flatMap(Object.entries);
+// The tables of what both hosts refuse. `describeApiRefusals` and `describeFormRefusals` ask for each, in process and over HTTP.
+
+const cases = Object.entries(problems);
 const titles = Object.entries(problemTitles);
-const texts = [...problems, ...findings, ...titles];
-
 const placesOf = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
 
-// The tables alone say which codes there are; `docs-errors.test.ts` holds the integrators' error catalogue against them.
-
 describe('the texts of refusals', () => {
-  it.each(texts)('%s: in English and in Portuguese, with the same values', (_name, { en, pt }) => {
+  const sentences = [...cases, ...Object.entries(findings)];
+
+  it.each([...sentences, ...titles])('%s: in English and in Portuguese, with the same values', (_name, { en, pt }) => {
     expect(en).toMatch(/^[\x20-\x7e]+$/);
     expect(pt).toMatch(/^[\x20-\x7eÀ-ÿ]+$/);
     expect(pt).not.toBe(en);
@@ -25,43 +35,200 @@ describe('the texts of refusals', () => {
     expect(en.replaceAll(/\{\w+\}/g, '')).not.toMatch(/[{}]/);
   });
 
-  it.each([...problems, ...findings])('%s: in sentences', (_name, { en, pt }) => {
+  it.each(sentences)('%s: in sentences', (_name, { en, pt }) => {
     expect(en).toMatch(/^[A-Z].*\.$/);
     expect(pt).toMatch(/^[A-ZÀ-Ý].*\.$/);
   });
 
-  it('are told apart: no two cases say the same', () => {
-    for (const language of ['en', 'pt'] as const) {
-      const details = problems.map(([, texts]) => texts[language]);
-      expect(new Set(details).size).toBe(details.length);
-    }
-  });
-
-  it('give each code one status', () => {
-    const statuses = Map.groupBy(
-      problems.map(([, row]) => row),
-      ({ code }) => code,
-    );
-    for (const [code, rows] of statuses)
-      expect([code, new Set(rows.map(({ status }) => status)).size]).toEqual([code, 1]);
+  it.each(['en', 'pt'] as const)('are told apart in %s: no two cases say the same', language => {
+    const details = cases.map(([, texts]) => texts[language]);
+    expect(new Set(details).size).toBe(details.length);
   });
 
   it('have a title for each status, and no other', () => {
-    expect(titles.map(([status]) => Number(status))).toEqual(
-      [...new Set(problems.map(([, { status }]) => status))].sort((one, other) => one - other),
-    );
+    const statuses = new Set(cases.map(([, { status }]) => status));
+    expect(new Set(titles.map(([status]) => Number(status)))).toEqual(statuses);
+  });
+
+  it('have no places in what handlers refuse: they give no values', () => {
+    const texts = Object.values({ ...bodyProblems, ...webhookProblems, ...deliveryProblems }).map(({ en }) => en);
+    expect(texts.filter(text => text.includes('{'))).toEqual([]);
   });
 });
 
-describe('a refusal', () => {
-  it('takes only cases of its table, with their values', () => {
+describe('the tables of refusals have no row that no operation lists', () => {
+  const listedBy = (...tables: RouteTable[]) =>
+    tables
+      .flatMap(table => Object.values(table))
+      .flatMap(({ operations }) => Object.values(operations).flatMap(({ refusals }) => refusals));
+  const names = (table: object) => Object.keys(table);
+
+  it.each([
+    [
+      '{base_url}',
+      problems,
+      { ...pathProblems, ...protectedProblems, ...bodyProblems },
+      [webhookRoutes, deliveryRoutes],
+    ],
+    ['{auth_url}', oauthCases, { ...pathCases, ...formCases, ...serviceCases }, [authRoutes]],
+  ])('of %s', (_host, table, shared, routes) => {
+    expect(new Set(names(table))).toEqual(new Set([...names(shared), ...listedBy(...routes)]));
+  });
+});
+
+describe('the error catalogue of integrators', () => {
+  const errors = readPage('docs/en/errors.md');
+  const statuses = Object.groupBy(
+    [
+      ...Object.values(problems),
+      ...Object.values(findings).map(({ code }) => ({ code, status: problems.validation_failed.status })),
+      ...Object.values(oauthCases).map(([status, code]) => ({ code, status })),
+    ],
+    ({ code }) => code,
+  );
+
+  it.each(['docs/pt/erros.md', 'docs/en/errors.md'])('%s has an anchor for each code, and for nothing else', file => {
+    const codes = readPage(file).headings.filter(({ level }) => level === 3);
+    expect(codes.map(({ anchor }) => anchor).sort()).toEqual(Object.keys(statuses).sort());
+  });
+
+  it.each(Object.entries(statuses))('%s has its statuses, one at each host', (code, rows = []) => {
+    const [, status = ''] = /^\*\*Status (.+?)\.\*\*/.exec(sectionOf(errors, code)) ?? [];
+    const named = new Set([...status.matchAll(/\d{3}/g)].map(([number]) => Number(number)));
+    expect(named).toEqual(new Set(rows.map(row => row.status)));
+    expect(new Set(cases.flatMap(([, row]) => (row.code === code ? [row.status] : []))).size).toBeLessThan(2);
+  });
+
+  it.each([
+    ['docs/pt/erros.md', 'pt'],
+    ['docs/en/errors.md', 'en'],
+  ] as const)('%s shows refusals as they are', (file, language) => {
+    const [problem, oauth] = readPage(file).blocks.map(({ text }) => JSON.parse(text));
+    const { status, code } = problems.validation_failed;
+    expect(problem).toEqual({
+      type: `https://docs.example.com/erros#${code}`,
+      title: problemTitles[status][language],
+      status,
+      detail: problems.validation_failed[language],
+      code,
+      requisicao: 'AbCdEfGhIjKlMnO=',
+      errors: [{ pointer: '/url', code: 'url_not_https', detail: findings.https[language] }],
+    });
+    const [, error, error_description] = oauthCases.credentials_refused;
+    expect(oauth).toEqual({ error, error_description });
+  });
+
+  it('names each field of a problem', () => {
+    expect(firstCells(errors, 'How an error comes')).toEqual([Object.keys(problemBody.shape)]);
+  });
+});
+
+// Zod has texts of its own, in one language: none of them may reach a person.
+describe('every finding comes from the tables', () => {
+  const expectNamed = (found: readonly Finding[]) => {
+    for (const { code, detail } of found)
+      expect(findingNames({ code, detail: detail.en }, { code, detail: detail.pt })).not.toEqual([]);
+  };
+
+  it.each([
+    ['a registration', registration],
+    ['a replacement', replacement],
+    ['a rotation of the secret', secretRotation],
+    ['a replay', replayRequest],
+  ] as const)('whatever is sent as %s', (_case, schema: Parameters<typeof validate>[0]) => {
+    fc.assert(fc.property(anyBody, sent => expectNamed(validate(schema, sent).findings)));
+  });
+
+  it('whatever is asked of the history', () => {
     const refuse = Problem.from(apiProblems);
-    // @ts-expect-error -- no such case
-    expect(() => refuse('webhook_exists')).toThrow();
+    fc.assert(
+      fc.property(anyQuery, text => {
+        try {
+          parseQuery(historyQuery, text, refuse);
+        } catch (error) {
+          expectNamed((error as Problem).errors ?? []);
+        }
+      }),
+    );
+  });
+
+  const names = ['evento', 'url', 'autorizacao', 'imediato', 'desde', 'ate', 'estado', 'limite', 'cursor'];
+  const anyName = fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...names) }, fc.string());
+  const known = ['demanda.criada', 'falhou', '', '0', '101', '1e2', '2026-11-20T00:00:00Z', '2026-13-01T00:00:00Z'];
+  const anyText = fc.oneof(fc.constantFrom(...known), fc.string());
+  const anyBody = fc.oneof(
+    { weight: 5, arbitrary: fc.dictionary(anyName, fc.oneof(anyText, fc.jsonValue({ maxDepth: 1 }))) },
+    fc.jsonValue({ maxDepth: 2 }),
+  );
+  const anyQuery = fc.array(fc.tuple(anyName, anyText)).map(pairs => new URLSearchParams(pairs).toString());
+});
+
+// The types are what is tested: `npm run types` fails where an error that is expected here does not come.
+describe('what an operation may refuse', () => {
+  const routes = {
+    One: {
+      path: '/x',
+      throttle: 'management',
+      operations: {
+        find: { method: 'GET', access: 'webhooks:read', refusals: ['webhook_not_found'] },
+        put: { method: 'PUT', access: 'webhooks:manage', takesBody: true, refusals: ['contended'] },
+      },
+    },
+  } as const satisfies RouteTable<string, keyof typeof webhookProblems>;
+  const refuse = Problem.from(problems);
+  const find: ContextOf<typeof routes, 'find'>['refuse'] = refuse;
+  const put: ContextOf<typeof routes, 'put'>['refuse'] = refuse;
+
+  it('at {base_url} is what its row lists, and what any body is refused for where it takes one', () => {
+    expectTypeOf(find).parameter(0).toEqualTypeOf<'webhook_not_found'>();
+    expectTypeOf(put).parameter(0).toEqualTypeOf<'contended' | BodyRefusal>();
+    expect(put('contended').status).toBe(503);
+    // @ts-expect-error -- the row does not list it
+    put('webhook_not_found');
+  });
+
+  it('is also what its helpers and its handler refuse', () => {
+    const helper = (refuse: Refuse<'contended'>) => refuse('contended').status;
+    expect(helper(put)).toBe(503);
+    // @ts-expect-error -- the row does not list what the helper refuses
+    helper(find);
+    const finds = async (context: RequestContext<'webhook_not_found'>) => {
+      throw context.refuse('webhook_not_found');
+    };
+    const contends = async (context: RequestContext<'contended'>) => {
+      throw context.refuse('contended');
+    };
+    resourcesOf(routes, webhookProblems, { find: finds, put: contends });
+    // @ts-expect-error -- the row does not list what the handler refuses
+    resourcesOf(routes, webhookProblems, { find: contends, put: contends });
+    // @ts-expect-error -- what the rows list is in no table
+    resourcesOf(routes, deliveryProblems, { find: finds, put: contends });
+    // @ts-expect-error -- nor is it a name of that table
+    routes satisfies RouteTable<string, keyof typeof deliveryProblems>;
+  });
+
+  it('at {auth_url} is what its row lists, and what any form is refused for', () => {
+    const refuse = OAuthError.from(oauthCases);
+    const revoke: RefuseAt<'revoke'> = refuse;
+    const introspect: RefuseAt<'introspect'> = refuse;
+    expect([revoke('token_of_another_client').status, revoke('method_not_post').status]).toEqual([400, 405]);
+    // @ts-expect-error -- the row does not list it
+    introspect('token_of_another_client');
+  });
+
+  it('is made by its edge alone: the linter keeps `from` there', () => {
+    // @ts-expect-error -- the constructor is private
+    expect(new Problem(webhookProblems.webhook_exists, {}).status).toBe(409);
+    // @ts-expect-error -- the constructor is private
+    expect(new OAuthError('token_missing', oauthCases.token_missing).status).toBe(400);
+  });
+
+  it('has the values that its text has places for', () => {
+    const refuse = Problem.from(apiProblems);
     // @ts-expect-error -- the text has a place for `allow`
     expect(refuse('method_not_allowed').detail.en).toContain('undefined');
     // @ts-expect-error -- the text has a place for `values`
-    expect(finding({ pointer: '' }, apiFindings.choice).detail.en).toContain('undefined');
+    expect(finding({ pointer: '' }, findings.choice).detail.en).toContain('undefined');
     const { detail, message } = refuse('method_not_allowed', { values: { allow: 'GET, HEAD' } });
     expect(detail).toEqual({ en: 'This path takes GET, HEAD.', pt: 'Este caminho aceita GET, HEAD.' });
     expect(message).toBe(detail.en);

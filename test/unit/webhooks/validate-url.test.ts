@@ -1,14 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ResolutionError, type Resolve } from '../../../lambdas/platform/egress/resolver.ts';
 import { systemTime } from '../../../lambdas/platform/timer.ts';
+import { webhookFindings } from '../../../lambdas/webhooks/findings.ts';
 import { makeValidateUrl } from '../../../lambdas/webhooks/validate-url.ts';
 
 const check = (text: string, resolve: Resolve) =>
   makeValidateUrl({ ...systemTime, resolve, ownHosts: ['base.example.net'] })(text);
-const unasked: Resolve = async name => {
-  throw new Error(`asked for ${name}`);
-};
-const codes = async (text: string, resolve: Resolve) => (await check(text, resolve)).map(finding => finding.code);
 
 describe('makeValidateUrl', () => {
   it('resolves the name without its trailing dot, and accepts public addresses', async () => {
@@ -22,38 +19,20 @@ describe('makeValidateUrl', () => {
   });
 
   it.each([
-    ['http://receiver.example.com/', ['url_not_https']],
-    ['https://localhost/', ['url_not_public']],
-    ['https://10.0.0.1/', ['url_not_public']],
     ['https://base.example.net/', ['url_not_public']],
     ['https://93.184.216.34/', []],
-    ['nonsense', ['url_invalid']],
   ])('judges %s without asking', async (text, expected) => {
-    expect(await codes(text, unasked)).toEqual(expected);
+    const unasked: Resolve = async name => {
+      throw new Error(`asked for ${name}`);
+    };
+    expect((await check(text, unasked)).map(finding => finding.code)).toEqual(expected);
   });
 
-  it.each([
-    [['127.0.0.1']],
-    [['93.184.216.34', '192.168.0.1']],
-    [['93.184.216.34', '::ffff:93.184.216.34']],
-    [['2606:4700::1']],
-    [[]],
-  ])('refuses a host with the addresses %j', async addresses => {
-    expect(await codes('https://receiver.example.com/', async () => addresses)).toEqual(['url_not_public']);
-  });
-
-  it.each([
-    ['not_found', 'ENOTFOUND'],
-    ['temporary', 'ESERVFAIL'],
-    ['not_asked', 'ECONNREFUSED'],
-  ] as const)('refuses a name that does not resolve (%s)', async (fault, code) => {
-    const fail: Resolve = () => Promise.reject(new ResolutionError(fault, code));
-    const [finding] = await check('https://receiver.example.com/', fail);
-    expect(finding).toMatchObject({
-      pointer: '/url',
-      code: 'url_not_public',
-      detail: { en: expect.stringContaining('resolve'), pt: expect.stringContaining('resolv') },
-    });
+  it('refuses a name for which no server could be asked, as one that does not resolve just now', async () => {
+    const fail: Resolve = () => Promise.reject(new ResolutionError('not_asked', 'ECONNREFUSED'));
+    expect(await check('https://receiver.example.com/', fail)).toMatchObject([
+      { pointer: '/url', detail: { en: webhookFindings.temporary.en, pt: webhookFindings.temporary.pt } },
+    ]);
   });
 
   it('does not wait for a name server that stays silent', async () => {

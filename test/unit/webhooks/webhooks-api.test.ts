@@ -24,12 +24,11 @@ import {
   webhookKey,
 } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
-import { describeApiRefusals } from '../../support/api-refusals.ts';
+import { describeApiRefusals, type HostFinding } from '../../support/api-refusals.ts';
 import { type AuthService, authEnvironment, issuer, startAuthService } from '../../support/auth-service.ts';
 import { frozenClock } from '../../support/clock.ts';
 import type { Database } from '../../support/database/database.ts';
 import { judgedBy } from '../../support/password-hashing.ts';
-import { registrationFindings } from '../../support/registration-refusals.ts';
 
 const clock = frozenClock(Date.parse('2026-11-20T12:00:00.000Z'));
 
@@ -63,7 +62,8 @@ beforeEach(() => {
 
 const resolve = async (name: string) => {
   if (name.startsWith('nowhere')) throw new ResolutionError('not_found', 'ENOTFOUND');
-  return name.startsWith('private') ? ['93.184.216.34', '10.0.0.1'] : ['93.184.216.34'];
+  if (name.startsWith('silent')) throw new ResolutionError('temporary', 'ESERVFAIL');
+  return name.startsWith('six') ? ['2606:4700::1'] : ['93.184.216.34'];
 };
 
 /** The function over this store, or over one that fails. */
@@ -108,9 +108,7 @@ const logIn = async (text: string): Promise<string> => {
   const [role, scope = '', accountId] = text.split('|');
   if ((role !== 'admin' && role !== 'member') || accountId === undefined) return text;
   const client = await service.makeClient({ scopes: [...(parseScope(scope) ?? [])] });
-  const { username, password } = await service.makeUser({ role, accountId });
-  const form = { grant_type: 'password', client_id: client.id, client_secret: client.secret, username, password };
-  return (await service.post('token', form)).json.access_token;
+  return (await service.logIn(client, await service.makeUser({ role, accountId }))).json.access_token;
 };
 
 interface Sent {
@@ -263,6 +261,7 @@ describe('POST /v1/webhooks', () => {
   it('registers a webhook and shows its secret only once', async () => {
     const { status, headers, json } = await register({ autorizacao: 'Bearer s3cret' });
     expect(status).toBe(201);
+    expect(headers).not.toHaveProperty('content-language'); // refusals alone are texts
     expect(headers).toMatchObject({ location: '/v1/webhooks/demanda.criada', 'content-type': 'application/json' });
     expect(json).toEqual({
       evento: 'demanda.criada',
@@ -310,30 +309,28 @@ describe('POST /v1/webhooks', () => {
     expect((await register({ autorizacao })).status).toBe(201);
   });
 
-  it('keeps one webhook per event and account', async () => {
-    const first = await register();
-    expect(codeOf(await register({ url: 'https://other.example.com/' }))).toBe('409 webhook_exists');
-    expect((await send('GET', '/v1/webhooks/demanda.criada')).json.url).toBe(url);
-    expect(first.status).toBe(201);
-    expect((await register({ evento: 'demanda.cancelada' })).status).toBe(201);
-  });
-
-  it('has one winner among many at once', async () => {
-    const all = await Promise.all(Array.from({ length: 10 }, () => register()));
-    expect(all.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
-  });
-
   it.each<[object, readonly string[]]>([
-    ...registrationFindings,
-    [{ url: '' }, ['/url url_invalid']],
-    [{ url: 'http://receiver.example.com/' }, ['/url url_not_https']],
-    [{ url: 'https://localhost/' }, ['/url url_not_public']],
-    [{ url: 'https://127.0.0.1/' }, ['/url url_not_public']],
-    [{ url: 'https://private.example.com/' }, ['/url url_not_public']],
-    [{ url: 'https://nowhere.example.com/' }, ['/url url_not_public']],
-    [{ url: 'https://base.emissor.example.net/' }, ['/url url_not_public']],
-    [{ url: 'https://receiver.example.com/#x' }, ['/url url_invalid']],
-    [{ url: 'https://receiver.example.com:22/' }, ['/url url_invalid']],
+    ...['Demanda.Criada', 'demanda.criada ', '', 1, null].map((evento): [object, string[]] => [
+      { evento },
+      ['/evento unknown_event'],
+    ]),
+    ...['', ' ', ' a', 'a ', 'a\nb', 'a\r\nX: y', 'a\tb', 'ã', '\u007f', '~'.repeat(2_049)].map(
+      (autorizacao): [object, string[]] => [{ autorizacao }, ['/autorizacao invalid_value']],
+    ),
+    [{ autorizacao: ['x'] }, ['/autorizacao wrong_type']],
+    [{ url: null }, ['/url wrong_type']],
+    [{ autorizaçao: 'x' }, ['/autorizaçao unknown_field']],
+    [{ 'a/b~c': 1, segredo: 'x' }, ['/a~1b~0c unknown_field', '/segredo unknown_field']],
+    [
+      { evento: 'x', url: 'http://localhost/', autorizacao: '', outro: 1 },
+      [
+        '/autorizacao invalid_value',
+        '/evento unknown_event',
+        '/outro unknown_field',
+        '/url url_not_https',
+        '/url url_not_public',
+      ],
+    ],
   ])('refuses %j with every finding', async (changes, findings) => {
     const refused = await register(changes);
     expect(codeOf(refused)).toBe('422 validation_failed');
@@ -392,38 +389,6 @@ describe('PUT /v1/webhooks/{evento}', () => {
     expect((await replace({ url, autorizacao: 'Basic eA==' })).json.autorizacao_definida).toBe(true);
   });
 
-  it('with a different URL ends a suspension and a series of failures; with the same URL it ends neither', async () => {
-    await register();
-    await change({ status: 'suspended', suspensionReason: 'gone', failingSince: 1 });
-    expect((await replace({ url: 'https://RECEIVER.example.com:443/hook' })).json).toMatchObject({
-      estado: 'suspenso',
-      motivo_suspensao: 'gone',
-      falhando_desde: '1970-01-01T00:00:00.001Z',
-    });
-    expect((await replace({ url: 'https://other.example.com/' })).json).toMatchObject({
-      estado: 'ativo',
-      motivo_suspensao: null,
-    });
-    expect(await store.find(account, 'demanda.criada')).not.toHaveProperty('failingSince');
-  });
-
-  it("does not end an operator's suspension, and changes the record", async () => {
-    await register();
-    await change({ status: 'suspended', suspensionReason: 'operator' });
-    expect((await replace({ url: 'https://other.example.com/' })).json).toMatchObject({
-      url: 'https://other.example.com/',
-      estado: 'suspenso',
-      motivo_suspensao: 'operador',
-    });
-  });
-
-  it('answers 503 when others keep changing the webhook', async () => {
-    await register();
-    const refused = await send('PUT', '/v1/webhooks/demanda.criada', { body: { url } }, apiOver(contended));
-    expect(codeOf(refused)).toBe('503 temporarily_unavailable');
-    expect(refused.headers['retry-after']).toBe('1');
-  });
-
   it('validates the body before it reads the webhook', async () => {
     expect(codeOf(await replace({ url: 'http://x.example.com/' }))).toBe('422 validation_failed');
     expect(findingsOf(await replace({ ...registration }))).toEqual(['/evento unknown_field']);
@@ -445,13 +410,16 @@ describe('DELETE /v1/webhooks/{evento}', () => {
     expect(second.json.segredo).not.toBe(first.json.segredo);
     expect((await store.find(account, 'demanda.criada'))?.webhookId).not.toBe(webhookId);
   });
+});
 
-  it('answers 503 when others keep changing the webhook', async () => {
-    await register();
-    const refused = await send('DELETE', '/v1/webhooks/demanda.criada', {}, apiOver(contended));
-    expect(codeOf(refused)).toBe('503 temporarily_unavailable');
-    expect(refused.headers['retry-after']).toBe('1');
-  });
+it.each([
+  ['PUT', { body: { url } }],
+  ['DELETE', {}],
+])('%s answers 503 when others keep changing the webhook', async (method, sent) => {
+  await register();
+  const refused = await send(method, '/v1/webhooks/demanda.criada', sent, apiOver(contended));
+  expect(codeOf(refused)).toBe('503 temporarily_unavailable');
+  expect(refused.headers['retry-after']).toBe('1');
 });
 
 describe('a webhook that an operator suspended', () => {
@@ -463,8 +431,6 @@ describe('a webhook that an operator suspended', () => {
     await change({ status: 'suspended', suspensionReason: 'operator' });
     expect((await send('DELETE', path)).status).toBe(204);
     for (const method of ['GET', 'DELETE']) expect(codeOf(await send(method, path))).toBe('404 webhook_not_found');
-    expect(codeOf(await send('PUT', path, { body: { url } }))).toBe('404 webhook_not_found');
-    expect(codeOf(await send('POST', `${path}/reativacao`))).toBe('404 webhook_not_found');
     expect((await send('GET', '/v1/webhooks')).json).toEqual({ webhooks: [], eventos_sem_webhook: [] });
 
     const again = await register({ url: 'https://other.example.com/' });
@@ -516,13 +482,6 @@ describe('POST /v1/webhooks/{evento}/segredo', () => {
     expect(all.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect((await store.find(account, 'demanda.criada'))?.secrets).toHaveLength(4);
   });
-
-  it('refuses unknown fields and wrong types', async () => {
-    expect(findingsOf(await rotate({ body: { imediato: 'sim' } }))).toEqual(['/imediato wrong_type']);
-    expect(findingsOf(await rotate({ body: { imediata: true } }))).toEqual(['/imediata unknown_field']);
-    expect(codeOf(await rotate({ raw: '{' }))).toBe('400 invalid_json');
-    expect(codeOf(await rotate())).toBe('404 webhook_not_found');
-  });
 });
 
 describe('POST /v1/webhooks/{evento}/reativacao', () => {
@@ -545,43 +504,23 @@ describe('POST /v1/webhooks/{evento}/reativacao', () => {
     expect(codeOf(await reactivate())).toBe('409 suspended_by_operator');
     expect((await store.find(account, 'demanda.criada'))?.status).toBe('suspended');
   });
-
-  it('needs a webhook', async () => {
-    expect(codeOf(await reactivate())).toBe('404 webhook_not_found');
-  });
 });
 
 describe('paths and methods', () => {
   it.each([
     '/',
-    '/v1',
-    '/v1/webhooks/',
     '/v1/webhooks//',
-    '/v1/webhooks/demanda.criada/',
     '/v1/webhooks/demanda.criada/nada',
-    '/v1/webhooks/demanda.criada/segredo/',
     '/V1/webhooks',
-    '/v1/Webhooks',
-    '/v2/webhooks',
     '/v1/webhooks\n',
     '//v1/webhooks',
-  ])('%j is nowhere, with or without a token', async path => {
-    expect(codeOf(await send('GET', path))).toBe('404 not_found');
-    expect(codeOf(await send('DELETE', path, { token: 'none' }))).toBe('404 not_found');
-  });
+  ])('%j is nowhere', async path =>
+    expect(codeOf(await send('DELETE', path, { token: 'none' }))).toBe('404 not_found'),
+  );
 
   it.each(['constructor', 'toString', 'head', 'OPTIONS'])('has no method called %s', async method => {
     expect(codeOf(await send(method, '/v1/webhooks', { token: 'none' }))).toBe('405 method_not_allowed');
   });
-
-  it.each(['demanda.feita', 'DEMANDA.CRIADA', '%', '%zz', 'demanda.criada%00', 'demanda.criada%2F', '__proto__'])(
-    'no webhook is called %s',
-    async evento => {
-      for (const method of ['GET', 'DELETE']) {
-        expect(codeOf(await send(method, `/v1/webhooks/${evento}`))).toBe('404 webhook_not_found');
-      }
-    },
-  );
 
   it.each(['/v1/webhooks', '/v1/webhooks/demanda.criada', '/v1/webhooks/demanda.cancelada'])(
     'answers HEAD %s as GET (RFC 9110 section 9.3.2)',
@@ -592,15 +531,21 @@ describe('paths and methods', () => {
     },
   );
 
-  it('accepts a percent-encoded event name', async () => {
+  it.each(['%', '%zz', 'demanda%2Ecriada', 'DEMANDA.CRIADA'])('no webhook is called %s', async evento => {
     await register();
-    expect((await send('GET', '/v1/webhooks/demanda%2Ecriada')).status).toBe(404); // the gateway has decoded it once
+    expect((await send('GET', `/v1/webhooks/${evento}`)).status).toBe(404); // the gateway has decoded it once
   });
 });
 
 describe('authorization', () => {
   describeApiRefusals({
     paths: Object.values<Route>(webhookRoutes).map(({ path }) => path),
+    urls: {
+      own_host: 'https://base.emissor.example.net/',
+      ipv4: 'https://six.example.com/',
+      not_found: 'https://nowhere.example.com/',
+      temporary: 'https://silent.example.com/',
+    } satisfies Record<HostFinding, string>,
     makeWorld: async () => ({
       tokens: {
         admin: await tokenFor('admin|webhooks:read webhooks:manage|empty'),
@@ -727,8 +672,8 @@ describe('when a dependency fails', () => {
   const storeWith = (name: string) =>
     failing('Webhooks', /^Query/, Object.assign(new Error(`s3cret ${name}`), { name }));
 
-  it.each(['ProvisionedThroughputExceededException', 'ThrottlingException'])('%s: 503, soon again', async name => {
-    const refused = await send('GET', '/v1/webhooks', {}, apiOver(storeWith(name)));
+  it('because it is busy: 503, soon again', async () => {
+    const refused = await send('GET', '/v1/webhooks', {}, apiOver(storeWith('ThrottlingException')));
     expect(codeOf(refused)).toBe('503 temporarily_unavailable');
     expect(refused.headers['retry-after']).toBe('1');
   });
@@ -755,16 +700,6 @@ describe('when a dependency fails', () => {
     expect(refused.text).not.toContain('s3cret');
     expect(JSON.stringify(logged)).not.toContain('s3cret');
     expect(JSON.stringify(logged)).toContain('ResourceNotFoundException');
-  });
-
-  it('says so in Portuguese, where that is preferred', async () => {
-    const headers = { 'accept-language': 'pt' };
-    const busy = await send('GET', '/v1/webhooks', { headers }, apiOver(storeWith('ThrottlingException')));
-    expect(busy.json).toMatchObject({ title: 'Serviço indisponível', detail: expect.stringContaining('ocupado') });
-    const failed = await send('GET', '/v1/webhooks', { headers }, apiOver(storeWith('ResourceNotFoundException')));
-    expect(failed.json).toMatchObject({ title: 'Erro interno do servidor', code: 'internal_error' });
-    expect(failed.text + JSON.stringify(logged)).not.toContain('s3cret');
-    expect(JSON.stringify(logged)).not.toContain('ocupado');
   });
 
   it('an item that is not a webhook: an opaque 500', async () => {

@@ -63,10 +63,10 @@ describe('every endpoint', () => {
       },
       url: 'https://receiver.example.com/',
     }),
-    send: async (method, path, { headers, body }) => {
-      const raw = body === undefined ? {} : { raw: body };
+    send: async (method, path, { headers, body, query }) => {
+      const content = { ...(body !== undefined && { raw: body }), ...(query !== undefined && { query }) };
       const all = { authorization: '', 'content-type': '', ...headers };
-      const { status = 0, headers: answered, json } = await request(method, path, { headers: all, ...raw });
+      const { status = 0, headers: answered, json } = await request(method, path, { headers: all, ...content });
       return { status, headers: answered, text: JSON.stringify(json) };
     },
   });

@@ -1,0 +1,62 @@
+import { apiFindings } from '../../lambdas/api/findings.ts';
+import { problemTitles } from '../../lambdas/api/problem.ts';
+import { apiProblems } from '../../lambdas/api/problems.ts';
+import { deliveryFindings } from '../../lambdas/delivery/api/findings.ts';
+import { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
+import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
+import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
+
+/** All that {base_url} refuses, and all that it finds in requests. */
+export const problems = { ...apiProblems, ...webhookProblems, ...deliveryProblems };
+export const findings = { ...apiFindings, ...webhookFindings, ...deliveryFindings };
+
+export type FindingName = keyof typeof findings;
+
+/** A problem, or one of its findings, as it is told in one language. */
+export interface Told {
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** Returns whether a problem is that of a row and a title, in both languages. */
+export function isProblemOfTables(english: ToldProblem, portuguese: ToldProblem): boolean {
+  const { status, title } = english;
+  const { en, pt } = Object.entries(problemTitles).find(([of]) => of === `${status}`)?.[1] ?? {};
+  const rows = namesOf(problems, english, portuguese, row => row.status === status);
+  return title === en && portuguese.title === pt && rows.length > 0;
+}
+
+/** Returns the names of the rows that say a finding in both languages. */
+export function findingNames(english: Told, portuguese: Told): readonly string[] {
+  return namesOf<Row>(findings, english, portuguese);
+}
+
+interface ToldProblem extends Told {
+  readonly title: string;
+  readonly status: number;
+}
+
+interface Row {
+  readonly code: string;
+  readonly en: string;
+  readonly pt: string;
+}
+
+function namesOf<Of extends Row>(
+  table: Readonly<Record<string, Of>>,
+  english: Told,
+  portuguese: Told,
+  fits: (row: Of) => boolean = () => true,
+): readonly string[] {
+  const says = (row: Of) => row.code === english.code && isFilledIn(english.detail, row.en);
+  return Object.entries(table).flatMap(([name, row]) =>
+    says(row) && isFilledIn(portuguese.detail, row.pt) && fits(row) ? [name] : [],
+  );
+}
+
+/** Returns whether a text is that of a row, with values in its places. */
+function isFilledIn(text: string, row: string): boolean {
+  const [first = '', ...others] = row.split(/\{\w+\}/);
+  if (others.length === 0) return text === row;
+  return text.startsWith(first) && text.endsWith(others.at(-1) ?? '') && !/[{}]|undefined/.test(text);
+}
