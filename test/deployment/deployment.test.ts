@@ -41,7 +41,7 @@ const operatorValues = {
 };
 
 /** The suites that `prod` is tried with; `dev` is tried with all. */
-const prodSuites = ['token-grants', 'token-refusals', 'discovery', 'delivery', 'retry', 'dead-letter', 'ops'];
+const prodSuites = ['token-grants', 'form-refusals', 'discovery', 'delivery', 'retry', 'dead-letter', 'ops'];
 
 let python: string;
 let emulator: Emulator;

@@ -38,12 +38,13 @@ export const infidelities: readonly Infidelity[] = [
   {
     name: 'OPTIONS is answered 403',
     why: 'It takes every OPTIONS for a CORS preflight. An HTTP API without CORS hands it to its function like any method.',
-    failing: [
-      [
-        'token-refusals.e2e.test.ts',
-        'what the token endpoint refuses method OPTIONS: 405 invalid_request (RFC 9110 15.5.6)',
-      ],
-    ],
+    failing: ['token', 'revoke', 'introspect'].map(
+      endpoint =>
+        [
+          'form-refusals.e2e.test.ts',
+          `what /oauth/v1/${endpoint} refuses method OPTIONS: method_not_post (RFC 9110 15.5.6)`,
+        ] as const,
+    ),
   },
   {
     name: 'an export in use may go',

@@ -56,6 +56,17 @@ export interface AuthServiceOptions {
   readonly random?: () => number;
 }
 
+/** What a client, and a user, presents. */
+export interface ClientCredentials {
+  readonly id: string;
+  readonly secret: string;
+}
+
+interface UserCredentials {
+  readonly username: string;
+  readonly password: string;
+}
+
 /** A whole {auth_url} on an embedded database and a fake KMS, with a clock that stands still. */
 export interface AuthService {
   readonly clock: FrozenClock;
@@ -78,15 +89,17 @@ export interface AuthService {
   /** The hashes that the token function has computed so far, by their algorithm. */
   readonly hashes: string[];
   /** A fresh client; both grants unless said otherwise. */
-  makeClient(description?: Partial<NewClient>): Promise<{ client: Client; id: string; secret: string }>;
+  makeClient(description?: Partial<NewClient>): Promise<ClientCredentials & { client: Client }>;
   /** A fresh user with a password of their own; an admin of account `acme` unless said otherwise. */
-  makeUser(
-    description?: Partial<Pick<User, 'role' | 'accountId'>>,
-  ): Promise<{ user: User; username: string; password: string }>;
+  makeUser(description?: Partial<Pick<User, 'role' | 'accountId'>>): Promise<UserCredentials & { user: User }>;
   /** Sends a request as it is described to one of the functions. */
   send(endpoint: Endpoint, description: RequestDescription): Promise<Answer>;
   /** Posts a form to one of the functions. */
   post(endpoint: Endpoint, form: Record<string, string>, description?: RequestDescription): Promise<Answer>;
+  /** Asks for tokens by the password grant. */
+  logIn(client: ClientCredentials, user: UserCredentials, more?: Record<string, string>): Promise<Answer>;
+  /** Asks for tokens by the refresh grant. */
+  refresh(client: ClientCredentials, token: string, more?: Record<string, string>): Promise<Answer>;
   stop(): Promise<void>;
 }
 
@@ -179,6 +192,14 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
     });
     return readAnswer(await endpoints[endpoint](request));
   };
+  const post: AuthService['post'] = (endpoint, form, description = {}) =>
+    send(endpoint, {
+      body: new URLSearchParams(form).toString(),
+      ...description,
+      headers: { ...formHeaders, ...description.headers },
+    });
+  const grant = (grant_type: GrantType, { id, secret }: ClientCredentials, parameters: Record<string, string>) =>
+    post('token', { grant_type, client_id: id, client_secret: secret, ...parameters });
 
   const keyring = makeKeyring({ ...time, dynamo, kms: kms.client, table: 'Keyring' });
   return {
@@ -208,12 +229,9 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
       return { user: await users.createUser({ email: username, password, accountId, role }), username, password };
     },
     send,
-    post: (endpoint, form, description = {}) =>
-      send(endpoint, {
-        body: new URLSearchParams(form).toString(),
-        ...description,
-        headers: { ...formHeaders, ...description.headers },
-      }),
+    post,
+    logIn: (client, { username, password }, more) => grant('password', client, { username, password, ...more }),
+    refresh: (client, refresh_token, more) => grant('refresh_token', client, { refresh_token, ...more }),
     stop: () => database.stop(),
   };
 }

@@ -7,6 +7,7 @@ import {
   audience,
   authEnvironment,
   basic,
+  type ClientCredentials,
   issuer,
   startAuthService,
 } from '../../../support/auth-service.ts';
@@ -14,15 +15,14 @@ import { httpRequest } from '../../../support/http-request.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 
 let service: AuthService;
-let client: { id: string; secret: string };
+let client: ClientCredentials;
 let user: { username: string; password: string };
 let tokens: { access_token: string; refresh_token: string };
 beforeAll(async () => {
   service = await startAuthService({ keyDerivation: judgedBy(() => true) });
   client = await service.makeClient();
   user = await service.makeUser();
-  const form = { grant_type: 'password', client_id: client.id, client_secret: client.secret, ...user };
-  tokens = (await service.post('token', { ...form })).json;
+  tokens = (await service.logIn(client, user)).json;
 });
 afterAll(() => service.stop());
 
@@ -140,22 +140,4 @@ describe('no input causes a 500:', () => {
       runs,
     );
   });
-});
-
-describe('a user name of nothing but blanks', () => {
-  it.each([' ', '\t', '\u00a0', '\ufeff', ' \u2003 '])(
-    '%j counts as missing, and an unknown client gets a 401',
-    async username => {
-      const answer = await service.post('token', {
-        grant_type: 'password',
-        client_id: client.id,
-        client_secret: client.secret,
-        username,
-        password: 'x',
-      });
-      expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
-      const stranger = { grant_type: 'password', client_id: 'nobody', client_secret: 'x', username, password: 'x' };
-      expect((await service.post('token', stranger)).status).toBe(401);
-    },
-  );
 });

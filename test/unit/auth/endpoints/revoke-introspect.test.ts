@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Answer, type AuthService, audience, issuer, startAuthService } from '../../../support/auth-service.ts';
+import {
+  type Answer,
+  type AuthService,
+  audience,
+  type ClientCredentials,
+  issuer,
+  startAuthService,
+} from '../../../support/auth-service.ts';
 
 let service: AuthService;
-let client: { id: string; secret: string };
+let client: ClientCredentials;
 let tokens: { access_token: string; refresh_token: string };
 let userId: string;
 beforeAll(async () => {
@@ -11,51 +18,27 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 beforeEach(async () => {
   client = await service.makeClient();
-  const { user, username, password } = await service.makeUser();
-  ({ userId } = user);
-  tokens = (await call('token', { grant_type: 'password', username, password })).json;
+  const user = await service.makeUser();
+  ({ userId } = user.user);
+  tokens = (await service.logIn(client, user)).json;
 });
 
-const call = (
-  endpoint: 'token' | 'revoke' | 'introspect',
-  form: Record<string, string>,
-  from = client,
-): Promise<Answer> => service.post(endpoint, { client_id: from.id, client_secret: from.secret, ...form });
-const refresh = (token = tokens.refresh_token) => call('token', { grant_type: 'refresh_token', refresh_token: token });
+const call = (endpoint: 'revoke' | 'introspect', form: Record<string, string>, from = client): Promise<Answer> =>
+  service.post(endpoint, { client_id: from.id, client_secret: from.secret, ...form });
+const refresh = (token = tokens.refresh_token) => service.refresh(client, token);
 const introspect = (token: string, from = client) => call('introspect', { token }, from);
 const inactive = { status: 200, json: { active: false } };
 const kinds = ['access_token', 'refresh_token'] as const;
 
-describe.each(['revoke', 'introspect'] as const)('%s, as at the token endpoint,', endpoint => {
-  it.each([
-    ['another method', { method: 'GET' }, 405, 'invalid_request'],
-    ['another content type', { headers: { 'content-type': 'application/json' } }, 400, 'invalid_request'],
-    ['a malformed form', { body: 'token=%' }, 400, 'invalid_request'],
-    ['a parameter twice', { body: 'token=a&token=b' }, 400, 'invalid_request'],
-    ['a secret in the query string', { query: 'client_secret=x', body: 'token=a' }, 400, 'invalid_request'],
-    ['no client', { body: 'token=a' }, 401, 'invalid_client'],
-  ])('refuses %s', async (_, request, status, error) => {
-    const answer = await service.send(endpoint, request);
-    expect(answer).toMatchObject({ status, json: { error }, headers: { 'cache-control': 'no-store' } });
-  });
-
-  it('takes a Basic header with neither id nor secret for none, and the scheme alone for a malformed one', async () => {
+it.each(['revoke', 'introspect'] as const)(
+  '%s takes a Basic header with neither id nor secret for none, as the token endpoint does',
+  async endpoint => {
     const form = { client_id: client.id, client_secret: client.secret, token: 'any' };
-    const send = (authorization: string, fields: Record<string, string>) =>
-      service.post(endpoint, fields, { headers: { authorization } });
-    expect(await send('Basic Og==', form)).toMatchObject({ status: 200 });
-    expect(await send('Basic Og==', { token: 'any' })).toMatchObject({
-      status: 401,
-      json: { error: 'invalid_client' },
+    expect(await service.post(endpoint, form, { headers: { authorization: 'Basic Og==' } })).toMatchObject({
+      status: 200,
     });
-    expect(await send('Basic', form)).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
-  });
-
-  it('refuses a wrong client secret and a missing token', async () => {
-    expect(await call(endpoint, { token: 'x', client_secret: 'wrong' })).toMatchObject({ status: 401 });
-    expect(await call(endpoint, {})).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
-  });
-});
+  },
+);
 
 describe('revocation (RFC 7009)', () => {
   it.each(kinds)('of an %s ends the whole session', async kind => {
