@@ -59,10 +59,8 @@ describe('discovery', () => {
   });
 
   it('publishes the public keys of access tokens, the next one too (RFC 7517)', async () => {
-    const { id, secret } = await service.makeClient();
-    const { username, password } = await service.makeUser();
-    const form = { grant_type: 'password', client_id: id, client_secret: secret, username, password };
-    const { json: tokens } = await service.post('token', form);
+    const client = await service.makeClient();
+    const { json: tokens } = await service.logIn(client, await service.makeUser());
     service.clock.advance(89 * 86_400_000);
     await service.rotation.rotateKeys();
 
@@ -76,7 +74,7 @@ describe('discovery', () => {
     }
     const currentDate = new Date(service.clock.now() - 89 * 86_400_000);
     const verified = await jwtVerify(tokens.access_token, createLocalJWKSet(json), { currentDate, issuer });
-    expect(verified.payload.client_id).toBe(id);
+    expect(verified.payload.client_id).toBe(client.id);
   });
 
   it.each(documents)('%s takes GET and HEAD only', async path => {

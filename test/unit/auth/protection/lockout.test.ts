@@ -1,6 +1,6 @@
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Answer, type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 
 /** Verification without the cost, since hundreds of guesses are made here; a slow one waits for `hold`. */
@@ -11,7 +11,7 @@ const isRight = async (password: string): Promise<boolean> => {
 };
 
 let service: AuthService;
-let client: { id: string; secret: string };
+let client: ClientCredentials;
 beforeAll(async () => {
   service = await startAuthService({ keyDerivation: judgedBy(isRight) });
 });
@@ -21,14 +21,7 @@ beforeEach(async () => {
   client = await service.makeClient();
 });
 
-const login = (username: string, password: string, from = client): Promise<Answer> =>
-  service.post('token', {
-    grant_type: 'password',
-    client_id: from.id,
-    client_secret: from.secret,
-    username,
-    password,
-  });
+const login = (username: string, password: string, from = client) => service.logIn(from, { username, password });
 const fail = async (times: number, username: string, from = client): Promise<void> => {
   for (let time = 0; time < times; time++) await login(username, 'wrong', from);
 };
@@ -161,7 +154,7 @@ describe('the login lockout', () => {
 
   it('adds at most ten failures of one client to the sum', async () => {
     const { username, password } = await service.makeUser();
-    const guess = (from: { id: string; secret: string }) => login(username, 'slow wrong', from);
+    const guess = (from: ClientCredentials) => login(username, 'slow wrong', from);
     const attackers = await Promise.all(Array.from({ length: 4 }, () => service.makeClient()));
     const bursts = attackers.flatMap(attacker => Array.from({ length: 30 }, () => guess(attacker)));
     hold.resolve();

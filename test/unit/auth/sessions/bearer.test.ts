@@ -4,7 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { User } from '../../../../lambdas/auth/principals/user.ts';
 import { type BearerAuthentication, makeBearerAuthentication } from '../../../../lambdas/auth/sessions/bearer.ts';
 import { makeKeyring } from '../../../../lambdas/platform/keyring.ts';
-import { type AuthService, audience, issuer, startAuthService } from '../../../support/auth-service.ts';
+import {
+  type AuthService,
+  audience,
+  type ClientCredentials,
+  issuer,
+  startAuthService,
+} from '../../../support/auth-service.ts';
 
 /** The issuer and the audience that the stage had before it changed its domain. */
 const former = { issuer: 'https://former-auth.example.com', audience: 'https://former-base.example.com' };
@@ -12,7 +18,7 @@ const former = { issuer: 'https://former-auth.example.com', audience: 'https://f
 describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algorithm => {
   let service: AuthService;
   let authenticate: BearerAuthentication;
-  let client: { id: string; secret: string };
+  let client: ClientCredentials;
   let user: User;
   let token: string;
   beforeAll(async () => {
@@ -33,14 +39,7 @@ describe.each(['ES256', 'RS256'] as const)('bearer authentication with %s', algo
     client = await service.makeClient();
     const made = await service.makeUser();
     user = made.user;
-    const answer = await service.post('token', {
-      grant_type: 'password',
-      client_id: client.id,
-      client_secret: client.secret,
-      username: made.username,
-      password: made.password,
-    });
-    token = answer.json.access_token;
+    token = (await service.logIn(client, made)).json.access_token;
   });
 
   const outcome = async (text = token) => (await authenticate(`Bearer ${text}`)).outcome;

@@ -1,10 +1,16 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeBearerAuthentication } from '../../../../lambdas/auth/sessions/bearer.ts';
-import { type Answer, type AuthService, audience, issuer, startAuthService } from '../../../support/auth-service.ts';
+import {
+  type AuthService,
+  audience,
+  type ClientCredentials,
+  issuer,
+  startAuthService,
+} from '../../../support/auth-service.ts';
 
 let service: AuthService;
-let client: { id: string; secret: string };
+let client: ClientCredentials;
 let user: Awaited<ReturnType<AuthService['makeUser']>>;
 beforeAll(async () => {
   service = await startAuthService();
@@ -15,10 +21,10 @@ beforeEach(async () => {
   user = await service.makeUser();
 });
 
-const call = (endpoint: 'token' | 'introspect', form: Record<string, string>): Promise<Answer> =>
-  service.post(endpoint, { client_id: client.id, client_secret: client.secret, ...form });
-const login = () => call('token', { grant_type: 'password', username: user.username, password: user.password });
-const refresh = (token: string) => call('token', { grant_type: 'refresh_token', refresh_token: token });
+const login = () => service.logIn(client, user);
+const refresh = (token: string) => service.refresh(client, token);
+const introspect = async (token: string) =>
+  (await service.post('introspect', { client_id: client.id, client_secret: client.secret, token })).json;
 const bearer = async (token: string): Promise<string> => {
   const authenticate = makeBearerAuthentication({
     keyring: service.keyring,
@@ -68,9 +74,9 @@ describe('a session has ended for good, with all its tokens, when', () => {
     for (const token of [first.json.refresh_token, second.json.refresh_token]) {
       // the first token is in its grace period
       expect(await refresh(token)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
-      expect((await call('introspect', { token })).json).toEqual({ active: false });
+      expect(await introspect(token)).toEqual({ active: false });
     }
-    expect((await call('introspect', { token: second.json.access_token })).json).toEqual({ active: false });
+    expect(await introspect(second.json.access_token)).toEqual({ active: false });
     expect(await bearer(second.json.access_token)).toBe('invalid');
     expect(await login()).toMatchObject({ status: 200 });
   });
@@ -136,7 +142,7 @@ describe('a session has ended when', () => {
         ExpressionAttributeValues: { ':other': 'another' },
       }),
     );
-    expect((await call('introspect', { token: json.access_token })).json).toEqual({ active: false });
+    expect(await introspect(json.access_token)).toEqual({ active: false });
     expect(await refresh(json.refresh_token)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
   });
 });

@@ -1,10 +1,10 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 
 let service: AuthService;
-let client: { id: string; secret: string };
+let client: ClientCredentials;
 /** Happens once, just before the next operation of that name is sent. */
 let meanwhile: { readonly operation: string; readonly act: () => Promise<unknown> } | undefined;
 beforeAll(async () => {
@@ -22,14 +22,7 @@ beforeAll(async () => {
   client = await service.makeClient();
 });
 afterAll(() => service.stop());
-const login = (username: string, password = 'x') =>
-  service.post('token', {
-    grant_type: 'password',
-    client_id: client.id,
-    client_secret: client.secret,
-    username,
-    password,
-  });
+const login = (username: string, password = 'x') => service.logIn(client, { username, password });
 const refused = { status: 400, json: { error: 'invalid_grant' } };
 
 describe('between two steps of a request, a login', () => {
@@ -63,14 +56,11 @@ describe('between two steps of a request, a login', () => {
   it('is not refreshed when its session is revoked between reading and rotating', async () => {
     const { username } = await service.makeUser();
     const { json } = await login(username);
-    const form = { client_id: client.id, client_secret: client.secret };
     meanwhile = {
       operation: 'Update',
       act: () => service.sessions.revokeSession(json.refresh_token.split('.')[0], 'revocation', 1),
     };
-    expect(
-      await service.post('token', { ...form, grant_type: 'refresh_token', refresh_token: json.refresh_token }),
-    ).toMatchObject(refused);
+    expect(await service.refresh(client, json.refresh_token)).toMatchObject(refused);
     expect(meanwhile).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isExpired, parseSession, type Session } from '../../../../lambdas/auth/sessions/session.ts';
 import { makeSessionLimit } from '../../../../lambdas/auth/sessions/session-limit.ts';
 import { makeDocumentClient, makeDynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
-import { type AuthService, startAuthService } from '../../../support/auth-service.ts';
+import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 import { amount, casesOf } from '../../../support/sample.ts';
 
@@ -14,51 +14,53 @@ let drawn = 0;
 let service: AuthService;
 let client: Awaited<ReturnType<AuthService['makeClient']>>;
 let user: Awaited<ReturnType<AuthService['makeUser']>>;
-/** Happens just before each operation of that name. */
-let before: { readonly operation: string; readonly act: () => unknown } | undefined;
+/** Happens just before each operation whose name it matches, or after it where its answer is lost. */
+let meanwhile:
+  | { readonly operation: RegExp | string; readonly before?: () => unknown; readonly after?: () => unknown }
+  | undefined;
 beforeAll(async () => {
   // verification without its cost, since thousands of logins are made here
   service = await startAuthService({ keyDerivation: judgedBy(() => true), random: () => drawn });
   service.database.client.middlewareStack.add(
     (next, context) => async args => {
-      if (before && context.commandName === before.operation) await before.act();
-      return next(args);
+      const due = context.commandName?.match(meanwhile?.operation ?? /^$/) ? meanwhile : undefined;
+      await due?.before?.();
+      const answer = await next(args);
+      due?.after?.();
+      return answer;
     },
-    { step: 'initialize', name: 'before' },
+    { step: 'initialize', name: 'meanwhile' },
   );
 });
 afterAll(() => service.stop());
 beforeEach(async () => {
-  before = undefined;
+  meanwhile = undefined;
   drawn = 0;
   client = await service.makeClient();
   user = await service.makeUser();
 });
 
-const logIn = async (from = client, as = user) => {
+const logIn = async (from: ClientCredentials = client, as = user, more = {}) => {
   service.clock.advance(1);
-  const form = { grant_type: 'password', client_id: from.id, client_secret: from.secret };
-  return service.post('token', { ...form, username: as.username, password: as.password });
+  return service.logIn(from, as, more);
 };
 const logInTimes = async (times: number, from = client, as = user): Promise<string[]> => {
   const tokens = [];
   for (let time = 0; time < times; time++) tokens.push((await logIn(from, as)).json.refresh_token as string);
   return tokens;
 };
-const refresh = (token: string) => {
-  const form = { grant_type: 'refresh_token', client_id: client.id, client_secret: client.secret };
-  return service.post('token', { ...form, refresh_token: token });
-};
+const refresh = (token: string) => service.refresh(client, token);
 const idOf = (token: string) => token.split('.')[0] ?? '';
-const storedOf = async (userId: string): Promise<Session[]> => {
+const itemsOf = async (userId: string) => {
   const query = new QueryCommand({
     TableName: 'Sessions',
     KeyConditionExpression: 'userId = :user',
     ExpressionAttributeValues: { ':user': userId },
   });
-  const { Items = [] } = await service.database.dynamo(query);
-  return Items.map(parseSession).filter(session => session !== undefined);
+  return (await service.database.dynamo(query)).Items ?? [];
 };
+const storedOf = async (userId: string): Promise<Session[]> =>
+  (await itemsOf(userId)).map(parseSession).filter(session => session !== undefined);
 const liveOf = async (from = client, as = user) =>
   (await storedOf(as.user.userId)).filter(
     session =>
@@ -87,6 +89,10 @@ const store = async (sessions: readonly Session[]) => {
   }
 };
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
+const storeEarlier = (count: number) => store(numbers(count).map(number => earlier(number)));
+const throwing = (name: string) => () => {
+  throw Object.assign(new Error('canary'), { name });
+};
 
 /** Sessions from before, in the place of logins: a full run makes all of them by logins. */
 const begun = amount({ sample: 180, full: 0 });
@@ -95,7 +101,7 @@ describe('the sessions of a user at one client', () => {
   it.each(casesOf([0.35, 0, 0.999], 3))('are at most 240 live ones when 300 begin, drawn at %d', async draw => {
     drawn = draw;
     let most = 0;
-    await store(numbers(begun).map(number => earlier(number)));
+    await storeEarlier(begun);
     for (let time = begun; time < 300; time++) {
       await logIn();
       if (time >= 200 && time % 10 === 9) most = Math.max(most, (await liveOf()).length);
@@ -107,7 +113,7 @@ describe('the sessions of a user at one client', () => {
 
   it('are about 200 when 300 begin side by side', async () => {
     drawn = Math.random();
-    await store(numbers(begun).map(number => earlier(number)));
+    await storeEarlier(begun);
     for (let round = begun / 30; round < 10; round++) {
       const answers = await Promise.all(numbers(30).map(() => logIn()));
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -143,9 +149,7 @@ describe('the sessions of a user at one client', () => {
   it('are not left uncounted by a login that is refused for its scopes in the place of the twentieth', async () => {
     user = await service.makeUser({ role: 'member' });
     await logInTimes(19);
-    const form = { grant_type: 'password', client_id: client.id, client_secret: client.secret };
-    const { username, password } = user;
-    const refused = await service.post('token', { ...form, username, password, scope: 'webhooks:read' });
+    const refused = await logIn(client, user, { scope: 'webhooks:read' });
     expect(refused.json.error).toBe('invalid_scope');
     service.database.operations.length = 0;
     await logIn();
@@ -177,13 +181,13 @@ describe('the sessions of a user at one client', () => {
   });
 
   it('keep the one that was used while they were counted', async () => {
-    await store(numbers(210).map(number => earlier(number)));
+    await storeEarlier(210);
     drawn = 0.95;
     const now = service.clock.now();
-    before = {
+    meanwhile = {
       operation: 'DeleteItemCommand',
-      act: async () => {
-        before = undefined;
+      before: async () => {
+        meanwhile = undefined;
         const rotation = { keyId: 'k', rotatedAt: now, idleExpiresAt: now + 1_000_000, rotationId: 'r' };
         await service.sessions.rotateSession(earlier(0), rotation);
       },
@@ -210,7 +214,7 @@ describe('the sessions of a user at one client', () => {
     ['expired', { idleExpiresAt: 1 }],
     ['ended by a new password', { userVersion: 0 }],
   ])('go before live ones where they are %s, and stay while there is room', async (_, over) => {
-    await store(numbers(150).map(number => earlier(number)));
+    await storeEarlier(150);
     await store(numbers(40).map(number => earlier(1_000 + number, over)));
     drawn = 0.95;
     await logIn();
@@ -224,7 +228,7 @@ describe('the sessions of a user at one client', () => {
   });
 
   it('cost a bounded number of calls, however many were there before, and come down to 200', async () => {
-    await store(numbers(800).map(number => earlier(number)));
+    await storeEarlier(800);
     const limits: number[] = [];
     for (let counts = 0; counts < 8; counts++) {
       await service.lockout.unlock(user.username);
@@ -249,7 +253,7 @@ describe('a user of many clients', () => {
         earlier(number, { sessionId: `${user.user.userId}-0other${number}`, clientId: 'other' }),
       ),
     );
-    await store(numbers(begun).map(number => earlier(number, { sessionId: `${user.user.userId}-earlier${number}` })));
+    await storeEarlier(begun);
     await logInTimes(300 - begun);
     expect((await liveOf()).length).toBeLessThanOrEqual(240);
     expect(await service.sessionList.listSessions({ clientId: 'other' }, 1)).toMatchObject({
@@ -303,82 +307,56 @@ describe('sessions that were never refreshed', () => {
 });
 
 describe('a login that is not answered with tokens leaves no session', () => {
-  const failure = (name: string) => () => {
-    throw Object.assign(new Error('canary'), { name });
-  };
-
   it.each([
     ['UpdateItemCommand', 'ThrottlingException', 503],
     ['UpdateItemCommand', 'SomethingUnforeseen', 500],
     ['PutItemCommand', 'ThrottlingException', 503],
   ])('where %s fails with %s', async (operation, name, status) => {
-    before = { operation, act: failure(name) };
+    meanwhile = { operation, before: throwing(name) };
     expect((await logIn()).status).toBe(status);
-    before = undefined;
+    meanwhile = undefined;
     expect(await storedOf(user.user.userId)).toEqual([]);
   });
 
   it('also where it was stored and the answer was lost', async () => {
-    const { middlewareStack } = service.database.client;
-    middlewareStack.add(
-      (next, context) => async args => {
-        const answer = await next(args);
-        if (context.commandName === 'PutItemCommand') failure('TimeoutError')();
-        return answer;
-      },
-      { step: 'initialize', name: 'lost answer' },
-    );
+    meanwhile = { operation: 'PutItemCommand', after: throwing('TimeoutError') };
     expect((await logIn()).status).toBe(503);
-    middlewareStack.remove('lost answer');
     expect(await storedOf(user.user.userId)).toEqual([]);
   });
 
   it('nor where a lock overtook it', async () => {
     const lock = async () => {
-      before = undefined;
+      meanwhile = undefined;
       const key = await service.lockout.keyOf(client.id, user.user.email);
       for (let times = 0; times < 5; times++) {
         await service.lockout.countFailure(key, service.lockout.failuresIn(key, undefined));
       }
     };
     await logIn();
-    before = { operation: 'UpdateItemCommand', act: lock };
+    meanwhile = { operation: 'UpdateItemCommand', before: lock };
     expect(await logIn()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
     expect(await storedOf(user.user.userId)).toHaveLength(1);
   });
 
   it('unless the store does not take the deletion: then one that was never used', async () => {
-    before = { operation: 'UpdateItemCommand', act: failure('ThrottlingException') };
-    const { middlewareStack } = service.database.client;
-    middlewareStack.add(
-      (next, context) => async args => {
-        if (context.commandName === 'DeleteItemCommand') failure('ThrottlingException')();
-        return next(args);
-      },
-      { step: 'initialize', name: 'no deletion' },
-    );
+    meanwhile = { operation: /^(?:Update|Delete)Item/, before: throwing('ThrottlingException') };
     expect((await logIn()).status).toBe(503);
-    middlewareStack.remove('no deletion');
-    before = undefined;
+    meanwhile = undefined;
     expect(await storedOf(user.user.userId)).toMatchObject([{ counter: 1 }]);
   });
 });
 
 describe('a login does not fail where its user’s sessions', () => {
-  const failure = () => {
-    throw Object.assign(new Error('canary'), { name: 'ThrottlingException' });
-  };
-
   it.each([
     ['cannot be counted', 'QueryCommand'],
     ['cannot be ended', 'DeleteItemCommand'],
   ])('%s', async (_, operation) => {
-    await store(numbers(220).map(number => earlier(number)));
+    await storeEarlier(220);
     drawn = 0.95;
-    before = { operation, act: failure };
+    meanwhile = { operation, before: throwing('ThrottlingException') };
     const answer = await logIn();
     expect(answer.status).toBe(200);
-    before = undefined;
+    meanwhile = undefined;
     expect((await refresh(answer.json.refresh_token)).status).toBe(200);
     expect(service.logs.filter(line => line.includes('sessions.not_limited')).at(-1)).toContain('ThrottlingException');
     expect(service.logs.join()).not.toContain('canary');
@@ -421,7 +399,7 @@ describe('a login through a client that may not refresh', () => {
     const [session] = await storedOf(user.user.userId);
     const end = service.clock.now() + 900_000;
     expect(session).toMatchObject({ idleExpiresAt: end, absoluteExpiresAt: end });
-    expect(await ttlOf(session)).toBe(Math.ceil(end / 1_000));
+    expect((await itemsOf(user.user.userId))[0]?.ttl).toBe(Math.ceil(end / 1_000));
     service.clock.set(end - 1);
     expect(await liveOf()).toHaveLength(1);
     service.clock.advance(1);
@@ -433,17 +411,6 @@ describe('a login through a client that may not refresh', () => {
     await logIn();
     const [session] = await storedOf(user.user.userId);
     expect(session?.idleExpiresAt).toBe(service.clock.now() + 14 * 86_400_000);
-    expect(await ttlOf(session)).toBe(Math.ceil((session?.idleExpiresAt ?? 0) / 1_000));
+    expect((await itemsOf(user.user.userId))[0]?.ttl).toBe(Math.ceil((session?.idleExpiresAt ?? 0) / 1_000));
   });
-
-  const ttlOf = async (session: Session | undefined) => {
-    const { Items = [] } = await service.database.dynamo(
-      new QueryCommand({
-        TableName: 'Sessions',
-        KeyConditionExpression: 'userId = :user',
-        ExpressionAttributeValues: { ':user': session?.userId },
-      }),
-    );
-    return Items[0]?.ttl;
-  };
 });

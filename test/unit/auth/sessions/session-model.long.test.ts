@@ -95,8 +95,7 @@ describe('a session under any sequence of refreshes, lost responses, theft and a
 
       const begin = async (): Promise<Model> => {
         await service.users.setUserStatus(user.userId, 'enabled');
-        const credentials = { client_id: client.id, client_secret: client.secret };
-        const answer = await service.post('token', { grant_type: 'password', ...credentials, username, password: 'x' });
+        const answer = await service.logIn(client, { username, password: 'x' });
         const now = service.clock.now();
         return {
           tokens: [answer.json.refresh_token],
@@ -107,13 +106,7 @@ describe('a session under any sequence of refreshes, lost responses, theft and a
           isPasswordChanged: false,
         };
       };
-      const present = (token: string, from = client) =>
-        service.post('token', {
-          grant_type: 'refresh_token',
-          client_id: from.id,
-          client_secret: from.secret,
-          refresh_token: token,
-        });
+      const present = (token: string, from = client) => service.refresh(from, token);
 
       /** Returns the expected effect of presenting the token that is this many generations older than the newest. */
       const expectedEffect = (model: Model, back: number): 'rotates' | 'repeats' | 'revokes' | 'refused' => {
