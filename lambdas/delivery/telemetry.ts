@@ -78,7 +78,10 @@ export interface MeasuringTelemetry extends DeliveryTelemetry {
  * Makes the log and the metrics of a delivery function; the middleware of its handler flushes both. The consumers of all lanes are
  * counted together, as `delivery`: the log tells the lane.
  */
-export function makeDeliveryTelemetry(serviceName: string, countedAs = serviceName): Telemetry & MeasuringTelemetry {
+export function makeDeliveryTelemetry<Service extends string>(
+  serviceName: Service,
+  countedAs: string = serviceName,
+): Telemetry & MeasuringTelemetry & { readonly service: Service } {
   return makeTelemetry(serviceName, countedAs);
 }
 

@@ -24,7 +24,7 @@ export function makeHandler<Event, Result>(
  * environment names that host.
  */
 export function makeHttpHandler<Request = HttpRequest, Response extends HttpResponse | undefined = HttpResponse>(
-  telemetry: Telemetry,
+  telemetry: Telemetry & { readonly service: HttpService },
   answer: (request: Request) => Promise<Response>,
   formerHost: FormerHost,
 ) {
@@ -32,6 +32,9 @@ export function makeHttpHandler<Request = HttpRequest, Response extends HttpResp
     .use(countFailures(telemetry))
     .use(announceSunset(formerHost));
 }
+
+/** The functions behind the APIs, by the names under which they count their answers: the release of one watches those. */
+export type HttpService = 'token' | 'revoke' | 'introspect' | 'discovery' | 'webhooks' | 'history';
 
 /** The variables of a function behind an HTTP API: the host that is left, where there is one, and the moment of its end. */
 export const formerHost = { FORMER_HOST: optionalText, FORMER_HOST_SUNSET: optionalText };

@@ -1,7 +1,8 @@
 import { type Clock, isoTime } from './clock.ts';
+import type { LogName } from './log-names.ts';
 
-/** Writes lines of the log. `message` is a stable name, `area.event`; what it is about stands in `fields`, one by one. */
-export type Log = Readonly<Record<'info' | 'warn' | 'error', (message: string, fields?: LogFields) => void>>;
+/** Writes lines of the log. `message` is a stable name; what it is about stands in `fields`, one by one. */
+export type Log = Readonly<Record<'info' | 'warn' | 'error', (message: LogName, fields?: LogFields) => void>>;
 
 /**
  * Makes the log of a function: one JSON object a line. What the log group tells anyway (the function and its version) is in no

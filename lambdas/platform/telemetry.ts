@@ -13,7 +13,11 @@ export type Telemetry = ReturnType<typeof makeTelemetry>;
  *
  * @param countedAs - the service of the metrics. Functions that share one have one metric of each name, which alarms watch.
  */
-export function makeTelemetry(serviceName: string, countedAs = serviceName, now = systemClock) {
+export function makeTelemetry<Service extends string>(
+  serviceName: Service,
+  countedAs: string = serviceName,
+  now = systemClock,
+) {
   const { log, beginInvocation } = makeLog(serviceName, now);
   const metrics = new Metrics({ serviceName: countedAs, logger: quiet }); // its namespace, one per stage, is in the environment
   return { service: serviceName, log, beginInvocation, metrics, count, measure };

@@ -3,6 +3,7 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
+import type { HttpService } from '../../lambdas/platform/lambda-handler.ts';
 import { releaseAlarms } from '../alarms.ts';
 import type { StageConfiguration } from '../config.ts';
 import { Alarms } from './alarms.ts';
@@ -12,7 +13,7 @@ import type { NodeFunction } from './node-function.ts';
 export interface GradualReleasesProps {
   readonly configuration: StageConfiguration;
   /** The functions by the name under which they count. */
-  readonly services: Readonly<Record<string, NodeFunction<Record<string, string>>>>;
+  readonly services: { readonly [Service in HttpService]?: NodeFunction<Record<string, string>> };
 }
 
 /**

@@ -184,7 +184,7 @@ describe('what users feel', () => {
     expect(await minutesToRing(name, metrics, 30, () => feed(metrics, name, 'Latency', latency))).toBe(11); // minute by minute CloudWatch looks at the last three times five
   });
 
-  it.each(['webhooks', 'history', 'token', 'revoke', 'introspect', 'discovery'])(
+  it.each(['webhooks', 'history', 'token', 'revoke', 'introspect', 'discovery'] as const)(
     'RequestsFail: %s answers 503 every five minutes',
     async service => {
       const metrics = collectMetrics();

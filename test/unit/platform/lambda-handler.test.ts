@@ -11,7 +11,7 @@ const metricsOf = async (statusCode: number): Promise<Record<string, unknown>[]>
   vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/test');
   const written: Record<string, unknown>[] = [];
   vi.spyOn(process.stdout, 'write').mockImplementation(text => Boolean(written.push(JSON.parse(String(text)))));
-  const handler = makeHttpHandler(makeTelemetry('some'), async () => ({ statusCode }), {});
+  const handler = makeHttpHandler(makeTelemetry('token'), async () => ({ statusCode }), {});
   await handler(httpRequest({}), { functionVersion: '7' } as Context);
   vi.restoreAllMocks();
   return written;
@@ -22,7 +22,7 @@ describe('the answers of a function', () => {
     'with status %i count for its service, and for all functions behind the APIs together',
     async status => {
       const [line] = await metricsOf(status);
-      expect(line).toMatchObject({ service: 'some', functions: 'http', RequestFailed: 1 });
+      expect(line).toMatchObject({ service: 'token', functions: 'http', RequestFailed: 1 });
       expect(line?._aws).toMatchObject({
         CloudWatchMetrics: [{ Namespace: 'Emissor/test', Dimensions: [['service'], ['functions']] }],
       });
@@ -31,7 +31,7 @@ describe('the answers of a function', () => {
 
   it('with status 500 count for its version', async () => {
     const [, line] = await metricsOf(500);
-    expect(line).toMatchObject({ service: 'some', version: '7', ServerError: 1 });
+    expect(line).toMatchObject({ service: 'token', version: '7', ServerError: 1 });
     expect(line?._aws).toMatchObject({
       CloudWatchMetrics: [{ Namespace: 'Emissor/test', Dimensions: [['service', 'version']] }],
     });
@@ -50,7 +50,7 @@ describe('an answer on a host that is left', () => {
     host: string,
     left: Parameters<typeof makeHttpHandler>[2] = { FORMER_HOST: 'old.example.com', FORMER_HOST_SUNSET: sunset },
   ) => {
-    const handler = makeHttpHandler(makeTelemetry('some'), async () => shared, left);
+    const handler = makeHttpHandler(makeTelemetry('token'), async () => shared, left);
     return handler(httpRequest({ headers: { host } }), {} as Context);
   };
 
@@ -68,7 +68,7 @@ describe('an answer on a host that is left', () => {
   });
 
   it('is nothing where a deployment has the function check itself', async () => {
-    const checked = makeHttpHandler<object, undefined>(makeTelemetry('some'), async () => undefined, {
+    const checked = makeHttpHandler<object, undefined>(makeTelemetry('token'), async () => undefined, {
       FORMER_HOST: 'old.example.com',
       FORMER_HOST_SUNSET: sunset,
     });

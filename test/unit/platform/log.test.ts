@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { describeAttempt, describeDelivery } from '../../../lambdas/delivery/telemetry.ts';
 import { makeLog } from '../../../lambdas/platform/log.ts';
+import { logNames } from '../../../lambdas/platform/log-names.ts';
 import { describeError, makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { savedQueries } from '../../../lib/saved-queries.ts';
 import { frozenClock } from '../../support/clock.ts';
+import { inlineCode, readPage } from '../../support/markdown-page.ts';
 import { aDelivery, aRecord } from '../delivery/builders.ts';
 
 const requestId = 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef';
@@ -49,7 +51,7 @@ describe('a line of the log', () => {
     log.info('webhook.answered');
     log.warn('webhook.refused');
     beginInvocation({ awsRequestId: requestId });
-    log.info('message.received');
+    log.info('keys.rotated');
     expect(lines().map(line => line.requestId)).toEqual(['AbCdEfGhIjKlMnO=', 'AbCdEfGhIjKlMnO=', undefined]);
   });
 
@@ -73,23 +75,23 @@ describe('a line of the log', () => {
   });
 
   it('leaves out what is empty', () => {
-    makeLog('x', now).log.info('a.b', { none: undefined, nothing: null, empty: '', zero: 0, no: false });
+    makeLog('x', now).log.info('keys.rotated', { none: undefined, nothing: null, empty: '', zero: 0, no: false });
     expect(Object.keys(lines()[0]).slice(4)).toEqual(['zero', 'no']);
   });
 
   it('keeps its own level, name, time and function, whatever its fields are called', () => {
-    makeLog('x', now).log.warn('a.b', {
+    makeLog('x', now).log.warn('keys.rotated', {
       level: 'INFO',
       message: 'c.d',
       timestamp: 'never',
       service: 'y',
       constructor: 'z',
     });
-    expect(lines()).toMatchObject([{ level: 'WARN', message: 'a.b', service: 'x', constructor: 'z' }]);
+    expect(lines()).toMatchObject([{ level: 'WARN', message: 'keys.rotated', service: 'x', constructor: 'z' }]);
   });
 
   it('stays one line, whatever its fields hold', () => {
-    makeLog('x', now).log.info('a.b', { detail: 'one\ntwo\u2028three\r' });
+    makeLog('x', now).log.info('keys.rotated', { detail: 'one\ntwo\u2028three\r' });
     expect(written[0]?.split('\n')).toHaveLength(2);
     expect(lines()[0].detail).toBe('one\ntwo\u2028three\r');
   });
@@ -98,8 +100,8 @@ describe('a line of the log', () => {
     const circle: Record<string, unknown> = {};
     circle.self = circle;
     const { log } = makeLog('x', now);
-    for (const bad of [circle, { big: 1n }]) log.error('a.b', { bad } as never);
-    expect(lines()).toMatchObject(Array(2).fill({ level: 'ERROR', message: 'a.b', errorName: 'NotLoggable' }));
+    for (const bad of [circle, { big: 1n }]) log.error('keys.rotated', { bad } as never);
+    expect(lines()).toMatchObject(Array(2).fill({ level: 'ERROR', message: 'keys.rotated', errorName: 'NotLoggable' }));
   });
 });
 
@@ -108,9 +110,9 @@ describe('the invocation of a line', () => {
     const { log, beginInvocation } = makeLog('x', now);
     for (const awsRequestId of ['one', 'two']) {
       beginInvocation({ awsRequestId });
-      log.info('a.b');
-      log.warn('a.b');
-      log.error('a.b');
+      log.info('keys.rotated');
+      log.warn('keys.rotated');
+      log.error('keys.rotated');
     }
     const ids = lines().map(line => line.function_request_id);
     expect(ids).toEqual([undefined, 'one', 'one', undefined, 'two', 'two']);
@@ -124,7 +126,7 @@ describe('the invocation of a line', () => {
     vi.stubEnv('_X_AMZN_TRACE_ID', header);
     const { log, beginInvocation } = makeLog('x', now);
     beginInvocation({ awsRequestId: 'one' });
-    log.info('a.b');
+    log.info('keys.rotated');
     expect(lines()[0].xray_trace_id).toBe(expected);
   });
 });
@@ -139,9 +141,9 @@ describe('the level of a log', () => {
   ])('%s lets pass %j', (level, expected) => {
     vi.stubEnv('LOG_LEVEL', level);
     const { log } = makeLog('x', now);
-    log.info('a.b');
-    log.warn('a.b');
-    log.error('a.b');
+    log.info('keys.rotated');
+    log.warn('keys.rotated');
+    log.error('keys.rotated');
     expect(lines().map(line => line.level)).toEqual(expected);
   });
 });
@@ -165,7 +167,16 @@ describe('an error in a line', () => {
   it('ends a chain of causes that leads back to its beginning', () => {
     const error: Error & { cause?: unknown } = new Error('x');
     error.cause = error;
-    makeLog('x', now).log.error('a.b', describeError(error));
+    makeLog('x', now).log.error('keys.rotated', describeError(error));
     expect(lines()[0].cause.cause).not.toHaveProperty('cause');
   });
+});
+
+it('the page of log lines lists the names of all, and no others', () => {
+  const rows = readPage('docs/logs.md').tables.flatMap(table => table.rows);
+  const listed = rows.flatMap(([names = '', level = '']) =>
+    /^(?:INFO|WARN|ERROR)/.test(level) ? inlineCode(names) : [],
+  );
+  const names = Object.entries(logNames).flatMap(([area, events]) => events.map(event => `${area}.${event}`));
+  expect(listed.toSorted()).toEqual(names.toSorted());
 });

@@ -35,26 +35,6 @@ describe('resolveDestination', () => {
     },
   );
 
-  it.each(['https://169.254.169.254/latest/meta-data/', 'https://2852039166/', 'https://[::ffff:169.254.169.254]/'])(
-    'refuses the instance metadata service as the literal of %s',
-    async url => {
-      expect(await resolveTo(publicAddress)(url, signal)).toMatchObject({
-        outcome: 'refused',
-        findings: [{ code: 'url_not_public' }],
-      });
-    },
-  );
-
-  it('refuses a name that is rebound to the instance metadata service', async () => {
-    const answers = [[publicAddress], ['169.254.169.254']];
-    const resolveDestination = makeResolveDestination({ resolve: async () => answers.shift() ?? [], ownHosts });
-    expect(await resolveDestination('https://receiver.example.com/', signal)).toMatchObject({ outcome: 'resolved' });
-    expect(await resolveDestination('https://receiver.example.com/', signal)).toMatchObject({
-      outcome: 'refused',
-      findings: [{ code: 'url_not_public', detail: expect.stringContaining('169.254.169.254') }],
-    });
-  });
-
   it('gives why a name does not resolve, and throws for a failure of our own resolver', async () => {
     const failing = (fault: ResolutionError['fault'], code: string) =>
       makeResolveDestination({ resolve: () => Promise.reject(new ResolutionError(fault, code)), ownHosts });
