@@ -2,22 +2,34 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 
-const root = path.join(import.meta.dirname, '../..');
+// Neither holds a source to anything: what a package imports and does not name is found by knip, and by the suite that installs it.
 
-/** The versions that a package.json pins, by name. */
-const pinsOf = (file: string): Record<string, string> => {
-  const { dependencies, devDependencies } = JSON.parse(readFileSync(path.join(root, file), 'utf8'));
-  return { ...dependencies, ...devDependencies };
-};
+const read = (file: string) => readFileSync(path.join(import.meta.dirname, '../..', file), 'utf8');
+const service = JSON.parse(read('package.json'));
+const publisher = JSON.parse(read('packages/publisher/package.json'));
+const pythonPublisher = read('packages/publisher/python/pyproject.toml');
 
 it.each(['local-cloud', 'virtual-cloud'])(
   '%s pins what the service pins, so that there is one version of each',
   name => {
-    const own = pinsOf('package.json');
-    const shared = Object.entries(pinsOf(`packages/${name}/package.json`)).filter(([dependency]) => dependency in own);
+    const { dependencies, devDependencies } = JSON.parse(read(`packages/${name}/package.json`));
+    const own = { ...service.dependencies, ...service.devDependencies };
+    const shared = Object.entries({ ...dependencies, ...devDependencies }).filter(([dependency]) => dependency in own);
     expect(shared.length).toBeGreaterThan(0);
-    expect(Object.fromEntries(shared)).toEqual(
-      Object.fromEntries(shared.map(([dependency]) => [dependency, own[dependency]])),
-    );
+    expect(shared).toEqual(shared.map(([dependency]) => [dependency, own[dependency]]));
   },
 );
+
+it('a publisher depends on the client of SQS alone', () => {
+  const { dependencies, peerDependencies, optionalDependencies } = publisher;
+  const all = Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies });
+  expect(all).toEqual(['@aws-sdk/client-sqs']);
+  expect(/^dependencies = (.*)$/m.exec(pythonPublisher)?.[1]).toBe('["boto3>=1.34"]');
+});
+
+it('a publisher has the version of the product', () => {
+  expect([publisher.version, /^version = "(.*)"$/m.exec(pythonPublisher)?.[1]]).toEqual([
+    service.version,
+    service.version,
+  ]);
+});
