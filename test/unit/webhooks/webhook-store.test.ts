@@ -1,27 +1,32 @@
-import { DeleteCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand, type ScanCommand, type UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
+import { mostAnnouncements } from '../../../lambdas/webhooks/announcement.ts';
+import { makeOperatorStore } from '../../../lambdas/webhooks/operator-store.ts';
 import { EVENT_NAMES, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
 import { makeWebhookStore, type WebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { type Database, startDatabase } from '../../support/database/database.ts';
 
 let database: Database;
 let store: WebhookStore;
+let operator: ReturnType<typeof makeOperatorStore>;
 let accountId = '';
 let accounts = 0;
 
 beforeAll(async () => {
   database = await startDatabase('Webhooks');
   store = makeWebhookStore({ dynamo: database.dynamo, table: 'Webhooks' });
+  operator = makeOperatorStore({ dynamo: database.dynamo, table: 'Webhooks', now: () => 2_000 });
 });
 afterAll(() => database.stop());
 beforeEach(() => {
   accountId = `account-${++accounts}`;
 });
 
+const eventName = 'demanda.criada';
 const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
   accountId,
-  eventName: 'demanda.criada',
+  eventName,
   webhookId: 'id-1',
   url: 'https://receiver.example.com/hook',
   sealedAuthorization: 'sealed-authorization',
@@ -35,15 +40,94 @@ const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
 
 /** The attributes that an operator's suspension leaves of a webhook that is deleted. */
 const hold = { status: 'suspended', suspensionReason: 'operator' } as const;
-const Key = () => ({ accountId, eventName: 'demanda.criada' });
+const replacement = { url: 'https://new.example.com/', sealedAuthorization: undefined, updatedAt: 2_000 };
 const table = { TableName: 'Webhooks' };
+const Key = () => ({ accountId, eventName });
 const item = async () => (await database.dynamo(new GetCommand({ ...table, Key: Key() }))).Item;
+const put = (Item: object) => database.dynamo(new PutCommand({ ...table, Item: { ...Key(), ...Item } }));
+const find = () => store.find(accountId, eventName);
+const remove = () => store.remove(accountId, eventName, 2_000);
 
-describe('create', () => {
-  it('keeps one webhook per event and account', async () => {
+describe('whatever stands there', () => {
+  const failing = { failingSince: 1_500, failingMark: 10 };
+  /** A webhook, suspended or not, or what an operator's suspension left of one: `hold`. */
+  const states = {
+    nothing: undefined,
+    active: failing,
+    gone: { ...failing, status: 'suspended', suspensionReason: 'gone' },
+    no_success: { ...failing, status: 'suspended', suspensionReason: 'no_success' },
+    operator: { ...failing, ...hold },
+    hold,
+  } as const satisfies Record<string, Partial<Webhook> | undefined>;
+  const names = Object.keys(states) as (keyof typeof states)[];
+
+  const acts: Readonly<Record<string, (read: Webhook) => Promise<unknown>>> = {
+    registration: () => store.create(webhook({ webhookId: 'id-2' })),
+    'another URL': read => store.replace(read, replacement),
+    'the same URL': read => store.replace(read, { ...replacement, url: read.url }),
+    removal: remove,
+    test: () => store.noteTest(accountId, eventName, 2_000),
+    reactivation: () => store.reactivate(accountId, eventName, 2_000),
+    "operator's suspension": () => operator.suspend(accountId, eventName),
+    "operator's reactivation": () => operator.reactivate(accountId, eventName),
+  };
+
+  /** What stands there then, by the order of the states: `!` fails no more, `+` and `-` announce a reactivation or a suspension. */
+  const after: Readonly<Record<keyof typeof acts, readonly string[]>> = {
+    registration: ['active!', 'active', 'gone', 'no_success', 'operator', 'operator!'],
+    'another URL': ['nothing', 'active!', 'active!+', 'active!+', 'operator!', 'hold'],
+    'the same URL': ['nothing', 'active', 'gone', 'no_success', 'operator', 'hold'],
+    removal: ['nothing', 'nothing', 'nothing', 'nothing', 'hold', 'hold'],
+    test: ['nothing', 'active', 'gone', 'no_success', 'operator', 'hold'],
+    reactivation: ['nothing', 'active', 'active!+', 'active!+', 'operator', 'hold'],
+    "operator's suspension": ['hold-', 'operator-', 'operator-', 'operator-', 'operator', 'hold'],
+    "operator's reactivation": ['nothing', 'active', 'active!+', 'active!+', 'active!+', 'nothing'],
+  };
+  const cases = Object.entries(after).flatMap(([act, row]) => row.map((then, at) => [act, names[at], then] as const));
+
+  it.each(cases)('%s where there is %s leads to %s, and tells what is there', async (act, before = 'nothing', then) => {
+    const read = webhook(states[before]);
+    const wasRegistered = before !== 'nothing' && before !== 'hold';
+    if (before !== 'nothing') await put(wasRegistered ? read : { ...hold, updatedAt: 1_000 });
+    const told = await acts[act]?.(read);
+    const found = await find();
+    const { announcements, ...stored } = (await item()) ?? {};
+
+    expect(summaryOf(stored, announcements)).toBe(then);
+    const byOperator = found ? { outcome: 'changed', webhook: found } : { outcome: 'not_registered' };
+    const answers: Readonly<Record<string, unknown>> = {
+      registration: wasRegistered ? undefined : found,
+      removal: wasRegistered ? 'removed' : 'not_registered',
+      "operator's suspension": byOperator,
+      "operator's reactivation": before === 'nothing' ? undefined : byOperator,
+    };
+    expect(told).toEqual(act in answers ? answers[act] : found);
+    // What an act does not change stays, and all of it where it changes nothing.
+    const { updatedAt, url, webhookId, testedAt } = found ?? {};
+    const isUnchanged = updatedAt === 1_000 && testedAt === undefined;
+    if (found && wasRegistered && isUnchanged) expect(found).toEqual(read);
+    if (found)
+      expect({ url, webhookId }).toEqual({
+        url: act === 'another URL' ? replacement.url : read.url,
+        webhookId: wasRegistered ? 'id-1' : 'id-2',
+      });
+    if (act === 'removal' && then === 'hold')
+      expect(stored).toEqual({ ...Key(), ...hold, updatedAt: wasRegistered ? 2_000 : 1_000 });
+    expect(testedAt).toBe(act === 'test' && found && before !== 'operator' ? 2_000 : undefined);
+  });
+
+  const summaryOf = (stored: Partial<Webhook>, announcements: readonly { type: string }[] = []) => {
+    const { webhookId, status, suspensionReason, failingSince } = stored;
+    const registered = status === 'active' ? 'active' : String(suspensionReason);
+    const state = status === undefined ? 'nothing' : webhookId === undefined ? 'hold' : registered;
+    const marks = { 'webhook.reactivated': '+', 'webhook.suspended': '-' }[announcements[0]?.type ?? ''] ?? '';
+    return `${state}${webhookId !== undefined && failingSince === undefined ? '!' : ''}${marks}`;
+  };
+});
+
+describe('a registration', () => {
+  it('is one for each event and account', async () => {
     expect(await store.create(webhook())).toEqual(webhook());
-    expect(await store.create(webhook({ webhookId: 'id-2', url: 'https://other.example.com/' }))).toBeUndefined();
-    expect(await store.find(accountId, 'demanda.criada')).toEqual(webhook());
     expect(await store.create(webhook({ eventName: 'demanda.cancelada' }))).toBeDefined();
     expect(await store.create(webhook({ accountId: `${accountId}-other` }))).toBeDefined();
   });
@@ -54,78 +138,47 @@ describe('create', () => {
     expect(created.filter(Boolean)).toHaveLength(1);
   });
 
-  it('recognises its own write when the SDK repeats it after a lost answer', async () => {
-    database.repeatNext('UpdateItemCommand');
-    expect(await store.create(webhook())).toEqual(webhook());
-  });
-
-  // The account deleted what an operator had suspended, registered it anew, and was active again.
-  it('begins suspended when an operator suspended an earlier one', async () => {
-    await store.create(webhook(hold));
-    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe('removed');
-    expect(await store.create(webhook({ webhookId: 'id-2' }))).toEqual(webhook({ webhookId: 'id-2', ...hold }));
-  });
-
-  it('begins active when the earlier webhook was suspended for another reason', async () => {
-    await store.create(webhook({ status: 'suspended', suspensionReason: 'gone' }));
-    await store.remove(accountId, 'demanda.criada', 2_000);
-    expect(await store.create(webhook({ webhookId: 'id-2' }))).toEqual(webhook({ webhookId: 'id-2' }));
-  });
-});
-
-describe('list', () => {
-  it('lists the account’s own webhooks by event name', async () => {
-    for (const eventName of EVENT_NAMES.toReversed()) await store.create(webhook({ eventName }));
+  it('is listed by its account, by event name', async () => {
+    for (const name of EVENT_NAMES.toReversed()) await store.create(webhook({ eventName: name }));
     await store.create(webhook({ accountId: `${accountId}-other` }));
     expect((await store.list(accountId)).map(({ eventName }) => eventName)).toEqual([...EVENT_NAMES].sort());
     expect(await store.list('nobody')).toEqual([]);
   });
 });
 
-describe('replace', () => {
-  const replacement = { url: 'https://new.example.com/', sealedAuthorization: undefined, updatedAt: 2_000 };
-  const replaced = async (before: Partial<Webhook>, changes: Partial<typeof replacement> = {}) => {
-    await store.create(webhook(before));
-    return store.replace(webhook(before), { ...replacement, ...changes });
-  };
+// A removal was answered 404 for what it had deleted itself.
+it.each([
+  ['a registration', undefined, 'UpdateItemCommand', () => store.create(webhook()), webhook],
+  ['a removal', {}, 'DeleteItemCommand', remove, () => 'removed'],
+  ['a removal of what an operator suspended', hold, 'PutItemCommand', remove, () => 'removed'],
+])(
+  '%s recognises its own write when the SDK repeats it after a lost answer',
+  async (_act, before, operation, act, told) => {
+    if (before) await store.create(webhook(before));
+    database.repeatNext(operation);
+    expect(await act()).toEqual(told());
+  },
+);
 
-  it('replaces URL and authorization, and keeps the rest', async () => {
-    const { sealedAuthorization: _, ...rest } = webhook();
-    const expected = { ...rest, url: 'https://new.example.com/', updatedAt: 2_000 };
-    expect(await replaced({ failingSince: 1_500, failingMark: 10 })).toEqual(expected);
-    expect(await store.find(accountId, 'demanda.criada')).toEqual(expected);
-  });
-
-  it('stores a new authorization', async () => {
-    const changed = { ...replacement, sealedAuthorization: 'sealed-new' };
-    await store.create(webhook({ sealedAuthorization: undefined }));
-    expect(await store.replace(webhook({ sealedAuthorization: undefined }), changed)).toMatchObject({
-      sealedAuthorization: 'sealed-new',
-    });
-  });
-
-  it.each(['gone', 'no_success'] as const)(
-    'with a different URL ends a suspension for %s, and announces that',
-    async reason => {
-      const after = await replaced({ status: 'suspended', suspensionReason: reason });
-      expect(after).toMatchObject({ status: 'active', suspensionReason: null, url: 'https://new.example.com/' });
-      expect(await item()).toMatchObject({ announcements: [{ type: 'webhook.reactivated', since: 2_000 }] });
+describe('a replacement', () => {
+  it.each([undefined, 'sealed-new'])(
+    'has the authorization that is sent with it, or none: %s',
+    async sealedAuthorization => {
+      await store.create(webhook());
+      await store.replace(webhook(), { ...replacement, sealedAuthorization });
+      const { sealedAuthorization: _, ...rest } = { ...webhook(), ...replacement };
+      expect(await find()).toEqual({ ...rest, ...(sealedAuthorization && { sealedAuthorization }) });
     },
   );
 
   it.each([
-    ['the same', 'https://receiver.example.com/hook'],
-    ['the same in capitals (WHATWG URL, host parsing)', 'HTTPS://Receiver.Example.COM/hook'],
-    ['the same with its default port', 'https://receiver.example.com:443/hook'],
-    ['the same with a dot segment', 'https://receiver.example.com/x/../hook'],
-  ])('by %s URL ends no suspension', async (_, url) => {
-    const after = await replaced({ status: 'suspended', suspensionReason: 'gone' }, { url });
-    expect(after).toMatchObject({ status: 'suspended', suspensionReason: 'gone', url });
-    expect(await item()).not.toHaveProperty('announcements');
-  });
-
-  it("changes the record only while an operator's suspension stands", async () => {
-    expect(await replaced(hold)).toMatchObject({ ...hold, url: 'https://new.example.com/' });
+    ['in capitals (WHATWG URL, host parsing)', 'HTTPS://Receiver.Example.COM/hook'],
+    ['with its default port', 'https://receiver.example.com:443/hook'],
+    ['with a dot segment', 'https://receiver.example.com/x/../hook'],
+  ])('by the same URL %s ends no suspension', async (_, url) => {
+    const gone = { status: 'suspended', suspensionReason: 'gone' } as const;
+    await store.create(webhook(gone));
+    expect(await store.replace(webhook(gone), { ...replacement, url })).toMatchObject({ ...gone, url });
   });
 
   it.each<[string, Partial<Webhook>]>([
@@ -137,85 +190,28 @@ describe('replace', () => {
     const now = { status: 'suspended', suspensionReason: 'gone' } as const;
     await store.create(webhook(now));
     expect(await store.replace(webhook({ ...now, ...earlier }), replacement)).toBeUndefined();
-    expect(await store.find(accountId, 'demanda.criada')).toEqual(webhook(now));
-  });
-
-  it('creates nothing', async () => {
-    expect(await store.replace(webhook(), replacement)).toBeUndefined();
-    expect(await item()).toBeUndefined();
+    expect(await find()).toEqual(webhook(now));
   });
 });
 
-describe('remove', () => {
-  it('tells whether there was a webhook', async () => {
-    await store.create(webhook());
-    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe('removed');
-    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe('not_registered');
-    expect(await item()).toBeUndefined();
-  });
-
-  it("keeps an operator's suspension and nothing else", async () => {
-    await store.create(webhook(hold));
-    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe('removed');
-    expect(await item()).toEqual({ ...Key(), ...hold, updatedAt: 2_000 });
-    expect(await store.find(accountId, 'demanda.criada')).toBeUndefined();
-    expect(await store.list(accountId)).toEqual([]);
-    expect(await store.remove(accountId, 'demanda.criada', 3_000)).toBe('not_registered');
-  });
-
-  // It was answered 404 for what it had deleted itself.
-  it.each([
-    ['an active webhook', {}, 'DeleteItemCommand'],
-    ['what an operator suspended', hold, 'PutItemCommand'],
-  ])('recognises its own write of %s when the SDK repeats it after a lost answer', async (_, changes, operation) => {
-    await store.create(webhook(changes));
-    database.repeatNext(operation);
-    expect(await store.remove(accountId, 'demanda.criada', 2_000)).toBe('removed');
-    expect(await store.find(accountId, 'demanda.criada')).toBeUndefined();
-  });
-
-  // An account that deletes and registers side by side caused an error of ours.
-  it('gives up when others change the webhook at each attempt', async () => {
-    const dynamo: Dynamo = async command => {
-      if (command instanceof DeleteCommand) await database.dynamo(new DeleteCommand({ ...table, Key: Key() }));
-      if (command instanceof GetCommand) await store.create(webhook());
-      return database.dynamo(command);
-    };
-    const contended = makeWebhookStore({ dynamo, table: 'Webhooks' });
-    expect(await contended.remove(accountId, 'demanda.criada', 2_000)).toBe('contended');
-  });
+// An account that deletes and registers side by side caused an error of ours.
+it('a removal gives up when others change the webhook at each attempt', async () => {
+  const dynamo: Dynamo = async command => {
+    if (command instanceof DeleteCommand) await database.dynamo(new DeleteCommand({ ...table, Key: Key() }));
+    if (command instanceof GetCommand) await store.create(webhook());
+    return database.dynamo(command);
+  };
+  const contended = makeWebhookStore({ dynamo, table: 'Webhooks' });
+  expect(await contended.remove(accountId, eventName, 2_000)).toBe('contended');
 });
 
-describe('noteTest', () => {
-  it('stores the time of the test, also while suspended', async () => {
-    await store.create(webhook({ status: 'suspended', suspensionReason: 'gone' }));
-    expect(await store.noteTest(accountId, 'demanda.criada', 2_000)).toMatchObject({
-      webhookId: 'id-1',
-      testedAt: 2_000,
-    });
-  });
-
-  it('stores nothing while an operator suspends, whatever was read before', async () => {
-    await store.create(webhook(hold));
-    expect(await store.noteTest(accountId, 'demanda.criada', 2_000)).toEqual(webhook(hold));
-  });
-
-  it('creates no webhook where there is none, nor from an operator’s suspension', async () => {
-    expect(await store.noteTest(accountId, 'demanda.criada', 2_000)).toBeUndefined();
-    await store.create(webhook(hold));
-    await store.remove(accountId, 'demanda.criada', 2_000);
-    expect(await store.noteTest(accountId, 'demanda.criada', 2_000)).toBeUndefined();
-    expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toBeUndefined();
-  });
-});
-
-describe('replaceSecrets', () => {
+describe('a replacement of secrets', () => {
   const next = [{ sealed: 'sealed-2', createdAt: 2_000 }];
 
   it('holds for the webhook and secrets that were read', async () => {
     await store.create(webhook());
     expect(await store.replaceSecrets(webhook(), next, 2_000)).toBe(true);
-    expect(await store.find(accountId, 'demanda.criada')).toEqual(webhook({ secrets: next, updatedAt: 2_000 }));
+    expect(await find()).toEqual(webhook({ secrets: next, updatedAt: 2_000 }));
     expect(await store.replaceSecrets(webhook(), next, 2_000)).toBe(true); // repeated
     expect(await store.replaceSecrets(webhook(), [{ sealed: 'sealed-3', createdAt: 3_000 }], 3_000)).toBe(false);
   });
@@ -223,32 +219,99 @@ describe('replaceSecrets', () => {
   it('does not touch a later registration', async () => {
     await store.create(webhook({ webhookId: 'id-2' }));
     expect(await store.replaceSecrets(webhook({ webhookId: 'id-1' }), next, 2_000)).toBe(false);
-    expect(await store.find(accountId, 'demanda.criada')).toEqual(webhook({ webhookId: 'id-2' }));
+    expect(await find()).toEqual(webhook({ webhookId: 'id-2' }));
   });
 });
 
-describe('reactivate', () => {
-  it.each(['gone', 'no_success'] as const)('ends a suspension for %s', async suspensionReason => {
-    await store.create(webhook({ status: 'suspended', suspensionReason, failingSince: 1_500, failingMark: 10 }));
-    expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toEqual(webhook({ updatedAt: 2_000 }));
-    expect(await item()).toMatchObject({
-      announcements: [{ type: 'webhook.reactivated', since: 2_000, reason: null, lastResult: null, deliveryId: null }],
-    });
+describe('an operator', () => {
+  const announced = async () => (await item())?.announcements;
+
+  it('and an account are announced with the moment and the reason', async () => {
+    await store.create(webhook());
+    await operator.suspend(accountId, eventName);
+    await operator.reactivate(accountId, eventName);
+    const suspension = { type: 'webhook.suspended', since: 2_000, reason: 'operator' };
+    const none = { lastResult: null, deliveryId: null };
+    const ended = { type: 'webhook.reactivated', since: 2_000, reason: null, ...none };
+    expect(await announced()).toEqual([{ ...suspension, ...none }, ended]);
+    await put(webhook({ status: 'suspended', suspensionReason: 'gone' }));
+    await store.reactivate(accountId, eventName, 2_000);
+    expect(await announced()).toEqual([ended]);
   });
 
-  it('leaves an active webhook as it is', async () => {
-    await store.create(webhook({ failingSince: 1_500 }));
-    expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toEqual(webhook({ failingSince: 1_500 }));
-    expect(await item()).not.toHaveProperty('announcements');
+  // An account that suspends itself and reactivates filled the list, and then the item: no write was taken any more.
+  it.each([0, 1, 4, 5, 6, 40])('suspends a webhook that has announced %i times', async count => {
+    await store.create(webhook());
+    for (let round = 0; round < count; round++) {
+      const gone = webhook({ status: 'suspended', suspensionReason: 'gone' });
+      await put({ ...gone, announcements: (await announced()) ?? [] });
+      await store.reactivate(accountId, eventName, 100 + round);
+    }
+    expect(await operator.suspend(accountId, eventName)).toMatchObject({ webhook: { ...hold, updatedAt: 2_000 } });
+    const told = await announced();
+    expect(told).toHaveLength(Math.min(count + 1, mostAnnouncements));
+    expect(told.at(-1)).toMatchObject({ type: 'webhook.suspended', since: 2_000, reason: 'operator' });
+    if (count > 0) expect(told[0]).toMatchObject({ type: 'webhook.reactivated', since: 100 });
   });
 
-  it("does not end an operator's suspension", async () => {
-    const suspended = webhook({ status: 'suspended', suspensionReason: 'operator' });
-    await store.create(suspended);
-    expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toEqual(suspended);
+  it('suspends a webhook whose full list of announcements is removed meanwhile', async () => {
+    const full = Array.from({ length: mostAnnouncements }, (_, since) => ({ type: 'webhook.reactivated', since }));
+    await put({ ...webhook(), announcements: full });
+    let writes = 0;
+    const send = async (command: UpdateCommand) => {
+      if (++writes === 2) await put(webhook());
+      return database.dynamo(command);
+    };
+    const racing = makeOperatorStore({ dynamo: send as never, table: 'Webhooks', now: () => 2_000 });
+    expect(await racing.suspend(accountId, eventName)).toMatchObject({ webhook: { ...hold, updatedAt: 2_000 } });
+    expect(await announced()).toMatchObject([{ reason: 'operator' }]);
   });
 
-  it('gives undefined when there is no webhook', async () => {
-    expect(await store.reactivate(accountId, 'demanda.criada', 2_000)).toBeUndefined();
+  it('finds a suspension without a webhook', async () => {
+    expect(await operator.find(accountId, eventName)).toBeUndefined();
+    await operator.suspend(accountId, eventName);
+    expect(await operator.find(accountId, eventName)).toEqual({ ...Key(), since: 2_000 });
   });
+
+  // Whatever order they come in, what is there at the end is suspended.
+  it('cannot be evaded by an account that deletes and registers meanwhile', async () => {
+    for (let round = 0; round < 10; round++) {
+      await store.create(webhook());
+      const churn = async () => {
+        for (let time = 0; time < 4; time++) {
+          await remove();
+          await store.create(webhook({ webhookId: `id-${round}-${time}` }));
+        }
+      };
+      await Promise.all([churn(), operator.suspend(accountId, eventName)]);
+      expect(await find()).toMatchObject(hold);
+      await operator.reactivate(accountId, eventName);
+    }
+  });
+
+  it('lists the webhooks of all accounts in order', async () => {
+    await store.create(webhook({ eventName: 'proposta.recebida' }));
+    await store.create(webhook());
+    const all = await operator.listAll(() => {});
+    const keys = all.map(found => `${found.accountId} ${found.eventName}`);
+    expect(keys).toEqual(keys.toSorted());
+    const own = all.filter(found => found.accountId === accountId);
+    expect(own.map(({ eventName }) => eventName)).toEqual(['demanda.criada', 'proposta.recebida']);
+  });
+
+  it.each([
+    [3, { read: 300, isCutOff: false, found: [{}, {}, { accountId: 'a2' }] }],
+    [1_000, { read: 1_000, isCutOff: true }], // ten pages of it
+  ])(
+    'reads ten of %i pages at most to find what is suspended or failing, and says whether those were all',
+    async (pages, told) => {
+      const dynamo = async ({ input }: ScanCommand) => {
+        const page = Number(input.ExclusiveStartKey?.page ?? 0);
+        const Items = [{ accountId: `a${page}`, eventName, status: 'suspended', updatedAt: 1 }];
+        return { ScannedCount: 100, Items, ...(page + 1 < pages && { LastEvaluatedKey: { page: page + 1 } }) };
+      };
+      const endless = makeOperatorStore({ dynamo: dynamo as never, table: 'Webhooks', now: () => 0 });
+      expect(await endless.listTroubled()).toMatchObject(told);
+    },
+  );
 });
