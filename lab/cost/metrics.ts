@@ -1,4 +1,5 @@
 import { formCases, oauthCases } from '../../lambdas/auth/oauth-error.ts';
+import type { AuditContext, AuditMetric } from '../../lambdas/auth/protection/audit.ts';
 import { authRoutes } from '../../lambdas/auth/routes.ts';
 import type { DeliveryMetric, DeliverySpan } from '../../lambdas/delivery/telemetry.ts';
 
@@ -15,9 +16,9 @@ export interface ServiceMetrics {
 export function customMetrics(): readonly ServiceMetrics[] {
   const { Token, Revoke, Introspect } = authRoutes;
   return [
-    ofAuth('token', ['TokenIssued', 'TokenRefreshed'], Token.operations.issueToken.refusals, ['RefreshTokenReuse']),
-    ofAuth('revoke', ['TokenRevoked'], Revoke.operations.revokeToken.refusals),
-    ofAuth('introspect', ['TokenIntrospected'], Introspect.operations.introspectToken.refusals),
+    ofAuth('token', Token.operations.issueToken.refusals, ['RefreshTokenReuse']),
+    ofAuth('revoke', Revoke.operations.revokeToken.refusals),
+    ofAuth('introspect', Introspect.operations.introspectToken.refusals),
     ofDelivery('delivery'),
     ofDelivery('sweep'),
     answering(ofDelivery('history')),
@@ -31,15 +32,23 @@ export function customMetrics(): readonly ServiceMetrics[] {
 
 /** The audit trail counts what is granted, and what is refused by its code. */
 function ofAuth(
-  service: string,
-  granted: readonly string[],
+  service: AuditContext['endpoint'],
   refusals: readonly (keyof typeof oauthCases)[],
-  faults: readonly string[] = [],
+  faults: readonly AuditMetric[] = [],
 ): ServiceMetrics {
+  const counted = Object.entries(granted).flatMap(([name, of]) => (of === service ? [name] : []));
   const rows = [...Object.values(formCases), ...refusals.map(name => oauthCases[name])];
   const refused = new Set(rows.map(([, code]) => code));
-  return answering({ service, ordinary: [...granted, ...refused], faults: ['server_error', ...faults] });
+  return answering({ service, ordinary: [...counted, ...refused], faults: ['server_error', ...faults] });
 }
+
+/** Where what is granted is counted. The compiler asks for each metric of the audit trail but that of theft. */
+const granted = {
+  TokenIssued: 'token',
+  TokenRefreshed: 'token',
+  TokenRevoked: 'revoke',
+  TokenIntrospected: 'introspect',
+} as const satisfies Record<Exclude<AuditMetric, 'RefreshTokenReuse'>, AuditContext['endpoint']>;
 
 /** Of a function that answers requests: those with status 500 are counted by its version, too. */
 function answering({ service, ordinary, faults }: ServiceMetrics): ServiceMetrics {

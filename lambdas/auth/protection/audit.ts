@@ -20,6 +20,9 @@ export interface AuditContext {
   reason?: string;
 }
 
+/** The metrics of what is granted, and of theft; what is refused is counted by its code. */
+export type AuditMetric = 'TokenIssued' | 'TokenRefreshed' | 'TokenRevoked' | 'TokenIntrospected' | 'RefreshTokenReuse';
+
 /** The reason code of a refresh token that was used again: somebody else has a copy. */
 export const reuseReason = 'refresh_token_reused';
 
@@ -32,11 +35,12 @@ export function makeAudit({
   /** Adds one to the metric of that name. */
   readonly count: (metric: string) => void;
 }) {
+  const countAudited: (metric: AuditMetric) => void = count;
   return { granted, refused };
 
   function granted(auditContext: AuditContext): void {
     log.info(`${auditContext.endpoint}.granted`, { outcome: 'granted', ...auditContext });
-    count(auditContext.grant === 'refresh_token' ? 'TokenRefreshed' : grantedMetric[auditContext.endpoint]);
+    countAudited(auditContext.grant === 'refresh_token' ? 'TokenRefreshed' : grantedMetric[auditContext.endpoint]);
   }
 
   function refused(auditContext: AuditContext, error: OAuthError): void {
@@ -44,11 +48,11 @@ export function makeAudit({
     if (error.status >= 500) log.error(`${auditContext.endpoint}.refused`, line);
     else log.warn(`${auditContext.endpoint}.refused`, line);
     count(pascalCase(error.code));
-    if (error.reason === reuseReason) count('RefreshTokenReuse');
+    if (error.reason === reuseReason) countAudited('RefreshTokenReuse');
   }
 }
 
-const grantedMetric: Record<AuditContext['endpoint'], string> = {
+const grantedMetric: Record<AuditContext['endpoint'], AuditMetric> = {
   token: 'TokenIssued',
   revoke: 'TokenRevoked',
   introspect: 'TokenIntrospected',

@@ -46,11 +46,6 @@ it('a delivery waits for the receiver, and needs longer on the share of a proces
   expect(millisecondsOf('quiet', batch)).toBeCloseTo(200 + (6 * 1.5 * 1_769) / 1_024 + 2 * 5, 9);
 });
 
-it('a test waits for the receiver in one of its three invocations', () => {
-  const test = { ...noCounts, invocations: 3, megabytes: 1_024, storeCalls: 6 };
-  expect(3 * millisecondsOf('test', test)).toBeCloseTo(200 + 3 * ((6 * 1.5 * 1_769) / 1_024 + 2 * 5), 9);
-});
-
 describe('counts of a busy machine', () => {
   const counts = { ...noCounts, invocations: 1, readUnits: 3, queueRequests: 4, logLines: 2 };
   const { invocations, storeCalls, readUnits, writeUnits, fairQueueRequests } = counts;

@@ -13,12 +13,8 @@ const reasonOf = (pattern: RegExp): string | undefined => {
 
 describe('a pattern of a text', () => {
   it.each([
-    /^[a-z]+$/,
     /^[a-z][a-z0-9_]*$/,
-    /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/,
     /^[A-Z]{2,3}[0-9]{6}$/,
-    /^P-[0-9]{1,9}$/,
-    /^[0-9]+[.][0-9]{2}$/,
     /^[0-9a-f]{8}-[0-9a-f]{4}$/,
     /^-?[0-9]+$/,
     /^[A-Za-z0-9 _./-]{3,}$/,
@@ -34,15 +30,11 @@ describe('a pattern of a text', () => {
     ['reads lines', /^[a-z]+$/m, 'has flags'],
     ['has a group that repeats what repeats', /^(?:a+)+$/, 'is more than'],
     ['has alternatives', /^(?:a|ab)$/, 'is more than'],
-    ['has alternatives beyond its anchors', /^a|b$/, 'is more than'],
     ['has a dot, which line breaks divide otherwise in Python', /^.{1,9}$/, 'is more than'],
     ['has \\d, which are all digits of Unicode in Python', /^\d+$/, 'is more than'],
-    ['has \\w in a class', /^[\w-]+$/, 'is more than'],
     ['has a negated class, which counts UTF-16 units in JavaScript', /^[^a]$/, 'is more than'],
     ['has other characters than ASCII', /^[à-ú]+$/, 'is more than'],
-    ['has an end within', /^a$b$/, 'is more than'],
     ['has a lazy count', /^[a-z]+?$/, 'is more than'],
-    ['looks ahead', /^(?=a)[a-z]+$/, 'is more than'],
     ['repeats a class right after itself', /^[a-z]+[a-z]+$/, '"[a-z]+" ends'],
     ['repeats it after what may be absent', /^[a-z]{1,9}-?[a-z0-9]{1,9}$/, '"[a-z]{1,9}" ends'],
     ['lets it go on with a character of its own', /^x[a-z]*z$/, '"[a-z]*" ends'],
