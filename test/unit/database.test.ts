@@ -24,14 +24,6 @@ describe('a database of tests', () => {
     expect(await read(another)).toBeUndefined();
   });
 
-  it('is found by another client that names its endpoint and region', async () => {
-    const { endpoint, region } = database;
-    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-    const client = makeDocumentClient({ endpoint, region, credentials, maxAttempts: 1 });
-    expect(await read({ dynamo: makeDynamo(client) })).toEqual(Key);
-    client.destroy();
-  });
-
   it('is on the engine that EMISSOR_DYNAMODB names', async () => {
     const { headers } = await fetch(database.endpoint);
     const isDynamoDbLocal = headers.get('server')?.startsWith('Jetty') ?? false;

@@ -79,49 +79,23 @@ describe('one event', () => {
     expect(queue.requests).toEqual([]);
   });
 
-  it.each<[string, QueueBehaviour, number, { code: string; retryable: boolean }]>([
-    [
-      'is refused for the moment each time',
-      { judge: () => throttled },
-      3,
-      { code: 'ThrottlingException', retryable: true },
-    ],
-    [
-      'is refused for its own sake',
-      { judge: () => ({ code: 'InvalidMessageContents', senderFault: true }) },
-      1,
-      { code: 'InvalidMessageContents', retryable: false },
-    ],
-    ['is not answered for', { judge: () => 'silent' }, 3, { code: 'Unanswered', retryable: true }],
-    [
-      'may not be sent',
-      { receive: () => ({ status: 403, code: 'AccessDenied' }) },
-      1,
-      { code: 'AccessDenied', retryable: false },
-    ],
-    [
-      'goes to no queue',
-      { receive: () => ({ status: 400, code: 'QueueDoesNotExist' }) },
-      1,
-      { code: 'QueueDoesNotExist', retryable: false },
-    ],
-    [
-      'meets a fault of SQS, which the client tries twice',
-      { receive: () => ({ status: 500, code: 'InternalFailure' }) },
-      2,
-      { code: 'InternalFailure', retryable: true },
-    ],
-    [
-      'meets a throttled SQS',
-      { receive: () => ({ status: 400, code: 'RequestThrottled' }) },
-      2,
-      { code: 'RequestThrottled', retryable: true },
-    ],
-  ])('that %s fails, and the error tells whether to try again', async (_what, behaviour, requests, expected) => {
+  const answering = (status: number, code: string): QueueBehaviour => ({ receive: () => ({ status, code }) });
+  const refusing = (code: string, senderFault: boolean): QueueBehaviour => ({ judge: () => ({ code, senderFault }) });
+
+  it.each<[what: string, QueueBehaviour, requests: number, code: string, retryable: boolean]>([
+    ['is refused for the moment each time', refusing('ThrottlingException', false), 3, 'ThrottlingException', true],
+    ['is refused for its own sake', refusing('InvalidMessageContents', true), 1, 'InvalidMessageContents', false],
+    ['is not answered for', { judge: () => 'silent' }, 3, 'Unanswered', true],
+    ['may not be sent', answering(403, 'AccessDenied'), 1, 'AccessDenied', false],
+    ['goes to no queue', answering(400, 'QueueDoesNotExist'), 1, 'QueueDoesNotExist', false],
+    // The client itself tries these twice.
+    ['meets a fault of SQS', answering(500, 'InternalFailure'), 2, 'InternalFailure', true],
+    ['meets a throttled SQS', answering(400, 'RequestThrottled'), 2, 'RequestThrottled', true],
+  ])('that %s fails, and the error tells whether to try again', async (_what, behaviour, requests, code, retryable) => {
     const { publish, queue } = await publisherTo(behaviour, { attempts: 3 });
     const error = await publish({ ...event(7), id: 'canary-7f3a' }).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(SendError);
-    expect((error as SendError).event).toMatchObject({ ...expected, id: 'canary-7f3a', index: 0 });
+    expect((error as SendError).event).toMatchObject({ code, retryable, id: 'canary-7f3a', index: 0 });
     expect(queue.requests).toHaveLength(requests);
     expect(String((error as Error).stack)).not.toContain('canary-7f3a');
   });

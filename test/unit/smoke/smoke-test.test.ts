@@ -118,7 +118,15 @@ describe('a failure', () => {
   const refused = (resultado: string, status: number | null) => ({ estado: 'pendente', resultado, status });
   const broken = new TypeError(`fetch failed: ${secrets.password}`);
 
-  it.each<[string, Parameters<typeof makeFakeService>[0], string, RegExp, RegExp]>([
+  const gotAnother: readonly [what: string, change: Record<string, string>, reason: RegExp][] = [
+    ['another id', { id: 'evt_x' }, /got another webhook-id than/],
+    ['other bytes', { body: 'x' }, /got another body than/],
+    ['no key at the receiver', { authorization: 'x' }, /another Authorization/],
+    ['another signature', { signature: 'v1,x' }, /another webhook-signature/],
+    ['another time', { timestamp: '1' }, /webhook-signature, webhook-timestamp/],
+  ];
+
+  it.each<readonly [string, Parameters<typeof makeFakeService>[0], string, RegExp, RegExp]>([
     ['left-overs', at('removeLeftOvers', broken), 'left-overs', /^TypeError$/, /may read them$/],
     ['no client', at('open', broken), 'client and user', /^TypeError$/, /may write to them$/],
     [
@@ -202,23 +210,9 @@ describe('a failure', () => {
     ['no receipt', receives({ answer: () => '' }), 'verify', /without a receipt$/, /deliveries show/],
     ['another body', receives({ corpo: '{"event":"demanda.criada"}' }), 'verify', /another body/, /deliveries show/],
     ['a body that is none', receives({ corpo: 'x' }), 'verify', /another body/, /deliveries show/],
-    ['another id', receives(receipt({ id: 'evt_x' })), 'verify', /got another webhook-id than/, /the receiver$/],
-    ['other bytes', receives(receipt({ body: 'x' })), 'verify', /got another body than/, /the receiver$/],
-    [
-      'no key at the receiver',
-      receives(receipt({ authorization: 'x' })),
-      'verify',
-      /another Authorization/,
-      /receiver$/,
-    ],
-    ['another signature', receives(receipt({ signature: 'v1,x' })), 'verify', /another webhook-signature/, /receiver$/],
-    [
-      'another time',
-      receives(receipt({ timestamp: '1' })),
-      'verify',
-      /webhook-signature, webhook-timestamp/,
-      /receiver$/,
-    ],
+    ...gotAnother.map(
+      ([what, change, reason]) => [what, receives(receipt(change)), 'verify', reason, /the receiver$/] as const,
+    ),
   ])(
     'of %s is told with its step and what to look at, and all is tidied up',
     async (_case, world, step, reason, lookAt) => {

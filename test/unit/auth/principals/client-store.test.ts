@@ -39,19 +39,12 @@ describe('clients', () => {
     expect(names).toEqual(expect.arrayContaining(['A', 'B']));
   });
 
-  it('are disabled and enabled again', async () => {
-    const { client } = await store.createClient({ name: 'C', grants: [] });
-    expect(await store.setClientStatus(client.clientId, 'disabled')).toMatchObject({ status: 'disabled' });
-    expect(await store.setClientStatus(client.clientId, 'enabled')).toMatchObject({ status: 'enabled' });
-    expect(await store.setClientStatus('nobody', 'enabled')).toBeUndefined();
-    expect(await store.findClient('nobody')).toBeUndefined();
-  });
-
-  it('are not found, changed or deleted by an empty or too long id', async () => {
-    for (const id of ['', 'x'.repeat(3_000)]) {
+  it('are not found, changed or deleted by an id that is none, empty or too long', async () => {
+    for (const id of ['nobody', '', 'x'.repeat(3_000)]) {
       expect(await store.findClient(id)).toBeUndefined();
       expect(await store.setClientStatus(id, 'disabled')).toBeUndefined();
       expect(await store.updateClient(id, { name: 'X' })).toBeUndefined();
+      expect(await store.rotateClientSecret(id)).toBeUndefined();
       expect(await store.deleteClient(id)).toBeUndefined();
     }
   });
@@ -80,7 +73,6 @@ describe('clients', () => {
     expect(await store.updateClient(client.clientId, { accountId: null })).not.toHaveProperty('accountId');
     clock.advance(1);
     expect(await store.updateClient(client.clientId, { accountId: 'other' })).toMatchObject({ accountId: 'other' });
-    expect(await store.updateClient('nobody', { name: 'X' })).toBeUndefined();
   });
 
   it('increment their version with every change that ends sessions, and with no other', async () => {
@@ -92,7 +84,9 @@ describe('clients', () => {
       return answer && 'client' in answer ? answer.client.version : answer?.version;
     };
     expect(await versionAfter(store.setClientStatus(id, 'disabled'))).toBe(2);
+    expect(await store.findClient(id)).toMatchObject({ status: 'disabled' });
     expect(await versionAfter(store.setClientStatus(id, 'enabled'))).toBe(2);
+    expect(await store.findClient(id)).toMatchObject({ status: 'enabled' });
     expect(await versionAfter(store.updateClient(id, { name: 'D', scopes: [], grants: [], introspect: true }))).toBe(2);
     expect(await versionAfter(store.rotateClientSecret(id))).toBe(2);
     expect(await versionAfter(store.updateClient(id, { accountId: 'acme' }))).toBe(3);
@@ -147,7 +141,6 @@ describe('client secrets', () => {
     const rotated = await store.rotateClientSecret(client.clientId, { overlapSeconds: 0 });
     expect(isGood(rotated?.client, clientSecret)).toBe(false);
     expect(isGood(rotated?.client, rotated?.clientSecret ?? '')).toBe(true);
-    expect(await store.rotateClientSecret('nobody')).toBeUndefined();
   });
 
   it('are never handed out and ended by concurrent rotations', async () => {
