@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
+import { refusalNotice, suppressedRefusals } from '../../lambdas/delivery/refusals/refusal-notice.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
+import { stageConfiguration } from '../../lib/config.ts';
 import { blocksOf, firstCells, inlineCode, readPage } from '../support/markdown-page.ts';
 
-// The events that integrators read of, against the catalogue. Both languages name the same things in the same places (`docs-languages.test.ts`), so most of it is read from one of them.
+// The events that integrators and publishers read of, against the catalogue. Integrators' pages name the same things in the same places
+// in both languages (`docs-languages.test.ts`), so most of it is read from one of them.
 
+const parse = (message: object) =>
+  parseEventMessage(JSON.stringify(message), 'message-1', 'https://demandas.example.com');
 const events = readPage('docs/en/events.md');
 
 describe('the events', () => {
@@ -17,7 +22,7 @@ describe('the events', () => {
 
   it.each(EVENT_NAMES)('%s: its fields and the sample are what is sent', name => {
     const message = businessEvents.message(name, { id_conta: 'acme' }, businessEvents.exampleValues);
-    const parsed = parseEventMessage(JSON.stringify(message), 'm1', 'https://demandas.example.com');
+    const parsed = parse(message);
     if (parsed.outcome !== 'event') throw new Error(parsed.detail);
     expect(blocksOf(events, name)).toEqual([parsed.event.body]);
     const [table] = events.tables.filter(({ heading }) => heading === 'Which fields in which event');
@@ -46,5 +51,60 @@ describe('the events', () => {
     const told = (readPage(file).tables[0]?.rows ?? []).filter(([, type = '']) => type.includes(word));
     const optional = Object.entries(businessEvents.fields).filter(([, field]) => field.optional);
     expect(told.map(([field = '']) => inlineCode(field)[0]).sort()).toEqual(optional.map(([name]) => name).sort());
+  });
+});
+
+describe('the page for publishers', () => {
+  const page = readPage('docs/publishing.md');
+  const text = page.lines.join('\n');
+  const examples = page.blocks.filter(({ language }) => language === 'json').map(block => JSON.parse(block.text));
+
+  it('lists the fields of a message, and the events', () => {
+    const rows = page.tables[0]?.rows ?? [];
+    const fields = rows.map(([field = '']) => inlineCode(field)[0]);
+    expect(fields).toEqual(['id_conta', 'event', ...Object.keys(businessEvents.fields), 'id']);
+    expect(inlineCode(rows[1]?.[2] ?? '')).toEqual([...EVENT_NAMES]);
+  });
+
+  it.each(Object.entries(businessEvents.fields))('says which events have the field %s', (field, { optional }) => {
+    const [, required = ''] = page.tables[0]?.rows.find(([name]) => name === `\`${field}\``) ?? [];
+    const [, no, which = ''] = /^(no)?(?:, )?(.*)$/.exec(required) ?? [];
+    expect(no !== undefined).toBe(optional === true);
+    const isNamed = (event: string) => inlineCode(which).some(name => event.startsWith(name.replace('…', '')));
+    const isTold = { yes: () => true, '': () => true, 'for all': (event: string) => !isNamed(event) }[
+      /^(?:yes$|for all|$)/.exec(which)?.[0] ?? 'some'
+    ];
+    const having = EVENT_NAMES.filter(event => field in businessEvents.messageSchemas[event].shape);
+    expect(EVENT_NAMES.filter(isTold ?? isNamed)).toEqual(having);
+  });
+
+  it('sends messages that are events', () => {
+    const sent = [...text.matchAll(/--message-body '(\{"id_conta".*\})'/g)].map(([, body = '']) => JSON.parse(body));
+    expect(sent.length).toBeGreaterThan(0);
+    for (const message of sent) expect(parse(message).outcome).toBe('event');
+  });
+
+  it('shows notices as they are sent', () => {
+    const [one, count] = examples;
+    expect(refusalNotice.parse(one)).toEqual(one);
+    expect(suppressedRefusals.parse(count)).toEqual(count);
+    const refused = parse({ id_conta: 'acme', event: 'proposta.recebida', id_demanda: 10, id: 'proposal-20' });
+    expect(refused).toMatchObject({ outcome: 'rejected', reason: one.reason, detail: one.detail, publisherId: one.id });
+  });
+
+  it('lists the members of a notice', () => {
+    const [, members] = page.tables;
+    expect(members?.rows.map(([member]) => member)).toEqual(
+      Object.keys(refusalNotice.shape).map(name => `\`${name}\``),
+    );
+  });
+
+  it('names stage values as a stage takes them', () => {
+    const values = [
+      ...text.matchAll(/`(publisherRoles|publisherTopics|publisherRules|noticeAccounts): \['([^']+)'\]`/g),
+    ];
+    const named = Object.fromEntries(values.map(([, key = '', value = '']) => [key, [value]]));
+    expect(Object.keys(named)).toHaveLength(4);
+    expect(stageConfiguration('dev', named)).toMatchObject(named);
   });
 });

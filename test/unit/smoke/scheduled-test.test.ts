@@ -1,11 +1,16 @@
 import { describe, expect, it, vi } from 'vitest';
 import { makeScheduledTest, standingIdentity } from '../../../lambdas/smoke/scheduled-test.ts';
+import type { SmokeEffects } from '../../../lambdas/smoke/smoke-test.ts';
 import { makeFakeService, type Script, secrets } from './fake-service.ts';
 
 const { clientSecret, password } = secrets;
 const credentials = JSON.stringify({ clientId: 'client', clientSecret, username: 'schedule@smoke.invalid', password });
 
-const runOnce = async (parameter: string | undefined, script: Script = () => undefined) => {
+const runOnce = async (
+  parameter: string | undefined,
+  script: Script = () => undefined,
+  { meanwhile, ...changes }: Partial<SmokeEffects> & { readonly meanwhile?: () => Promise<unknown> } = {},
+) => {
   const fake = makeFakeService({ script });
   const lines: unknown[] = [];
   const metrics: unknown[] = [];
@@ -15,11 +20,11 @@ const runOnce = async (parameter: string | undefined, script: Script = () => und
       void lines.push([level, ...line]);
   const { removeLeftOvers: _, ...effects } = fake.effects;
   const run = makeScheduledTest({
-    effects: { ...effects, identity: standingIdentity(async () => parameter) },
+    effects: { ...effects, identity: standingIdentity(async () => parameter), ...changes },
     log: { info: log('info'), warn: log('warn'), error: log('error') },
     metrics: { addMetric: (...metric: unknown[]) => void metrics.push(metric) } as never,
   });
-  await run();
+  await Promise.all([run(), meanwhile?.()]);
   return { fake, lines, metrics };
 };
 
@@ -70,19 +75,10 @@ describe('the scheduled test', () => {
   it('ends its steps in time to tidy up', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const fake = makeFakeService();
-      const metrics: unknown[] = [];
-      const run = makeScheduledTest({
-        effects: {
-          ...fake.effects,
-          publish: () => new Promise(() => undefined),
-        },
-        log: { info: () => undefined, warn: () => undefined, error: () => undefined },
-        metrics: { addMetric: (...metric: unknown[]) => void metrics.push(metric) } as never,
+      const { fake, metrics } = await runOnce(credentials, undefined, {
+        publish: () => new Promise(() => undefined),
+        meanwhile: () => vi.advanceTimersByTimeAsync(120_000),
       });
-      const running = run();
-      await vi.advanceTimersByTimeAsync(120_000);
-      await running;
       expect(metrics).toEqual([['SmokePassed', 'Count', 0]]);
       expect([...fake.webhooks.keys()]).toEqual([]);
     } finally {

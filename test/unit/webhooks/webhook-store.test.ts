@@ -195,10 +195,16 @@ describe('a replacement', () => {
 });
 
 // An account that deletes and registers side by side caused an error of ours.
-it('a removal gives up when others change the webhook at each attempt', async () => {
+it.each([
+  ['a webhook', undefined],
+  ['what an operator suspended', hold],
+])('a removal of %s gives up when others change the webhook at each attempt', async (_what, held) => {
+  if (held) await store.create(webhook(held));
+  let registrations = 0;
   const dynamo: Dynamo = async command => {
-    if (command instanceof DeleteCommand) await database.dynamo(new DeleteCommand({ ...table, Key: Key() }));
-    if (command instanceof GetCommand) await store.create(webhook());
+    if (command instanceof DeleteCommand && !held) await database.dynamo(new DeleteCommand({ ...table, Key: Key() }));
+    if (command instanceof GetCommand && !held) await store.create(webhook());
+    if (command instanceof PutCommand) await put(webhook({ ...held, webhookId: `id-1${registrations++}` }));
     return database.dynamo(command);
   };
   const contended = makeWebhookStore({ dynamo, table: 'Webhooks' });
