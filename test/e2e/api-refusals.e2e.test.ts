@@ -7,14 +7,13 @@ import { settled } from '../support/e2e-deliveries.ts';
 import { ops } from '../support/e2e-ops.ts';
 import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { baseUrl, describeWith } from '../support/e2e-target.ts';
+import { describeWith } from '../support/e2e-target.ts';
 import { callApi, expectProblem, openSession, publicHost, register, type Session } from '../support/e2e-webhooks.ts';
 
 // Unit tests describe the same in process.
 
 describeApiRefusals({
   makeWorld,
-  urls: { own_host: `https://${new URL(baseUrl).hostname}/` },
   send: async (method, path, { query, ...request }) => {
     const target = query === undefined ? path : `${path}?${query}`;
     const { status, headers, text } = await callApi(method, target, request);
