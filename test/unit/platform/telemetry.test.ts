@@ -89,49 +89,22 @@ describe('an error of AWS', () => {
 
   const dynamo = makeDynamo;
   const TableName = `table-${canary}`;
+  const Keys = [{ id: canary }];
+  const Statements = [{ Statement: canary, Parameters: [canary] }];
+  const QueueUrl = `https://${canary}/q`;
   const Entries = [{ Id: '1', MessageBody: canary }];
+  const sqs = () => new SQSClient({ ...clientSettings('sqs'), ...options });
+  const kms = () => new KMSClient({ ...clientSettings('kms'), ...options });
+  const sns = () => new SNSClient({ ...clientSettings('sns'), ...options });
 
   it.each([
     ['dynamodb:PutItem', 'table', () => dynamo()(new PutCommand({ TableName, Item: { id: canary } }))],
-    [
-      'dynamodb:Query',
-      'index',
-      () => dynamo()(new QueryCommand({ TableName, IndexName: 'Due', KeyConditionExpression: 'a = :a' })),
-    ],
-    [
-      'dynamodb:BatchGetItem',
-      'table',
-      () => dynamo()(new BatchGetCommand({ RequestItems: { [TableName]: { Keys: [{ id: canary }] } } })),
-    ],
-    [
-      'dynamodb:PartiQLInsert',
-      'table',
-      () => dynamo()(new BatchExecuteStatementCommand({ Statements: [{ Statement: canary, Parameters: [canary] }] })),
-    ],
-    [
-      'sqs:SendMessage',
-      'queue',
-      () =>
-        new SQSClient({ ...clientSettings('sqs'), ...options }).send(
-          new SendMessageBatchCommand({ QueueUrl: `https://${canary}/q`, Entries }),
-        ),
-    ],
-    [
-      'kms:Decrypt',
-      'key',
-      () =>
-        new KMSClient({ ...clientSettings('kms'), ...options }).send(
-          new DecryptCommand({ CiphertextBlob: Buffer.from('x') }),
-        ),
-    ],
-    [
-      'sns:Publish',
-      'topic',
-      () =>
-        new SNSClient({ ...clientSettings('sns'), ...options }).send(
-          new PublishCommand({ TopicArn: canary, Message: canary }),
-        ),
-    ],
+    ['dynamodb:Query', 'index', () => dynamo()(new QueryCommand({ TableName, IndexName: 'Due' }))],
+    ['dynamodb:BatchGetItem', 'table', () => dynamo()(new BatchGetCommand({ RequestItems: { [TableName]: { Keys } } }))],
+    ['dynamodb:PartiQLInsert', 'table', () => dynamo()(new BatchExecuteStatementCommand({ Statements }))],
+    ['sqs:SendMessage', 'queue', () => sqs().send(new SendMessageBatchCommand({ QueueUrl, Entries }))],
+    ['kms:Decrypt', 'key', () => kms().send(new DecryptCommand({ CiphertextBlob: Buffer.from('x') }))],
+    ['sns:Publish', 'topic', () => sns().send(new PublishCommand({ TopicArn: canary, Message: canary }))],
   ])('of %s names the action and the kind of resource (%s), and no value', async (action, resourceType, call) => {
     const error = await call().then(
       () => undefined,

@@ -170,16 +170,6 @@ describe('the sessions of a user at one client', () => {
     expect(service.metrics).not.toContain('RefreshTokenReuse');
   });
 
-  it('are ended at that client alone, and of that user alone', async () => {
-    const [other, another] = [await service.makeClient(), await service.makeUser()];
-    await logInTimes(30, other);
-    await logInTimes(30, client, another);
-    await logInTimes(220);
-    expect(await liveOf()).toHaveLength(200);
-    expect(await liveOf(other)).toHaveLength(30);
-    expect(await liveOf(client, another)).toHaveLength(30);
-  });
-
   it('keep the one that was used while they were counted', async () => {
     await storeEarlier(210);
     drawn = 0.95;
