@@ -96,17 +96,6 @@ describe('any message', () => {
     expect(published).toBeGreaterThan(100);
   });
 
-  it('is refused by all three, or by the publisher alone for a field that the event does not have', () => {
-    fc.assert(
-      fc.property(anyMessageOf(businessEvents), given => {
-        const told = findingsOf(given).filter(({ reason }) => reason !== 'is no field of this event');
-        expect(service(given).outcome === 'rejected').toBe(told.length > 0);
-        expect(meetsSchema(JSON.parse(JSON.stringify(given)))).toBe(told.length === 0);
-      }),
-      { numRuns: 2_000 },
-    );
-  });
-
   it.each(EVENT_NAMES)('%s: is at most 8 KiB, so that ten are far from the 1 MiB of a request', event => {
     const longest = Object.entries(businessEvents.fields).map(([name, field]) => [
       name,

@@ -137,6 +137,20 @@ describe('the password grant', () => {
     expect(service.logs.at(-1)).toContain('user_locked');
   });
 
+  it('refuses a password whose change crashed', async () => {
+    const { user, username, password } = await service.makeUser();
+    await service.database.dynamo(
+      new UpdateCommand({
+        TableName: 'Users',
+        Key: { userId: user.userId },
+        UpdateExpression: 'SET credentialVersion = :next',
+        ExpressionAttributeValues: { ':next': 2 },
+      }),
+    );
+    expect(await login(username, password)).toMatchObject(refused);
+    expect(service.logs.at(-1)).toContain('password_changed');
+  });
+
   it('stores no secret: neither password, client secret nor token', async () => {
     const { user, username, password } = await service.makeUser();
     const { json } = await login(username, password);

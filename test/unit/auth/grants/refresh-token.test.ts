@@ -122,6 +122,25 @@ describe('the refresh grant', () => {
     expect(await refresh(second.json.refresh_token)).toMatchObject({ status: 200 });
   });
 
+  it('is refused where its session is revoked between reading and rotating', async () => {
+    const { json } = await login();
+    let isRevoked = false;
+    const { middlewareStack } = service.database.client;
+    middlewareStack.add(
+      (next, context) => async args => {
+        if (context.commandName === 'UpdateItemCommand' && !isRevoked) {
+          isRevoked = true;
+          await service.sessions.revokeSession(json.refresh_token.split('.')[0], 'revocation', 1);
+        }
+        return next(args);
+      },
+      { step: 'initialize', name: 'revoke meanwhile' },
+    );
+    expect(await refresh(json.refresh_token)).toMatchObject(refused);
+    middlewareStack.remove('revoke meanwhile');
+    expect(isRevoked).toBe(true);
+  });
+
   it('is refused after 14 idle days', async () => {
     const first = await login();
     service.clock.advance(14 * day - 1);
