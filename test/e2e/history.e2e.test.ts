@@ -26,7 +26,8 @@ describeWith(['names'], 'the history', () => {
   beforeAll(async () => {
     receiver = await startReceiver('history');
     session = await openSession(await createClient());
-    secret = await register(session, { evento, url: receiver.url('/history') });
+    const autorizacao = 'Bearer s3cr3t/t0ken';
+    secret = await register(session, { evento, url: receiver.url('/history'), autorizacao });
     return () => receiver.stop();
   });
 
@@ -50,7 +51,8 @@ describeWith(['names'], 'the history', () => {
     return file;
   };
 
-  it('tests a webhook with a signed sample', async () => {
+  it('tests a webhook with a signed sample, and masks its credential in the answer', async () => {
+    receiver.script('/history', { status: 200, body: '{"h":"Bearer s3cr3t\\/t0ken"}' }, { status: 200 });
     const { status, json } = await call('POST', '/teste');
     expect(status).toBe(202);
     const [sample] = await receiver.waitFor('/history', 1);
@@ -61,7 +63,11 @@ describeWith(['names'], 'the history', () => {
       const { json: delivery } = await call('GET', `/entregas/${json?.id}`);
       return delivery?.estado === 'pendente' ? undefined : delivery;
     });
-    expect(shown).toMatchObject({ estado: 'entregue', corpo: sample?.body });
+    expect(shown).toMatchObject({
+      estado: 'entregue',
+      corpo: sample?.body,
+      tentativas: [{ resultado: 'entregue', status: 200, resposta: '{"h":"***"}' }],
+    });
   });
 
   it('lists, shows and sends again what was delivered', async () => {

@@ -62,49 +62,6 @@ describeWith(['engines'], 'a refused event', () => {
     },
     patient,
   );
-
-  it(
-    'with an id of 200 characters, or none, is told with 128 of them, or null',
-    async () => {
-      const sender = `AIDA${unique()}`;
-      const long = await toldOf(queue, () => JSON.stringify({ event: 'x', id: '😀'.repeat(200) }), sender);
-      expect(long.body).toMatchObject({ id: '😀'.repeat(128), reason: 'unknown_event' });
-      expect(long.text).toMatch(/^[\x20-\x7e]*$/); // SQS takes neither U+FFFE nor U+FFFF
-      const none = await toldOf(queue, () => `no JSON ${unique()}`, sender);
-      expect(none.body).toMatchObject({ id: null, reason: 'malformed' });
-    },
-    patient,
-  );
-
-  it.each([
-    ['an SNS topic', { Type: 'Notification', TopicArn: 'arn', Message: '{}' }, /raw message delivery/],
-    ['an EventBridge rule', { 'detail-type': 'demand', source: 's', detail: {} }, /InputPath/],
-  ])(
-    'in the envelope of %s is told with what to do about it',
-    async (_service, envelope, detail) => {
-      const { body } = await toldOf(queue, () => JSON.stringify(envelope), `AIDA${unique()}`);
-      expect(body).toMatchObject({ reason: 'malformed', detail: expect.stringMatching(detail) });
-    },
-    patient,
-  );
-});
-
-describeWith(['engines'], 'a subscription with a filter', () => {
-  it(
-    'gets what it asks for by reason, and nothing else',
-    async () => {
-      const queue = await subscribeToRefusals({ reason: ['unknown_event'] });
-      try {
-        const sender = `AIDA${unique()}`;
-        await send(`no JSON ${unique()}`, 'e2e', sender);
-        await toldOf(queue, () => JSON.stringify({ event: `x.${unique()}` }), sender);
-        for (const { body } of await queue.received()) expect(body.reason).toBe('unknown_event');
-      } finally {
-        await queue.stop();
-      }
-    },
-    patient,
-  );
 });
 
 describeWith(['engines'], 'a subscription with a filter by sender', () => {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { type Client, unique } from '../../tools/support/accounts.ts';
 import { createClient, newAccount } from '../support/e2e-accounts.ts';
@@ -63,20 +63,6 @@ describeWith(['names', 'schedule'], 'a receiver', () => {
     await publish(session.user.account, { event: 'demanda.criada', id_demanda: 1 });
     const [first, second] = await receiver.waitFor('/busy', 2, exhaustion);
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(3_000);
-  });
-
-  it.concurrent('that fails has a webhook that says since when, until it answers', async () => {
-    receiver.script('/ill', { status: 503, headers: { 'retry-after': '3' } }, { status: 200 });
-    const session = await openSession(client);
-    await register(session, { evento: 'demanda.criada', url: receiver.url('/ill') });
-    const shown = async () => (await callApi('GET', '/v1/webhooks/demanda.criada', { token: session.token })).json;
-    const id = await deliver(session.user.account, { event: 'demanda.criada', id_demanda: 1 });
-
-    const [first] = await receiver.waitFor('/ill', 1, exhaustion);
-    await vi.waitFor(async () => expect((await shown())?.falhando_desde).not.toBeNull(), 2_500);
-    expect(Date.parse(String((await shown())?.falhando_desde))).toBeGreaterThanOrEqual((first?.at ?? 0) - 1_000);
-    await settled(id, exhaustion);
-    expect(await shown()).toMatchObject({ falhando_desde: null, lento_desde: null });
   });
 
   it.concurrent('that is gone (410) gets nothing more: its webhook is suspended and says why', async () => {

@@ -1,37 +1,33 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Client, User } from '../../tools/support/accounts.ts';
-import { passwordGrant, refreshGrant } from '../../tools/support/service-client.ts';
-import { createClient, createUser, getTokens, logIn, postToken } from '../support/e2e-accounts.ts';
+import { passwordGrant, refreshGrant, type Tokens } from '../../tools/support/service-client.ts';
+import { createClient, createUser, getTokens, logIn, postForm, postToken } from '../support/e2e-accounts.ts';
 import { ops } from '../support/e2e-ops.ts';
+import { authUrl } from '../support/e2e-target.ts';
+import { callApi, expectProblem } from '../support/e2e-webhooks.ts';
 
 let client: Client;
-let strictClient: Client;
+let otherClient: Client;
 let user: User;
 
 beforeAll(async () => {
-  [client, strictClient, user] = await Promise.all([
+  const grants = ['--grant', 'password', '--grant', 'refresh_token'];
+  [client, otherClient, user] = await Promise.all([
     createClient(),
-    createClient('--grant', 'password', '--grant', 'refresh_token', '--grace-seconds', '0'),
+    createClient(...grants, '--introspect', '--grace-seconds', '0'),
     createUser(),
   ]);
 });
 
-const expectRefused = async (who: Client, refreshToken: string, error = 'invalid_grant') => {
+const as = ({ clientId, clientSecret }: Client) => ({ client_id: clientId, client_secret: clientSecret });
+const list = ({ access_token }: Tokens) => callApi('GET', '/v1/webhooks', { token: access_token });
+
+const expectRefused = async (who: Client, refreshToken: string) => {
   const response = await postToken(refreshGrant(who, refreshToken));
-  expect(response.status).toBe(400);
-  expect(response.json).toMatchObject({ error });
+  expect(response).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
 };
 
 describe('sessions of refresh tokens', () => {
-  it('give the same successor again inside the grace period, with a fresh access token', async () => {
-    const first = await logIn(client, user);
-    const second = await getTokens(refreshGrant(client, first.refresh_token));
-    const again = await getTokens(refreshGrant(client, first.refresh_token));
-
-    expect(again.refresh_token).toBe(second.refresh_token);
-    expect(again.access_token).not.toBe(second.access_token);
-  });
-
   it('give parallel refreshes one successor', async () => {
     const { refresh_token } = await logIn(client, user);
     const answers = await Promise.all(Array.from({ length: 10 }, () => getTokens(refreshGrant(client, refresh_token))));
@@ -48,61 +44,12 @@ describe('sessions of refresh tokens', () => {
     await expectRefused(client, third.refresh_token);
   });
 
-  it('are revoked by any second use where the grace period is 0', async () => {
-    const first = await logIn(strictClient, user);
-    const second = await getTokens(refreshGrant(strictClient, first.refresh_token));
-
-    await expectRefused(strictClient, first.refresh_token);
-    await expectRefused(strictClient, second.refresh_token);
-  });
-
-  it('stay alive when another client presents their token (RFC 6749 section 6)', async () => {
-    const { refresh_token } = await logIn(client, user);
-    await expectRefused(strictClient, refresh_token);
-    await getTokens(refreshGrant(client, refresh_token));
-  });
-
-  it('refuse a wider scope than they began with, and stay alive (RFC 6749 section 6)', async () => {
-    const narrow = await getTokens({ ...passwordGrant(client, user), scope: 'webhooks:read' });
-    const response = await postToken({ ...refreshGrant(client, narrow.refresh_token), scope: 'webhooks:manage' });
-    expect(response.status).toBe(400);
-    expect(response.json).toMatchObject({ error: 'invalid_scope' });
-    await getTokens(refreshGrant(client, narrow.refresh_token));
-  });
-
-  it('do not touch each other', async () => {
-    const [one, other] = await Promise.all([logIn(strictClient, user), logIn(strictClient, user)]);
-    await getTokens(refreshGrant(strictClient, one.refresh_token));
-    await expectRefused(strictClient, one.refresh_token);
-    await getTokens(refreshGrant(strictClient, other.refresh_token));
-  });
-
-  it('end with a disabled user', async () => {
-    const leaver = await createUser();
-    const { refresh_token } = await logIn(client, leaver);
-    await ops(['users', 'disable', leaver.email]);
-    await expectRefused(client, refresh_token);
-    await ops(['users', 'enable', leaver.email]);
-    await expectRefused(client, refresh_token);
-    await logIn(client, leaver);
-  });
-
-  it('end with a changed password', async () => {
-    const changer = await createUser();
-    const { refresh_token } = await logIn(client, changer);
-    const password = `${changer.password}-new`;
-    await ops(['users', 'set-password', changer.email], password);
-
-    await expectRefused(client, refresh_token);
-    expect((await postToken(passwordGrant(client, changer))).status).toBe(400);
-    await logIn(client, { ...changer, password });
-  });
-
-  it('lose the scopes that the role has lost', async () => {
-    const demoted = await createUser();
-    const { refresh_token } = await logIn(client, demoted);
-    await ops(['users', 'set-role', demoted.email, 'member']);
-    expect(await getTokens(refreshGrant(client, refresh_token))).not.toHaveProperty('scope');
+  it('are revoked by any second use where the grace period is 0, and none beside them', async () => {
+    const [one, other] = await Promise.all([logIn(otherClient, user), logIn(otherClient, user)]);
+    const next = await getTokens(refreshGrant(otherClient, one.refresh_token));
+    await expectRefused(otherClient, one.refresh_token);
+    await expectRefused(otherClient, next.refresh_token);
+    await getTokens(refreshGrant(otherClient, other.refresh_token));
   });
 
   it('live as long as their access token where the client may not refresh', async () => {
@@ -112,5 +59,86 @@ describe('sessions of refresh tokens', () => {
     const [session] = await ops<{ createdAt: string; expiresAt: string }[]>(['sessions', 'list', ...words]);
     const life = Date.parse(session?.expiresAt ?? '') - Date.parse(session?.createdAt ?? '');
     expect(life).toBe(tokens.expires_in * 1_000);
+  });
+});
+
+describe('who is out is out at once, at both hosts', () => {
+  it.each([
+    ['a disabled user', (leaver: User) => ops(['users', 'disable', leaver.email])],
+    ['a user with a new password', (leaver: User) => ops(['users', 'set-password', leaver.email], 'another password')],
+    ['everyone at a disabled client', (_: User, own: Client) => ops(['clients', 'disable', own.clientId])],
+  ])('%s', async (_title, end) => {
+    const [own, leaver] = await Promise.all([createClient(), createUser()]);
+    const tokens = await logIn(own, leaver);
+    expect((await list(tokens)).status).toBe(200);
+    await end(leaver, own);
+    expectProblem(await list(tokens), 401, 'invalid_token');
+    expect((await postToken(refreshGrant(own, tokens.refresh_token))).status).toBeGreaterThanOrEqual(400);
+    expect((await postToken(passwordGrant(own, leaver))).status).toBeGreaterThanOrEqual(400);
+  });
+
+  it('a user who is no longer admin', async () => {
+    const demoted = await createUser();
+    const tokens = await logIn(client, demoted);
+    await ops(['users', 'set-role', demoted.email, 'member']);
+    expectProblem(await list(tokens), 403, 'admin_required');
+    expect(await getTokens(refreshGrant(client, tokens.refresh_token))).not.toHaveProperty('scope');
+  });
+});
+
+describe('revocation (RFC 7009) and introspection (RFC 7662)', () => {
+  const revoke = (who: Client, token: string) => postForm('revoke', { ...as(who), token });
+  const introspect = async (who: Client, token: string) => (await postForm('introspect', { ...as(who), token })).json;
+
+  it.each(['refresh_token', 'access_token'] as const)('a revoked %s ends the whole session', async kind => {
+    const tokens = await logIn(client, user);
+    expect(await introspect(client, tokens.access_token)).toMatchObject({
+      active: true,
+      client_id: client.clientId,
+      sub: user.userId,
+      scope: expect.stringContaining('webhooks'),
+    });
+    expect((await revoke(client, tokens[kind])).status).toBe(200);
+    expect(await introspect(client, tokens.access_token)).toEqual({ active: false });
+    await expectRefused(client, tokens.refresh_token);
+    expect((await list(tokens)).status).toBe(401);
+  });
+
+  it("another client's token is told to those alone that may introspect, and is not revoked (RFC 7009 section 2.1)", async () => {
+    const [tokens, stranger] = await Promise.all([logIn(client, user), createClient()]);
+    expect(await introspect(stranger, tokens.access_token)).toEqual({ active: false });
+    expect(await introspect(otherClient, tokens.access_token)).toMatchObject({ active: true });
+    expect(await revoke(otherClient, tokens.refresh_token)).toMatchObject({
+      status: 400,
+      json: { error: 'invalid_request' },
+    });
+    await getTokens(refreshGrant(client, tokens.refresh_token));
+  });
+
+  describe.each(['revoke', 'introspect'])('%s', endpoint => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const basic = (text: string) => ({ ...form, authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+    const own = () => new URLSearchParams(as(client)).toString();
+    const ownBasic = () => basic(`${client.clientId}:${client.clientSecret}`);
+
+    it.each<[string, number, string, () => [headers: Record<string, string>, body: string, query?: string]]>([
+      ['JSON', 400, 'invalid_request', () => [{ 'content-type': 'application/json' }, '{}']],
+      ['a large form', 413, 'invalid_request', () => [form, `token=${'x'.repeat(17_000)}`]],
+      ['what cannot be decoded', 400, 'invalid_request', () => [form, 'token=%']],
+      ['a parameter twice', 400, 'invalid_request', () => [form, 'token=1&token=2']],
+      ['secrets in the query', 400, 'invalid_request', () => [form, own(), '?client_secret=1']],
+      ['no client', 401, 'invalid_client', () => [form, 'token=1']],
+      ['a client in two ways', 400, 'invalid_request', () => [ownBasic(), own()]],
+      ['two clients', 400, 'invalid_request', () => [ownBasic(), 'client_id=another']],
+      ['malformed Basic', 400, 'invalid_request', () => [{ ...form, authorization: 'Basic !' }, 'token=1']],
+      ['another scheme', 401, 'invalid_client', () => [{ ...form, authorization: 'Bearer 1' }, own()]],
+      ['a wrong secret', 401, 'invalid_client', () => [basic(`${client.clientId}:wrong`), 'token=1']],
+      ['no token', 400, 'invalid_request', () => [form, own()]],
+    ])('refuses %s', async (_title, status, error, request) => {
+      const [headers, text, query = ''] = request();
+      const body = new TextEncoder().encode(text); // fetch would add a content type of its own to a string
+      const response = await fetch(`${authUrl}/oauth/v1/${endpoint}${query}`, { method: 'POST', headers, body });
+      expect([response.status, await response.json()]).toMatchObject([status, { error }]);
+    });
   });
 });

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Client, User } from '../../tools/support/accounts.ts';
 import { passwordGrant, refreshGrant, type Tokens } from '../../tools/support/service-client.ts';
 import { createClient, createUser, getTokens, logIn, postToken } from '../support/e2e-accounts.ts';
+import { until } from '../support/e2e-poll.ts';
 import { authUrl, baseUrl, plant } from '../support/e2e-target.ts';
 
 let client: Client;
@@ -13,14 +14,6 @@ beforeAll(async () => {
   [client, admin] = await Promise.all([createClient(), createUser()]);
   member = await createUser({ account: admin.account, role: 'member' });
 });
-
-/** RFC 6749 section 2.3.1: both halves are form-encoded before they are joined. */
-const basic = (id: string, secret: string): Record<string, string> => ({
-  authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
-});
-
-const withoutClient = (form: Record<string, string>) =>
-  Object.fromEntries(Object.entries(form).filter(([name]) => !name.startsWith('client_')));
 
 describe('the password grant (RFC 6749 section 4.3)', () => {
   it('answers as section 5.1 says', async () => {
@@ -66,58 +59,30 @@ describe('the password grant (RFC 6749 section 4.3)', () => {
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(900);
   });
 
-  it.each([
-    ['Basic', (id: string, secret: string) => basic(id, secret)],
-    ['Basic, percent-encoded throughout', (id: string, secret: string) => basic(percent(id), percent(secret))],
-    ['Basic in lower case (RFC 9110 section 11.1)', lowerCaseBasic],
-  ])('takes the client credentials as %s', async (_title, headers) => {
-    const form = withoutClient(passwordGrant(client, admin));
-    const response = await postToken(form, headers(client.clientId, client.clientSecret));
+  it('takes what gateways may change: Basic in lower case, a charset, blanks around the address', async () => {
+    const { client_id: id, client_secret: secret, ...form } = passwordGrant(client, admin);
+    const response = await postToken(
+      { ...form, username: ` ${admin.email.toUpperCase()} ` },
+      {
+        authorization: `basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+        'content-type': 'application/x-www-form-urlencoded; charset=UTF-8',
+      },
+    );
     expect(response.status).toBe(200);
   });
 
-  it('takes Basic beside the same client_id in the body', async () => {
-    const form = { ...withoutClient(passwordGrant(client, admin)), client_id: client.clientId };
-    const response = await postToken(form, basic(client.clientId, client.clientSecret));
-    expect(response.status).toBe(200);
-  });
-
-  it.each([
-    ['a charset parameter of utf-8', {}, { 'content-type': 'application/x-www-form-urlencoded; charset=UTF-8' }],
-    ['an unknown parameter', { response_type: 'token', colour: 'blue' }, {}],
-    ['an empty scope, which counts as absent (RFC 6749 section 3.1)', { scope: '' }, {}],
-  ])('takes %s', async (_title, more, headers) => {
-    const response = await postToken({ ...passwordGrant(client, admin), ...more }, headers);
-    expect(response.status).toBe(200);
-  });
-
-  it('knows the e-mail address in any case, with blanks around it', async () => {
-    const response = await postToken(passwordGrant(client, { ...admin, email: ` ${admin.email.toUpperCase()} ` }));
-    expect(response.status).toBe(200);
-  });
-
-  it('knows a password in any Unicode normal form', async () => {
-    const decomposed = { ...admin, password: admin.password.normalize('NFD') };
-    expect(decomposed.password).not.toBe(admin.password);
-    expect((await postToken(passwordGrant(client, decomposed))).status).toBe(200);
-  });
-});
-
-describe('scopes (RFC 6749 section 3.3)', () => {
-  it('honours a narrower request', async () => {
+  it('gives scopes as asked for, and members none', async () => {
     const tokens = await getTokens({ ...passwordGrant(client, admin), scope: 'webhooks:read' });
     expect(tokens.scope).toBe('webhooks:read');
-  });
-
-  it('gives members none, and leaves the field out', async () => {
     expect(await logIn(client, member)).not.toHaveProperty('scope');
+    const refused = await postToken({ ...passwordGrant(client, member), scope: 'webhooks:manage' });
+    expect(refused).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
   });
 
-  it('refuses scopes of which the role has none', async () => {
-    const response = await postToken({ ...passwordGrant(client, member), scope: 'webhooks:manage' });
-    expect(response.status).toBe(400);
-    expect(response.json).toMatchObject({ error: 'invalid_scope' });
-    expect(await getTokens(passwordGrant(client, member))).not.toHaveProperty('scope');
+  it('gives none beyond those of the client', async () => {
+    const limited = await createClient('--grant', 'password', '--scope', 'webhooks:read');
+    const refused = await postToken({ ...passwordGrant(limited, admin), scope: 'webhooks:manage' });
+    expect(refused).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
   });
 });
 
@@ -132,25 +97,37 @@ describe('the refresh grant (RFC 6749 section 6)', () => {
     await getTokens(refreshGrant(client, second.refresh_token));
   });
 
-  it('honours a narrower scope, while the session keeps its own', async () => {
-    const first = await logIn(client, admin);
-    const narrow = await getTokens({ ...refreshGrant(client, first.refresh_token), scope: 'webhooks:read' });
-    expect(narrow.scope).toBe('webhooks:read');
-    const wide = await getTokens(refreshGrant(client, narrow.refresh_token));
-    expect(wide.scope).toBe(first.scope);
+  it('refuses a wider scope than the session began with, which stays alive', async () => {
+    const narrow = await getTokens({ ...passwordGrant(client, admin), scope: 'webhooks:read' });
+    const refused = await postToken({ ...refreshGrant(client, narrow.refresh_token), scope: 'webhooks:manage' });
+    expect(refused).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
+    await getTokens(refreshGrant(client, narrow.refresh_token));
   });
 
-  it('gives a client without that grant no refresh token', async () => {
+  it('is not there for a client without it', async () => {
     const passwordOnly = await createClient('--grant', 'password');
     const response = await postToken(passwordGrant(passwordOnly, admin));
     expect(response.json).not.toHaveProperty('refresh_token');
   });
 });
 
-function percent(text: string): string {
-  return [...Buffer.from(text)].map(byte => `%${byte.toString(16).padStart(2, '0')}`).join('');
-}
-
-function lowerCaseBasic(id: string, secret: string): Record<string, string> {
-  return { authorization: (basic(id, secret).authorization ?? '').replace('Basic', 'basic') };
-}
+describe('the lockout after five failures', () => {
+  // The first lock stands for a second only: on a slow machine it may be over before the right password arrives, which clears the count.
+  it('looks like a wrong password, holds for one client, and ends by itself', async () => {
+    const [user, otherClient] = await Promise.all([createUser(), createClient()]);
+    const attempt = async (password: string) => {
+      const { status, text } = await postToken({ ...passwordGrant(client, user), password });
+      return { status, text };
+    };
+    await until('a lock', async () => {
+      const guesses = [];
+      for (let guess = 0; guess < 5; guess++) guesses.push(await attempt('wrong'));
+      const right = await attempt(user.password);
+      if (right.status === 200) return undefined;
+      expect(right).toEqual(guesses[0]);
+      return true;
+    });
+    await logIn(otherClient, user);
+    await until('the end of the lock', async () => ((await attempt(user.password)).status === 200 ? true : undefined));
+  });
+});

@@ -1,15 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Client } from '../../tools/support/accounts.ts';
 import { createClient } from '../support/e2e-accounts.ts';
+import { mapHost } from '../support/e2e-receiver.ts';
+import { baseUrl, describeWith } from '../support/e2e-target.ts';
 import { callApi, openSession, publicHost, type Session } from '../support/e2e-webhooks.ts';
 
-let client: Client;
 let admin: Session;
 let url: string;
 
 beforeAll(async () => {
-  client = await createClient();
-  admin = await openSession(client);
+  admin = await openSession(await createClient());
   url = `https://${await publicHost()}/hook?of=acme`;
 });
 
@@ -69,6 +68,7 @@ describe('the life of a webhook', () => {
         criado_em: read.json?.criado_em,
       }),
     );
+    expect(replaced.text).not.toContain('Bearer abc');
     // An omitted autorizacao is removed: a new host never gets an old credential.
     const withoutIt = await callApi('PUT', path, { token, body: { url } });
     expect(withoutIt.json).toMatchObject({ autorizacao_definida: false });
@@ -87,27 +87,46 @@ describe('the life of a webhook', () => {
     const refused = answers.find(answer => answer.status === 409);
     expect(refused?.json).toMatchObject({ status: 409, code: 'webhook_exists' });
   });
+});
 
-  it('never shows the registered autorizacao', async () => {
+describe('the URL of a webhook', () => {
+  const evento = 'demanda.cancelada';
+  const register = (at: string) => callApi('POST', '/v1/webhooks', { token: admin.token, body: { evento, url: at } });
+  const expectRefused = async (at: string, code: string) =>
+    expect(await register(at)).toMatchObject({
+      status: 422,
+      json: { code: 'validation_failed', errors: [{ pointer: '/url', code, detail: expect.any(String) }] },
+    });
+
+  it.each([
+    ['http://public.example.com/', 'url_not_https'],
+    ['https://public.example.com:22/', 'url_invalid'],
+    ['https://public.example.com/\n', 'url_invalid'],
+    ['https://localhost/', 'url_not_public'],
+    ['https://①②⑦.0.0.1/', 'url_not_public'],
+    [`https://${new URL(baseUrl).hostname}/`, 'url_not_public'], // the service itself
+  ])('may not be %j: %s', expectRefused);
+
+  it('may have another port and a query, and stays when its replacement is refused', async () => {
     const { token } = admin;
-    const body = { evento: 'reembolso.solicitado', url, autorizacao: 'Bearer secret-of-the-receiver' };
-    const created = await callApi('POST', '/v1/webhooks', { token, body });
-    const read = await callApi('GET', '/v1/webhooks/reembolso.solicitado', { token });
-    const list = await callApi('GET', '/v1/webhooks', { token });
-    expect(created.json).toMatchObject({ autorizacao_definida: true });
-    for (const answer of [created, read, list]) expect(answer.text).not.toContain('secret-of-the-receiver');
+    const own = `${new URL(url).origin}:8443/a?b=c`;
+    expect((await register(own)).status).toBe(201);
+    const body = { url: 'https://169.254.169.254/' };
+    const replaced = await callApi('PUT', `/v1/webhooks/${evento}`, { token, body });
+    expect(replaced).toMatchObject({ status: 422, json: { errors: [{ pointer: '/url', code: 'url_not_public' }] } });
+    expect((await callApi('GET', `/v1/webhooks/${evento}`, { token })).json).toMatchObject({ url: own });
+    await callApi('DELETE', `/v1/webhooks/${evento}`, { token });
   });
 
-  it('belongs to one account', async () => {
-    const [owner, neighbour] = await Promise.all([openSession(client), openSession(client)]);
-    await callApi('POST', '/v1/webhooks', { token: owner.token, body: { evento: 'demanda.criada', url } });
-
-    const list = await callApi('GET', '/v1/webhooks', { token: neighbour.token });
-    expect(list.json).toEqual({ webhooks: [], eventos_sem_webhook: [] });
-    const read = await callApi('GET', '/v1/webhooks/demanda.criada', { token: neighbour.token });
-    expect(read.status).toBe(404);
-    const deleted = await callApi('DELETE', '/v1/webhooks/demanda.criada', { token: neighbour.token });
-    expect(deleted.status).toBe(404);
-    expect((await callApi('GET', '/v1/webhooks/demanda.criada', { token: owner.token })).status).toBe(200);
+  describeWith(['names'], 'is judged by the addresses behind its name', () => {
+    it.each([
+      ['no address', []],
+      ['a private one beside a public one', ['93.184.215.14', '10.0.0.1']],
+      ['IPv6 alone: there is no way there', ['2606:2800:21f:cb07:6820:80da:af6b:8b2c']],
+    ])('%s: url_not_public', async (title, answers) => {
+      const name = `${title.replace(/\W+/g, '-').toLowerCase()}.example.org`;
+      await mapHost(name, answers);
+      await expectRefused(`https://${name}/`, 'url_not_public');
+    });
   });
 });
