@@ -1,6 +1,9 @@
 import type { TestProject } from 'vitest/node';
+import { isEventName } from '../../../lambdas/webhooks/webhook.ts';
 import type { Run } from '../e2e-target.ts';
-import { summarize } from './summary.ts';
+import { documents } from './document.ts';
+import { readMet } from './observer.ts';
+import { type Answered, allAnswers } from './responses.ts';
 
 /**
  * Prints in one line which parts of the OpenAPI document the suites met.
@@ -20,3 +23,75 @@ function isWhole({ vitest }: TestProject): boolean {
   const { filenamePattern, state, config } = vitest as typeof vitest & { filenamePattern?: readonly string[] };
   return !filenamePattern?.length && !config.testNamePattern && state.getCountOfFailedTests() === 0;
 }
+
+/** The parts of the document that the suites met. */
+interface Summary {
+  /** One line for people. */
+  readonly text: string;
+  /** The described answers that were never met, although a test can bring them about, a line each. */
+  readonly missing: readonly string[];
+}
+
+/** Sums up what all processes have met; `undefined` where they met nothing. */
+function summarize(file: string): Summary | undefined {
+  const met = readMet(file);
+  if (met.length === 0) return undefined;
+  const keys = new Set(met.map(({ answered }) => keyOf(answered)));
+  const events = Object.keys(documents.base.webhooks ?? {}).filter(isEventName);
+  const described = [
+    ...allAnswers(),
+    ...events.map(event => ({ operation: `deliver.${event}`, status: '', code: '' })),
+  ];
+  const unmet = described.filter(answered => !keys.has(keyOf(answered)));
+  const missing = unmet.filter(answered => !isBeyondTests(answered)).map(keyOf);
+
+  const isDelivery = ({ operation }: Answered) => operation.startsWith('deliver.');
+  const operations = new Set(allAnswers().map(({ operation }) => operation));
+  const metAnswers = described.filter(answered => keys.has(keyOf(answered)) && !isDelivery(answered));
+  const sum = (wanted: (answered: Answered) => boolean) =>
+    met.filter(({ answered }) => wanted(answered)).reduce((total, { count }) => total + count, 0);
+  const text = [
+    `${new Set(metAnswers.map(({ operation }) => operation)).size} of ${operations.size} operations`,
+    `${new Set(metAnswers.map(({ status }) => status)).size} statuses`,
+    `${new Set(metAnswers.map(({ code }) => code).filter(code => code !== '')).size} codes`,
+    `${metAnswers.length} of ${described.length - events.length} described answers`,
+    `${sum(answered => !isDelivery(answered))} responses and ${sum(isDelivery)} deliveries checked`,
+    `${unmet.length - missing.length} that no test can bring about`,
+    `${missing.length || 'no'} others unmet`,
+  ].join(', ');
+  return { text: `Contract: ${text}.`, missing };
+}
+
+function keyOf({ operation, status, code }: Answered): string {
+  return [operation, status, code].filter(part => part !== '').join(' ');
+}
+
+/** Returns whether no test of a healthy run can bring an answer about, nor see it. */
+function isBeyondTests({ operation, status, code }: Answered): boolean {
+  return beyond.some(({ applies }) => applies(operation, status, code));
+}
+
+/** The reason why some described answers need not be met. Unit tests are about the first three. */
+const beyond: readonly {
+  readonly why: string;
+  readonly applies: (operation: string, status: string, code: string) => boolean;
+}[] = [
+  { why: 'Nothing unforeseen happens.', applies: (_, status) => status === '500' },
+  { why: 'No dependency is busy, and nobody else changes the same webhook.', applies: (_, status) => status === '503' },
+  {
+    why: 'A local run, and the stages of tests, let 100,000 failures a minute pass.',
+    applies: (_, __, code) => code === 'ip_rate_limit' || code === 'client_rate_limit',
+  },
+  {
+    why: 'The gateway throttles nobody here, and its other refusals are AWS’s.',
+    applies: (_, __, code) => code === 'gateway',
+  },
+  {
+    why: 'HEAD does not show which of a status it is, and these are the gateway’s.',
+    applies: (operation, status) => operation.endsWith('Head') && ['413', '429', '431'].includes(status),
+  },
+  {
+    why: '`fetch` sends no body with GET.',
+    applies: (operation, _, code) => /^(?:list|get)/.test(operation) && code === 'payload_too_large',
+  },
+];
