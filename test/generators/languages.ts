@@ -7,8 +7,10 @@ import { npmPackages } from './downloads.ts';
 
 /** A language that clients are generated in. */
 export interface Language {
-  /** The options of openapi-generator that give the client of a document a name of its own. */
-  readonly options: (document: DocumentName) => readonly string[];
+  /** The settings of openapi-generator that give the client of a document a name of its own. */
+  readonly properties: (document: DocumentName) => Readonly<Record<string, string>>;
+  /** How much of the service its program drives. */
+  readonly drives: 'everything' | 'essentials';
   /**
    * Compiles both clients in the folder, and the program that drives them.
    *
@@ -31,28 +33,29 @@ export function documentFile(name: DocumentName): string {
 /** The languages, by the name of their generator. */
 export const languages: Readonly<Record<string, Language>> = {
   java: {
-    options: name => [
-      '--group-id=emissor',
-      `--artifact-id=${name}`,
-      `--invoker-package=emissor.${name}`,
-      `--api-package=emissor.${name}.api`,
-      `--model-package=emissor.${name}.model`,
-    ],
+    drives: 'everything',
+    properties: name => ({
+      groupId: 'emissor',
+      artifactId: name,
+      invokerPackage: `emissor.${name}`,
+      apiPackage: `emissor.${name}.api`,
+      modelPackage: `emissor.${name}.model`,
+    }),
     async compile(folder) {
-      const paths: string[] = [];
-      for (const name of documentNames) {
-        const cwd = path.join(folder, name);
-        const goals = ['-DskipTests', 'compile', 'dependency:copy-dependencies', '-DincludeScope=runtime'];
-        await command(['mvn', '--quiet', '--batch-mode', ...goals], { cwd });
-        paths.push(path.join(cwd, 'target/classes'), path.join(cwd, 'target/dependency/*'));
-      }
+      writeFileSync(path.join(folder, 'pom.xml'), bothModules);
+      const goals = ['-DskipTests', 'compile', 'dependency:copy-dependencies', '-DincludeScope=runtime'];
+      await command(['mvn', '--quiet', '--batch-mode', ...goals], { cwd: folder });
+      const paths = documentNames.flatMap(name =>
+        ['classes', 'dependency/*'].map(of => `${folder}/${name}/target/${of}`),
+      );
       const classPath = [...paths, folder].join(path.delimiter);
       await command(['javac', '-cp', classPath, '-d', folder, driverOf('java', 'Drive.java')]);
       return ['java', '-cp', classPath, 'Drive'];
     },
   },
   go: {
-    options: name => [`--package-name=${name}`, '--git-user-id=emissor', `--git-repo-id=${name}`],
+    drives: 'essentials',
+    properties: name => ({ packageName: name, gitUserId: 'emissor', gitRepoId: name }),
     async compile(folder) {
       const drive = path.join(folder, 'drive');
       cpSync(driverOf('go'), drive, { recursive: true });
@@ -66,7 +69,8 @@ export const languages: Readonly<Record<string, Language>> = {
     },
   },
   python: {
-    options: name => [`--package-name=emissor_${name}`],
+    drives: 'essentials',
+    properties: name => ({ packageName: `emissor_${name}` }),
     async compile(folder) {
       const python = await pythonEnvironment('generators', [
         'lazy-imports==1.2.0',
@@ -82,11 +86,13 @@ export const languages: Readonly<Record<string, Language>> = {
     },
   },
   'typescript-fetch': {
-    options: () => [],
+    drives: 'everything',
+    properties: () => ({}),
     compile: folder => compileTypeScript(folder, 'typescript-fetch'),
   },
   php: {
-    options: name => [`--invoker-package=Emissor\\${name === 'auth' ? 'Auth' : 'Webhooks'}`],
+    drives: 'essentials',
+    properties: name => ({ invokerPackage: `Emissor\\${name === 'auth' ? 'Auth' : 'Webhooks'}` }),
     async compile(folder) {
       const files = await command(['find', ...documentNames.map(name => `${name}/lib`), '-name', '*.php'], {
         cwd: folder,
@@ -96,6 +102,13 @@ export const languages: Readonly<Record<string, Language>> = {
     },
   },
 };
+
+/** Both clients are modules of one project: Maven starts once. */
+const bothModules = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>emissor</groupId><artifactId>both</artifactId><version>1</version><packaging>pom</packaging>
+  <modules>${documentNames.map(name => `<module>${name}</module>`).join('')}</modules>
+</project>`;
 
 /** Compiles the driver of a client in TypeScript with what stands beside it in the folder, strictly. Returns its command. */
 export async function compileTypeScript(folder: string, name: string): Promise<readonly [string, ...string[]]> {

@@ -17,7 +17,7 @@ describeWith(['names'], `openapi-typescript ${npmVersions['openapi-typescript']}
       for (const name of documentNames) {
         await command([process.execPath, cli, documentFile(name), '--output', path.join(folder, `${name}.ts`)]);
       }
-      await expectToServe('openapi-typescript', await compileTypeScript(folder, 'openapi-typescript'));
+      await expectToServe('openapi-typescript', await compileTypeScript(folder, 'openapi-typescript'), 'essentials');
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -11,14 +11,14 @@ import java.time.OffsetDateTime;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Drives the two generated Java clients: `Drive live|unknown`. Prints each step that it has made. */
+/** Drives the two generated Java clients: `Drive live|later`. Prints each step that it has made. */
 public class Drive {
   static final String CLIENT = System.getenv("CLIENT_ID"), SECRET = System.getenv("CLIENT_SECRET");
   static final TokensApi tokens = new TokensApi(new emissor.auth.ApiClient().setBasePath(System.getenv("AUTH_URL")));
   static final EventName EVENT = EventName.PROPOSTA_RECEBIDA, DELIVERED = EventName.DEMANDA_CRIADA;
 
   public static void main(String[] words) throws Exception {
-    if (words[0].equals("live")) live(); else unknown();
+    if (words[0].equals("live")) live(); else later();
     System.exit(0); // OkHttp keeps threads
   }
 
@@ -65,7 +65,7 @@ public class Drive {
     done("revoke", Problem.fromJson(refusal(() -> webhooks.listWebhooks(null))).getCode().equals("invalid_token"));
   }
 
-  static void unknown() throws Exception {
+  static void later() throws Exception {
     done("token", logIn().getTokenType().equals("DPoP"));
     done("introspection", tokens.introspectToken("x", CLIENT, SECRET, null).getActive());
     ApiClient client = webhooksClient("x");

@@ -1,4 +1,4 @@
-// Drives the two clients of typescript-fetch: `drive live|unknown`. Prints each step that it has made.
+// Drives the two clients of typescript-fetch: `drive live|later`. Prints each step that it has made.
 import * as auth from './auth';
 import * as api from './webhooks';
 
@@ -73,7 +73,7 @@ async function live(): Promise<void> {
   done('revoke', api.ProblemFromJSON(await refusal(webhooks.listWebhooks())).code === 'invalid_token');
 }
 
-async function unknown(): Promise<void> {
+async function later(): Promise<void> {
   done('token', (await logIn()).tokenType === 'DPoP');
   done('introspection', (await tokens.introspectToken({ token: 'x', ...client })).active);
   const { webhooks, deliveries } = apisWith('x');
@@ -106,4 +106,4 @@ function done(step: string, holds: boolean): void {
   console.log(step);
 }
 
-await (process.argv[2] === 'live' ? live() : unknown());
+await (process.argv[2] === 'live' ? live() : later());
