@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { writeRuntimeFiles } from '@emissor/local-cloud/functions';
 import { startInternet } from '@emissor/local-cloud/testing';
 import { makeReceiver } from '../../ops/local/receiver.ts';
-import { cleanEnvironment } from './command.ts';
+import { cleanEnvironment } from '../support/run-node.ts';
 import { type ClientSettings, type Inventory, makeInventory } from './inventory.ts';
 
 /** The packages of PyPI that the deployment tests need. Without `cryptography`, MiniStack's KMS cannot make pairs of data keys. */

@@ -11,8 +11,7 @@ import { account, type Emulator, pythonRequirements, region, startEmulator } fro
 import { type EndToEndResult, runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
 import { publishByTopic } from './event-sources.ts';
 import { recordedResources } from './infidelities.ts';
-import { assumeNewRole } from './probes.ts';
-import { makeRolePolicies, type RolePolicies, type Statement, without } from './role-policies.ts';
+import { assumeSender, changePolicies, type Statement, without } from './role-policies.ts';
 import { commandLimit, makeSteps } from './steps.ts';
 import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
 
@@ -36,7 +35,6 @@ const named = {
 
 let emulator: Emulator;
 let copy: WorkCopy;
-let policies: RolePolicies;
 
 const { step, inFolder } = makeSteps('enforced-iam', () => emulator);
 
@@ -52,7 +50,6 @@ step(
     );
     copy = makeWorkCopy(inFolder(), emulator.environment, commandLimit);
     copy.configure(stage, { ...trialValues, ...smokeValues, ...named });
-    policies = makeRolePolicies(emulator.endpoint);
     return emulator.endpoint;
   },
   660_000,
@@ -108,9 +105,8 @@ step('a topic, and a role of another account, may send events where the stage na
   const { EventsQueueArn, EventsQueueUrl, DeadLetterQueueUrl } = outputs();
   // The emulator takes such an access key for the root user of that account.
   const root = { ...emulator.settings, credentials: { accessKeyId: otherAccount, secretAccessKey: 'emulated' } };
-  const maySend = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: EventsQueueArn };
   const role = async (name: string) => {
-    const client = new SQSClient(await assumeNewRole(root, name, [maySend], otherAccount));
+    const client = new SQSClient(await assumeSender(root, name, otherAccount, EventsQueueArn));
     const sent = client.send(new SendMessageCommand({ QueueUrl: EventsQueueUrl, MessageBody: `of role ${name}` }));
     return sent.then(
       () => 'sent',
@@ -163,7 +159,7 @@ function withheld(missing: {
   const { what, of, action, change, suite, only } = missing;
   step(`${of} without ${what} (${action}): ${suite} fails`, async () => {
     const start = Date.now();
-    const restore = await policies.change(`-${stage}-${of}`, action, change);
+    const restore = await changePolicies(emulator.settings, `-${stage}-${of}`, action, change);
     const { counts, problems } = await endToEnd([suite], only);
     await restore();
     expect(counts.failed).toBeGreaterThan(0);

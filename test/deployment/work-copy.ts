@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type CommandResult, root, runNode } from './command.ts';
+import { type CommandResult, root, runNode } from '../support/run-node.ts';
 
 /** A copy of this tree, in which a test changes files as an operator would. */
 export interface WorkCopy {

@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { setVisibility, workQueuesOf } from '../../lab/chaos/run-state.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
 import { type LocalRun, startLocalRun } from '../../tools/support/local-run.ts';
 import { makeServiceClient, type ServiceClient } from '../../tools/support/service-client.ts';
+import { runNode } from '../support/run-node.ts';
 import type { SynthesisedRelease } from './set-up.ts';
 
 /** A release that serves alone, with its operators' command line. */
@@ -62,11 +60,14 @@ export async function freePorts(): Promise<number> {
 const visibility = 15;
 
 async function runOps<Answer>(root: string, args: readonly string[], input = ''): Promise<Answer> {
-  const child = spawn(process.execPath, [path.join(root, 'bin/ops.ts'), ...args], { cwd: root });
-  child.stdin.on('error', () => undefined); // a command that reads nothing may close its end first
-  child.stdin.end(input);
-  const [output, problem, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  if (code !== 0) throw new Error(`ops ${args.slice(3, 5).join(' ')} ended with ${code}: ${problem}`);
+  const { code, output } = await runNode({
+    words: ['bin/ops.ts', ...args],
+    directory: root,
+    environment: {},
+    limit: 60_000,
+    input,
+  });
+  if (code !== 0) throw new Error(`ops ${args.slice(3, 5).join(' ')} ended with ${code}: ${output}`);
   return JSON.parse(output) as Answer;
 }
 
