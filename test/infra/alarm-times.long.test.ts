@@ -53,13 +53,6 @@ const minutesToRing = async (
   return undefined;
 };
 
-/** Adds to one of AWS's metrics that an alarm watches. */
-const feed = (metrics: Metrics, alarm: string, name: string, ...values: number[]): void => {
-  const metric = watchedMetrics(alarmOf(alarm)).find(watched => watched.name === name);
-  if (!metric) throw new Error(`${alarm} does not watch ${name}.`);
-  metrics.add(metric, Date.now(), ...values);
-};
-
 /** A stage on which a quiet event is published every ten minutes. */
 const quietStage = async (name: string, minutes: number, change: (stage: Stage, at: number) => unknown) => {
   const metrics = collectMetrics();
@@ -150,40 +143,54 @@ describe('a fault of our own on a busy stage', () => {
   });
 });
 
+describe('what AWS counts by itself', () => {
+  type Add = (name: string, ...values: number[]) => void;
+  const waiting = (add: Add, visible: number, inFlight: number) => {
+    add('ApproximateNumberOfMessagesVisible', visible);
+    add('ApproximateNumberOfMessagesNotVisible', inFlight);
+  };
+  const eachFails = (add: Add, at: number) => {
+    if (at % 5 > 0) return;
+    add('5xx', 1);
+    add('Count', 1);
+  };
+  const oneInAHundredFails = (add: Add) => {
+    add('5xx', 1, ...Array(99).fill(0));
+    add('Count', ...Array(100).fill(1));
+  };
+
+  // Minute by minute CloudWatch looks at the last three times five.
+  it.each<[alarm: string, what: string, minutes: number | undefined, feed: (add: Add, at: number) => void]>([
+    ['LoginsFail', 'one request in five minutes, and each fails', 11, eachFails],
+    ['LoginsFail', 'one request of a hundred fails', undefined, oneInAHundredFails],
+    ['ApiFails', 'one request in five minutes, and each fails', 11, eachFails],
+    ['ApiFails', 'one request of a hundred fails', undefined, oneInAHundredFails],
+    ['LoginsSlow', 'each takes 4 s', 11, add => add('Latency', 4_000)],
+    ['ApiSlow', 'each takes 6 s', 11, add => add('Latency', 6_000)],
+    ['RequestsThrottled', 'a tenth of all requests', 11, add => add('Throttled', 1, ...Array(9).fill(0))],
+    ['EventsStuck', 'one event that nobody takes', 15, add => waiting(add, 1, 0)],
+    ['EventsStuck', 'a busy queue goes up and down', undefined, (add, at) => waiting(add, 1_000 + (at % 10), 500)],
+    ['DeadLetters', 'a new one', 11, (add, at) => waiting(add, at < 10 ? 0 : 1, 0)],
+    ['DeadLetters', 'a new one beside an old one', 11, (add, at) => waiting(add, at < 10 ? 1 : 2, 0)],
+    [
+      'DeadLetters',
+      'an old one that a look takes in flight, and that SQS does not report for a while',
+      undefined,
+      (add, at) => at % 7 <= 3 && waiting(add, at % 2, 1 - (at % 2)),
+    ],
+  ])('%s: %s: rings after %s minutes', async (alarm, _what, minutes, feed) => {
+    const metrics = collectMetrics();
+    const watched = watchedMetrics(alarmOf(alarm));
+    const add: Add = (name, ...values) => {
+      const metric = watched.find(metric => metric.name === name);
+      if (!metric) throw new Error(`${alarm} does not watch ${name}.`);
+      metrics.add(metric, Date.now(), ...values);
+    };
+    expect(await minutesToRing(alarm, metrics, 120, at => feed(add, at))).toBe(minutes);
+  });
+});
+
 describe('what users feel', () => {
-  it.each([
-    ['LoginsFail', '5xx'],
-    ['ApiFails', '5xx'],
-  ])('%s: one request in five minutes, and each fails', async (name, failed) => {
-    const metrics = collectMetrics();
-    const time = await minutesToRing(name, metrics, 30, at => {
-      if (at % 5 > 0) return;
-      feed(metrics, name, failed, 1);
-      feed(metrics, name, 'Count', 1);
-    });
-    expect(time).toBe(11);
-  });
-
-  it.each([
-    ['LoginsFail', '5xx'],
-    ['ApiFails', '5xx'],
-  ])('%s: one of a hundred wakes nobody', async (name, failed) => {
-    const metrics = collectMetrics();
-    const time = await minutesToRing(name, metrics, 60, () => {
-      feed(metrics, name, failed, 1, ...Array(99).fill(0));
-      feed(metrics, name, 'Count', ...Array(100).fill(1));
-    });
-    expect(time).toBeUndefined();
-  });
-
-  it.each([
-    ['LoginsSlow', 4_000],
-    ['ApiSlow', 6_000],
-  ])('%s, for 15 minutes', async (name, latency) => {
-    const metrics = collectMetrics();
-    expect(await minutesToRing(name, metrics, 30, () => feed(metrics, name, 'Latency', latency))).toBe(11); // minute by minute CloudWatch looks at the last three times five
-  });
-
   it.each(['webhooks', 'history', 'token', 'revoke', 'introspect', 'discovery'] as const)(
     'RequestsFail: %s answers 503 every five minutes',
     async service => {
@@ -196,32 +203,6 @@ describe('what users feel', () => {
       expect(metrics.names()).toContain(`Emissor/prod RequestFailed service=${service}`);
     },
   );
-
-  it('RequestsThrottled: a tenth of all requests', async () => {
-    const metrics = collectMetrics();
-    const time = await minutesToRing('RequestsThrottled', metrics, 30, () =>
-      feed(metrics, 'RequestsThrottled', 'Throttled', 1, ...Array(9).fill(0)),
-    );
-    expect(time).toBe(11);
-  });
-
-  it('EventsStuck: one event that nobody takes', async () => {
-    const metrics = collectMetrics();
-    const time = await minutesToRing('EventsStuck', metrics, 30, () => {
-      feed(metrics, 'EventsStuck', 'ApproximateNumberOfMessagesVisible', 1);
-      feed(metrics, 'EventsStuck', 'ApproximateNumberOfMessagesNotVisible', 0);
-    });
-    expect(time).toBe(15);
-  });
-
-  it('EventsStuck: a busy queue that goes up and down wakes nobody', async () => {
-    const metrics = collectMetrics();
-    const time = await minutesToRing('EventsStuck', metrics, 120, at => {
-      feed(metrics, 'EventsStuck', 'ApproximateNumberOfMessagesVisible', 1_000 + (at % 10));
-      feed(metrics, 'EventsStuck', 'ApproximateNumberOfMessagesNotVisible', 500);
-    });
-    expect(time).toBeUndefined();
-  });
 
   it('FirstAttemptsLate: the consumer stood still for two minutes', async () => {
     const metrics = collectMetrics();
@@ -453,28 +434,6 @@ describe('silence', () => {
 });
 
 describe('what can wait for the morning', () => {
-  it.each([
-    ['a new one', 0],
-    ['a new one beside an old one', 1],
-  ])('DeadLetters: %s', async (_case, old) => {
-    const metrics = collectMetrics();
-    const time = await minutesToRing('DeadLetters', metrics, 30, at => {
-      feed(metrics, 'DeadLetters', 'ApproximateNumberOfMessagesVisible', at < 10 ? old : old + 1);
-      feed(metrics, 'DeadLetters', 'ApproximateNumberOfMessagesNotVisible', 0);
-    });
-    expect(time).toBe(11);
-  });
-
-  it('DeadLetters: neither an old one that a look takes in flight, nor one that SQS did not report for a while', async () => {
-    const metrics = collectMetrics();
-    const time = await minutesToRing('DeadLetters', metrics, 60, at => {
-      if (at % 7 > 3) return;
-      feed(metrics, 'DeadLetters', 'ApproximateNumberOfMessagesVisible', at % 2);
-      feed(metrics, 'DeadLetters', 'ApproximateNumberOfMessagesNotVisible', 1 - (at % 2));
-    });
-    expect(time).toBeUndefined();
-  });
-
   it('RefreshTokenReuse: once', async () => {
     const metrics = collectMetrics();
     const time = await minutesToRing('RefreshTokenReuse', metrics, 5, async () => {
