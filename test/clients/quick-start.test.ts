@@ -14,8 +14,8 @@ import { makeSampleReceiver } from '../support/sample-receiver.ts';
 // values of their own; in step 4 they start a receiver with the secret that step 3 showed.
 
 describeWith(['names'], 'docs/pt/inicio-rapido.md', () => {
-  it.each(['PHP', 'Java'] as const)('leads to a verified delivery, with the receiver in %s', async language => {
-    const receiver = await makeSampleReceiver(language);
+  it('leads to a verified delivery', async () => {
+    const receiver = await makeSampleReceiver('PHP');
     const folder = mkdtempSync(path.join(tmpdir(), 'emissor-quick-start-'));
     try {
       const host = `quick-start-${receiver.port}.example.com`;

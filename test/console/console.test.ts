@@ -122,8 +122,6 @@ describe('every page', () => {
   it.each([
     ['a desktop, light', { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }],
     ['a phone, dark', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'pt-BR' }],
-    ['a desktop, dark', { viewport: { width: 1280, height: 900 }, colorScheme: 'dark', locale: 'pt-BR' }],
-    ['a phone, light', { viewport: { width: 360, height: 740 }, colorScheme: 'light' }],
   ] as const)(
     'of an operator passes axe on %s, and asks no other host',
     async (_, options) => {
