@@ -147,8 +147,6 @@ export default defineConfig({
           sequence: { groupOrder: 4 },
         },
       },
-      // The same with IAM enforced: a part of `.ci/nightly`.
-      { test: { name: 'iam', include: ['test/deployment/enforced-iam.test.ts'], sequence: { groupOrder: 5 } } },
     ],
   },
 });

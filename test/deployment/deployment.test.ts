@@ -4,7 +4,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ACMClient, RequestCertificateCommand } from '@aws-sdk/client-acm';
 import {
@@ -16,13 +15,12 @@ import {
 } from '@aws-sdk/client-lambda';
 import { expect } from 'vitest';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
+import { until } from '../support/e2e-poll.ts';
 import { blocksOf, readPage } from '../support/markdown-page.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
 import { type CommandResult, cleanEnvironment } from '../support/run-node.ts';
 import { account, type Emulator, pythonRequirements, region, startEmulator } from './emulator.ts';
 import { runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
-import { bringEvents } from './event-sources.ts';
-import { recordedResources } from './infidelities.ts';
 import { type Hosts, makeSteadyCalls } from './steady-calls.ts';
 import { commandLimit, makeSteps } from './steps.ts';
 import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
@@ -45,13 +43,13 @@ let copy: WorkCopy;
 /** The resources of a destroyed `prod` that remain for good. */
 let retained: readonly string[] = [];
 
-const { step, inFolder } = makeSteps('deployment', () => emulator);
+const { step, inFolder } = makeSteps(() => emulator);
 
 step(
   'start the emulator, installed with cfn-lint before where it is not',
   async () => {
     python = await pythonEnvironment('deployment', pythonRequirements);
-    emulator = await startEmulator(python, inFolder('emulator'), recordedResources);
+    emulator = await startEmulator(python, inFolder('emulator'));
     copy = makeWorkCopy(inFolder(), emulator.environment, commandLimit);
     copy.configure('dev', { ...trialValues, ...smokeValues });
     copy.configure('prod', { ...trialValues, ...operatorValues });
@@ -114,23 +112,6 @@ step(
   },
   500_000,
 );
-
-step('dev: events that an SNS topic and an EventBridge rule bring', async () => {
-  const account = 'sources';
-  const brought = await bringEvents(emulator.settings, outputsOf('dev').EventsQueueArn, account);
-  const what = ['--account', account, '--event', 'demanda.criada'];
-  const refusals: { body: string; detail: string }[] = [];
-  for (const { source, isWrapped, id } of brought) {
-    const whether = isWrapped ? 'refused, with what to mend' : 'an event';
-    const found = await until(`${source}: ${id} is ${whether}`, async () => {
-      if (!isWrapped) return (await ops<{ verdict: string }>('dev', ['events', 'find', ...what, '--id', id])).verdict;
-      refusals.push(...(await ops<typeof refusals>('dev', ['dlq', 'list'])));
-      return refusals.find(({ body }) => body.includes(id))?.detail ?? 'unknown';
-    });
-    expect(found).toMatch(isWrapped ? new RegExp(`envelope of an ${source}`) : /^no webhook$/);
-  }
-  return brought.map(({ source, isWrapped }) => `${source}${isWrapped ? ' (envelope: refused)' : ''}`).join(', ');
-});
 
 step('dev: a second deployment, synthesised from the start, changes nothing', async () => {
   const { output } = succeeded(await deploy('dev'));
@@ -314,8 +295,11 @@ step(
 
     calls.end(gateway);
     configure('only');
-    await until('no token names the host that goes', async () =>
-      (await check()).includes('access tokens') ? 'unknown' : 'yes',
+    const isNamed = async () => (await check()).includes('access tokens');
+    await until(
+      'the end of tokens with the host that goes',
+      async () => ((await isNamed()) ? undefined : true),
+      60_000,
     );
     await take('only');
     await take('primary');
@@ -504,15 +488,6 @@ const statefulKinds: Readonly<Record<string, string>> = {
 /** Returns how long the key set of a stage may be kept, which a changed function says otherwise. */
 async function cacheControl(stage: string): Promise<string | null> {
   return (await fetch(`${outputsOf(stage).AuthUrl}/.well-known/jwks.json`)).headers.get('cache-control');
-}
-
-/** Asks until the answer is known. @throws where it is not after a minute. */
-async function until(what: string, ask: () => Promise<string>): Promise<string> {
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await pause(1_000)) {
-    const answer = await ask();
-    if (answer !== 'unknown') return answer;
-  }
-  throw new Error(`${what}: nothing in a minute.`);
 }
 
 /** Runs the command line of AWS on the emulator. @throws with its output, when it fails. */

@@ -1,8 +1,6 @@
 """
 Starts MiniStack (https://pypi.org/project/ministack/) with the resource types that it lacks.
 
-With EMULATOR_IAM=enforced it judges requests by the policies of who makes them, see `enforced_iam.py`.
-
 EMULATOR_RECORDED names, as JSON, what CloudFormation here only writes down: a type, or a type and a property that MiniStack
 cannot read. Such a resource gets an id and nothing else. When standard input ends, so does MiniStack with all functions:
 whoever started it is gone.
@@ -59,12 +57,6 @@ for entry in json.loads(os.environ["EMULATOR_RECORDED"]):
 threading.Thread(target=end_with_standard_input, daemon=True).start()
 
 from ministack.app import main  # noqa: E402 (after the types are there)
-
-if os.environ.get("EMULATOR_IAM") == "enforced":
-    sys.dont_write_bytecode = True  # this folder is the tree's
-    import enforced_iam
-
-    enforced_iam.enforce()
 
 sys.argv = sys.argv[:1]
 main()

@@ -8,6 +8,7 @@ import { writeRuntimeFiles } from '@emissor/local-cloud/functions';
 import { startInternet } from '@emissor/local-cloud/testing';
 import { makeReceiver } from '../../ops/local/receiver.ts';
 import { cleanEnvironment } from '../support/run-node.ts';
+import { recordedResources } from './infidelities.ts';
 import { type ClientSettings, type Inventory, makeInventory } from './inventory.ts';
 
 /** The packages of PyPI that the deployment tests need. Without `cryptography`, MiniStack's KMS cannot make pairs of data keys. */
@@ -27,17 +28,10 @@ export interface Emulator {
   readonly hostsFile: string;
   /** Lets a name of that Internet lead to the emulator. Not while anything else writes the hosts file. */
   mapHost(name: string): void;
-  readonly processId: number;
   /** The end of what it and the functions wrote. */
   tail(lines: number): string;
   /** Ends it and every function. */
   stop(): Promise<void>;
-}
-
-/** A resource that the emulator only writes down: all of a type, or those with a property that it cannot read. */
-export interface RecordedResource {
-  readonly type: string;
-  readonly property?: string;
 }
 
 /** The account and the Region that the emulator stands for. */
@@ -50,16 +44,9 @@ export const region = 'us-east-1';
  *
  * @param python - the Python of an environment that has `ministack`.
  * @param folder - where its files are put.
- * @param recorded - resources that it would refuse.
- * @param variables - settings of MiniStack besides the usual ones.
  * @throws when it does not start.
  */
-export async function startEmulator(
-  python: string,
-  folder: string,
-  recorded: readonly RecordedResource[],
-  variables: Readonly<Record<string, string>> = {},
-): Promise<Emulator> {
+export async function startEmulator(python: string, folder: string): Promise<Emulator> {
   mkdirSync(folder, { recursive: true });
   const hostsFile = path.join(folder, 'hosts.json');
   writeFileSync(hostsFile, '{}');
@@ -89,10 +76,9 @@ export async function startEmulator(
       SFTP_ENABLED: '0',
       LAMBDA_EXECUTOR: 'local',
       LAMBDA_ACCOUNT_CONCURRENCY: '1000', // of an account that is not new; by default it follows from this machine's memory
-      EMULATOR_RECORDED: JSON.stringify(recorded),
+      EMULATOR_RECORDED: JSON.stringify(recordedResources),
       NODE_OPTIONS: `--import=${files.preloadUrl} ${localhostNames}`, // a scheduled test calls the APIs
       NODE_EXTRA_CA_CERTS: files.authorityFile,
-      ...variables,
     },
   });
   closeSync(log);
@@ -131,8 +117,7 @@ export async function startEmulator(
     const hosts = JSON.parse(readFileSync(hostsFile, 'utf8'));
     writeFileSync(hostsFile, JSON.stringify({ ...hosts, [name]: `http://127.0.0.1:${port}` }));
   };
-  const processId = child.pid ?? 0;
-  return { environment, internetEnvironment, endpoint, settings, inventory, hostsFile, mapHost, processId, tail, stop };
+  return { environment, internetEnvironment, endpoint, settings, inventory, hostsFile, mapHost, tail, stop };
 }
 
 const localhostNames = `--import=${path.join(import.meta.dirname, 'localhost-names.ts')}`;

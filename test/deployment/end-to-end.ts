@@ -29,15 +29,8 @@ export interface EndToEndResult {
 /**
  * Runs the end-to-end suites, unchanged, against a deployed stage whose file has `trialValues`. Exactly the tests that
  * `infidelities.ts` names must fail.
- *
- * @param files - the suites by name (`token-grants`); all if there are none.
- * @param only - a part of the names of the tests to run; all if it is not there.
  */
-export async function runEndToEnd(
-  emulator: Emulator,
-  outputsFile: string,
-  { files = [], only }: { readonly files?: readonly string[]; readonly only?: string } = {},
-): Promise<EndToEndResult> {
+export async function runEndToEnd(emulator: Emulator, outputsFile: string): Promise<EndToEndResult> {
   const environment = {
     ...emulator.environment,
     EMISSOR_TESTS: 'full',
@@ -45,14 +38,10 @@ export async function runEndToEnd(
     EMISSOR_HOSTS: emulator.hostsFile,
     EMISSOR_ATTEMPTS: String(attempts),
   };
-  const filter = only === undefined ? [] : ['--testNamePattern', RegExp.escape(only)];
-  const { tests, output } = await runEndToEndSuites(root, `${outputsFile}.report.json`, environment, [
-    '--retry=1', // suites share a dead-letter queue: a reader hides its messages from the others for a moment, which is long here
-    ...filter,
-    ...files.map(name => `test/e2e/${name}.e2e.test.ts`),
-  ]);
+  // Suites share a dead-letter queue. A reader hides its messages from the others for a moment, which is long here.
+  const { tests, output } = await runEndToEndSuites(root, `${outputsFile}.report.json`, environment, ['--retry=1']);
   const again = output.match(/\(retry x1\)/g)?.length ?? 0;
-  const skipped = only === undefined ? tests.filter(isSkipped).filter(({ file }) => !localSuites.includes(file)) : [];
+  const skipped = tests.filter(isSkipped).filter(({ file }) => !localSuites.includes(file));
   const { counts, problems } = judge(tests);
   return {
     counts,
@@ -67,12 +56,11 @@ const localSuites = ['ops-keys.long.e2e.test.ts', 'ops-requests.e2e.test.ts', 's
 
 function judge(tests: readonly ReportedTest[]): Pick<EndToEndResult, 'counts' | 'problems'> {
   const count = (wanted: string) => tests.filter(({ status }) => status === wanted).length;
-  const told = failing.filter(([file]) => tests.some(test => test.file === file));
-  const isTold = (test: ReportedTest) => told.some(([file, name]) => file === test.file && name === test.name);
+  const isTold = (test: ReportedTest) => failing.some(([file, name]) => file === test.file && name === test.name);
   const unexpected = tests
     .filter(test => test.status === 'failed' && !isTold(test))
     .map(({ file, name, message }) => `${file}: "${name}" failed: ${message}`);
-  const gone = told.flatMap(([file, wanted]) => {
+  const gone = failing.flatMap(([file, wanted]) => {
     const found = tests.find(test => test.file === file && test.name === wanted);
     if (!found) return [`infidelities.ts names "${wanted}" of ${file}, which is no test.`];
     return found.status === 'failed' ? [] : [`infidelities.ts names "${wanted}" of ${file}, but it ${found.status}.`];

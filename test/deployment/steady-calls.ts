@@ -1,4 +1,6 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** The hosts that a caller uses, as it writes them into `Host`. */
@@ -33,7 +35,7 @@ export interface SteadyCalls {
  */
 export function makeSteadyCalls(port: number, { clientId, clientSecret, email, password }: Credentials): SteadyCalls {
   const callers = new Map<string, Hosts>();
-  const tokens: { readonly text: string; readonly of: string; readonly end: number }[] = [];
+  const tokens: { readonly value: string; readonly of: string; readonly end: number }[] = [];
   const failures: string[] = [];
   let calls = 0;
   let isStopped = false;
@@ -55,75 +57,69 @@ export function makeSteadyCalls(port: number, { clientId, clientSecret, email, p
       for (const { base } of callers.values()) {
         const soon = Date.now() + longestCall;
         for (const token of tokens.filter(({ end }) => end < soon)) tokens.splice(tokens.indexOf(token), 1);
-        await Promise.all(tokens.map(({ text, of }) => list(base, text, of)));
+        await Promise.all(tokens.map(({ value, of }) => list(base, value, of)));
       }
       await pause(250);
     }
   }
 
   async function logIn(host: string): Promise<void> {
-    const form = {
-      grant_type: 'password',
-      client_id: clientId,
-      client_secret: clientSecret,
-      username: email,
-      password,
-    };
-    const first = await takeTokens(host, form);
-    if (!first) return;
-    await takeTokens(host, {
-      grant_type: 'refresh_token',
-      client_id: clientId,
-      client_secret: clientSecret,
-      refresh_token: first.refresh_token,
-    });
+    const own = { client_id: clientId, client_secret: clientSecret };
+    const first = await takeTokens(host, { ...own, grant_type: 'password', username: email, password });
+    if (first) await takeTokens(host, { ...own, grant_type: 'refresh_token', refresh_token: first.refresh_token });
   }
 
   async function takeTokens(host: string, form: Record<string, string>) {
     const asked = Date.now();
     const body = new URLSearchParams(form).toString();
-    const answer = await send(host, 'POST', '/oauth/v1/token', `a ${form.grant_type} grant`, {
+    const answer = await send('POST', host, '/oauth/v1/token', `a ${form.grant_type} grant`, {
       body,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
     if (answer === undefined) return undefined;
     const { access_token, refresh_token, expires_in } = JSON.parse(answer);
-    tokens.push({ text: access_token, of: host, end: asked + expires_in * 1_000 });
+    tokens.push({ value: access_token, of: host, end: asked + expires_in * 1_000 });
     if (tokens.length > tokensInUse) tokens.splice(1, 1); // the oldest one is the one that matters
     return { refresh_token: refresh_token as string };
   }
 
   async function list(host: string, token: string, of: string): Promise<void> {
-    await send(host, 'GET', '/v1/webhooks', `a token of ${of}`, { headers: { authorization: `Bearer ${token}` } });
+    await send('GET', host, '/v1/webhooks', `a token of ${of}`, { headers: { authorization: `Bearer ${token}` } });
   }
 
   /** Returns the body of an answer with 200; `undefined` after any other, which is noted. */
-  function send(
-    host: string,
+  async function send(
     method: string,
-    path: string,
+    host: string,
+    place: string,
     what: string,
-    { headers, body }: { readonly headers: Record<string, string>; readonly body?: string },
+    options: Sent,
   ): Promise<string | undefined> {
     calls++;
-    return new Promise(resolve => {
-      const note = (text: string) => {
-        failures.push(`${new Date().toISOString()} ${method} ${host}${path} with ${what}: ${text}`);
-        resolve(undefined);
-      };
-      const sent = request({ host: '127.0.0.1', port, method, path, headers: { ...headers, host }, agent: false });
-      sent.once('error', error => note(error.message));
-      sent.once('response', answer => {
-        let text = '';
-        answer.setEncoding('utf8').on('data', (part: string) => {
-          text += part;
-        });
-        answer.once('error', error => note(error.message));
-        answer.once('end', () => (answer.statusCode === 200 ? resolve(text) : note(`${answer.statusCode} ${text}`)));
+    try {
+      const sent = request({
+        host: '127.0.0.1',
+        port,
+        method,
+        path: place,
+        agent: false,
+        headers: { ...options.headers, host },
       });
-      sent.end(body);
-    });
+      sent.end(options.body);
+      const [answer]: IncomingMessage[] = await once(sent, 'response');
+      const body = answer ? await text(answer) : '';
+      if (answer?.statusCode === 200) return body;
+      throw new Error(`${answer?.statusCode} ${body}`);
+    } catch (error) {
+      failures.push(`${new Date().toISOString()} ${method} ${host}${place} with ${what}: ${error}`);
+      return undefined;
+    }
   }
+}
+
+interface Sent {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 /** Milliseconds: a function of the emulator may be starting. */

@@ -37,7 +37,8 @@ export function makeMetrics(): Metrics {
 
   function add(metric: Metric, at: number, ...values: number[]): void {
     const known = samples.get(keyOf(metric)) ?? [];
-    samples.set(keyOf(metric), [...known, ...values.map(value => ({ at, value }))]);
+    for (const value of values) known.push({ at, value });
+    samples.set(keyOf(metric), known);
   }
 
   function read(metric: Metric, statistic: string, period: number, periods: number, end: number): Series {
