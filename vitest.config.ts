@@ -6,6 +6,9 @@ import { SummaryReporter } from './test/support/summary-reporter.ts';
 /** Vitest keeps one processor free; on two that is half of them. */
 const maxWorkers = availableParallelism();
 
+/** For suites that wait for other programs, or for time to pass. */
+const waiting = maxWorkers + 1;
+
 /** Suites share what they import: none changes a module, and importing everything anew for each costs minutes. */
 const isolate = false;
 
@@ -97,7 +100,7 @@ export default defineConfig({
           globalSetup: ['test/support/e2e-run.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          maxWorkers: 2,
+          maxWorkers: waiting,
           sequence: { groupOrder: 3 },
         },
       },
@@ -109,7 +112,7 @@ export default defineConfig({
           globalSetup: ['test/support/e2e-run.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          maxWorkers: 2,
+          maxWorkers: waiting,
           sequence: { groupOrder: 3 },
         },
       },
@@ -121,7 +124,7 @@ export default defineConfig({
           globalSetup: ['test/support/e2e-run.ts', 'test/support/database/dynamodb-local.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          maxWorkers: waiting,
           sequence: { groupOrder: 3 },
         },
       },
@@ -132,8 +135,8 @@ export default defineConfig({
           include: ['test/release/*.test.ts'],
           globalSetup: ['test/release/set-up.ts'],
           testTimeout: 600_000,
-          maxWorkers,
-          sequence: { groupOrder: 4 },
+          maxWorkers: waiting,
+          sequence: { groupOrder: 3 },
         },
       },
       // Faults injected into a local run of its own, which needs the machine to itself: `.ci/run` runs it.

@@ -1,9 +1,8 @@
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { settled } from '../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
+import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { makeOperatorSource } from '../../ops/console/operator-source.ts';
 import { documentOf } from '../../ops/console/page.ts';
@@ -16,10 +15,8 @@ import { aDelivery, aWebhook, noon } from '../unit/delivery/builders.ts';
 
 const [webhooks, deliveries] = [10_000, 100_000];
 let database: Database;
-let engine: { readonly url: string; calls(): number; stop(): void };
 beforeAll(async () => {
   database = await startDatabase(...tableNames());
-  engine = await countingProxy(database.endpoint);
   await seed('Webhooks', webhooks, number => ({
     ...aWebhook({
       accountId: `account-${Math.floor(number / 8)}`,
@@ -33,10 +30,7 @@ beforeAll(async () => {
     return itemFromDelivery(settled(delivery, number % 3 === 0 ? 'failed' : 'delivered', noon), 30);
   });
 }, 600_000);
-afterAll(async () => {
-  engine.stop();
-  await database.stop();
-});
+afterAll(() => database.stop());
 
 const seed = async (table: string, count: number, item: (number: number) => object) => {
   for (let first = 0; first < count; first += 25) {
@@ -45,30 +39,6 @@ const seed = async (table: string, count: number, item: (number: number) => obje
     }));
     await database.dynamo(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
   }
-};
-
-/** Starts a proxy in front of the engine that counts requests: what a page asks of DynamoDB, whoever asks. */
-const countingProxy = async (endpoint: string) => {
-  let calls = 0;
-  const server = createServer((incoming, outgoing) => {
-    calls++;
-    const { hostname, port } = new URL(endpoint);
-    const passed = request({ hostname, port, path: incoming.url, method: incoming.method, headers: incoming.headers });
-    passed.on('response', answer => {
-      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(outgoing);
-    });
-    incoming.pipe(passed);
-  }).listen(0, '127.0.0.1');
-  await new Promise(resolve => server.once('listening', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    calls: () => calls,
-    stop: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 };
 
 const webhook = '/accounts/account-0/webhooks/demanda.criada';
@@ -80,7 +50,12 @@ it.each([
   ['Delivery', `${webhook}/deliveries/evt_${String(50_001).padStart(27, '0')}`, 5],
 ])('the page %s is under 100 kB and takes few calls', async (_, path, most) => {
   const outputs = Object.fromEntries(tableNames().map(name => [`${name}Table`, name]));
-  const target = localTarget({ ...outputs, Region: database.region, DynamoDbEndpoint: engine.url });
+  let calls = 0;
+  const dynamo: Dynamo = (command, options) => {
+    calls += 1;
+    return database.dynamo(command, options);
+  };
+  const target = { ...localTarget({ ...outputs, Region: database.region }), dynamo };
   const context = {
     source: makeOperatorSource(target),
     language: 'en',
@@ -90,10 +65,8 @@ it.each([
     query: new URL(path, 'http://127.0.0.1').searchParams,
     now: noon,
   } as const;
-  const before = engine.calls();
   const answer = await answerPage(context, null);
   if ('location' in answer) throw new Error('A page answers.');
-  const calls = engine.calls() - before;
   expect(answer.status ?? 200).toBe(200);
   expect(Buffer.byteLength(documentOf(answer, context))).toBeLessThan(100_000);
   expect(calls).toBeGreaterThan(0);

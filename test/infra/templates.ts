@@ -54,7 +54,7 @@ export const stageTemplates = (
   stage: StageName,
   overrides: Record<string, unknown> = {},
 ): Record<StackName, Template> => {
-  const name = JSON.stringify([stage, overrides]);
+  const name = JSON.stringify([stage, Object.entries(overrides).sort()]);
   const known = synthesised.get(name) ?? synthesise(stage, overrides);
   synthesised.set(name, known);
   return known;

@@ -19,35 +19,32 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest's global set-up of the project: synthesises both releases with the same stage values, for all its suites. */
-export async function setup(project: TestProject): Promise<void> {
-  folder = mkdtempSync(path.join(tmpdir(), 'emissor-release-'));
+/**
+ * Vitest's global set-up of the project: synthesises both releases with the same stage values, for all its suites.
+ *
+ * @returns what removes them.
+ */
+export async function setup(project: TestProject): Promise<() => void> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-release-'));
   const previous = await takePreviousRelease(folder, say);
   const { version } = JSON.parse(readFileSync(path.join(currentRoot, 'package.json'), 'utf8')) as { version: string };
   say(`Synthesising ${previous.version} and ${version} …`);
   const [ours, theirs] = await Promise.all([
-    synthesiseIn('current', { version, root: currentRoot }),
-    synthesiseIn('previous', previous),
+    synthesiseIn(path.join(folder, 'current'), { version, root: currentRoot }),
+    synthesiseIn(path.join(folder, 'previous-synthesis'), previous),
   ]);
   project.provide('releases', { current: ours, previous: theirs });
+  return () => rmSync(folder, { recursive: true, force: true });
 }
-
-/** Removes what `setup` made. */
-export function teardown(): void {
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-}
-
-let folder: string | undefined;
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
 async function synthesiseIn(
-  name: string,
+  directory: string,
   { version, root }: { readonly version: string; readonly root: string },
 ): Promise<SynthesisedRelease> {
-  const directory = path.join(folder ?? '', `${name}.synthesis`);
   mkdirSync(directory);
   const assembly = path.join(directory, 'cdk.out');
   const logFile = path.join(directory, 'log');

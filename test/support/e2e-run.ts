@@ -17,47 +17,60 @@ import type { Run } from './e2e-target.ts';
 /**
  * Starts or finds the run under test and tells every test file about it. A run that starts is not waited for here, since no
  * project's tests begin before all set-ups have ended: `e2e-target.ts` waits for it.
+ *
+ * @returns what ends the run. It fails if the run wrote a planted secret, or if described answers were never met.
  */
-export function setup(project: TestProject): void {
-  const outputsFile = process.env.EMISSOR_OUTPUTS;
-  const run = outputsFile ? existingRun(outputsFile) : startRun(project);
-  report = () => reportContract(run, project);
-  project.provide('run', run);
-}
-
-/** Ends the run that `setup` started. Fails if it wrote a planted secret, or if described answers were never met. */
-export async function teardown(): Promise<void> {
-  try {
-    report();
-  } finally {
-    await stop();
-  }
-}
-
-function existingRun(outputsFile: string): Run {
+export function setup(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-e2e-'));
-  stop = async () => rmSync(folder, { recursive: true, force: true });
-  writeFileSync(path.join(folder, 'contract'), '');
+  const files = { canaryFile: path.join(folder, 'canaries'), contractFile: path.join(folder, 'contract') };
+  for (const file of Object.values(files)) writeFileSync(file, '');
+  const outputsFile = process.env.EMISSOR_OUTPUTS;
+  const { stop, ...found } = outputsFile ? existingRun(outputsFile) : startRun(folder);
+  const run: Run = { ...found, ...files };
+  project.provide('run', run);
+
+  return async function teardown() {
+    try {
+      reportContract(run, project);
+    } finally {
+      await stop();
+      leave(folder, run, project);
+    }
+  };
+}
+
+/** Removes the files of a run, but for one that wrote a planted secret, or whose tests failed: of that it shows the end of the log. */
+function leave(folder: string, { canaryFile, logFile }: Run, { vitest }: TestProject): void {
+  const log = logFile === null ? '' : readFileSync(logFile, 'utf8');
+  const planted = new Set(readFileSync(canaryFile, 'utf8').split('\n').filter(Boolean));
+  const leaks = [...planted].filter(secret => log.includes(secret)).length;
+  if (leaks > 0) throw new Error(`${leaks} planted secrets are in the run's output: ${logFile}`);
+  if (log === '' || vitest.state.getCountOfFailedTests() === 0) {
+    rmSync(folder, { recursive: true, force: true });
+    return;
+  }
+  const end = log.trimEnd().split('\n').slice(-80).join('\n');
+  process.stderr.write(`\nThe run under test wrote (last lines of ${logFile}):\n${end}\n`);
+}
+
+type Found = Omit<Run, 'canaryFile' | 'contractFile'> & { readonly stop: () => Promise<void> };
+
+function existingRun(outputsFile: string): Found {
   const hostsFile = process.env.EMISSOR_HOSTS;
   return {
     outputsFile: path.resolve(outputsFile),
     hostsFile: hostsFile === undefined ? null : path.resolve(hostsFile),
     logFile: null,
     processId: null,
-    canaryFile: path.join(folder, 'canaries'),
-    contractFile: path.join(folder, 'contract'),
     attempts: Number(process.env.EMISSOR_ATTEMPTS) || null,
+    stop: async () => {},
   };
 }
 
-function startRun(project: TestProject): Run {
-  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-e2e-'));
+function startRun(folder: string): Found {
   const file = (name: string) => path.join(folder, name);
-  const logFile = file('run.log');
   writeFileSync(file('hosts.json'), '{}');
-  writeFileSync(file('canaries'), '');
-  writeFileSync(file('contract'), '');
-  const log = openSync(logFile, 'a');
+  const log = openSync(file('run.log'), 'a');
   const options = ['--port', '0', '--outputs', file('outputs.json'), '--hosts', file('hosts.json')];
   const settings = ['--retry-schedule', retrySchedule, '--set', 'attemptTimeout=2s'];
   const child = spawn(process.execPath, ['bin/local.ts', ...options, ...settings], {
@@ -65,33 +78,15 @@ function startRun(project: TestProject): Run {
     env: { ...process.env, npm_lifecycle_event: 'start' }, // it ends with vitest, as with npm, however that ends
     stdio: ['ignore', log, log],
   });
-  const run: Run = {
+  return {
     outputsFile: file('outputs.json'),
     hostsFile: file('hosts.json'),
-    logFile,
+    logFile: file('run.log'),
     processId: child.pid ?? null,
-    canaryFile: file('canaries'),
-    contractFile: file('contract'),
     attempts: retrySchedule.split(',').length + 1,
+    stop: () => end(child),
   };
-
-  stop = async () => {
-    await end(child);
-    const output = readLog(logFile);
-    const found = leaks(run, output);
-    if (project.vitest.state.getCountOfFailedTests() > 0) {
-      process.stderr.write(`\nThe run under test wrote (last lines of ${logFile}):\n${tail(output, 80)}\n`);
-    } else if (found.length === 0) {
-      rmSync(folder, { recursive: true, force: true });
-    }
-    if (found.length > 0) throw new Error(`${found.length} planted secrets are in the run's output: ${logFile}`);
-  };
-  return run;
 }
-
-let report: () => void = () => {};
-
-let stop: () => Promise<void> = async () => {};
 
 const retrySchedule = '1s,1s,1s';
 
@@ -104,24 +99,6 @@ async function end(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => child.kill('SIGKILL'), stopLimit);
   await exited;
   clearTimeout(timer);
-}
-
-function readLog(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-/** Returns every secret that the suites planted; none may be found in what the run wrote. */
-function leaks(run: Run, log: string): string[] {
-  const planted = new Set(readLog(run.canaryFile).split('\n').filter(Boolean));
-  return [...planted].filter(secret => log.includes(secret));
-}
-
-function tail(text: string, lines: number): string {
-  return text.trimEnd().split('\n').slice(-lines).join('\n');
 }
 
 const stopLimit = 10_000;
