@@ -15,8 +15,7 @@ const refuse = OAuthError.from(oauthCases);
 
 const minute = 60_000;
 const alarms = new Map(
-  Object.values(stageTemplates('prod'))
-    .flatMap(template => resourcesOf(template, 'AWS::CloudWatch::Alarm'))
+  resourcesOf(stageTemplates('prod'), 'AWS::CloudWatch::Alarm')
     .filter(([id]) => id.startsWith('Alarms')) // test/infra/gradual-releases.test.ts has those of releases
     .map(([id, { Properties }]) => [id.slice('Alarms'.length, -8), Properties as AlarmProperties]),
 );

@@ -10,16 +10,14 @@ import { resourcesOf, stageTemplates } from './templates.ts';
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const runbook = read('docs/runbook.md');
 const alarmsOf = (stage: 'dev' | 'prod') =>
-  Object.values(stageTemplates(stage))
-    .flatMap(template => resourcesOf(template, 'AWS::CloudWatch::Alarm'))
-    .map(([id, { Properties }]) => ({
-      id,
-      ...(Properties as AlarmProperties & {
-        AlarmActions?: unknown;
-        OKActions?: unknown;
-        InsufficientDataActions?: unknown;
-      }),
-    }));
+  resourcesOf(stageTemplates(stage), 'AWS::CloudWatch::Alarm').map(([id, { Properties }]) => ({
+    id,
+    ...(Properties as AlarmProperties & {
+      AlarmActions?: unknown;
+      OKActions?: unknown;
+      InsufficientDataActions?: unknown;
+    }),
+  }));
 const alarms = [...alarmsOf('prod'), ...alarmsOf('dev')];
 const partsOf = ({ AlarmDescription }: Pick<AlarmProperties, 'AlarmDescription'>) => {
   const form =
@@ -35,8 +33,7 @@ describe('the alarms of a stage', () => {
   ] as const)('of %s cost $%d a month at most: a tenth for each metric', (stage, most) => {
     const metrics = alarmsOf(stage).flatMap(watchedMetrics);
     for (const { alarm } of Object.values(priceFile.regions)) expect(metrics.length * alarm).toBeLessThanOrEqual(most);
-    for (const template of Object.values(stageTemplates(stage)))
-      expect(resourcesOf(template, 'AWS::CloudWatch::CompositeAlarm')).toEqual([]); // half a dollar each
+    expect(resourcesOf(stageTemplates(stage), 'AWS::CloudWatch::CompositeAlarm')).toEqual([]); // half a dollar each
   });
 
   it('say what users feel, how urgent that is, what to type first, and where to read on', () => {

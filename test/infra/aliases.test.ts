@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { isOwn, type Resource, resourcesOf, stageTemplates } from './templates.ts';
 
-const templates = Object.values(stageTemplates('dev'));
-const ofType = (type: string) => templates.flatMap(template => resourcesOf(template, type));
+const stage = stageTemplates('dev');
+const ofType = (type: string) => resourcesOf(stage, type);
 const functions = ofType('AWS::Lambda::Function').filter(isOwn);
 const aliases = ofType('AWS::Lambda::Alias');
-const withFunctions = templates.filter(template => resourcesOf(template, 'AWS::Lambda::Alias').length > 0);
+const withFunctions = Object.values(stage).filter(template => resourcesOf(template, 'AWS::Lambda::Alias').length > 0);
 const versions = new Map(ofType('AWS::Lambda::Version'));
 
 /** The one alias that a text refers to. */
@@ -23,9 +23,7 @@ describe('every function', () => {
 
   it('gets a new version when its settings change, and keeps it when they do not', () => {
     const versionsOf = (overrides = {}) =>
-      Object.values(stageTemplates('dev', overrides))
-        .flatMap(template => resourcesOf(template, 'AWS::Lambda::Version'))
-        .map(([id]) => id);
+      resourcesOf(stageTemplates('dev', overrides), 'AWS::Lambda::Version').map(([id]) => id);
     const changed = versionsOf({ slowRate: 7, tokenConcurrency: 0 }).filter(id => !versions.has(id));
     expect(changed.map(id => id.replace(/CurrentVersion.*/, '')).sort()).toEqual([
       'DeliverFirst',
@@ -39,17 +37,18 @@ describe('every function', () => {
 /** A template's own functions by the version that each publishes: the resolved properties that Lambda would compare. */
 const published = (overrides: Record<string, unknown>) => {
   const here = { account: '111122223333', region: 'sa-east-1' };
-  const all = Object.values(stageTemplates('dev', overrides));
+  const all = stageTemplates('dev', overrides);
   const resolved = (properties: unknown) =>
     JSON.stringify(properties)
       .replaceAll(/{"Fn::Sub":("[^"]*")}/g, '$1')
       .replaceAll(/\$\{AWS::AccountId}/g, here.account)
       .replaceAll(/\$\{AWS::Region}/g, here.region);
-  const byId = new Map(all.flatMap(template => resourcesOf(template, 'AWS::Lambda::Function')));
+  const byId = new Map(resourcesOf(all, 'AWS::Lambda::Function'));
   return new Map(
-    all
-      .flatMap(template => resourcesOf(template, 'AWS::Lambda::Version'))
-      .map(([id, { Properties }]) => [id, resolved(byId.get(Properties.FunctionName.Ref)?.Properties)]),
+    resourcesOf(all, 'AWS::Lambda::Version').map(([id, { Properties }]) => [
+      id,
+      resolved(byId.get(Properties.FunctionName.Ref)?.Properties),
+    ]),
   );
 };
 
@@ -143,8 +142,7 @@ describe('old versions', () => {
 });
 
 describe('the end of a release', () => {
-  const endsOf = (overrides = {}) =>
-    Object.values(stageTemplates('dev', overrides)).flatMap(template => resourcesOf(template, 'Custom::ReleaseEnd'));
+  const endsOf = (overrides = {}) => resourcesOf(stageTemplates('dev', overrides), 'Custom::ReleaseEnd');
   const releases = (overrides = {}) => [...new Set(endsOf(overrides).map(([, { Properties }]) => Properties.Release))];
 
   it('comes in every stack with functions where any of them changed, and is told by an output', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { contextConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError, stageNames } from '../../lib/stage-files.ts';
-import { required } from './templates.ts';
+import { baseDomain, required } from './templates.ts';
 
 const prod = (overrides: Record<string, unknown> = {}) =>
   stageConfiguration('prod', { ...required.prod, ...overrides });
@@ -145,6 +145,15 @@ describe('the stage configuration', () => {
       /noticeAccounts must be an array of texts, or one/,
     ],
     ['a receiver that is no URL', 'dev', { smokeReceiverUrl: 'receiver' }, /smokeReceiverUrl must be an https URL\.$/],
+    [
+      'a receiver at a host of Emissor itself',
+      'prod',
+      { ...required.prod, ...baseDomain, smokeReceiverUrl: `https://${baseDomain.baseDomain}/hook` },
+      /: smokeReceiverUrl must not be authDomain or baseDomain: Emissor never delivers to itself\.$/,
+    ],
+    ['a test every four minutes', 'dev', { smokeSchedule: '4m' }, /smokeSchedule must be 5m to 12h/],
+    ['a test after 13 hours', 'dev', { smokeSchedule: '13h' }, /smokeSchedule must be 5m to 12h/],
+    ['a test after 301 seconds', 'dev', { smokeSchedule: '301s' }, /smokeSchedule must be whole minutes/],
     ['a tag that AWS refuses', 'dev', { owner: 'a;b' }, /owner must be 1 to 256 letters/],
     ['a word for a switch', 'dev', { gradual: 'yes' }, /gradual must be true or false/],
     ['protection of what is to be destroyed', 'dev', { protection: 'true' }, /protection must be false where/],

@@ -54,9 +54,7 @@ describe('a stage whose account owns the keys', () => {
 
   it('gives functions and publishers no permission more', () => {
     const policies = (templates: typeof own) =>
-      Object.values(templates).flatMap(template =>
-        ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'].flatMap(type => resourcesOf(template, type)),
-      );
+      ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'].flatMap(type => resourcesOf(templates, type));
     expect(policies(own)).toEqual(policies(plain));
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resourcesOf, stageTemplates } from './templates.ts';
+import { authDomain, baseDomain, resourcesOf, stageTemplates } from './templates.ts';
 
 const { Data, Auth, Webhooks, Delivery } = stageTemplates('prod');
 const routes = (template: typeof Auth) =>
@@ -96,11 +96,8 @@ describe('the endpoints', () => {
     ['prepared', 'primary', ['gateway', 'gateway']],
     ['primary', 'prepared', ['own', 'own']],
   ])('at {base_url} name the issuer of the same kind where both domains go together: %s, %s', (auth, base, kinds) => {
-    const authCertificateArn = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
-    const { Webhooks } = stageTemplates('prod', {
-      ...{ authDomain: 'auth.emissor.com.br', authCertificateArn, authDomainRole: auth },
-      ...{ baseDomain: 'api.emissor.com.br', baseCertificateArn: authCertificateArn, baseDomainRole: base },
-    });
+    const roles = { authDomainRole: auth, baseDomainRole: base };
+    const { Webhooks } = stageTemplates('prod', { ...authDomain, ...baseDomain, ...roles });
     const [servers] = resourcesOf(Webhooks, 'AWS::Lambda::Function').flatMap(([, { Properties }]) => {
       const { AUTHORIZATION_SERVERS: value } = Properties.Environment?.Variables ?? {};
       return value ? [JSON.stringify(value)] : [];
@@ -116,8 +113,7 @@ describe('the endpoints', () => {
     ['only', '2027-12-01', undefined],
   ] as const)('tell all functions of {auth_url} which host is left: %s, until %s', (role, formerHostsUntil, left) => {
     const { Auth, Webhooks } = stageTemplates('prod', {
-      ...{ authDomain: 'auth.emissor.com.br', authDomainRole: role, formerHostsUntil },
-      authCertificateArn: 'arn:aws:acm:sa-east-1:111122223333:certificate/a',
+      ...{ ...authDomain, authDomainRole: role, formerHostsUntil },
     });
     const told = (template: typeof Auth) =>
       resourcesOf(template, 'AWS::Lambda::Function').flatMap(([, { Properties }]) => {
@@ -136,17 +132,14 @@ describe('the endpoints', () => {
     ['only', { urls: ['own'], isGatewayOff: true }],
   ] as const)('with a custom domain that is %s', (authDomainRole, { urls, isGatewayOff }) => {
     const { Data, Auth, Webhooks, Delivery } = stageTemplates('prod', {
-      authDomain: 'auth.emissor.com.br',
-      authCertificateArn: 'arn:aws:acm:sa-east-1:111122223333:certificate/a',
+      ...authDomain,
       authDomainRole,
     });
     const gateway = /Emissor-prod-Data:\w*AuthEndpoint\w*ApiEndpoint\w*/;
     const own = /https:\/\/auth\.emissor\.com\.br/;
-    const environments = [Auth, Webhooks, Delivery].flatMap(template =>
-      resourcesOf(template, 'AWS::Lambda::Function').map(
-        ([, { Properties }]) => Properties.Environment?.Variables ?? {},
-      ),
-    );
+    const environments = [Auth, Webhooks, Delivery]
+      .flatMap(template => resourcesOf(template, 'AWS::Lambda::Function'))
+      .map(([, { Properties }]) => Properties.Environment?.Variables ?? {});
 
     it('have both, and say which one names them', () => {
       Data.hasResourceProperties('AWS::ApiGatewayV2::DomainName', { DomainName: 'auth.emissor.com.br' });

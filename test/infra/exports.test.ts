@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type StackName, stageTemplates } from './templates.ts';
+import { authDomain, baseDomain, type StackName, stageTemplates } from './templates.ts';
 
 /**
  * The imports of the previous release's templates, by the stack that exports them, in every combination of what may be switched.
@@ -11,9 +11,6 @@ import { type StackName, stageTemplates } from './templates.ts';
  */
 const file = new URL('previous-imports.json', import.meta.url);
 
-const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
-const authDomain = { authDomain: 'auth.emissor.com.br', authCertificateArn: certificate };
-const baseDomain = { baseDomain: 'api.emissor.com.br', baseCertificateArn: certificate };
 const everything = { encryption: 'customer-managed', gradual: true, smokeSchedule: '15m' };
 const combinations: readonly [string, Record<string, unknown>][] = [
   ['no domain of its own', {}],

@@ -1,14 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isOwn, resourcesOf, stageTemplates } from './templates.ts';
+import { authDomain, bare, baseDomain, isOwn, resourcesOf, stageTemplates } from './templates.ts';
 
-const templates = Object.values(
-  stageTemplates('prod', { tokenConcurrency: 40, apiConcurrency: 30, smokeSchedule: '15m' }),
-);
-const functions = templates.flatMap(template => resourcesOf(template, 'AWS::Lambda::Function')).filter(isOwn);
-const logGroups = templates.flatMap(template => resourcesOf(template, 'AWS::Logs::LogGroup'));
-
-/** A logical id without the hash that the CDK puts at its end. */
-const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
+const stage = stageTemplates('prod', { tokenConcurrency: 40, apiConcurrency: 30 });
+const functions = resourcesOf(stage, 'AWS::Lambda::Function').filter(isOwn);
+const logGroups = resourcesOf(stage, 'AWS::Logs::LogGroup');
 
 describe('every function', () => {
   it('runs on Node.js 24, arm64', () => {
@@ -35,7 +30,7 @@ describe('every function', () => {
   });
 
   it('has a role whose path tells its stage and its Region, in which preflight looks for a second stage of that name', () => {
-    const roles = new Map(templates.flatMap(template => resourcesOf(template, 'AWS::IAM::Role')));
+    const roles = new Map(resourcesOf(stage, 'AWS::IAM::Role'));
     for (const [id, { Properties }] of functions) {
       expect(roles.get(Properties.Role['Fn::GetAtt'][0])?.Properties.Path, id).toBe('/emissor/prod/sa-east-1/');
     }
@@ -57,13 +52,7 @@ describe('every function', () => {
 });
 
 describe('the service’s own hosts', () => {
-  const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
-  const own = stageTemplates('prod', {
-    authDomain: 'auth.emissor.com.br',
-    authCertificateArn: certificate,
-    baseDomain: 'api.emissor.com.br',
-    baseCertificateArn: certificate,
-  });
+  const own = stageTemplates('prod', { ...authDomain, ...baseDomain });
   const plain = stageTemplates('prod');
   const hostsOf = (stage: typeof own) =>
     (['Webhooks', 'Delivery'] as const)
@@ -91,9 +80,9 @@ describe('the service’s own hosts', () => {
 
 describe('schedules and triggers', () => {
   it('run the sweeper every minute, the rotation of keys every day, and the smoke test as configured', () => {
-    const rules = templates
-      .flatMap(template => resourcesOf(template, 'AWS::Events::Rule'))
-      .filter(([, { Properties }]) => Properties.ScheduleExpression); // test/infra/alarms.test.ts has those of mails
+    const rules = resourcesOf(stage, 'AWS::Events::Rule').filter(
+      ([, { Properties }]) => Properties.ScheduleExpression, // test/infra/alarms.test.ts has those of mails
+    );
     const schedules = rules.map(([, { Properties }]) => [
       bare(Properties.Targets[0].Arn.Ref),
       Properties.ScheduleExpression,
@@ -108,15 +97,13 @@ describe('schedules and triggers', () => {
 
   // A version that cannot hash passwords, or make keys, must not get requests.
   it('try whether passwords can be hashed, and make the first keys, before a new version is called', () => {
-    const aliases = new Map(templates.flatMap(template => resourcesOf(template, 'AWS::Lambda::Alias')));
-    const tried = templates
-      .flatMap(template => resourcesOf(template, 'Custom::Trigger'))
-      .map(([id, { Properties }]) => {
-        const [name = ''] = /^[A-Za-z]+(?=CurrentVersion)/.exec(Properties.HandlerArn.Ref) ?? [];
-        const [, alias] = [...aliases].find(([aliasId]) => bare(aliasId) === `${name}Live`) ?? [];
-        expect(alias?.DependsOn).toContain(id);
-        return name;
-      });
+    const aliases = new Map(resourcesOf(stage, 'AWS::Lambda::Alias'));
+    const tried = resourcesOf(stage, 'Custom::Trigger').map(([id, { Properties }]) => {
+      const [name = ''] = /^[A-Za-z]+(?=CurrentVersion)/.exec(Properties.HandlerArn.Ref) ?? [];
+      const [, alias] = [...aliases].find(([aliasId]) => bare(aliasId) === `${name}Live`) ?? [];
+      expect(alias?.DependsOn).toContain(id);
+      return name;
+    });
     expect(tried).toEqual(['RotateKeys', 'Token']);
   });
 
@@ -138,9 +125,7 @@ describe('schedules and triggers', () => {
   });
 
   it('filter no messages, because filtered ones are deleted', () => {
-    for (const [id, { Properties }] of templates.flatMap(template =>
-      resourcesOf(template, 'AWS::Lambda::EventSourceMapping'),
-    ))
+    for (const [id, { Properties }] of resourcesOf(stage, 'AWS::Lambda::EventSourceMapping'))
       expect(Properties, id).not.toHaveProperty('FilterCriteria');
   });
 });

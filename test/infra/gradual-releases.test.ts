@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Resource, resourcesOf, stageTemplates } from './templates.ts';
+import { bare, type Resource, resourcesOf, stageTemplates } from './templates.ts';
 
 const ofType = (gradual: boolean, type: string): [string, Resource][] =>
-  Object.values(stageTemplates('prod', { gradual })).flatMap(template => resourcesOf(template, type));
-
-/** A logical id without the hash that the CDK puts at its end. */
-const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
+  resourcesOf(stageTemplates('prod', { gradual }), type);
 
 const alarms = new Map(ofType(true, 'AWS::CloudWatch::Alarm'));
 const groups = new Map(ofType(true, 'AWS::CodeDeploy::DeploymentGroup'));
@@ -86,11 +83,12 @@ describe('a gradual release', () => {
   // begins nothing while an alarm rings.
   it('is judged by alarms that no earlier version has set off', () => {
     const ids = (slowRate: number) =>
-      Object.values(stageTemplates('prod', { gradual: true, docsUrl: `https://docs.emissor.com.br/${slowRate}` }))
-        .flatMap(template => resourcesOf(template, 'AWS::CodeDeploy::DeploymentGroup'))
-        .flatMap(([id, { Properties }]) =>
-          Properties.AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => [bare(id), Name.Ref]),
-        );
+      resourcesOf(
+        stageTemplates('prod', { gradual: true, docsUrl: `https://docs.emissor.com.br/${slowRate}` }),
+        'AWS::CodeDeploy::DeploymentGroup',
+      ).flatMap(([id, { Properties }]) =>
+        Properties.AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => [bare(id), Name.Ref]),
+      );
     const kept = new Set(ids(1).map(([, name]) => name));
     const anew = ids(2).filter(([, name]) => !kept.has(name));
     const groups = new Set(anew.map(([group]) => group.replace(/.*Releases/, '')));

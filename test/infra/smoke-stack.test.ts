@@ -153,27 +153,3 @@ describe('the scheduled test', () => {
     expect(JSON.stringify(other.toJSON())).not.toContain('receiver-key');
   });
 });
-
-describe('the configuration of smoke tests', () => {
-  const configure = (overrides: Record<string, unknown>) => () =>
-    stageConfiguration('prod', { ...required.prod, ...overrides });
-  const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
-
-  it('refuses a receiver at a host of Emissor itself', () => {
-    expect(
-      configure({
-        baseDomain: 'api.emissor.com.br',
-        baseCertificateArn: certificate,
-        smokeReceiverUrl: 'https://api.emissor.com.br/hook',
-      }),
-    ).toThrow('Stage prod: smokeReceiverUrl must not be authDomain or baseDomain: Emissor never delivers to itself.');
-  });
-
-  it.each([
-    ['4m', 'smokeSchedule must be 5m to 12h'],
-    ['13h', 'smokeSchedule must be 5m to 12h'],
-    ['301s', 'smokeSchedule must be whole minutes'],
-  ])('refuses a schedule of %s', (smokeSchedule, message) => {
-    expect(configure({ smokeSchedule })).toThrow(`Stage prod: ${message}.`);
-  });
-});

@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
-import { makeApp, required, resourcesOf, stageTemplates } from './templates.ts';
+import { authDomain, makeApp, required, resourcesOf, stageTemplates } from './templates.ts';
 
 const stacksOf = (name: string, overrides: Record<string, unknown> = {}) => {
   const app = makeApp();
@@ -39,14 +39,13 @@ describe('the stacks of a stage', () => {
 describe('two stages in one account', () => {
   /** Returns the names that would collide: exports, and those that resources are given. CloudFormation makes all others. */
   const namesOf = (stage: string): string[] => {
-    const templates = Object.values(stageTemplates(stage, { smokeSchedule: '15m' }));
+    const templates = stageTemplates(stage, { smokeSchedule: '15m' });
     const named = (type: string, property: string) =>
-      templates
-        .flatMap(template => resourcesOf(template, type))
+      resourcesOf(templates, type)
         .map(([, { Properties }]) => Properties[property])
         .filter(name => name !== undefined)
         .map(name => JSON.stringify(name));
-    const exported = templates.flatMap(template =>
+    const exported = Object.values(templates).flatMap(template =>
       Object.values((template.toJSON().Outputs ?? {}) as Record<string, { Export?: { Name: string } }>),
     );
     return [
@@ -91,8 +90,7 @@ describe('the topics of pages and of tickets', () => {
 
 describe('a domain', () => {
   it('has what its DNS record must point at as outputs', () => {
-    const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
-    const { Data } = stageTemplates('prod', { authDomain: 'auth.emissor.com.br', authCertificateArn: certificate });
+    const { Data } = stageTemplates('prod', authDomain);
     const { Outputs } = Data.toJSON();
     expect(Outputs.AuthDomainTarget.Value).toEqual({ 'Fn::GetAtt': [expect.any(String), 'RegionalDomainName'] });
     expect(Outputs.AuthDomainHostedZoneId.Value).toEqual({

@@ -71,9 +71,20 @@ const synthesise = (stage: StageName, overrides: Record<string, unknown>): Recor
   ) as Record<StackName, Template>;
 };
 
-/** A template's resources of one type, by logical id. */
-export const resourcesOf = (template: Template, type: string): [string, Resource][] =>
-  Object.entries(template.toJSON().Resources as Record<string, Resource>).filter(([, { Type }]) => Type === type);
+/** The resources of one type, by logical id: of a template, or of all templates of a stage. */
+export const resourcesOf = (from: Template | Record<StackName, Template>, type: string): [string, Resource][] =>
+  (from instanceof Template ? [from] : Object.values(from)).flatMap(template =>
+    Object.entries(template.toJSON().Resources as Record<string, Resource>).filter(([, { Type }]) => Type === type),
+  );
+
+/** A logical id without the hash that the CDK puts at its end. */
+export const bare = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
+
+const certificate = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
+
+/** The values that give a stage's hosts names of their own. */
+export const authDomain = { authDomain: 'auth.emissor.com.br', authCertificateArn: certificate };
+export const baseDomain = { baseDomain: 'api.emissor.com.br', baseCertificateArn: certificate };
 
 /** Returns whether a function is ours: those of the CDK only run while a stack is deployed. */
 export const isOwn = ([id]: readonly [string, Resource]): boolean => !id.startsWith('AWS');
