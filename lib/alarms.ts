@@ -107,7 +107,6 @@ export function webhooksAlarms(
   });
 }
 
-/** Returns the alarms of delivery. */
 export function deliveryAlarms(configuration: StageConfiguration, queues: WatchedQueues): AlarmRows {
   const count = (metricName: string) => own(configuration, metricName, { service: 'delivery' });
   const sweep = (metricName: string) => own(configuration, metricName, { service: 'sweep' });
@@ -239,16 +238,13 @@ export function releaseAlarms(
   };
 }
 
-/** Alarms by their names. */
 export type AlarmRows = Readonly<Record<string, AlarmRow>>;
 
-/** The queues that the alarms of delivery watch. */
 interface WatchedQueues {
   readonly events: WorkQueue;
   readonly deadLetters: DeadLetterQueue;
 }
 
-/** Returns the alarms that a stage has. */
 function forStage(configuration: StageConfiguration, rows: AlarmRows): AlarmRows {
   return Object.fromEntries(
     Object.entries(rows).filter(([, { customersOnly = false }]) => !customersOnly || hasCustomers(configuration)),

@@ -18,7 +18,6 @@ import { NodeFunction } from './constructs/node-function.ts';
 import type { DataStack } from './data-stack.ts';
 import type { StageProps } from './stage-props.ts';
 
-/** The properties of the auth stack. */
 export interface AuthStackProps extends StageProps {
   readonly data: DataStack;
 }

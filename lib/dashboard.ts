@@ -9,7 +9,6 @@ import type { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 import { savedQueries } from './saved-queries.ts';
 import unitCosts from './unit-costs.json' with { type: 'json' };
 
-/** The properties of a stage's dashboard. */
 export interface StageDashboardProps {
   readonly configuration: StageConfiguration;
   readonly auth: HttpEndpoint;

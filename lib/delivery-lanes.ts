@@ -11,7 +11,6 @@ import { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
 import { retentionOf } from './stage-props.ts';
 
-/** The properties of the lanes. */
 export interface DeliveryLanesProps {
   readonly configuration: StageConfiguration;
   readonly data: DataStack;

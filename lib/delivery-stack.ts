@@ -17,7 +17,6 @@ import { addDeliveryLanes, type DeliveryLanes } from './delivery-lanes.ts';
 import { addPublishers } from './publishers.ts';
 import type { StageProps } from './stage-props.ts';
 
-/** The properties of the delivery stack. */
 export interface DeliveryStackProps extends StageProps {
   readonly data: DataStack;
   /** Receivers see it in `User-Agent`. */

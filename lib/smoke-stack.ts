@@ -14,7 +14,6 @@ import type { WorkQueue } from './constructs/work-queue.ts';
 import type { DataStack } from './data-stack.ts';
 import type { StageProps } from './stage-props.ts';
 
-/** The properties of the stack for smoke tests. */
 export interface SmokeStackProps extends StageProps {
   readonly data: DataStack;
   readonly eventsQueue: WorkQueue;

@@ -2,7 +2,6 @@ import { RemovalPolicy, type StackProps } from 'aws-cdk-lib';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { StageConfiguration } from './config.ts';
 
-/** The properties that all stacks of a stage share. */
 export interface StageProps extends StackProps {
   readonly configuration: StageConfiguration;
 }

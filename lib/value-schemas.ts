@@ -22,7 +22,6 @@ export function flag() {
   return z.union([z.boolean(), z.enum(['true', 'false']).transform(word => word === 'true')], 'must be true or false');
 }
 
-/** Returns the schema of one of some words. */
 export function choice<const Word extends string>(...words: readonly Word[]) {
   const list = new Intl.ListFormat('en-GB', { type: 'disjunction' });
   return z.enum(words, `must be ${list.format(words)}`);
@@ -57,7 +56,6 @@ export function pageUrl() {
     .refine(value => !value.includes('#'), 'must not have a fragment');
 }
 
-/** Returns the schema of a host name. */
 export function hostName() {
   return text(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be a host name in lower case');
 }
@@ -67,7 +65,6 @@ export function tagValue() {
   return text(/^[\p{L}\p{N} _.:/=+@-]{1,256}$/u, 'must be 1 to 256 letters, digits, spaces or _.:/=+-@');
 }
 
-/** Returns the schema of an e-mail address in a list. */
 export function emailAddress() {
   return z.email('must be e-mail addresses');
 }
@@ -82,12 +79,10 @@ export function accountNumber(message = 'must be the 12 digits of an AWS account
   return text(/^\d{12}$/, message);
 }
 
-/** Returns the schema of the name of an AWS Region. */
 export function regionName() {
   return text(/^[a-z]{2}(-[a-z]+)+-\d+$/, 'must be an AWS Region, such as sa-east-1');
 }
 
-/** Returns the schema of the ARN of a certificate. */
 export function certificateArn() {
   return text(/^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of an ACM certificate');
 }

@@ -10,7 +10,6 @@ import { NodeFunction } from './constructs/node-function.ts';
 import type { DataStack } from './data-stack.ts';
 import type { StageProps } from './stage-props.ts';
 
-/** The properties of the webhooks stack. */
 export interface WebhooksStackProps extends StageProps {
   readonly data: DataStack;
 }

@@ -6,7 +6,6 @@ import { protectedProblems } from './problems.ts';
 /** The scope that an endpoint requires of the token; managing includes reading. */
 export type RequiredScope = 'webhooks:read' | 'webhooks:manage';
 
-/** The protection of the endpoints. */
 export interface BearerProtection {
   readonly authenticate: BearerAuthentication;
   /** Returns the URL of the protected resource metadata (RFC 9728) at the host of a request, which challenges name. */

@@ -35,7 +35,6 @@ export const apiFindings = {
   },
 } as const satisfies FindingTable;
 
-/** Makes a finding. */
 export function finding<Case extends FindingCase>(
   place: FindingPlace,
   { code, en, pt }: Case,

@@ -6,7 +6,6 @@ import type { RequiredScope } from './authorization.ts';
 import { Problem, type ProblemTable, type Refuse } from './problem.ts';
 import { bodyProblems } from './problems.ts';
 
-/** An authorized request. */
 export interface AuthorizedRequest {
   readonly caller: Principal;
   readonly request: HttpRequest;
@@ -19,7 +18,6 @@ export interface RequestContext<Refusal extends string> extends AuthorizedReques
   readonly refuse: Refuse<Refusal>;
 }
 
-/** The requests of an operation. */
 export type ContextOf<Table extends RouteTable, Id extends OperationId<Table>> = RequestContext<RefusalOf<Table, Id>>;
 
 /** What the handler of an operation may refuse: what its row lists, and what any body is refused for where it takes one. */
@@ -27,7 +25,6 @@ export type RefusalOf<Table extends RouteTable, Id extends OperationId<Table>> =
   ? ListedBy<OperationOf<Table, Id>>
   : never;
 
-/** What any body is refused for. */
 export type BodyRefusal = keyof typeof bodyProblems;
 
 /** Answers an endpoint that anybody may call. */
@@ -119,7 +116,6 @@ export function jsonResponse<Schema extends z.ZodMiniType = never>(
   };
 }
 
-/** The response of a deletion. */
 export const noContent: HttpResponse = { statusCode: 204, headers: { 'cache-control': 'no-store' } };
 
 type ListedBy<Row extends RouteOperation> =

@@ -25,7 +25,6 @@ export const tokenEnvironment = z.object({
 /** As infrastructure sets it. */
 export type TokenEnvironment = z.input<typeof tokenEnvironment>;
 
-/** The environment of the discovery function. */
 export const discoveryEnvironment = z.object({ KEYRING_TABLE: text, ISSUERS: ownUrls, ...formerHost });
 
 /** As infrastructure sets it. */
@@ -44,7 +43,6 @@ export const rotateKeysEnvironment = z.object({
 /** As infrastructure sets it. */
 export type RotateKeysEnvironment = z.input<typeof rotateKeysEnvironment>;
 
-/** The environment of the revocation function. */
 export const revokeEnvironment = z.object({
   CLIENTS_TABLE: text,
   SESSIONS_TABLE: text,
@@ -59,7 +57,6 @@ export const revokeEnvironment = z.object({
 /** As infrastructure sets it. */
 export type RevokeEnvironment = z.input<typeof revokeEnvironment>;
 
-/** The environment of the introspection function. */
 export const introspectEnvironment = z.extend(revokeEnvironment, { USERS_TABLE: text });
 
 /** As infrastructure sets it. */

@@ -144,7 +144,6 @@ export function isDeliveryId(text: string): boolean {
 /** A delivery keeps its latest attempts only, lest its item outgrows what the store takes. */
 export const keptAttempts = 30;
 
-/** The data that a new delivery is made of. */
 export type NewDelivery = Pick<
   Delivery,
   'id' | 'accountId' | 'eventName' | 'webhookId' | 'body' | 'createdAt' | 'messageId'

@@ -22,7 +22,6 @@ export const deliverEnvironment = z.object({
   RETRY_QUEUE_URL: text,
   SLOW_QUEUE_URL: text,
   DEAD_LETTER_QUEUE_URL: text,
-  /** The topic that tells publishers of refused events. */
   REFUSED_EVENTS_TOPIC_ARN: text,
   /** The public address of demands that links begin with; a slash at its end makes no difference. */
   DEMANDS_URL: demandsUrl,
@@ -58,7 +57,6 @@ export const sweepEnvironment = z.object({
   SLOW_RATE: wholeNumber,
   /** The topic that suspensions are announced on. */
   OPERATIONS_TOPIC_ARN: text,
-  /** The topic that tells publishers of refused events. */
   REFUSED_EVENTS_TOPIC_ARN: text,
   /** The time that a delivery is kept after its final state, in days: the sweeper ends what could not be attempted for ten days. */
   HISTORY_DAYS: wholeNumber,
@@ -84,7 +82,6 @@ export const deliveriesApiEnvironment = z.object({
   DEMANDS_URL: demandsUrl,
   /** The time that a delivery is kept after its final state, and a replay after its end, in days. */
   HISTORY_DAYS: wholeNumber,
-  /** Tests of an account in a minute. */
   TEST_LIMIT: wholeNumber,
   /** Resends of a webhook's deliveries in a minute. */
   RESEND_LIMIT: wholeNumber,

@@ -8,7 +8,6 @@ import { failingForLong } from './limits.ts';
  */
 export const lanes = ['first', 'retry', 'slow'] as const;
 
-/** One of the lanes. */
 export type Lane = (typeof lanes)[number];
 
 /** A lane that only this service sends messages to. */

@@ -28,10 +28,8 @@ export const attemptMessage = z.object({
   slotSeries: z.optional(z.int()),
 });
 
-/** The content of such a message. */
 export type AttemptMessage = z.infer<typeof attemptMessage>;
 
-/** An attempt queue, to send to: the retry queue or the slow queue. */
 export type AttemptQueue = ReturnType<typeof makeAttemptQueue>;
 
 /** Makes the sender to one of the two queues. Each message arrives when its attempt is due. */

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { isoTime } from '../platform/clock.ts';
 import { type AttemptRecord, type AttemptResult, type Delivery, type DeliveryState, keptAttempts } from './delivery.ts';
 
-/** The states of a delivery, as the wire calls them. */
 export const wireStates = {
   pending: 'pendente',
   delivered: 'entregue',
@@ -11,7 +10,6 @@ export const wireStates = {
   cancelled: 'cancelada',
 } as const satisfies Record<DeliveryState, string>;
 
-/** The results of an attempt, as the wire calls them. */
 export const wireResults = {
   delivered: 'entregue',
   http: 'http',
@@ -24,17 +22,14 @@ export const wireResults = {
   internal: 'interno',
 } as const satisfies Record<AttemptResult, string>;
 
-/** The states of a replay, as the wire calls them. */
 export const wireReplayStates = {
   running: 'em_andamento',
   completed: 'concluido',
   cancelled: 'cancelado',
 } as const;
 
-/** A state of a delivery, as the wire calls it. */
 export type WireState = (typeof wireStates)[DeliveryState];
 
-/** Returns the state that the wire calls so. */
 export function stateFromWire(word: WireState): DeliveryState {
   return states[word];
 }
@@ -48,7 +43,6 @@ const time = z.iso.datetime();
 
 const result = z.enum(Object.values(wireResults));
 
-/** A delivery as lists show it. */
 export const deliveryRecord = z.object({
   id: z.string(),
   estado: z.enum(Object.values(wireStates)),
@@ -62,7 +56,6 @@ export const deliveryRecord = z.object({
   ultimo_status: z.nullable(z.int()),
 });
 
-/** An attempt of a delivery. */
 export const attemptRecord = z.object({
   numero: z.int().check(z.positive()),
   iniciada_em: time,
@@ -90,7 +83,6 @@ export function toDeliveryRecord(delivery: Delivery): z.infer<typeof deliveryRec
   };
 }
 
-/** Returns a delivery as it is shown alone. */
 export function toDeliveryDetail(delivery: Delivery): z.infer<typeof deliveryDetail> {
   return {
     ...toDeliveryRecord(delivery),
@@ -111,7 +103,6 @@ export function asShown(webhookId: string | undefined) {
   };
 }
 
-/** Returns an attempt as it is shown. */
 export function toAttemptRecord(attempt: AttemptRecord): z.infer<typeof attemptRecord> {
   return {
     numero: attempt.number,

@@ -1,7 +1,6 @@
 import { type Log, makeTelemetry, type Telemetry } from '../platform/telemetry.ts';
 import type { AttemptRecord, Delivery } from './delivery.ts';
 
-/** The metrics of the delivery functions. */
 export type DeliveryMetric =
   /** Attempts: one for each that delivered, zero for each that did not, so that all of them are its samples. */
   | 'Delivered'
@@ -53,7 +52,6 @@ export type DeliveryMetric =
   /** Event sources that are switched off, once an hour. */
   | 'SourceOff';
 
-/** The metrics that are spans of time. */
 export type DeliverySpan =
   /** From when an event was published to its first attempt, where that is made in the first lane. */
   | 'FirstAttemptWait'

@@ -1,7 +1,6 @@
 /** The time in milliseconds since the epoch. Passed in wherever time decides something, so that tests can freeze it. */
 export type Clock = () => number;
 
-/** Returns the machine's own clock. */
 export function systemClock(): number {
   return Date.now();
 }

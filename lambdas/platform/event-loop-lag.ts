@@ -1,9 +1,8 @@
 import type { Time } from './timer.ts';
 
-/** Measures by how much the timers of this process are late. */
 export type EventLoopLag = ReturnType<typeof makeEventLoopLag>;
 
-/** Makes the measure. Its timer runs only while somebody watches, so that a frozen process counts for nothing. */
+/** Makes the measure of how late the timers of this process are. Its own timer runs only while somebody watches, so that a frozen process counts for nothing. */
 export function makeEventLoopLag({ elapsed: clock, after }: Pick<Time, 'elapsed' | 'after'>) {
   const watches = new Set<{ readonly begunAt: number; lateness: number }>();
   let cancelTimer = () => {};

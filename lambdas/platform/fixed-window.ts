@@ -4,7 +4,6 @@ import type { Dynamo, Item, ItemKey } from './aws/dynamo.ts';
 import { expression, updateItem } from './aws/update-item.ts';
 import type { Clock } from './clock.ts';
 
-/** A rate limit per minute and subject. */
 export type FixedWindow = ReturnType<typeof makeFixedWindow>;
 
 /**

@@ -5,7 +5,6 @@ import type { Dynamo } from './aws/dynamo.ts';
 import { makeKeptCalls } from './kept-calls.ts';
 import type { Time } from './timer.ts';
 
-/** The kinds of keys. */
 export const keyKinds = ['signing', 'mac', 'sealing'] as const;
 
 /**
@@ -47,7 +46,6 @@ export class KeyNotFoundError extends Error {
   }
 }
 
-/** Read access to the keyring. */
 export type Keyring = ReturnType<typeof makeKeyring>;
 
 /** Returns the keyring's encryption context in KMS: policies grant `kms:Decrypt` on exactly this. */

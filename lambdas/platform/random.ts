@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 
-/** Randomness. */
 export interface Random {
   /** Draws from [0, 1): for jitter and samples, never for a secret. */
   readonly number: () => number;

@@ -29,10 +29,8 @@ export interface RouteOperation<Access extends string = string, Refusal extends 
 /** The callers of a route, which decide how many requests it takes. */
 export type ThrottleClass = 'token' | 'auth' | 'management' | 'public';
 
-/** The ids of the operations of a table. */
 export type OperationId<Table extends RouteTable> = NamesIn<Operations<Table>>;
 
-/** The operation of a table that has that id. */
 export type OperationOf<Table extends RouteTable, Id extends OperationId<Table>> = Extract<
   Operations<Table>,
   Readonly<Record<Id, unknown>>

@@ -2,7 +2,6 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { KeyNotFoundError, type Keyring } from './keyring.ts';
 import type { Random } from './random.ts';
 
-/** Encrypts small secrets for storage. */
 export type Sealing = ReturnType<typeof makeSealing>;
 
 /**

@@ -4,7 +4,6 @@ import { systemClock } from './clock.ts';
 import { makeLog } from './log.ts';
 import { stackFrames } from './stack-frames.ts';
 
-/** The log and metrics of a function. */
 export type Telemetry = ReturnType<typeof makeTelemetry>;
 
 /**
@@ -80,7 +79,6 @@ const quiet = { trace: nothing, debug: nothing, info: nothing, warn: nothing, er
 
 function nothing(): void {}
 
-/** The SDK's metadata of an answer. */
 interface ResponseMetadata {
   readonly httpStatusCode?: number;
   readonly requestId?: string;

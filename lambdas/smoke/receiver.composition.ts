@@ -3,7 +3,6 @@ import type { Outside } from '../platform/outside.ts';
 import type { Telemetry } from '../platform/telemetry.ts';
 import { makeReadSecret, makeReceiver, type receiverEnvironment } from './receiver.ts';
 
-/** Composes the receiver of smoke tests. */
 export function composeReceiver(
   environment: z.infer<typeof receiverEnvironment>,
   { readParameter, time }: Pick<Outside, 'readParameter' | 'time'>,

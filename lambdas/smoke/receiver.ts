@@ -5,7 +5,6 @@ import { text } from '../platform/environment.ts';
 import { bodyBytes, type HttpRequest, type HttpResponse } from '../platform/http.ts';
 import { describeError, type Log } from '../platform/telemetry.ts';
 
-/** The environment of the receiver. */
 export const receiverEnvironment = z.object({
   /** The parameter with the secret that tests make their keys with. */
   RECEIVER_KEY_PARAMETER: text,

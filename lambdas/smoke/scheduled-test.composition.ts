@@ -6,7 +6,6 @@ import { describeError, type Telemetry } from '../platform/telemetry.ts';
 import { makeScheduledTest, type scheduledTestEnvironment, standingIdentity } from './scheduled-test.ts';
 import { otherReceiver, ownReceiver } from './smoke-test.ts';
 
-/** Composes the smoke test that runs on a schedule. */
 export function composeScheduledTest(
   environment: z.infer<typeof scheduledTestEnvironment>,
   { sqs, readParameter, fetch, time, random }: Pick<Outside, 'sqs' | 'readParameter' | 'fetch' | 'time' | 'random'>,

@@ -6,7 +6,6 @@ import type { Identity } from './service.ts';
 import { runSmokeTest, type SmokeEffects, type TestIdentity } from './smoke-test.ts';
 import { longestStepsMs, TestEnded, TestFinding } from './step-record.ts';
 
-/** The environment of the scheduled test. */
 export const scheduledTestEnvironment = z.object({
   AUTH_URL: text,
   BASE_URL: text,

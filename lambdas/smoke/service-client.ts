@@ -54,7 +54,6 @@ export function makeServiceClient({ authUrl, baseUrl, fetch, after }: ServiceAdd
   }
 }
 
-/** The address of a service, and the way of requests to it. */
 export interface ServiceAddress {
   readonly authUrl: string;
   readonly baseUrl: string;
@@ -71,14 +70,12 @@ interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The parts of a request to {base_url}. */
 export interface ApiRequest extends RequestOptions {
   readonly token?: string;
   /** Sent as JSON; a string or bytes are sent as they are, without a content type. */
   readonly body?: unknown;
 }
 
-/** An answer of the service, read. */
 export interface Answer {
   /** Method and path. */
   readonly call: string;

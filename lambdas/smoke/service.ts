@@ -50,7 +50,6 @@ export function makeService(address: ServiceAddress) {
   }
 }
 
-/** The calls of a smoke test. */
 export type Service = ReturnType<typeof makeService>;
 
 /** The client and the user that log in. */
@@ -61,7 +60,6 @@ export interface Identity {
   readonly password: string;
 }
 
-/** The tokens of a login. */
 export interface Tokens {
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -73,7 +71,6 @@ export type DeliveryDetail = z.infer<typeof deliveryDetail>;
 /** A registered webhook, with the secret that its deliveries are signed with. */
 export type Registered = z.infer<typeof registeredWebhook>;
 
-/** A webhook as it is registered. */
 interface NewWebhook {
   readonly evento: EventName;
   readonly url: string;

@@ -58,7 +58,6 @@ export interface SmokeEffects extends ServiceAddress {
   readonly pause: Pause;
 }
 
-/** The client and the user of a test. */
 export interface TestIdentity {
   readonly open: () => Promise<Identity>;
   /** Deletes what `open` made, also where it failed half-way or is not done yet. Without it they outlive the test. */
@@ -91,7 +90,6 @@ export async function runSmokeTest(effects: SmokeEffects, signal: AbortSignal): 
   };
 }
 
-/** The receiver of a test's event. */
 export interface TestReceiver {
   readonly url: string;
   /** Makes the value of `Authorization` that the receiver is sent. */

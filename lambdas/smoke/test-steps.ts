@@ -66,7 +66,6 @@ export async function removeWebhook(
   }
 }
 
-/** The event of a test. */
 export interface TestEvent {
   readonly eventName: EventName;
   readonly deliveryId: string;

@@ -13,7 +13,6 @@ import { isoTime } from '../platform/clock.ts';
 /** The one partition of the index, which holds only what is not published yet. */
 export const announcementShard = '0';
 
-/** The index's name. */
 export const announcementIndex = 'announcements';
 
 /** A change of a webhook that operators are told about. */

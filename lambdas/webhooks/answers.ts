@@ -10,7 +10,6 @@ import { eventNameSchema } from './webhook.ts';
 /** An event that has no webhook, and when it last came, true to the hour. */
 export const eventWithoutWebhook = z.object({ evento: eventNameSchema, ultimo_em: z.iso.datetime() });
 
-/** The webhooks of an account. */
 export const webhookList = z.object({
   webhooks: z.array(webhookRecord),
   /** Events of the latest 30 days that no webhook takes now. */

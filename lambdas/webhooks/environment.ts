@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { list, optionalText, ownUrls, text } from '../platform/environment.ts';
 import { formerHost } from '../platform/lambda-handler.ts';
 
-/** The environment of the function WebhooksApi. */
 export const webhooksApiEnvironment = z.object({
   WEBHOOKS_TABLE: text,
   DELIVERIES_TABLE: text,

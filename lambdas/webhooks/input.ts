@@ -15,7 +15,6 @@ const autorizacao = z.pipe(
 /** The body that registers a webhook. `validate-url.ts` checks its `url`. */
 export const registration = z.strictObject({ evento: eventNameSchema, url: z.string(), autorizacao });
 
-/** The body that replaces a webhook. */
 export const replacement = z.strictObject({ url: z.string(), autorizacao });
 
 /** The body that asks for a new signing secret. */

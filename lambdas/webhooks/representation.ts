@@ -3,13 +3,11 @@ import { isoTime } from '../platform/clock.ts';
 import { signsUntil } from './signing-secret.ts';
 import { eventNameSchema, type SuspensionReason, type Webhook } from './webhook.ts';
 
-/** The wire names of a webhook's status. */
 export const wireStatuses = { active: 'ativo', suspended: 'suspenso' } as const satisfies Record<
   Webhook['status'],
   string
 >;
 
-/** The wire names of the reasons for a suspension. */
 export const wireReasons = {
   gone: 'gone',
   no_success: 'sem_sucesso',

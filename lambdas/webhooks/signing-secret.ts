@@ -1,7 +1,6 @@
 import type { Random } from '../platform/random.ts';
 import type { SigningSecret } from './webhook.ts';
 
-/** Makes a new signing secret. */
 export type MakeSigningSecret = () => string;
 
 /** Makes the maker of random 256-bit secrets in the format of Standard Webhooks: `whsec_` and its bytes in base64. */

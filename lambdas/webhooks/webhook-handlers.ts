@@ -35,7 +35,6 @@ export type ReadSlowSince = (
   owners: readonly { readonly accountId: string; readonly eventName: EventName }[],
 ) => Promise<readonly (number | undefined)[]>;
 
-/** Makes the functions that manage registrations. */
 export function makeWebhookHandlers(dependencies: {
   readonly store: WebhookStore;
   readonly readSlowSince: ReadSlowSince;

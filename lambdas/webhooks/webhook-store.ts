@@ -10,7 +10,6 @@ import {
 } from './announcement.ts';
 import { type EventName, type SigningSecret, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 
-/** The registrations of all accounts. */
 export type WebhookStore = ReturnType<typeof makeWebhookStore>;
 
 /**

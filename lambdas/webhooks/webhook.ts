@@ -13,10 +13,8 @@ export const EVENT_NAMES = [
   'reembolso.solicitado',
 ] as const;
 
-/** The event names as a schema. */
 export const eventNameSchema = z.enum(EVENT_NAMES);
 
-/** One of the event names. */
 export type EventName = z.infer<typeof eventNameSchema>;
 
 /** Returns whether a text is exactly one of the event names. */

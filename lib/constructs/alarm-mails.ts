@@ -5,7 +5,6 @@ import { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 import { beginningOf, type Severity } from './alarms.ts';
 
-/** The properties of a stage's mails. */
 export interface AlarmMailsProps {
   readonly configuration: StageConfiguration;
   /** Receives the mails of each severity. */

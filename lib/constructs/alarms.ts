@@ -30,13 +30,10 @@ export interface AlarmRow {
   readonly section?: string;
 }
 
-/** The severity of an alarm. */
 export type Severity = 'page' | 'ticket';
 
-/** The properties of a stack's alarms. */
 export interface AlarmsProps {
   readonly configuration: StageConfiguration;
-  /** The alarms by their names. */
   readonly rows: Readonly<Record<string, AlarmRow>>;
 }
 

@@ -5,7 +5,6 @@ import type { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
 
-/** The properties of a data key. */
 export interface DataKeyProps {
   readonly configuration: StageConfiguration;
   /** The service that encrypts with it. */

@@ -17,7 +17,6 @@ import { retentionOf } from '../stage-props.ts';
 import { bundleScript } from './bundle.ts';
 import type { NodeFunction } from './node-function.ts';
 
-/** The properties of a deployment trigger. */
 export interface DeploymentTriggerProps {
   readonly configuration: StageConfiguration;
   /** Invoked without an event. */

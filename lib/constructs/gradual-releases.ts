@@ -9,7 +9,6 @@ import type { StageConfiguration } from '../config.ts';
 import { Alarms } from './alarms.ts';
 import type { NodeFunction } from './node-function.ts';
 
-/** The properties of a stack's gradual releases. */
 export interface GradualReleasesProps {
   readonly configuration: StageConfiguration;
   /** The functions by the name under which they count. */

@@ -12,7 +12,6 @@ import { limitsOf } from '../throttling.ts';
 import type { NodeFunction } from './node-function.ts';
 import { RouteThrottle } from './route-throttle.ts';
 
-/** A custom domain of an endpoint. */
 export interface OwnDomain {
   readonly name: string;
   readonly certificateArn: string;
@@ -20,7 +19,6 @@ export interface OwnDomain {
   readonly role: StageConfiguration['authDomainRole'];
 }
 
-/** The properties of a public endpoint. */
 export interface HttpEndpointProps {
   readonly configuration: StageConfiguration;
   /** The area that it is the endpoint of: its API and its access logs are named after it. */

@@ -3,7 +3,6 @@ import type { Construct } from 'constructs';
 import type { KeyKind } from '../../lambdas/platform/keyring.ts';
 import { number, type Permission, Table, TableAccess, type TableProps, text } from './table.ts';
 
-/** The properties of the keyring. */
 export interface KeyringProps extends Omit<TableProps, 'partitionKey' | 'sortKey'> {
   /** Wraps the keys, each kind under an encryption context of its own. */
   readonly key: kms.IKey;

@@ -10,7 +10,6 @@ import { bundleHandler } from './bundle.ts';
 import { rollbackNumber } from './rollback-number.ts';
 import type { TableAccess } from './table.ts';
 
-/** The properties of a function. */
 export interface NodeFunctionProps<Environment extends Record<string, string>> {
   readonly configuration: StageConfiguration;
   /** Path of the `*.handler.ts`, from the project's root. */

@@ -4,7 +4,6 @@ import * as sns from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
 
-/** The properties of the topic. */
 export interface RefusedEventsTopicProps {
   /** Other accounts that may subscribe, as the stage names them. */
   readonly configuration: Pick<StageConfiguration, 'noticeAccounts'>;

@@ -9,7 +9,6 @@ import type { StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
 import { limitsOf } from '../throttling.ts';
 
-/** The properties of a route's throttle. */
 export interface RouteThrottleProps {
   readonly configuration: StageConfiguration;
   readonly api: HttpApi;

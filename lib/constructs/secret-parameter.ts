@@ -3,7 +3,6 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 
-/** The properties of a secret parameter. */
 export interface SecretParameterProps {
   /** Begins with a slash. */
   readonly parameterName: string;

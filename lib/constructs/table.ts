@@ -4,7 +4,6 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 
-/** The properties of a table: its keys, its indexes, and what becomes of it. */
 export interface TableProps extends Pick<dynamodb.TablePropsV2, 'partitionKey' | 'sortKey' | 'globalSecondaryIndexes'> {
   readonly removalPolicy: RemovalPolicy;
   /** Makes DynamoDB refuse to delete it. */
@@ -65,7 +64,6 @@ export class TableAccess {
     return new TableAccess(this.table, [...this.permissions, { actions: ['dynamodb:Query'], resourceArns }]);
   }
 
-  /** Grants the permissions. */
   grant(grantee: iam.IGrantable): void {
     for (const permission of this.permissions) iam.Grant.addToPrincipal({ grantee, ...permission });
   }

@@ -3,16 +3,13 @@ import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
-/** The properties of every queue. */
 export interface QueueProps {
   readonly removalPolicy: RemovalPolicy;
   /** Encrypts it. @default - a key of SQS */
   readonly dataKey: kms.IKey | undefined;
 }
 
-/** The properties of a queue with a consumer. */
 export interface WorkQueueProps extends QueueProps {
-  /** The timeout of the consuming function. */
   readonly consumerTimeout: Duration;
   readonly deadLetterQueue: sqs.IQueue;
 }

@@ -58,7 +58,6 @@ interface HostOperation<Host extends string, Access extends string, Refusal exte
   readonly path: string;
 }
 
-/** The body of a request. */
 export interface RequestBody {
   readonly required: boolean;
   readonly schema: SchemaName;
@@ -105,7 +104,6 @@ export interface PossibleFinding {
   readonly values?: Values;
 }
 
-/** The name of a schema of the document. */
 export type SchemaName =
   | FunctionSchemaName
   | keyof typeof formSchemas
@@ -119,12 +117,10 @@ export function ref(name: SchemaName): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Returns a parameter in the path. */
 export function pathParameter(name: string, description: string, schema: Schema, example: string): object {
   return { name, in: 'path', required: true, description, schema, example };
 }
 
-/** The event in the path. */
 export const eventParameter = pathParameter(
   'evento',
   'The event of the webhook.',

@@ -16,7 +16,6 @@ export interface ObjectSchema {
   readonly examples: readonly object[];
 }
 
-/** The schema of one field. */
 export interface FieldSchema {
   readonly type: 'string' | 'integer';
   readonly description: string;
@@ -141,5 +140,4 @@ function asWritten(field: ZodField): ZodField {
   };
 }
 
-/** A field as zod describes it. */
 type ZodField = Omit<FieldSchema, 'description'>;

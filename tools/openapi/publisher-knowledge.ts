@@ -19,7 +19,6 @@ export interface PublisherKnowledge {
   readonly eventReasons: Readonly<Record<string, string>>;
 }
 
-/** The type of an event. */
 export interface EventType {
   readonly event: EventName;
   /** Such as `PropostaRecebida`. */
@@ -28,7 +27,6 @@ export interface EventType {
   readonly fields: readonly FieldType[];
 }
 
-/** The type of a field. */
 export interface FieldType {
   readonly name: string;
   readonly description: string;

@@ -2,10 +2,8 @@ import { type Example, type OwnResponse, ref } from './description.ts';
 import { type HeaderNames, headers } from './headers.ts';
 import type { Schema } from './plain-schemas.ts';
 
-/** Responses by status. */
 export type Responses = Readonly<Record<string, ResponseObject>>;
 
-/** A response as OpenAPI has it. */
 interface ResponseObject {
   readonly description: string;
   readonly headers?: Readonly<Record<string, object>>;

@@ -10,7 +10,6 @@ import { replacedSecret, webhookRecord } from '../../lambdas/webhooks/representa
 import { eventNameSchema } from '../../lambdas/webhooks/webhook.ts';
 import { opened, plain, type Schema } from './plain-schemas.ts';
 
-/** The names of the schemas of the functions. */
 export type FunctionSchemaName = keyof typeof requests | keyof typeof responses | 'Problem';
 
 /** Members to add to a schema; those of its properties by name. */

@@ -2,7 +2,6 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { exampleUrls } from './example-urls.ts';
 
-/** The addresses of a stage. */
 export interface StageUrls {
   /** {auth_url} */
   readonly auth: string;

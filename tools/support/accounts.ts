@@ -15,7 +15,6 @@ export interface User {
   readonly password: string;
 }
 
-/** The choices for a new user. */
 export interface NewUser {
   readonly account?: string;
   readonly role?: 'admin' | 'member';

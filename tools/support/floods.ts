@@ -70,7 +70,6 @@ export async function pour({ records, write, isOpen }: HostileConnection, burst:
   }
 }
 
-/** Starts the receiver of a flood. */
 export async function startFlood({ burst, first, whenIdle, version }: Flood, identity: HostileIdentity) {
   return startHostileReceiver(
     async connection => {

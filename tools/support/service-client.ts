@@ -3,10 +3,8 @@ import { systemTime } from '../../lambdas/platform/timer.ts';
 import { type Answer, type Form, makeServiceClient as makeClient } from '../../lambdas/smoke/service-client.ts';
 import type { Client, User } from './accounts.ts';
 
-/** A successful answer of the token endpoint (RFC 6749 section 5.1). */
 export type Tokens = z.output<typeof tokensSchema>;
 
-/** Returns the fields of a password grant. */
 export function passwordGrant(client: Client, user: Pick<User, 'email' | 'password'>) {
   return {
     grant_type: 'password',
@@ -17,7 +15,6 @@ export function passwordGrant(client: Client, user: Pick<User, 'email' | 'passwo
   };
 }
 
-/** Returns the fields of a refresh grant. */
 export function refreshGrant(client: Client, refreshToken: string) {
   return {
     grant_type: 'refresh_token',
@@ -27,14 +24,12 @@ export function refreshGrant(client: Client, refreshToken: string) {
   };
 }
 
-/** A webhook as it is registered. */
 export interface NewWebhook {
   readonly evento: string;
   readonly url: string;
   readonly autorizacao?: string;
 }
 
-/** Calls a running service over HTTP. */
 export type ServiceClient = ReturnType<typeof makeServiceClient>;
 
 /** Makes a client of the service with these outputs. */

@@ -10,7 +10,6 @@ export interface TableDefinition {
   readonly GlobalSecondaryIndexes?: GlobalSecondaryIndex[];
 }
 
-/** Returns the names of all tables. */
 export function tableNames(): readonly TableName[] {
   return tables.map(({ name }) => name);
 }

@@ -8,7 +8,6 @@ import type { AuditContext } from '../protection/audit.ts';
 import type { IpRateLimit } from '../protection/rate-limit.ts';
 import { type ClientCredentials, claimedClientId } from './client-credentials.ts';
 
-/** Authenticates the clients of all endpoints. */
 export type ClientAuthentication = ReturnType<typeof makeClientAuthentication>;
 
 /**
@@ -85,7 +84,6 @@ function refusedFor(reason: string): Judgement {
   return { outcome: 'refused', oauthCase: 'client_refused', reason };
 }
 
-/** The records that client authentication reads. */
 interface ClientRecords {
   readonly client?: Item | undefined;
   readonly ipFailures?: Item | undefined;

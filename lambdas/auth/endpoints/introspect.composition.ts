@@ -6,7 +6,6 @@ import { makeActiveSessionReader } from '../sessions/active-session.ts';
 import { makeIntrospectEndpoint } from './introspect-endpoint.ts';
 import { composePresentedToken } from './presented-token.composition.ts';
 
-/** Composes the introspection endpoint. */
 export function composeIntrospect(
   environment: z.infer<typeof introspectEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'kms' | 'time'>,

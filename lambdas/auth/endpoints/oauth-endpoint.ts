@@ -5,7 +5,6 @@ import { type AuditContext, makeAudit } from '../protection/audit.ts';
 import type { authRoutes } from '../routes.ts';
 import { asOAuthError, errorResponse, okResponse } from './oauth-response.ts';
 
-/** The parts of every endpoint. */
 export interface EndpointParts {
   readonly log: Log;
   /** Adds one to the metric of that name. */
@@ -44,7 +43,6 @@ export function makeOAuthEndpoint<Endpoint extends EndpointName, Answer extends 
 
 type EndpointName = AuditContext['endpoint'];
 
-/** What the operation of each endpoint lists. */
 interface Listed extends Record<EndpointName, OAuthCase> {
   readonly token: (typeof authRoutes.Token.operations.issueToken.refusals)[number];
   readonly revoke: (typeof authRoutes.Revoke.operations.revokeToken.refusals)[number];

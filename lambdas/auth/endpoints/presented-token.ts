@@ -18,7 +18,6 @@ export interface PresentedToken {
   readonly claims: AccessTokenClaims | undefined;
 }
 
-/** Reads the token that an authenticated client presents. */
 export type ReadPresentedToken = ReturnType<typeof makePresentedTokenReader>;
 
 /**

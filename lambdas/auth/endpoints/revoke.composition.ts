@@ -6,7 +6,6 @@ import { makeSessionStore } from '../sessions/session-store.ts';
 import { composePresentedToken } from './presented-token.composition.ts';
 import { makeRevokeEndpoint } from './revoke-endpoint.ts';
 
-/** Composes the revocation endpoint. */
 export function composeRevoke(
   environment: z.infer<typeof revokeEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'kms' | 'time'>,

@@ -16,7 +16,6 @@ import type { PrepareTokens } from './prepare-tokens.ts';
 /** Begins the session of a login whose password was right, and writes its tokens. @throws {OAuthError} */
 export type BeginSession = (login: Login) => Promise<TokenResponse>;
 
-/** Makes the beginning of sessions. */
 export function makeSessionBeginning({
   sessions,
   sessionLimit,

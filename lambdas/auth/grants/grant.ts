@@ -23,7 +23,6 @@ export interface Grant {
 /** Makes the errors that a grant may answer with: what the token endpoint lists. */
 export type RefuseGrant = Refuse<(typeof authRoutes.Token.operations.issueToken.refusals)[number]>;
 
-/** A grant with the parameters of one request. */
 export interface PreparedGrant {
   /** The keys of records to read in one round trip with the client. */
   readonly keysToRead: RecordKeys<string>;

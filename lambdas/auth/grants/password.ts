@@ -179,10 +179,8 @@ function requireUsername(parameters: Parameters, refuse: Refuse<'username_missin
 /** The rule for `username`, of its normal form. */
 export const usernameRule = { missing: 'username_missing', tooLong: 'username_too_long', maxBytes: 254 } as const;
 
-/** The rule for `password`. */
 export const passwordRule = { missing: 'password_missing', tooLong: 'password_too_long', maxBytes: 1_024 } as const;
 
-/** The checked parameters of a request. */
 interface PasswordParameters {
   readonly password: string;
   readonly requested: ReadonlySet<Scope> | undefined;

@@ -119,7 +119,6 @@ export function makeRefreshTokenGrant({
   }
 }
 
-/** The rule for `refresh_token`. */
 export const refreshTokenRule = {
   missing: 'refresh_token_missing',
   tooLong: 'refresh_token_too_long',

@@ -17,7 +17,6 @@ import {
 } from '../../platform/keyring.ts';
 import { planRotation, type RotationPolicies } from './rotation-plan.ts';
 
-/** The result of a rotation for one kind of key. */
 export interface RotationResult {
   readonly kind: KeyKind;
   /** The generation that was created; `undefined` when none was due, or a concurrent run created it. */
@@ -26,7 +25,6 @@ export interface RotationResult {
   readonly removed: readonly number[];
 }
 
-/** Rotates the keyring. */
 export type KeyRotation = ReturnType<typeof makeKeyRotation>;
 
 /** The settings of a rotation. The scheduled function and the operator's command line have the same. */

@@ -7,7 +7,6 @@ import { makeKeyRotation } from './key-rotation.ts';
 import { rotationPolicies } from './rotation-plan.ts';
 import { awaitPermissions } from './settling-permissions.ts';
 
-/** Composes the rotation of keys. */
 export function composeRotateKeys(
   environment: z.infer<typeof rotateKeysEnvironment>,
   { dynamo, kms, time, random }: Pick<Outside, 'dynamo' | 'kms' | 'time' | 'random'>,

@@ -8,7 +8,6 @@ export interface RotationPolicy {
   readonly keptAfterUse: number | undefined;
 }
 
-/** The policy of each kind of key. */
 export type RotationPolicies = Readonly<Record<KeyKind, RotationPolicy>>;
 
 /** The keys of one kind to create and to delete. */

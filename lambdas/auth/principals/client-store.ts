@@ -18,7 +18,6 @@ import { scopes as allScopes, type Scope } from './scope.ts';
 /** The operations on clients; all but reading are for operators. */
 export type ClientStore = ReturnType<typeof makeClientStore>;
 
-/** A new client as an operator describes it. */
 export interface NewClient {
   readonly name: string;
   readonly grants: readonly GrantType[];
@@ -38,7 +37,6 @@ export interface ClientChanges extends Partial<Omit<NewClient, 'accountId'>> {
   readonly accountId?: string | null;
 }
 
-/** The options of a secret's replacement. */
 export interface SecretRotation {
   /** The time that the newest secret so far stays valid; default a day. With 0 every other secret ends now. */
   readonly overlapSeconds?: number;
@@ -195,7 +193,6 @@ export function makeClientStore({
   }
 }
 
-/** A part of the list of clients. */
 interface ClientPageRequest extends PageRequest {
   /** Those bound to this account only. The whole table is read for them. */
   readonly account?: string;

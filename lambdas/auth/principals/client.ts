@@ -12,7 +12,6 @@ export type GrantType = (typeof grantTypes)[number];
 /** A client of the token endpoint. Times are in milliseconds since the epoch. */
 export type Client = z.output<typeof clientSchema>;
 
-/** A secret of a client, as it is stored. */
 export type ClientSecret = z.output<typeof clientSecretSchema>;
 
 /** Returns whether a text is a possible client id: letters and digits only. */
@@ -25,12 +24,10 @@ export function clientKey(table: string, clientId: string): ItemKey {
   return { table, key: { clientId } };
 }
 
-/** Reads a stored client. */
 export function parseClient(item: Item | undefined): Client | undefined {
   return item && clientSchema.parse(item);
 }
 
-/** Returns the hash that is stored of a client secret. */
 export function hashClientSecret(secret: string): string {
   return digest(secret).toString('base64url');
 }

@@ -4,7 +4,6 @@ import { type Expression, expression, updateItem } from '../../platform/aws/upda
 import type { Clock } from '../../platform/clock.ts';
 import { type Credential, credentialKey, parseCredential } from './user.ts';
 
-/** Reads and writes credentials. */
 export type CredentialStore = ReturnType<typeof makeCredentialStore>;
 
 /**

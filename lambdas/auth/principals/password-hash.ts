@@ -51,7 +51,6 @@ export async function assertHashing({ verify }: Pick<PasswordHashing, 'verify'>)
   if (!isRight) throw new Error('This runtime does not compute Argon2id: node:crypto needs OpenSSL 3.2 or later.');
 }
 
-/** Password hashing as the password grant uses it. */
 export interface PasswordHashing {
   /** Hashes a password for storage, as a PHC string. */
   readonly hash: (password: string) => Promise<string>;
@@ -107,7 +106,6 @@ function derive(
   return argon2('argon2id', message, { nonce, ...cost });
 }
 
-/** What hashing is made of. */
 interface HashingParts {
   readonly keyDerivation: KeyDerivation;
   readonly random: Pick<Random, 'bytes'>;

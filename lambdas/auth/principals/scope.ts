@@ -23,7 +23,6 @@ export function parseScope(parameter: string): ReadonlySet<Scope> | undefined {
   return names.every(isScope) ? new Set(names) : undefined;
 }
 
-/** Returns the scopes that are in both sets. */
 export function commonScopes(one: ReadonlySet<Scope>, other: ReadonlySet<Scope>): ReadonlySet<Scope> {
   return new Set([...one].filter(scope => other.has(scope)));
 }

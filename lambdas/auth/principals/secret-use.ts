@@ -6,7 +6,6 @@ import type { Clock } from '../../platform/clock.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { Client, ClientSecret } from './client.ts';
 
-/** Notes which secrets are used. */
 export type SecretUse = ReturnType<typeof makeSecretUse>;
 
 /**
@@ -97,7 +96,6 @@ export function droppedUseKeys(table: string, { clientId, droppedSecrets = [] }:
   return droppedSecrets.map(createdAt => secretUseKey(table, clientId, { createdAt }));
 }
 
-/** Returns the keys of all notes on a client's secrets. */
 export function secretUseKeys(table: string, client: Client): readonly ItemKey[] {
   return notedSecrets(client).map(createdAt => secretUseKey(table, client.clientId, { createdAt }));
 }

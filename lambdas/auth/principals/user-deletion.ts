@@ -94,7 +94,6 @@ export function makeUserDeletion({
   }
 }
 
-/** Users who are marked as being deleted. */
 interface UsersBeingDeleted {
   readonly found: readonly User[];
   /** The number of users that were read to find them. */

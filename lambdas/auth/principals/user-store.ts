@@ -276,7 +276,6 @@ export function makeUserStore({
   }
 }
 
-/** A part of the list of users. */
 export interface UserPageRequest extends PageRequest {
   /** Those of this account only. The whole table is read for them. */
   readonly account?: string;
@@ -284,7 +283,6 @@ export interface UserPageRequest extends PageRequest {
   readonly onPage?: (read: number) => void;
 }
 
-/** A new user as an operator describes one. */
 interface NewUser {
   readonly email: string;
   readonly password: string;

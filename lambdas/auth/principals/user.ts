@@ -7,7 +7,6 @@ export const roles = ['admin', 'member'] as const;
 /** A user's role on the account. */
 export type Role = (typeof roles)[number];
 
-/** The tables of users and their credentials. */
 export interface UserTables {
   readonly users: string;
   readonly credentials: string;
@@ -52,7 +51,6 @@ export function credentialKey(table: string, email: string): ItemKey {
   return { table, key: { email } };
 }
 
-/** Reads a stored credential. */
 export function parseCredential(item: Item | undefined): Credential | undefined {
   return item && credentialSchema.parse(item);
 }

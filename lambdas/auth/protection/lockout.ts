@@ -18,7 +18,6 @@ import {
   summariseFailures,
 } from './lockout-rule.ts';
 
-/** The login lockout against password guessing. */
 export type Lockout = ReturnType<typeof makeLockout>;
 
 /** The item that counts the failures against an e-mail address, and a client's attributes in it. */

@@ -49,10 +49,8 @@ export function makeAccessTokenMint({
   };
 }
 
-/** Verifies an access token. */
 export type VerifyAccessToken = ReturnType<typeof makeAccessTokenVerification>;
 
-/** The dependencies of verification. */
 export interface AccessTokenVerificationDependencies {
   /** {auth_url}. A second one, while the stage changes its domain, is as good as the first; so with the audiences. */
   readonly issuers: OwnUrls;

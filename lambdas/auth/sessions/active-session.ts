@@ -20,7 +20,6 @@ export interface AuthorizedSession extends ActiveSession {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** The tables that an active session is read from. */
 export interface SessionTables {
   readonly clients: string;
   readonly users: string;
@@ -58,10 +57,8 @@ export function asActiveSession(
   return sessionEndReason(client, user, session) === undefined ? { client, user, session } : undefined;
 }
 
-/** Reads the active session behind an access token. */
 export type ReadActiveSession = ReturnType<typeof makeActiveSessionReader>;
 
-/** The dependencies of reading sessions. */
 export interface ActiveSessionDependencies {
   readonly dynamo: Dynamo;
   readonly tables: SessionTables;

@@ -14,7 +14,6 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** Authenticates a request by its Authorization header. */
 export type BearerAuthentication = (authorization: string | undefined) => Promise<BearerOutcome>;
 
 /** Makes the bearer authentication (RFC 6750 section 2.1): it verifies the token, then reads its session, uncached. */

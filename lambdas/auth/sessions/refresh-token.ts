@@ -35,7 +35,6 @@ export function isAuthentic(token: PresentedRefreshToken, macKey: KeyObject): bo
   return timingSafeEqual(macOf(token, macKey), token.mac);
 }
 
-/** Verifies a refresh token. */
 export type VerifyRefreshToken = ReturnType<typeof makeRefreshTokenVerification>;
 
 /** Makes the verification of refresh tokens. It returns the token if this service wrote it. The keyring must be able to open MAC keys. */

@@ -8,7 +8,6 @@ import { type Time, withDeadline } from '../../platform/timer.ts';
 import { type ActiveSession, asActiveSession } from './active-session.ts';
 import { parseSession, type Session, sessionIdPrefix, sessionKey } from './session.ts';
 
-/** Keeps a user's sessions at one client to about 200. */
 export type SessionLimit = ReturnType<typeof makeSessionLimit>;
 
 /** The number of a user's sessions at a client that stay, the new one among them. */

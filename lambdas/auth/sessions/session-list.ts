@@ -62,7 +62,6 @@ export function makeSessionList({ dynamo, table }: { readonly dynamo: Dynamo; re
   }
 }
 
-/** A part of a list of sessions. */
 interface SessionPage {
   readonly sessions: readonly Session[];
   /** The place where the next page begins; `undefined` after the last one. */

@@ -5,7 +5,6 @@ import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { type After, withDeadline } from '../../platform/timer.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
-/** Reads and writes sessions. */
 export type SessionStore = ReturnType<typeof makeSessionStore>;
 
 /**

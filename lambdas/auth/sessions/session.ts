@@ -12,7 +12,6 @@ export function sessionKey(table: string, sessionId: string): ItemKey {
   };
 }
 
-/** Reads a stored session. */
 export function parseSession(item: Item | undefined): Session | undefined {
   return item && sessionSchema.parse(item);
 }

@@ -13,10 +13,8 @@ export const deliveryPage = z.object({
   proximo_cursor: z.nullable(z.string()),
 });
 
-/** A delivery that will be sent. */
 export const acceptedDelivery = z.object({ id: z.string() });
 
-/** A replay in responses. */
 export const replayRecord = z.object({
   id: z.string(),
   estado: z.enum(Object.values(wireReplayStates)),

@@ -19,7 +19,6 @@ import type { RequestLimits } from './request-limits.ts';
 import { type Resend, resendRefusal } from './resend.ts';
 import type { deliveryRoutes } from './routes.ts';
 
-/** Makes the functions of a webhook's delivery history. */
 export function makeDeliveryHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
   readonly webhookNotFound: WebhookNotFound;

@@ -19,7 +19,6 @@ import type { replayRecord } from './answers.ts';
 import { replayRequest } from './input.ts';
 import { deliveryRoutes } from './routes.ts';
 
-/** Makes the functions of a webhook's replays. */
 export function makeReplayHandlers(dependencies: {
   readonly findWebhook: FindWebhook;
   readonly webhookNotFound: WebhookNotFound;

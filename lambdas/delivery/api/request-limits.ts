@@ -4,7 +4,6 @@ import { makeFixedWindow } from '../../platform/fixed-window.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 import { headKey } from '../store/head-key.ts';
 
-/** Limits per minute. */
 export type RequestLimits = ReturnType<typeof makeRequestLimits>;
 
 /** Makes the limits. Each counts a request, or returns the whole seconds to wait when the limit is reached. */
@@ -47,7 +46,6 @@ export function makeRequestLimits({
   }
 }
 
-/** Returns the ids of an account's counts. */
 export function limitIdsOf(accountId: string, eventNames: readonly EventName[]): readonly string[] {
   return [testLimitId(accountId), ...eventNames.map(eventName => resendLimitId(`${accountId}#${eventName}`))];
 }

@@ -12,7 +12,6 @@ const eventFields = {
   id_proposta: { kind: 'integer', example: 20, about: 'The proposal', option: 'proposal' },
 } as const satisfies Readonly<Record<string, EventField>>;
 
-/** The name of a field. */
 type FieldName = keyof typeof eventFields;
 
 const demand: readonly FieldName[] = ['id_demanda'];

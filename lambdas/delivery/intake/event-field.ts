@@ -26,7 +26,6 @@ interface AnyField {
   readonly option: string;
 }
 
-/** The limits of a text. */
 export interface TextLimits {
   /** The most characters, which are code points: JSON Schema and Python count these, JavaScript counts UTF-16 units. */
   readonly maxLength: number;
@@ -34,7 +33,6 @@ export interface TextLimits {
   readonly pattern?: RegExp;
 }
 
-/** The value of a field. */
 export type FieldValue = number | string;
 
 /** Returns the schema of a field as publishers send it. Its error says what the value must be. */

@@ -3,14 +3,12 @@ import { isReservedAccount, smokeAccount } from '../../auth/principals/account.t
 import { EVENT_NAMES, type EventName } from '../../webhooks/webhook.ts';
 import { deliveredField, type EventField, type FieldValue, sampleOf, sentField, textSchema } from './event-field.ts';
 
-/** The events that there are. */
 export interface EventCatalogue {
   /** The fields that events may have beside their envelope, in the order in which documents list them. */
   readonly fields: Readonly<Record<string, EventField>>;
   readonly rows: Readonly<Record<EventName, EventRow>>;
 }
 
-/** An event. */
 export interface EventRow<FieldName extends string = string> {
   /** The meaning of the event: a sentence. */
   readonly tells: string;
@@ -27,12 +25,10 @@ export interface EventLink<FieldName extends string> {
   readonly schema: z.ZodMiniString;
 }
 
-/** Values of fields, by name. */
 export type EventValues<FieldName extends string = string> = {
   readonly [Name in FieldName]?: FieldValue | undefined;
 };
 
-/** The messages and bodies of a catalogue's events. */
 export type EventFormat = ReturnType<typeof makeEventFormat>;
 
 /**

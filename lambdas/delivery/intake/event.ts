@@ -15,7 +15,6 @@ export type ParsedMessage =
   | { readonly outcome: 'event'; readonly event: BusinessEvent }
   | ({ readonly outcome: 'rejected' } & Partial<RefusedEvent> & RejectedMessage);
 
-/** The ids of a refused message's event. */
 interface RefusedEvent {
   /** The delivery that it would have been. */
   readonly deliveryId: string | undefined;
@@ -98,7 +97,6 @@ export function parseEventMessage(
   };
 }
 
-/** A business event, ready to be delivered. */
 export interface BusinessEvent {
   /** `evt_…`: the same for every copy of the event, hence the delivery's id and the `webhook-id` header. */
   readonly deliveryId: string;

@@ -29,7 +29,6 @@ export function originOfRecord({ messageId, attributes, messageAttributes }: SQS
   });
 }
 
-/** Message attributes that are text. */
 export function textAttributes(texts: Readonly<Record<string, string>>): Record<string, MessageAttributeValue> {
   return Object.fromEntries(
     Object.entries(texts).map(([name, text]) => [name, { DataType: 'String', StringValue: text }]),
@@ -44,7 +43,6 @@ export function originTexts({ messageId, sentAt }: Origin): Record<string, strin
   };
 }
 
-/** A received message, as SQS describes it. */
 interface ReceivedMessage {
   readonly messageId: string;
   /** The queue's `SentTimestamp`: milliseconds since the epoch. */

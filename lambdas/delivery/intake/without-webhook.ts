@@ -8,7 +8,6 @@ import { EVENT_NAMES, type EventName } from '../../webhooks/webhook.ts';
 import type { ReadWithoutWebhook } from '../../webhooks/webhook-not-found.ts';
 import { headKey } from '../store/head-key.ts';
 
-/** Keeps when an account's events last came without a webhook, at best effort. */
 export type WithoutWebhook = ReturnType<typeof makeWithoutWebhook>;
 
 /**
@@ -66,7 +65,6 @@ export function makeWithoutWebhook({
   }
 }
 
-/** Makes the reader of what is kept. */
 export function makeReadWithoutWebhook({
   dynamo,
   table,

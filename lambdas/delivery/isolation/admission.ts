@@ -9,7 +9,6 @@ import { type SlownessOwner, slownessId } from './slow-since.ts';
  */
 export type Admission = { readonly outcome: 'shed' } | AdmittedMessage;
 
-/** A message that is processed. */
 export interface AdmittedMessage {
   readonly outcome: 'admitted';
   /** True when this process may make its attempt; otherwise it is left to the retry lane. */

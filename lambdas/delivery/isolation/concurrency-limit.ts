@@ -1,4 +1,3 @@
-/** Limits what is in hand by key, within one process. */
 export type ConcurrencyLimit = ReturnType<typeof makeConcurrencyLimit>;
 
 /** The number of places that a key has. */
@@ -69,7 +68,6 @@ export function makeConcurrencyLimit(
   }
 }
 
-/** What a key has in hand. */
 interface KeyInHand {
   /** In the order in which they were taken. */
   readonly entered: Set<Place>;

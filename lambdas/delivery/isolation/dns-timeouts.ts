@@ -1,9 +1,11 @@
 import { otherDomainsUnanswered, slowAfter, unansweredWindow } from '../limits.ts';
 
-/** Tells whether it is a receiver's name server that does not answer, or the resolver of this process. */
 export type DnsTimeouts = ReturnType<typeof makeDnsTimeouts>;
 
-/** Makes an empty memory of timeouts. It lives as long as the process; each timeout counts for ten seconds. */
+/**
+ * Makes an empty memory of timeouts, which tells whether a receiver's name server does not answer, or the resolver of this process. It
+ * lives as long as the process; each timeout counts for ten seconds.
+ */
 export function makeDnsTimeouts(now: () => number) {
   const pending = new Map<symbol, Resolution & { readonly since: number }>();
   const unanswered = new Map<string, Resolution & { readonly at: number }>();

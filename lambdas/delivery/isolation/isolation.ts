@@ -17,7 +17,6 @@ import { makeSlownessStore } from './slowness-store.ts';
 import { makeSlownessTracker } from './slowness-tracker.ts';
 import { makeWaitInTable } from './wait-in-table.ts';
 
-/** The bulkheads of one process: what keeps slow receivers from holding up others. */
 export type Isolation = ReturnType<typeof makeIsolation>;
 
 /** Makes the bulkheads of one process, which remembers slow receivers as long as it lives. */

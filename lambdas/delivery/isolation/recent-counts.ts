@@ -1,6 +1,5 @@
 import { slownessWindow } from '../limits.ts';
 
-/** Counts by key of the last minute, in memory. */
 export type RecentCounts = ReturnType<typeof makeRecentCounts>;
 
 /**

@@ -12,7 +12,6 @@ export type SendAgain = (
   message: Pick<AttemptMessage, 'attempt' | 'broughtForwardAt'>,
 ) => Promise<boolean>;
 
-/** Returns the function that sends again. */
 export function makeSendAgain({
   slowQueue,
   log,

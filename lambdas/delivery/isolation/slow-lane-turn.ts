@@ -25,7 +25,6 @@ export type JudgeTurn = (
   message: ReceivedMessage,
 ) => Promise<Turn>;
 
-/** A received message's own facts. */
 interface ReceivedMessage {
   readonly slotSeries?: number | undefined;
   /** The number of times that it was received by now. */

@@ -19,7 +19,6 @@ import type { WaitInTable } from './wait-in-table.ts';
  */
 export type MoveToSlowLane = (delivery: Delivery, slowness: StoredSlowness, storeChange: StoreChange) => Promise<void>;
 
-/** Returns the function that moves deliveries to the slow lane. */
 export function makeMoveToSlowLane(
   dependencies: {
     readonly reserveSlot: ReserveSlot;

@@ -43,7 +43,6 @@ export interface SlotBlock {
   readonly series: number;
 }
 
-/** Reads and writes slowness. */
 export type SlownessStore = ReturnType<typeof makeSlownessStore>;
 
 /** Returns the slowness that an item stands for; without an item, nothing is known. */

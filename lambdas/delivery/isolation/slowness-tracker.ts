@@ -7,7 +7,6 @@ import { type SlownessOwner, slownessId } from './slow-since.ts';
 import { isSlow, mayRecover, recovered, withDuration, withSlowAttempts, withSlowDns } from './slowness.ts';
 import type { SlownessStore } from './slowness-store.ts';
 
-/** Records what attempts show of how slowly receivers answer. */
 export type SlownessTracker = ReturnType<typeof makeSlownessTracker>;
 
 /** Makes the tracker of one process. It never throws: what is not stored now, a later attempt shows. */

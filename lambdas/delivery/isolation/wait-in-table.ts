@@ -8,7 +8,6 @@ import type { SlownessStore, StoredSlowness } from './slowness-store.ts';
 /** Leaves a delivery in the table, where it waits for the sweeper to give it a slot (`slow-backlog.ts`), without a message. */
 export type WaitInTable = (delivery: Delivery, slowness: StoredSlowness, storeChange: StoreChange) => Promise<void>;
 
-/** Returns the function that leaves deliveries in the table. */
 export function makeWaitInTable(
   dependencies: {
     readonly slownessStore: Pick<SlownessStore, 'beginWaiting'>;

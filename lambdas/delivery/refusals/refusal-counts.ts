@@ -34,7 +34,6 @@ export interface RefusedMinute {
   readonly beganAt: number;
 }
 
-/** The notices of a minute. */
 export interface ClaimedNotices {
   /** The number that this process has sent, or may send. */
   readonly own: number;
@@ -47,10 +46,8 @@ interface CountedRefusals extends Omit<Readonly<z.infer<typeof firstItem>>, 'ref
   readonly keptBack: number;
 }
 
-/** What a process stores of the events that it refused. */
 export type RefusalCounts = ReturnType<typeof makeRefusalCounts>;
 
-/** The counts of minutes, which the sweeper tells. */
 export type RefusalTotals = ReturnType<typeof makeRefusalTotals>;
 
 /** Makes the store of one process over the table `Deliveries`. */

@@ -34,7 +34,6 @@ export const suppressedRefusals = z.object({
   until: z.string(),
 });
 
-/** A notice of one refused event. */
 export type RefusalNotice = Readonly<z.infer<typeof refusalNotice>>;
 
 /** A notice of those that were kept back. */

@@ -6,7 +6,6 @@ import type { ClaimedNotices, RefusalCounts, RefusedMinute } from './refusal-cou
 import { principalOf, type RefusalNotice } from './refusal-notice.ts';
 import type { PublishNotice } from './refused-events-topic.ts';
 
-/** Tells publishers of refused events, at best effort. */
 export type RefusalNotices = ReturnType<typeof makeRefusalNotices>;
 
 /**

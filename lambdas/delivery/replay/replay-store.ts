@@ -37,7 +37,6 @@ export interface FoundReplay {
   readonly latest: Replay;
 }
 
-/** The replays of all webhooks. */
 export type ReplayStore = ReturnType<typeof makeReplayStore>;
 
 /** Makes the reader of replays over the table `Deliveries`: all that an attempt needs of them. It reads consistently. */
@@ -52,7 +51,6 @@ export function makeReplayReader({
 }) {
   return { findLatest, find, read };
 
-  /** Finds a webhook's latest replay. */
   function findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined> {
     return read(idOf(accountId, eventName));
   }

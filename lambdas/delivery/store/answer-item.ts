@@ -51,7 +51,6 @@ export function partAnswers(delivery: Delivery, headExpiry: number | undefined):
   return { head: { ...delivery, attempts }, answers };
 }
 
-/** A delivery as it is stored. */
 interface PartedDelivery {
   readonly head: Delivery;
   readonly answers: readonly Item[];

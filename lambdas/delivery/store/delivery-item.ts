@@ -81,7 +81,6 @@ export function itemFromDelivery(delivery: Delivery, historyDays: number): Item 
   };
 }
 
-/** Returns the delivery a stored item stands for. */
 export function deliveryFromItem(item: Item): Delivery {
   const {
     part,

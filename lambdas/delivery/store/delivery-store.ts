@@ -45,7 +45,6 @@ import { makeUntilAnswered } from './until-answered.ts';
  * task of the sweeper stand in index `due` too.
  */
 
-/** Deliveries as the consumers and the sweeper use them. */
 export type DeliveryStore = ReturnType<typeof makeDeliveryStore>;
 
 /** Makes the store of table `Deliveries`. All reads are consistent but for the index. */
@@ -231,7 +230,6 @@ function isAsRead(read: Delivery): Expression {
     read.version === undefined ? expression`attribute_not_exists(version)` : expression`version = ${read.version}`;
   return expression`${isAttempt(read)} AND ${isVersion}`;
 }
-/** The write of a head. */
 interface HeadWrite {
   /** The moment when the first write of its outcome began. */
   readonly begun: number;

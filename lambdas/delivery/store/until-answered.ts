@@ -7,7 +7,6 @@ import type { Time } from '../../platform/timer.ts';
  */
 export type UntilAnswered = <Result>(begun: number, write: () => Promise<Result>, failure?: unknown) => Promise<Result>;
 
-/** Makes the repetition of writes. */
 export function makeUntilAnswered({
   retryForMs,
   now,

@@ -6,7 +6,6 @@ import { updateWebhook, type WebhookUpdate } from '../../webhooks/announcement.t
 import { type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
 import type { AttemptResult } from '../delivery.ts';
 
-/** Writes webhooks' health. */
 export type WebhookHealthStore = ReturnType<typeof makeWebhookHealthStore>;
 
 /**

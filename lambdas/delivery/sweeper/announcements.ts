@@ -33,10 +33,8 @@ export interface PublishedAnnouncement {
   readonly deliveryId: string | null;
 }
 
-/** Publishes an announcement to the operators' topic. */
 export type PublishAnnouncement = (announcement: PublishedAnnouncement) => Promise<void>;
 
-/** Makes the publisher to an SNS topic. */
 export function makePublishAnnouncement(publish: Publish, topicArn: string): PublishAnnouncement {
   return async function publishAnnouncement(announcement) {
     const Message = JSON.stringify(announcement);

@@ -15,7 +15,6 @@ import type { StoreChange } from '../store/store-unless-stale.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { isTooOld, queuedInSlowLane, scheduled, withSlot } from '../transitions.ts';
 
-/** The dependencies of the task. */
 export interface SlowBacklogDependencies extends DeliveryTelemetry {
   readonly slownessStore: Pick<
     SlownessStore,
@@ -213,7 +212,6 @@ export function planOf(slowness: Slowness & Slots, slowRate: number, now: number
   return { to: 'slow', beginAt, interval, most, slots };
 }
 
-/** One run of the task. */
 interface Task {
   readonly id: string;
   /** The slowness as it was before anything was seen waiting. */

@@ -157,5 +157,4 @@ function isWaiting(delivery: Delivery): delivery is WaitingDelivery {
 /** The most messages of one SQS call. */
 const sendBatch = 10;
 
-/** Tasks that run at once. */
 const tasksAtOnce = 3;

@@ -24,10 +24,8 @@ export interface AttemptWatch {
   end(outcome: AttemptOutcome): Promise<void>;
 }
 
-/** Starts the watch of an attempt. */
 export type StartAttemptWatch = (webhook: Webhook, slowness: Slowness) => AttemptWatch;
 
-/** The dependencies of the watch. */
 export interface AttemptWatchDependencies extends Pick<Time, 'now' | 'after' | 'turn'> {
   readonly tracker: SlownessTracker;
   readonly eventLoopLag: EventLoopLag;

@@ -15,7 +15,6 @@ import { signatureHeader } from './signature.ts';
 /** Makes one attempt: at most one POST that a receiver sees. Never throws. */
 export type Attempt = (webhook: Webhook, delivery: Delivery, progress?: AttemptProgress) => Promise<AttemptOutcome>;
 
-/** The dependencies of an attempt. */
 export interface AttemptDependencies {
   /** The guarded way out: it holds off SSRF, server-side request forgery, by judging every address that it connects to. */
   readonly post: GuardedPost;

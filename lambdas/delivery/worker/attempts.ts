@@ -15,7 +15,6 @@ import { connectTimeouts } from '../limits.ts';
 import { makeAttempt } from './attempt.ts';
 import { type AttemptWatchDependencies, makeStartAttemptWatch } from './attempt-watch.ts';
 
-/** The attempts of one process. */
 export type Attempts = ReturnType<typeof makeAttempts>;
 
 /** Makes attempts of their parts: the attempt itself, and the watch that records slow ones and may give them up. */

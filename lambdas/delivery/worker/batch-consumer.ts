@@ -155,7 +155,6 @@ export function makeConsumer(
   }
 }
 
-/** One invocation of the function. */
 interface Invocation {
   readonly inHand: MessagesInHand;
   readonly remainingTime: () => number;

@@ -103,7 +103,6 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
   }
 }
 
-/** Returns the function that describes the event of a message of the events queue. */
 export function makeDescribeEvent(demandsUrl: string): DescribeMessage {
   return function describeEvent(record) {
     const parsed = parseEventMessage(record.body, originOfRecord(record).messageId, demandsUrl);
@@ -126,7 +125,6 @@ interface FirstAttemptDependencies extends MeasuringTelemetry {
   readonly now: Clock;
 }
 
-/** The number of an event's first attempt. */
 const firstNumber = 1;
 
 /** The origin of a message, and the time since which it waits. */

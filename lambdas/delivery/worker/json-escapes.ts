@@ -60,7 +60,6 @@ const shortEscapes: ReadonlyMap<number, string> = new Map(
   ),
 );
 
-/** Returns the value of a hexadecimal digit. */
 export function hexadecimalValue(code: number): number | undefined {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const letter = code | 0x20; // lower case

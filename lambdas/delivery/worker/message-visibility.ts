@@ -31,7 +31,6 @@ export type DescribeMessage = (record: SQSRecord) => {
   readonly event?: string | undefined;
 };
 
-/** Makes what changes the visibility of a queue's messages. */
 export function makeMessageVisibility({
   sqs,
   queueUrl,

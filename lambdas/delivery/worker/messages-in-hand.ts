@@ -1,4 +1,3 @@
-/** The messages that an invocation has in hand. */
 export type MessagesInHand = ReturnType<typeof makeMessagesInHand>;
 
 /** Makes the record of messages in hand, of which there are none yet. */

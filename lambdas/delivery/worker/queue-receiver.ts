@@ -6,7 +6,6 @@ import type { DeliveryTelemetry } from '../telemetry.ts';
 /** Messages that one call receives, or deletes. */
 export const receiveBatch = 10;
 
-/** Makes the receiver of a queue. */
 export function makeQueueReceiver({
   sqs,
   queueUrl,

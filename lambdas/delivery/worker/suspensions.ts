@@ -5,7 +5,6 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { ApplyOutcome } from '../transitions.ts';
 import { ordinaryFailure, type WebhookHealth } from './webhook-health.ts';
 
-/** Suspends webhooks for what is stored of an attempt. */
 export type Suspensions = ReturnType<typeof makeSuspensions>;
 
 /** A delivery after an attempt, and what the attempt counts as. */

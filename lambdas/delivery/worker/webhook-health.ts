@@ -6,7 +6,6 @@ import { failingMarks, suspendAfter } from '../limits.ts';
 import type { Told, WebhookHealthStore } from '../store/webhook-health-store.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 
-/** Keeps what attempts show of webhooks' health. */
 export type WebhookHealth = ReturnType<typeof makeWebhookHealth>;
 
 /**

@@ -12,7 +12,6 @@ export type Dynamo = <Input extends ServiceInputTypes, Output extends ServiceOut
   options?: CallOptions,
 ) => Promise<Output>;
 
-/** The options of one call. */
 export interface CallOptions {
   /** Ends the call early. */
   readonly abortSignal?: AbortSignal;
@@ -112,7 +111,6 @@ export class StatementError extends Error {
   }
 }
 
-/** An item's table and primary key. */
 export interface ItemKey {
   readonly table: string;
   readonly key: Item;
@@ -128,7 +126,6 @@ export function isPossibleKey(key: Item): boolean {
 /** Middleware of the SDK that nothing here needs: it describes the caller to AWS, anew for each call. */
 const unusedMiddleware = ['getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
-/** A command of the document client. */
 type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = Command<
   ServiceInputTypes,
   Input,

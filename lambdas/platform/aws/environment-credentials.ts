@@ -8,7 +8,6 @@ export function defaultProvider() {
   return async () => environmentCredentials();
 }
 
-/** Returns the credentials of the function. */
 export function environmentCredentials(): Credentials {
   return {
     accessKeyId: process.env.AWS_ACCESS_KEY_ID ?? '',

@@ -95,7 +95,6 @@ export function makeInsertTogether({
   }
 }
 
-/** An item that waits to be written. */
 interface WaitingInsert {
   readonly item: Item;
   /** Leaves it to its own put. */

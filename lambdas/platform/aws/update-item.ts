@@ -5,7 +5,6 @@ import { conditionalWrite, type Dynamo, type Item, type ItemKey, isAsWritten } f
 /** A part of an expression of DynamoDB. Its names and values become placeholders when it is sent: no word is reserved. */
 export type Expression = (placeholders: Placeholders) => string;
 
-/** A change of one item. */
 export interface ItemUpdate {
   /** Attributes, or elements of lists, with their new values. A value may be an expression; `undefined` removes. */
   readonly set: Item;

@@ -12,9 +12,7 @@ export interface TriggerRequest {
   readonly ResourceProperties: { readonly HandlerArn: string };
 }
 
-/** The effects of a trigger. */
 export interface TriggerEffects {
-  /** The state of a stack, such as `UPDATE_IN_PROGRESS`. */
   readonly readStackStatus: (stackId: string) => Promise<string>;
   /** Invokes a version and waits for its end. Throws where it fails. */
   readonly invoke: (version: string) => Promise<void>;
@@ -69,7 +67,6 @@ const passing = [
   'ThrottlingException',
 ];
 
-/** Invokes a version with the SDK. */
 async function invokeVersion(version: string): Promise<void> {
   const lambda = new LambdaClient({ maxAttempts: 1, requestHandler: { requestTimeout: 120_000 } });
   const { FunctionError, Payload } = await lambda.send(new InvokeCommand({ FunctionName: version }));

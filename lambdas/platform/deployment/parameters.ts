@@ -15,7 +15,6 @@ export async function readParameter(ssm: Pick<SSMClient, 'send'>, name: string):
   }
 }
 
-/** Makes the reader of parameters that a function has. */
 export function makeReadParameter(): ReadParameter {
   const ssm = new SSMClient(clientSettings('ssm'));
   return name => readParameter(ssm, name);

@@ -26,9 +26,7 @@ interface ReleaseEndAnswer {
   readonly Data: { readonly Release: string };
 }
 
-/** The effects of ending a release. */
 export interface ReleaseEndEffects {
-  /** The state of a stack, such as `UPDATE_IN_PROGRESS`. */
   readonly readStackStatus: (stackId: string) => Promise<string>;
   readonly lambda: Pick<LambdaClient, 'send'>;
   readonly warn: (text: string) => void;

@@ -14,7 +14,6 @@ export interface Network {
   readonly ca?: string;
 }
 
-/** The pools that connections come from. */
 export type Connections = ReturnType<typeof makeConnections>;
 
 /**

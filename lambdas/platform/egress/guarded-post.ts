@@ -50,7 +50,6 @@ export type PostOutcome = PostResult & PostTimes;
 /** Sends one guarded POST. Never throws for what a receiver did. */
 export type GuardedPost = (request: PostRequest) => Promise<PostOutcome>;
 
-/** The dependencies of the guarded POST. */
 export interface GuardedPostDependencies extends Pick<Time, 'now' | 'after' | 'turn'> {
   readonly post: PinnedPost;
   readonly resolve: Resolve;

@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
 
-/** Detects that this process itself has no network. */
 export type OutageDetector = ReturnType<typeof makeOutageDetector>;
 
 /**

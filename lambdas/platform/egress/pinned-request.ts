@@ -33,7 +33,6 @@ interface PinnedRequest extends MeteredOptions {
   readonly onAnswered: () => void;
 }
 
-/** The outcome of one request. */
 export type PinnedRequestOutcome =
   | ({
       readonly outcome: 'response';

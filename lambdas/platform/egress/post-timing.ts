@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
 
-/** Callbacks for the steps of a POST. */
 export interface PostListeners {
   /** Called where name servers are asked for this POST: one that shares another's answer does not ask. */
   readonly onAsking?: () => void;
@@ -12,7 +11,6 @@ export interface PostListeners {
   readonly onAnswered?: () => void;
 }
 
-/** The times that a POST took, in milliseconds. */
 export interface PostTimes {
   /** From the start to the last header, or to the failure. */
   readonly durationMs: number;
@@ -22,7 +20,6 @@ export interface PostTimes {
   readonly sinceConnectingMs?: number;
 }
 
-/** Records the steps of one POST. */
 export type PostTiming = ReturnType<typeof startPostTiming>;
 
 /**

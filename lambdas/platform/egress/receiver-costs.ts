@@ -1,9 +1,7 @@
 import type { Clock } from '../clock.ts';
 
-/** Tells which receivers, and which accounts, cost this process too much. */
 export type ReceiverCosts = ReturnType<typeof makeReceiverCosts>;
 
-/** The cost of one connection. */
 export type ConnectionCost = ReturnType<ReceiverCosts['open']>;
 
 /**
@@ -40,7 +38,6 @@ export function makeReceiverCosts(now: Clock, processorTime = threadTime) {
       }
     }
 
-    /** Notes that the host has answered. */
     function answered(): void {
       isAnswered = true;
     }

@@ -57,7 +57,6 @@ export function makeSharedResolver(resolve: Resolve, now: Clock): Resolve {
   }
 }
 
-/** One lookup of a name. */
 interface Lookup {
   readonly at: number;
   readonly addresses: Promise<readonly string[]>;

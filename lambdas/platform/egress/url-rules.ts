@@ -22,7 +22,6 @@ export const urlRules = {
   ipv4: { code: 'url_not_public', en: 'The host has no IPv4 address.' },
 } as const satisfies Record<string, { readonly code: UrlFindingCode; readonly en: string }>;
 
-/** One of the rules. */
 export type UrlRule = keyof typeof urlRules;
 
 /** A rule that a URL breaks. `detail` says it in English, with `values` in the places of the rule's text. */
