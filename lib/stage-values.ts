@@ -40,32 +40,32 @@ export const stageValues = z.object({
   /** The AWS account of the stage: a deployment into another is refused. @default - the account of the CDK's command line */
   account: accountNumber().optional().register(requiredWithCustomers, { what: 'the AWS account: 12 digits' }),
   /** The AWS Region of the stage, as the account. @default - the Region of the CDK's command line */
-  region: regionName().optional().register(requiredWithCustomers, { what: 'the AWS Region, such as sa-east-1' }),
+  region: regionName.optional().register(requiredWithCustomers, { what: 'the AWS Region, such as sa-east-1' }),
   /** Public URL of the demands pages: links in events begin with it. */
   demandsUrl: httpsUrl().register(requiredWithCustomers, {
     what: 'the public https address of demands, with which links in events begin',
   }),
   /** E-mail addresses that alarms and suspended webhooks are reported to. Each must confirm the subscription once. */
-  alarmRecipients: list(emailAddress(), 10)
+  alarmRecipients: list(emailAddress, 10)
     .prefault([])
     .register(requiredWithCustomers, { what: 'the e-mail addresses that alarms go to' }),
   /** Those who answer for the stage: a tag of every resource. */
-  owner: tagValue().optional(),
+  owner: tagValue.optional(),
   /** Those who pay for the stage: a tag of every resource. */
-  costCenter: tagValue().optional(),
+  costCenter: tagValue.optional(),
 
   /** Roles and users of other accounts that may publish events. Each must exist: AWS refuses a policy that names another. */
-  publisherRoles: list(principalArn(), 100).prefault([]),
+  publisherRoles: list(principalArn, 100).prefault([]),
   /**
    * SNS topics that may bring events, with raw message delivery. All topics and rules share one sender each in the notices of
    * refused events: a faulty one hides the others' behind a count. Roles are reported one by one.
    */
-  publisherTopics: list(topicArn(), 100).prefault([]),
+  publisherTopics: list(topicArn, 100).prefault([]),
   /**
    * EventBridge rules of the stage's own account that may bring events: the events queue is their target. A rule of another account
    * sends by a role, which is one of `publisherRoles`.
    */
-  publisherRules: list(ruleArn(), 100).prefault([]),
+  publisherRules: list(ruleArn, 100).prefault([]),
   /**
    * Accounts, besides the stage's own, that may subscribe to the notices of refused events. An account that is taken out keeps the
    * subscriptions that it has, until they are ended by `aws sns unsubscribe`.
@@ -76,11 +76,11 @@ export const stageValues = z.object({
    * Where integrators read `docs/pt/erros.md`: the `type` of a problem of {base_url} is this URL, `#` and the code, which is a
    * heading there. @default - `type` is about:blank
    */
-  docsUrl: pageUrl().optional(),
+  docsUrl: pageUrl.optional(),
   /** Custom domain of {auth_url}. @default - API Gateway's own host is used */
-  authDomain: hostName().optional(),
+  authDomain: hostName.optional(),
   /** The certificate of `authDomain`. */
-  authCertificateArn: certificateArn().optional(),
+  authCertificateArn: certificateArn.optional(),
   /**
    * What the domain is for: a stage that is in use changes its domain in steps, so that nobody is refused (docs/runbook.md,
    * "A custom domain"). `prepared`: it answers, and API Gateway's host still names {auth_url}. `primary`: it names {auth_url}, and
@@ -88,11 +88,11 @@ export const stageValues = z.object({
    */
   authDomainRole: choice('prepared', 'primary', 'only').prefault('only'),
   /** Custom domain of {base_url}, with its certificate and its role, as those of {auth_url}. */
-  baseDomain: hostName().optional(),
-  baseCertificateArn: certificateArn().optional(),
+  baseDomain: hostName.optional(),
+  baseCertificateArn: certificateArn.optional(),
   baseDomainRole: choice('prepared', 'primary', 'only').prefault('only'),
   /** The day until which the host that named {auth_url} or {base_url} before answers, as integrators were told. */
-  formerHostsUntil: day().optional(),
+  formerHostsUntil: day.optional(),
 
   /** Lifetime of an access token: a day at most. */
   accessTokenLifetime: duration('1s', '24h').prefault('900s'),
@@ -179,15 +179,15 @@ export const stageValues = z.object({
   publicBurstLimit: count(1, 5_000).prefault(15),
 
   /** Days that logs are kept. */
-  logRetentionDays: logRetention().prefault(30),
+  logRetentionDays: logRetention.prefault(30),
   /** The fate of tables, keys, queues and logs when a stack is deleted. */
   removalPolicy: choice('retain', 'destroy').prefault('retain'),
   /** Makes stacks and tables refuse to be deleted. Off for the first deployment: a failed one must be deleted first. */
-  protection: flag().prefault(false),
+  protection: flag.prefault(false),
   /** The owner of the key that tables and queues are encrypted with: AWS, or this account, whose key policy then decides. */
   encryption: choice('aws-owned', 'customer-managed').prefault('aws-owned'),
   /** Shifts traffic to a release of the functions behind the APIs bit by bit, and takes the release back when they fail. */
-  gradual: flag().prefault(false),
+  gradual: flag.prefault(false),
 
   /** A receiver for the smoke test, which answers 2xx. @default - a function of the stage's own */
   smokeReceiverUrl: httpsUrl().optional(),

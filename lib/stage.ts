@@ -59,7 +59,7 @@ export function addStage(app: App, configuration: StageConfiguration): void {
 }
 
 /** Returns a text that changes with the code or the settings of any function. */
-function releaseOf(functions: readonly NodeFunction<Record<string, string>>[]): string {
+function releaseOf(functions: readonly NodeFunction[]): string {
   return Lazy.uncachedString({
     produce: () => {
       const versions = functions.map(({ currentVersion, stack }) =>

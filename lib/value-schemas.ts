@@ -17,10 +17,11 @@ export function count(least: number, most: number) {
     .pipe(z.int().min(least, `must be ${least} to ${most}`).max(most, `must be ${least} to ${most}`));
 }
 
-/** Returns the schema of a switch. It may be given as text, as a command line does. */
-export function flag() {
-  return z.union([z.boolean(), z.enum(['true', 'false']).transform(word => word === 'true')], 'must be true or false');
-}
+/** The schema of a switch. It may be given as text, as a command line does. */
+export const flag = z.union(
+  [z.boolean(), z.enum(['true', 'false']).transform(word => word === 'true')],
+  'must be true or false',
+);
 
 export function choice<const Word extends string>(...words: readonly Word[]) {
   const list = new Intl.ListFormat('en-GB', { type: 'disjunction' });
@@ -49,66 +50,55 @@ export function httpsUrl() {
     .refine(value => !value.endsWith('/'), 'must not end in a slash');
 }
 
-/** Returns the schema of the https URL of a page, to which fragments are added. */
-export function pageUrl() {
-  return z
-    .url({ protocol: /^https$/, error: 'must be an https URL' })
-    .refine(value => !value.includes('#'), 'must not have a fragment');
-}
+/** The schema of the https URL of a page, to which fragments are added. */
+export const pageUrl = z
+  .url({ protocol: /^https$/, error: 'must be an https URL' })
+  .refine(value => !value.includes('#'), 'must not have a fragment');
 
-export function hostName() {
-  return text(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be a host name in lower case');
-}
+export const hostName = text(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be a host name in lower case');
 
-/** Returns the schema of the value of a tag, of the characters that AWS takes there. */
-export function tagValue() {
-  return text(/^[\p{L}\p{N} _.:/=+@-]{1,256}$/u, 'must be 1 to 256 letters, digits, spaces or _.:/=+-@');
-}
+/** The schema of the value of a tag, of the characters that AWS takes there. */
+export const tagValue = text(/^[\p{L}\p{N} _.:/=+@-]{1,256}$/u, 'must be 1 to 256 letters, digits, spaces or _.:/=+-@');
 
-export function emailAddress() {
-  return z.email('must be e-mail addresses');
-}
+export const emailAddress = z.email('must be e-mail addresses');
 
-/** Returns the schema of a day, such as `2027-12-01`. */
-export function day() {
-  return z.iso.date('must be a day, such as 2027-12-01');
-}
+/** The schema of a day, such as `2027-12-01`. */
+export const day = z.iso.date('must be a day, such as 2027-12-01');
 
 /** Returns the schema of the number of an AWS account. `message` says what any other value must be. */
 export function accountNumber(message = 'must be the 12 digits of an AWS account, in quotes') {
   return text(/^\d{12}$/, message);
 }
 
-export function regionName() {
-  return text(/^[a-z]{2}(-[a-z]+)+-\d+$/, 'must be an AWS Region, such as sa-east-1');
-}
+export const regionName = text(/^[a-z]{2}(-[a-z]+)+-\d+$/, 'must be an AWS Region, such as sa-east-1');
 
-export function certificateArn() {
-  return text(/^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of an ACM certificate');
-}
+export const certificateArn = text(
+  /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
+  'must be the ARN of an ACM certificate',
+);
 
-/** Returns the schema of the exact ARN of a role or a user in a list. */
-export function principalArn() {
-  return text(/^arn:aws[a-z-]*:iam::\d{12}:(role|user)\/[\w+=.@/-]+$/, 'must be ARNs of roles or users');
-}
+/** The schema of the exact ARN of a role or a user in a list. */
+export const principalArn = text(
+  /^arn:aws[a-z-]*:iam::\d{12}:(role|user)\/[\w+=.@/-]+$/,
+  'must be ARNs of roles or users',
+);
 
-/** Returns the schema of the exact ARN of an SNS topic in a list. */
-export function topicArn() {
-  return text(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+(\.fifo)?$/, 'must be ARNs of SNS topics');
-}
+/** The schema of the exact ARN of an SNS topic in a list. */
+export const topicArn = text(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+(\.fifo)?$/, 'must be ARNs of SNS topics');
 
-/** Returns the schema of the exact ARN of an EventBridge rule in a list. */
-export function ruleArn() {
-  return text(
-    /^arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:rule\/([\w.-]+\/)?[\w.-]+$/,
-    'must be ARNs of EventBridge rules',
-  );
-}
+/** The schema of the exact ARN of an EventBridge rule in a list. */
+export const ruleArn = text(
+  /^arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:rule\/([\w.-]+\/)?[\w.-]+$/,
+  'must be ARNs of EventBridge rules',
+);
 
-/** Returns the schema of a number of days for which CloudWatch Logs can keep logs. */
-export function logRetention() {
-  return count(1, 3_653).refine(days => retentionDays.includes(days), `must be one of ${retentionDays.join(', ')}`);
-}
+const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653];
+
+/** The schema of a number of days for which CloudWatch Logs can keep logs. */
+export const logRetention = count(1, 3_653).refine(
+  days => retentionDays.includes(days),
+  `must be one of ${retentionDays.join(', ')}`,
+);
 
 /** `message` says what any text of another form, and any other value, must be. */
 function text(form: RegExp, message: string) {
@@ -124,5 +114,3 @@ function millisecondsOf(value: string): number {
 }
 
 const unitMilliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653];
