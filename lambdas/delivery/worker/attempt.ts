@@ -58,7 +58,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
       });
     } catch (error) {
       const detail = describeError(error).errorName;
-      posted = { outcome: 'internal_error', detail, durationMs: now() - startedAt, resolutionMs: 0 };
+      posted = { outcome: 'internal_error', detail, durationMs: now() - startedAt };
     }
     return outcomeOf(posted, recordOf(posted, delivery.attempt, startedAt), now());
   };
@@ -132,20 +132,12 @@ function resultOf(posted: PostOutcome): AttemptResult {
   switch (posted.outcome) {
     case 'response':
       return isSuccess(posted.status) ? 'delivered' : 'http';
-    case 'timeout':
-      return 'timeout';
-    case 'connection':
-      return 'connection';
-    case 'tls':
-      return 'tls';
-    case 'dns':
-      return 'dns';
-    case 'blocked':
-      return 'blocked';
     case 'given_up':
       return 'slow';
     case 'internal_error':
       return 'internal';
+    default:
+      return posted.outcome;
   }
 }
 

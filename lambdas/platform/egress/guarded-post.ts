@@ -100,7 +100,6 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
   async function post(request: PostRequest, timing: PostTiming, signal: AbortSignal): Promise<PostResult | undefined> {
     const destination = await resolveDestination(request.url, signal, request.onAsking);
     if (signal.aborted) return undefined;
-    timing.resolved();
     if (destination.outcome === 'refused') return { outcome: 'blocked', detail: destination.findings[0].detail };
     if (destination.outcome === 'unresolved') {
       return { outcome: destination.fault === 'not_asked' ? 'internal_error' : 'dns', detail: destination.detail };

@@ -3,8 +3,6 @@ import type { Clock } from '../clock.ts';
 export interface PostListeners {
   /** Called where name servers are asked for this POST: one that shares another's answer does not ask. */
   readonly onAsking?: () => void;
-  /** Called once, when the host is resolved and its addresses are judged, however that ended, with the time it took. */
-  readonly onResolved?: (resolutionMs: number) => void;
   /** Called once, when the first connection is opened or a kept one is reused. */
   readonly onConnecting?: () => void;
   /** Called once, with the last response header. From then on only the beginning of the body is read. */
@@ -14,8 +12,6 @@ export interface PostListeners {
 export interface PostTimes {
   /** From the start to the last header, or to the failure. */
   readonly durationMs: number;
-  /** The part until the addresses were known and judged, or until that failed. */
-  readonly resolutionMs: number;
   /** The part since connecting began, without the time in which this process stood still; absent if it never did. */
   readonly sinceConnectingMs?: number;
 }
@@ -26,22 +22,12 @@ export type PostTiming = ReturnType<typeof startPostTiming>;
  * Starts the timing of a POST that begins now. Each step is reported to the listeners. `elapsed` is a clock that stands still while
  * this process does.
  */
-export function startPostTiming(
-  { onResolved, onConnecting, onAnswered }: PostListeners,
-  now: Clock,
-  elapsed: () => number,
-) {
+export function startPostTiming({ onConnecting, onAnswered }: PostListeners, now: Clock, elapsed: () => number) {
   const startedAt = now();
-  let resolvedAt: number | undefined;
   let connectingAt: number | undefined;
   let answeredAt: number | undefined;
   let answeredElapsed: number | undefined;
-  return { resolved, connecting, answered, times };
-
-  function resolved(): void {
-    resolvedAt = now();
-    onResolved?.(resolvedAt - startedAt);
-  }
+  return { connecting, answered, times };
 
   function connecting(): void {
     connectingAt = elapsed();
@@ -56,10 +42,8 @@ export function startPostTiming(
 
   /** Returns the times up to the last header, or up to now without one. */
   function times(): PostTimes {
-    const endedAt = answeredAt ?? now();
     return {
-      durationMs: endedAt - startedAt,
-      resolutionMs: (resolvedAt ?? endedAt) - startedAt,
+      durationMs: (answeredAt ?? now()) - startedAt,
       ...(connectingAt !== undefined && {
         sinceConnectingMs: Math.round((answeredElapsed ?? elapsed()) - connectingAt),
       }),

@@ -425,9 +425,9 @@ describe('POST …/teste', () => {
     ['500', answer(500), 'http', 1],
     ['429 with Retry-After', answer(429, { 'retry-after': '5' }), 'http', 1],
     ['410', answer(410), 'http', 1],
-    ['a timeout', { outcome: 'timeout', detail: '', durationMs: 1, resolutionMs: 0 }, 'tempo_esgotado', 1],
-    ['an address that is refused', { outcome: 'blocked', detail: '', durationMs: 1, resolutionMs: 0 }, 'bloqueada', 0],
-    ['a fault of our own', { outcome: 'internal_error', detail: '', durationMs: 1, resolutionMs: 0 }, 'interno', 1],
+    ['a timeout', { outcome: 'timeout', detail: '', durationMs: 1 }, 'tempo_esgotado', 1],
+    ['an address that is refused', { outcome: 'blocked', detail: '', durationMs: 1 }, 'bloqueada', 0],
+    ['a fault of our own', { outcome: 'internal_error', detail: '', durationMs: 1 }, 'interno', 1],
   ] as const)(
     'makes one attempt only after %s, without effect on the webhook’s health',
     async (_case, posted, resultado, posts) => {

@@ -59,7 +59,7 @@ describe('the answers of a receiver', () => {
 
   it('take no item where they are empty or there were none', async () => {
     refuse('');
-    world.answers.push({ outcome: 'connection', detail: 'ECONNRESET', durationMs: 1, resolutionMs: 1 });
+    world.answers.push({ outcome: 'connection', detail: 'ECONNRESET', durationMs: 1 });
     await world.settle();
     expect(await stored()).toEqual([]);
     expect(await shown()).toEqual(['', null, '']);

@@ -114,10 +114,7 @@ describe('what came of it', () => {
     ['blocked', 'failed', 'blocked'],
     ['internal_error', 'internal_error', 'internal'],
   ])('%s is %s, recorded as %s', async (kind, outcome, result) => {
-    const made = await attemptOver({ outcome: kind, detail: 'why', durationMs: 5, resolutionMs: 0 }).attempt(
-      aWebhook(),
-      aDelivery(),
-    );
+    const made = await attemptOver({ outcome: kind, detail: 'why', durationMs: 5 }).attempt(aWebhook(), aDelivery());
     expect(made).toMatchObject({ outcome, detail: 'why', record: { result, status: null, response: null } });
   });
 
@@ -145,7 +142,7 @@ describe('internal errors', () => {
 });
 
 describe('a time-out', () => {
-  const times = { durationMs: 15_000, resolutionMs: 1 };
+  const times = { durationMs: 15_000 };
   const lateBy = (lateness: number): EventLoopLag => ({
     begin: () => ({ ...neverLate.begin(), lateness: () => lateness }),
   });

@@ -39,7 +39,7 @@ const postTo =
   ({ deadlineMs, elapsed, signal, onConnecting, onAnswered }: PostRequest): Promise<PostOutcome> => {
     const { promise, resolve } = Promise.withResolvers<PostOutcome>();
     const [begun, begunElapsed] = [now(), elapsed()];
-    const times = () => ({ durationMs: now() - begun, resolutionMs: 0, sinceConnectingMs: elapsed() - begunElapsed });
+    const times = () => ({ durationMs: now() - begun, sinceConnectingMs: elapsed() - begunElapsed });
     const end = (outcome: Exclude<PostOutcome, { outcome: 'response' }>['outcome']) =>
       resolve({ outcome, detail: 'over', ...times() } as PostOutcome);
     onConnecting?.();

@@ -12,7 +12,6 @@ const listen = () => {
   const heard: string[] = [];
   return {
     heard,
-    onResolved: () => void heard.push('resolved'),
     onConnecting: () => void heard.push('connecting'),
     onAnswered: () => void heard.push('answered'),
   };
@@ -27,7 +26,7 @@ describe('the timing of a POST', () => {
     for (let time = 0; time < 2; time++) {
       const { heard, ...listeners } = listen();
       expect(await post({ ...request, ...listeners })).toMatchObject({ outcome: 'response' });
-      expect(heard).toEqual(['resolved', 'connecting', 'answered']);
+      expect(heard).toEqual(['connecting', 'answered']);
     }
   });
 
@@ -40,10 +39,10 @@ describe('the timing of a POST', () => {
     const outcome = await post({ ...request, ...listeners });
     expect(outcome.outcome).toBe(expected);
     expect(outcome).not.toHaveProperty('sinceConnectingMs');
-    expect(heard).toEqual(['resolved']);
+    expect(heard).toEqual([]);
   });
 
-  it('measures resolving, the time since connecting, and up to the last header, without the body', async () => {
+  it('measures the time with resolving, since connecting, and up to the last header, without the body', async () => {
     const clock = frozenClock();
     const resolve = async () => {
       clock.advance(40);
@@ -58,18 +57,12 @@ describe('the timing of a POST', () => {
       }, 100);
     };
     const { post } = await start(play, { resolve, now: clock.now });
-    let resolvedIn = 0;
-    const onResolved = (resolutionMs: number) => {
-      resolvedIn = resolutionMs;
-    };
-    expect(await post({ ...request, elapsed: clock.now, onResolved })).toMatchObject({
+    expect(await post({ ...request, elapsed: clock.now })).toMatchObject({
       outcome: 'response',
       bodyStart: 'ok',
       durationMs: 65,
-      resolutionMs: 40,
       sinceConnectingMs: 25,
     });
-    expect(resolvedIn).toBe(40);
   });
 
   it('measures a resolution that fails', async () => {
@@ -77,7 +70,7 @@ describe('the timing of a POST', () => {
     const { post } = await start(say(ok), { resolve: () => new Promise(() => {}) });
     const outcome = post({ ...request, deadlineMs: 100 });
     vi.advanceTimersByTime(100);
-    expect(await outcome).toMatchObject({ outcome: 'timeout', resolutionMs: 100, durationMs: 100 });
+    expect(await outcome).toMatchObject({ outcome: 'timeout', durationMs: 100 });
   });
 });
 
