@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, request as httpsRequest, type RequestOptions } from 'node:https';
-import { limitConnectTime } from './connect-time.ts';
+import type { Socket } from 'node:net';
+import { afterElapsed, afterEvents } from '../timer.ts';
 import { type Connections, makeConnections } from './connections.ts';
 import { enterPhase, type MeteredOptions } from './metered-agent.ts';
 import { classifyNetworkError, errorCode, type NetworkError, type RequestPhase } from './network-error.ts';
@@ -58,6 +59,21 @@ export function makePinnedPost(connections: Connections = makeConnections()): Pi
   return function pinnedPost(request) {
     return send(request, connections[request.connection]);
   };
+}
+
+/**
+ * Calls back unless the socket connects in time, by a clock that stands still while this process does. Returns what ends the
+ * watch.
+ */
+export function limitConnectTime(
+  socket: Socket,
+  elapsed: () => number,
+  milliseconds: number,
+  onLate: () => void,
+): () => void {
+  const end = afterElapsed(afterEvents, elapsed, milliseconds, onLate);
+  socket.once('connect', end);
+  return end;
 }
 
 function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcome> {

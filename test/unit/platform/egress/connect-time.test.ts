@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { limitConnectTime } from '../../../../lambdas/platform/egress/connect-time.ts';
+import { limitConnectTime } from '../../../../lambdas/platform/egress/pinned-request.ts';
 
 /** A process: its clock, which stands still while the process does, and its timers. */
 const startProcess = () => {
