@@ -207,7 +207,7 @@ export function smokeAlarms(configuration: StageConfiguration, interval: Duratio
 export function releaseAlarms(
   configuration: StageConfiguration,
   service: string,
-  { node, live, functionName, currentVersion }: NodeFunction<Record<string, string>>,
+  { node, live, functionName, currentVersion }: NodeFunction,
 ): AlarmRows {
   const sum = { statistic: 'Sum', period: Duration.minutes(1) };
   const { version } = currentVersion;

@@ -2,12 +2,13 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
+import type * as z from 'zod';
 import type {
-  DiscoveryEnvironment,
-  IntrospectEnvironment,
-  RevokeEnvironment,
-  RotateKeysEnvironment,
-  TokenEnvironment,
+  discoveryEnvironment,
+  introspectEnvironment,
+  revokeEnvironment,
+  rotateKeysEnvironment,
+  tokenEnvironment,
 } from '../lambdas/auth/environment.ts';
 import { authRoutes } from '../lambdas/auth/routes.ts';
 import { authAlarms } from './alarms.ts';
@@ -61,7 +62,7 @@ export class AuthStack extends Stack {
 
   #addToken() {
     const { configuration, data } = this.#props;
-    return new NodeFunction<TokenEnvironment>(this, 'Token', {
+    return new NodeFunction<z.input<typeof tokenEnvironment>>(this, 'Token', {
       configuration,
       entry: 'lambdas/auth/endpoints/token.handler.ts',
       timeout: Duration.seconds(15),
@@ -93,7 +94,7 @@ export class AuthStack extends Stack {
 
   #addRevoke() {
     const { configuration, data } = this.#props;
-    return new NodeFunction<RevokeEnvironment>(this, 'Revoke', {
+    return new NodeFunction<z.input<typeof revokeEnvironment>>(this, 'Revoke', {
       configuration,
       entry: 'lambdas/auth/endpoints/revoke.handler.ts',
       timeout: Duration.seconds(10),
@@ -110,7 +111,7 @@ export class AuthStack extends Stack {
 
   #addIntrospect() {
     const { configuration, data } = this.#props;
-    return new NodeFunction<IntrospectEnvironment>(this, 'Introspect', {
+    return new NodeFunction<z.input<typeof introspectEnvironment>>(this, 'Introspect', {
       configuration,
       entry: 'lambdas/auth/endpoints/introspect.handler.ts',
       timeout: Duration.seconds(10),
@@ -139,7 +140,7 @@ export class AuthStack extends Stack {
 
   #addDiscovery() {
     const { configuration, data } = this.#props;
-    return new NodeFunction<DiscoveryEnvironment>(this, 'Discovery', {
+    return new NodeFunction<z.input<typeof discoveryEnvironment>>(this, 'Discovery', {
       configuration,
       entry: 'lambdas/auth/endpoints/discovery.handler.ts',
       timeout: Duration.seconds(5),
@@ -152,7 +153,7 @@ export class AuthStack extends Stack {
   /** The rotation of keys runs once a day, and when a deployment changes it: the first deployment makes the first keys. */
   #addRotateKeys() {
     const { configuration, data } = this.#props;
-    const rotateKeys = new NodeFunction<RotateKeysEnvironment>(this, 'RotateKeys', {
+    const rotateKeys = new NodeFunction<z.input<typeof rotateKeysEnvironment>>(this, 'RotateKeys', {
       configuration,
       entry: 'lambdas/auth/keys/rotate-keys.handler.ts',
       timeout: Duration.seconds(60),

@@ -1,7 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import type { DeliverEnvironment } from '../lambdas/delivery/environment.ts';
+import type * as z from 'zod';
+import type { deliverEnvironment } from '../lambdas/delivery/environment.ts';
 import type { Lane } from '../lambdas/delivery/lane-routing.ts';
 import type { StageConfiguration } from './config.ts';
 import { DataKey } from './constructs/data-key.ts';
@@ -28,7 +29,7 @@ export interface DeliveryLanes {
   /** The account's own key that encrypts the queues, where the stage has one. */
   readonly dataKey: DataKey | undefined;
   readonly queues: Readonly<Record<Lane, WorkQueue>>;
-  readonly consumers: Readonly<Record<Lane, QueueConsumer<DeliverEnvironment>>>;
+  readonly consumers: Readonly<Record<Lane, QueueConsumer<z.input<typeof deliverEnvironment>>>>;
 }
 
 /** The settings in which the queue and the consumer of a lane differ from those of the others. */
@@ -103,7 +104,7 @@ function addConsumer(
 ) {
   const { functionId, recursiveLoop } = lanes[lane];
   const { retry, slow } = queues;
-  const deliver = new QueueConsumer<DeliverEnvironment>(scope, functionId, {
+  const deliver = new QueueConsumer<z.input<typeof deliverEnvironment>>(scope, functionId, {
     configuration,
     entry,
     queue: queues[lane],

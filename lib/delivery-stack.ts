@@ -3,8 +3,9 @@ import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
+import type * as z from 'zod';
 import { deliveryRoutes } from '../lambdas/delivery/api/routes.ts';
-import type { DeliveriesApiEnvironment, SweepEnvironment } from '../lambdas/delivery/environment.ts';
+import type { deliveriesApiEnvironment, sweepEnvironment } from '../lambdas/delivery/environment.ts';
 import { deliveryAlarms } from './alarms.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { GradualReleases } from './constructs/gradual-releases.ts';
@@ -90,7 +91,7 @@ export class DeliveryStack extends Stack {
     const { deadLetterQueue, consumers } = this.#lanes;
     const { retry, slow } = this.#lanes.queues;
     const sources = Object.values(consumers).map(({ source }) => source);
-    const sweep = new NodeFunction<SweepEnvironment>(this, 'Sweep', {
+    const sweep = new NodeFunction<z.input<typeof sweepEnvironment>>(this, 'Sweep', {
       configuration,
       entry: 'lambdas/delivery/sweeper/sweep.handler.ts',
       timeout: Duration.seconds(55),
@@ -131,7 +132,7 @@ export class DeliveryStack extends Stack {
   #addDeliveriesApi() {
     const { configuration, data } = this.#props;
     const { retry } = this.#lanes.queues;
-    const api = new NodeFunction<DeliveriesApiEnvironment>(this, 'DeliveriesApi', {
+    const api = new NodeFunction<z.input<typeof deliveriesApiEnvironment>>(this, 'DeliveriesApi', {
       configuration,
       entry: 'lambdas/base-api/deliveries-api.handler.ts',
       timeout: Duration.seconds(20),

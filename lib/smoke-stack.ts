@@ -3,8 +3,9 @@ import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import type { ReceiverEnvironment } from '../lambdas/smoke/receiver.ts';
-import type { ScheduledTestEnvironment } from '../lambdas/smoke/scheduled-test.ts';
+import type * as z from 'zod';
+import type { receiverEnvironment } from '../lambdas/smoke/receiver.ts';
+import type { scheduledTestEnvironment } from '../lambdas/smoke/scheduled-test.ts';
 import { receiverConcurrency } from './account-concurrency.ts';
 import { smokeAlarms } from './alarms.ts';
 import { Alarms } from './constructs/alarms.ts';
@@ -35,7 +36,7 @@ export class SmokeStack extends Stack {
   #addReceiver(): Receiver {
     const { configuration } = this.#props;
     const key = this.#secretParameter('ReceiverKey', 'receiver-key');
-    const receiver = new NodeFunction<ReceiverEnvironment>(this, 'Receiver', {
+    const receiver = new NodeFunction<z.input<typeof receiverEnvironment>>(this, 'Receiver', {
       configuration,
       entry: 'lambdas/smoke/receiver.handler.ts',
       timeout: Duration.seconds(10),
@@ -54,7 +55,7 @@ export class SmokeStack extends Stack {
   #addScheduledTest({ url, key }: Receiver, interval: Duration): void {
     const { configuration, data, eventsQueue } = this.#props;
     const credentials = this.#secretParameter('Credentials', 'credentials');
-    const test = new NodeFunction<ScheduledTestEnvironment>(this, 'ScheduledTest', {
+    const test = new NodeFunction<z.input<typeof scheduledTestEnvironment>>(this, 'ScheduledTest', {
       configuration,
       entry: 'lambdas/smoke/scheduled-test.handler.ts',
       timeout: Duration.seconds(170), // for the steps and tidying up; less than the test's own `longestTestMs`

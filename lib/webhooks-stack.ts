@@ -1,7 +1,8 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import type * as z from 'zod';
 import { apiRoutes } from '../lambdas/api/routes.ts';
-import type { WebhooksApiEnvironment } from '../lambdas/webhooks/environment.ts';
+import type { webhooksApiEnvironment } from '../lambdas/webhooks/environment.ts';
 import { webhookRoutes } from '../lambdas/webhooks/routes.ts';
 import { webhooksAlarms } from './alarms.ts';
 import { Alarms } from './constructs/alarms.ts';
@@ -19,7 +20,7 @@ export class WebhooksStack extends Stack {
   constructor(scope: Construct, id: string, props: WebhooksStackProps) {
     super(scope, id, props);
     const { configuration, data } = props;
-    const api = new NodeFunction<WebhooksApiEnvironment>(this, 'WebhooksApi', {
+    const api = new NodeFunction<z.input<typeof webhooksApiEnvironment>>(this, 'WebhooksApi', {
       entry: 'lambdas/base-api/webhooks-api.handler.ts',
       timeout: Duration.seconds(20),
       memorySize: 1024,

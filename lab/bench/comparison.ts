@@ -5,7 +5,8 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import type { TokenEnvironment } from '../../lambdas/auth/environment.ts';
+import type * as z from 'zod';
+import type { tokenEnvironment as environmentSchema } from '../../lambdas/auth/environment.ts';
 import { bundleHandler } from '../../lib/constructs/bundle.ts';
 import { type LocalOutputs, startLocalRun } from '../../tools/support/local-run.ts';
 import { median, rotated } from '../../tools/support/statistics.ts';
@@ -155,7 +156,7 @@ function environmentOf(outputs: LocalOutputs) {
       OTHER_PASSWORD_HASHES: 'imported',
       FORMER_HOST: '',
       FORMER_HOST_SUNSET: '',
-    } satisfies TokenEnvironment,
+    } satisfies z.input<typeof environmentSchema>,
   };
 }
 

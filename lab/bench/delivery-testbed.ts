@@ -8,7 +8,8 @@ import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import { type RuntimeContext, writeRuntimeFiles } from '@emissor/local-cloud/functions';
 import { makeHostMap, type NetworkSettings } from '@emissor/local-cloud/hosts';
 import { buildSync } from 'esbuild';
-import type { DeliverEnvironment } from '../../lambdas/delivery/environment.ts';
+import type * as z from 'zod';
+import type { deliverEnvironment } from '../../lambdas/delivery/environment.ts';
 import { type Dynamo, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { stageConfiguration } from '../../lib/config.ts';
 import { bundleHandler, bundleOptions } from '../../lib/constructs/bundle.ts';
@@ -139,7 +140,7 @@ function realDnsPreload(settings: RealDnsSettings): string {
 /** Returns the environment that the delivery stack sets for the function; its retries go to a queue that nobody consumes. */
 function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
   const { retrySchedule, attemptTimeout, giveUp, slowRate } = stageConfiguration('local');
-  const settings: DeliverEnvironment = {
+  const settings: z.input<typeof deliverEnvironment> = {
     WEBHOOKS_TABLE: outputs.WebhooksTable,
     DELIVERIES_TABLE: outputs.DeliveriesTable,
     KEYRING_TABLE: outputs.KeyringTable,

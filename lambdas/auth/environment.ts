@@ -22,13 +22,7 @@ export const tokenEnvironment = z.object({
   ...formerHost,
 });
 
-/** As infrastructure sets it. */
-export type TokenEnvironment = z.input<typeof tokenEnvironment>;
-
 export const discoveryEnvironment = z.object({ KEYRING_TABLE: text, ISSUERS: ownUrls, ...formerHost });
-
-/** As infrastructure sets it. */
-export type DiscoveryEnvironment = z.input<typeof discoveryEnvironment>;
 
 /** The environment of the key rotation; durations in seconds. */
 export const rotateKeysEnvironment = z.object({
@@ -39,9 +33,6 @@ export const rotateKeysEnvironment = z.object({
   ACCESS_TOKEN_SECONDS: wholeNumber,
   REFRESH_ABSOLUTE_SECONDS: wholeNumber,
 });
-
-/** As infrastructure sets it. */
-export type RotateKeysEnvironment = z.input<typeof rotateKeysEnvironment>;
 
 export const revokeEnvironment = z.object({
   CLIENTS_TABLE: text,
@@ -54,10 +45,4 @@ export const revokeEnvironment = z.object({
   ...formerHost,
 });
 
-/** As infrastructure sets it. */
-export type RevokeEnvironment = z.input<typeof revokeEnvironment>;
-
 export const introspectEnvironment = z.extend(revokeEnvironment, { USERS_TABLE: text });
-
-/** As infrastructure sets it. */
-export type IntrospectEnvironment = z.input<typeof introspectEnvironment>;

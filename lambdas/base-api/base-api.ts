@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini';
 import { resourceMetadataUrl } from '../api/protected-resource.ts';
 import { makeApi } from '../api/router.ts';
 import { makeBearerAuthentication } from '../auth/sessions/bearer.ts';
@@ -6,6 +7,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { calledUrl } from '../platform/own-urls.ts';
 import type { Log } from '../platform/telemetry.ts';
+import type { baseApiEnvironment } from '../webhooks/environment.ts';
 
 /** Makes what answers requests to {base_url}, for resources: each function has its own, and all the same way in. */
 export function makeBaseApi({ environment, dynamo, keyring, log, now, resources }: BaseApiParts) {
@@ -30,14 +32,7 @@ export function makeBaseApi({ environment, dynamo, keyring, log, now, resources 
 }
 
 interface BaseApiParts {
-  readonly environment: {
-    readonly DOCS_URL: string | undefined;
-    readonly CLIENTS_TABLE: string;
-    readonly USERS_TABLE: string;
-    readonly SESSIONS_TABLE: string;
-    readonly ISSUERS: Parameters<typeof makeBearerAuthentication>[0]['issuers'];
-    readonly AUDIENCES: Parameters<typeof makeBearerAuthentication>[0]['audiences'];
-  };
+  readonly environment: z.infer<typeof baseApiEnvironment>;
   readonly dynamo: Dynamo;
   readonly keyring: Keyring;
   readonly log: Log;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { list, optionalText, ownUrls, text, wholeNumber } from '../platform/environment.ts';
-import { formerHost } from '../platform/lambda-handler.ts';
+import { list, text, wholeNumber } from '../platform/environment.ts';
+import { baseApiEnvironment } from '../webhooks/environment.ts';
 import { lanes } from './lane-routing.ts';
 
 /** The waits between attempts: milliseconds, separated by commas. n waits make n + 1 attempts. */
@@ -40,9 +40,6 @@ export const deliverEnvironment = z.object({
   SERVICE_VERSION: text,
 });
 
-/** The environment of the consumers, as the infrastructure sets it. */
-export type DeliverEnvironment = z.input<typeof deliverEnvironment>;
-
 /** The variables of the sweeper. */
 export const sweepEnvironment = z.object({
   DELIVERIES_TABLE: text,
@@ -62,22 +59,9 @@ export const sweepEnvironment = z.object({
   HISTORY_DAYS: wholeNumber,
 });
 
-/** The environment of Sweep, as the infrastructure sets it. */
-export type SweepEnvironment = z.input<typeof sweepEnvironment>;
-
 /** The variables of DeliveriesApi, which serves deliveries by their webhook, resends, tests and replays. */
-export const deliveriesApiEnvironment = z.object({
-  CLIENTS_TABLE: text,
-  USERS_TABLE: text,
-  SESSIONS_TABLE: text,
-  KEYRING_TABLE: text,
-  WEBHOOKS_TABLE: text,
-  DELIVERIES_TABLE: text,
+export const deliveriesApiEnvironment = z.extend(baseApiEnvironment, {
   RETRY_QUEUE_URL: text,
-  /** {auth_url}, as access tokens name it in `iss`. */
-  ISSUERS: ownUrls,
-  /** {base_url}, as access tokens name it in `aud`. */
-  AUDIENCES: ownUrls,
   /** The public address of demands that the links of sample events begin with. */
   DEMANDS_URL: demandsUrl,
   /** The time that a delivery is kept after its final state, and a replay after its end, in days. */
@@ -85,10 +69,4 @@ export const deliveriesApiEnvironment = z.object({
   TEST_LIMIT: wholeNumber,
   /** Resends of a webhook's deliveries in a minute. */
   RESEND_LIMIT: wholeNumber,
-  /** The page that tells about the codes of refusals. */
-  DOCS_URL: optionalText,
-  ...formerHost,
 });
-
-/** The environment of DeliveriesApi, as the infrastructure sets it. */
-export type DeliveriesApiEnvironment = z.input<typeof deliveriesApiEnvironment>;

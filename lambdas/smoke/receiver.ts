@@ -10,9 +10,6 @@ export const receiverEnvironment = z.object({
   RECEIVER_KEY_PARAMETER: text,
 });
 
-/** The environment of the receiver, as infrastructure sets it. */
-export type ReceiverEnvironment = z.input<typeof receiverEnvironment>;
-
 /**
  * Makes the receiver of smoke tests. It answers a delivery that has the key of a test with its receipt, and everything else
  * with an empty 401, before it has looked at anything but the `Authorization` header. It logs nothing of a request.

@@ -17,9 +17,6 @@ export const scheduledTestEnvironment = z.object({
   RECEIVER_KEY_PARAMETER: optionalText,
 });
 
-/** The environment of the scheduled test, as infrastructure sets it. */
-export type ScheduledTestEnvironment = z.input<typeof scheduledTestEnvironment>;
-
 /** Makes the smoke test that runs on a schedule. It counts and logs how it ended, and does not throw. */
 export function makeScheduledTest({
   effects,

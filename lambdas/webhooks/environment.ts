@@ -2,25 +2,26 @@ import * as z from 'zod/mini';
 import { list, optionalText, ownUrls, text } from '../platform/environment.ts';
 import { formerHost } from '../platform/lambda-handler.ts';
 
-export const webhooksApiEnvironment = z.object({
-  WEBHOOKS_TABLE: text,
-  DELIVERIES_TABLE: text,
+/** The environment that the functions behind {base_url} have in common. */
+export const baseApiEnvironment = z.object({
   CLIENTS_TABLE: text,
   USERS_TABLE: text,
   SESSIONS_TABLE: text,
   KEYRING_TABLE: text,
+  WEBHOOKS_TABLE: text,
+  DELIVERIES_TABLE: text,
   /** {auth_url}, as access tokens name it in `iss`. */
   ISSUERS: ownUrls,
   /** {base_url}, as access tokens name it in `aud`. */
   AUDIENCES: ownUrls,
-  /** The {auth_url} that the metadata of each {base_url} name. */
-  AUTHORIZATION_SERVERS: ownUrls,
-  /** Host names of the service's own APIs, which are never delivered to. */
-  OWN_HOSTS: list,
   /** The page that explains the codes of refusals. */
   DOCS_URL: optionalText,
   ...formerHost,
 });
 
-/** The environment of WebhooksApi, as the infrastructure sets it. */
-export type WebhooksApiEnvironment = z.input<typeof webhooksApiEnvironment>;
+export const webhooksApiEnvironment = z.extend(baseApiEnvironment, {
+  /** The {auth_url} that the metadata of each {base_url} name. */
+  AUTHORIZATION_SERVERS: ownUrls,
+  /** Host names of the service's own APIs, which are never delivered to. */
+  OWN_HOSTS: list,
+});

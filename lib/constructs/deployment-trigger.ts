@@ -20,7 +20,7 @@ import type { NodeFunction } from './node-function.ts';
 export interface DeploymentTriggerProps {
   readonly configuration: StageConfiguration;
   /** Invoked without an event. */
-  readonly handler: NodeFunction<Record<string, string>>;
+  readonly handler: NodeFunction;
 }
 
 /**

@@ -12,7 +12,7 @@ import type { NodeFunction } from './node-function.ts';
 export interface GradualReleasesProps {
   readonly configuration: StageConfiguration;
   /** The functions by the name under which they count. */
-  readonly services: { readonly [Service in HttpService]?: NodeFunction<Record<string, string>> };
+  readonly services: { readonly [Service in HttpService]?: NodeFunction };
 }
 
 /**
@@ -64,7 +64,7 @@ export class GradualReleases extends Construct {
  * does not begin while an alarm rings: that of a failing version would stop the release that repairs it
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html).
  */
-function makeAnewWithVersion(alarm: cloudwatch.Alarm, { currentVersion }: NodeFunction<Record<string, string>>): void {
+function makeAnewWithVersion(alarm: cloudwatch.Alarm, { currentVersion }: NodeFunction): void {
   const stack = Stack.of(alarm);
   const resource = alarm.node.defaultChild as CfnResource;
   const { logicalId: versionId } = currentVersion.node.defaultChild as CfnResource;

@@ -108,13 +108,13 @@ export class HttpEndpoint extends Construct {
   addRoutes<Table extends RouteTable>(
     scope: Construct,
     table: Table,
-    functionOf: (name: keyof Table & string) => AnyFunction,
+    functionOf: (name: keyof Table & string) => NodeFunction,
   ): void {
     for (const [name, route] of Object.entries(table)) this.#addRoute(scope, `${name}Route`, route, functionOf(name));
   }
 
   /** Routes what no other route takes to a function. */
-  addDefaultRoute(scope: Construct, other: AnyFunction): void {
+  addDefaultRoute(scope: Construct, other: NodeFunction): void {
     this.#addRoute(scope, 'OtherRoute', { path: '$default', throttle: 'public' }, other);
   }
 
@@ -122,7 +122,7 @@ export class HttpEndpoint extends Construct {
     scope: Construct,
     id: string,
     { path, throttle }: Pick<Route, 'path' | 'throttle'>,
-    { live }: AnyFunction,
+    { live }: NodeFunction,
   ): void {
     const key =
       path === '$default'
@@ -171,8 +171,6 @@ function formerHostOf({ formerHostsUntil }: StageConfiguration, host: string | u
   if (!formerHostsUntil || host === undefined) return { FORMER_HOST: '', FORMER_HOST_SUNSET: '' };
   return { FORMER_HOST: host, FORMER_HOST_SUNSET: new Date(`${formerHostsUntil}T23:59:59Z`).toUTCString() };
 }
-
-type AnyFunction = NodeFunction<Record<string, string>>;
 
 /**
  * The name of a log group that an AWS service delivers to. The account's resource policy lists such groups and has 5,120 characters,

@@ -35,7 +35,7 @@ type TableVariable<Environment> = Extract<keyof Environment, `${string}_TABLE`>;
  * and a role of its own that may write to that log group. It may do with its tables what they are passed with. Whatever else it
  * may do is granted by the owners of resources.
  */
-export class NodeFunction<Environment extends Record<string, string>> extends lambda.Function {
+export class NodeFunction<Environment extends Record<string, string> = Record<string, string>> extends lambda.Function {
   readonly entry: string;
   readonly variables: Readonly<Record<string, string>>;
   /**

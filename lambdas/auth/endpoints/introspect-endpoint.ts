@@ -87,7 +87,6 @@ interface IntrospectEndpointParts extends EndpointParts {
   readonly now: Clock;
 }
 
-/** The whole answer for a token that is expired, revoked, malformed or not the caller's to see (RFC 7662 section 2.2). */
 const inactive: Introspection = { active: false };
 
 function maySee(caller: Client, clientId: string): boolean {
