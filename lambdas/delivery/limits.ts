@@ -17,6 +17,9 @@ export const overdueAfter = 2 * minute;
 /** The sweeper runs every minute: it sends the message of a long wait in the last minute before the attempt is due. */
 export const sentBeforeDue = minute;
 
+/** The sweeper claims a task for this long: less than a minute, so that the next sweep can claim it again. */
+export const taskClaimLength = 50 * second;
+
 /** A slow webhook's message that waits in the slow queue is overdue after this long. */
 export const slowQueueOverdue = 5 * minute;
 

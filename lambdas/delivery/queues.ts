@@ -30,6 +30,9 @@ export const attemptMessage = z.object({
 
 export type AttemptMessage = z.infer<typeof attemptMessage>;
 
+/** SQS takes, hides and hands over this many messages in one call. */
+export const mostMessagesOfCall = 10;
+
 export type AttemptQueue = ReturnType<typeof makeAttemptQueue>;
 
 /** Makes the sender to one of the two queues. Each message arrives when its attempt is due. */
@@ -50,7 +53,7 @@ export function makeAttemptQueue({
   }
 
   /**
-   * Sends up to 10, which is what SQS takes in one call. Returns how many of them the queue did not take; throws where it does not
+   * Sends what SQS takes in one call. Returns how many of them the queue did not take; throws where it does not
    * answer.
    */
   async function sendAll(deliveries: readonly WaitingDelivery[]): Promise<number> {
@@ -80,7 +83,7 @@ export async function sendOrLeave(
   }
 }
 
-/** Does the same for up to 10 deliveries. Returns whether the queue took all of them. */
+/** Does the same for what SQS takes in one call. Returns whether the queue took all of them. */
 export async function sendAllOrLeave(
   queue: Pick<AttemptQueue, 'sendAll'>,
   deliveries: readonly WaitingDelivery[],

@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import type { Delivery, WaitingDelivery } from '../delivery.ts';
 import { latenessOfTurn } from '../lateness.ts';
-import { replaySlotInterval } from '../limits.ts';
+import { replaySlotInterval, taskClaimLength } from '../limits.ts';
 import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
 import type { ReadHistory } from '../store/delivery-history.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
@@ -29,7 +29,7 @@ export function makeReplayTask({
     const replay = await replays.read(id);
     if (replay?.state !== 'running' || replay.lookAt > now()) return; // the index is behind
     const lateness = latenessOfTurn(replay, replay.startedAt, now()); // as it is before this sweep
-    const claimed = await replays.claim(replay, now() + claimLength);
+    const claimed = await replays.claim(replay, now() + taskClaimLength);
     if (claimed) await run(claimed, sweepInterval, hasTime);
     return lateness;
   };
@@ -173,9 +173,6 @@ const sendBatch = 10;
 
 /** A process this late for a slot was frozen: it leaves the rest of its slots unused. Milliseconds. */
 const maxLateness = 1_000;
-
-/** The time that a claim lasts, in milliseconds: less than a minute, so that the next sweep can claim again. */
-const claimLength = 50_000;
 
 /** The sweeper runs every minute, and sends what is due until its next run. Milliseconds. */
 const sweepInterval = 60_000;

@@ -1,11 +1,12 @@
 import type { Clock } from '../../platform/clock.ts';
+import { chunksOf } from '../../platform/in-batches.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { WaitingDelivery } from '../delivery.ts';
 import { isSlow, nextSlots, type Slots, type Slowness, slotInterval } from '../isolation/slowness.ts';
 import type { SlownessStore, StoredSlowness } from '../isolation/slowness-store.ts';
 import { latenessOfTurn } from '../lateness.ts';
-import { backlogAttention, releasedPerSweep, releaseRate, slotsAhead } from '../limits.ts';
-import type { AttemptQueue } from '../queues.ts';
+import { backlogAttention, releasedPerSweep, releaseRate, slotsAhead, taskClaimLength } from '../limits.ts';
+import { type AttemptQueue, mostMessagesOfCall } from '../queues.ts';
 import { backlogShardsOf } from '../store/delivery-item.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DueTask, Span } from '../store/due-index.ts';
@@ -23,7 +24,6 @@ export interface SlowBacklogDependencies extends DeliveryTelemetry {
   readonly store: Pick<DeliveryStore, 'waitingForSlot' | 'update'>;
   readonly findWebhook: FindWebhook;
   readonly queues: Readonly<Record<'retry' | 'slow', Pick<AttemptQueue, 'sendAll'>>>;
-  /** The most slots per second of a slow webhook. */
   readonly slowRate: number;
   readonly now: Clock;
 }
@@ -49,7 +49,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     if (!hasTime()) return; // reserved slots would be lost
     const slowness = await slownessStore.read(entry.id);
     if (slowness?.dueAt !== entry.dueAt) return; // the index is behind
-    if (!(await slownessStore.claim(entry, now() + claimLength))) return;
+    if (!(await slownessStore.claim(entry, now() + taskClaimLength))) return;
 
     const { accountId, eventName, waitingAt = 0 } = slowness;
     const webhook = await findWebhook(accountId, eventName);
@@ -173,12 +173,9 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
       return withSlot(delivery, { at, series: plan.slots.slotSeries }, now());
     });
     const handOverBatch = plan.to === 'slow' ? giveToSlowLane : releaseBacklog;
-    for (let start = 0; start < slots.length && hasTime(); start += sendBatch * batchesAtOnce) {
-      const batches = Array.from({ length: batchesAtOnce }, (_, index) => {
-        const first = start + index * sendBatch;
-        return slots.slice(first, first + sendBatch);
-      });
-      const results = await Promise.all(batches.filter(batch => batch.length > 0).map(handOverBatch));
+    for (const batches of chunksOf(chunksOf(slots, mostMessagesOfCall), batchesAtOnce)) {
+      if (!hasTime()) break;
+      const results = await Promise.all(batches.map(handOverBatch));
       isComplete &&= results.every(isOver => isOver);
     }
     return isComplete;
@@ -246,14 +243,8 @@ interface Plan {
 /** The times that slots are tried to be taken while others take some. */
 const maxTries = 5;
 
-/** The most messages of one SQS call. */
-const sendBatch = 10;
-
 /** Batches that are sent and stored at the same time. */
 const batchesAtOnce = 8;
-
-/** The time that a claim lasts, in milliseconds: less than a minute, so that the next sweep can claim again. */
-const claimLength = 50_000;
 
 /** What was due so long before a webhook was registered, or longer, belongs to an earlier one, however clocks differ. Milliseconds. */
 const clockTolerance = 60_000;

@@ -1,8 +1,9 @@
 import { type Clock, isoTime } from '../../platform/clock.ts';
+import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import { type AttemptRecord, type Delivery, settled, type Wait, type WaitingDelivery } from '../delivery.ts';
 import { judgedLateness } from '../lateness.ts';
-import { type AttemptQueue, sendAllOrLeave } from '../queues.ts';
+import { type AttemptQueue, mostMessagesOfCall, sendAllOrLeave } from '../queues.ts';
 import { dueShards, taskShard } from '../store/delivery-item.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DueEntry, DueTask } from '../store/due-index.ts';
@@ -136,9 +137,8 @@ export function makeSweep(
   }
 
   async function sendInBatches(deliveries: readonly WaitingDelivery[], to: 'retry' | 'slow'): Promise<void> {
-    for (let start = 0; start < deliveries.length; start += sendBatch) {
-      await sendAllOrLeave(queues[to], deliveries.slice(start, start + sendBatch), { log, count });
-    }
+    for (const batch of chunksOf(deliveries, mostMessagesOfCall))
+      await sendAllOrLeave(queues[to], batch, { log, count });
   }
 }
 
@@ -153,8 +153,5 @@ function inItsPlace({ sweepAt }: Wait, next: Wait): Wait {
 function isWaiting(delivery: Delivery): delivery is WaitingDelivery {
   return delivery.wait !== undefined;
 }
-
-/** The most messages of one SQS call. */
-const sendBatch = 10;
 
 const tasksAtOnce = 3;

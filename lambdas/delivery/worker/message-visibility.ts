@@ -5,10 +5,12 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
+import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { Turn } from '../../platform/timer.ts';
 import type { Random } from '../backoff.ts';
 import { firstDeferral, longestShed, maxDeferral, shortestShed } from '../limits.ts';
+import { mostMessagesOfCall } from '../queues.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
 /**
@@ -86,10 +88,7 @@ export function makeMessageVisibility({
     const messages = together;
     together = [];
     nextCalls = undefined;
-    const calls = Array.from({ length: Math.ceil(messages.length / batchLimit) }, (_, index) =>
-      messages.slice(index * batchLimit, (index + 1) * batchLimit),
-    );
-    await Promise.all(calls.map(hide));
+    await Promise.all(chunksOf(messages, mostMessagesOfCall).map(hide));
   }
 
   /** Hides messages. One that the queue refuses is asked for once more: it would stay hidden as long as if its process had died. */
@@ -136,6 +135,3 @@ export function deferral(receiveCount: number): number {
 export function receiveCountOf({ attributes }: SQSRecord): number {
   return Number(attributes.ApproximateReceiveCount) || 1;
 }
-
-/** The most messages of one call. */
-const batchLimit = 10;

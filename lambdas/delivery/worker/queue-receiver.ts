@@ -1,5 +1,6 @@
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
+import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 
@@ -42,10 +43,7 @@ export function makeQueueReceiver({
 
   /** Deletes messages, ten by a call. One that is not deleted comes back, and is dropped as stale. Never throws. */
   async function deleteAll(records: readonly SQSRecord[]): Promise<void> {
-    const batches = Array.from({ length: Math.ceil(records.length / receiveBatch) }, (_, batch) =>
-      records.slice(batch * receiveBatch, (batch + 1) * receiveBatch),
-    );
-    await Promise.all(batches.map(deleteBatch));
+    await Promise.all(chunksOf(records, receiveBatch).map(deleteBatch));
   }
 
   async function deleteBatch(records: readonly SQSRecord[]): Promise<void> {
