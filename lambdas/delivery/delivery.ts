@@ -136,9 +136,11 @@ export function isTest({ id }: Pick<Delivery, 'id'>): boolean {
   return id.startsWith(testPrefix);
 }
 
-/** Returns whether a text can be the id of a delivery: of an event's, or of a test's. */
+/** The form of the id of a delivery: of an event's, or of a test's. */
+export const deliveryIdForm = /^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$/;
+
 export function isDeliveryId(text: string): boolean {
-  return /^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$/.test(text);
+  return deliveryIdForm.test(text);
 }
 
 /** A delivery keeps its latest attempts only, lest its item outgrows what the store takes. */

@@ -3,24 +3,12 @@ import { deliveryFindings } from '../../lambdas/delivery/api/findings.ts';
 import { historyQuery } from '../../lambdas/delivery/api/input.ts';
 import type { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { wireStates } from '../../lambdas/delivery/representation.ts';
-import { type BaseDescriptions, eventParameter, objectFindings, pathParameter } from './description.ts';
+import { type BaseDescriptions, objectFindings } from './description.ts';
 import { delivery, deliveryDetail, replay } from './examples.ts';
 import { links } from './links.ts';
 import type { Schema } from './plain-schemas.ts';
 import { parameterSchema } from './schemas.ts';
 
-const deliveryParameter = pathParameter(
-  'id',
-  'The id of the delivery: its `webhook-id`.',
-  { type: 'string', pattern: '^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$' },
-  delivery.id,
-);
-const replayParameter = pathParameter(
-  'id',
-  'The id of the replay.',
-  { type: 'string', pattern: '^reenvio_[A-Za-z0-9]{22}$' },
-  replay.id,
-);
 const { shape } = historyQuery;
 const time = { type: 'string', format: 'date-time' };
 
@@ -31,7 +19,6 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     summary: 'Send a test',
     description:
       'Sends a sample of the event, whose ids are 0, in one attempt; also while the webhook is suspended, unless by an operator. Ten a minute for the whole account.',
-    parameters: [eventParameter],
     success: {
       status: 202,
       description: 'The test is on its way.',
@@ -46,7 +33,6 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     description:
       'Lists what was sent or waits, newest first. Go on with `cursor` until `proximo_cursor` is null. Deliveries are kept for 30 days from their final state, also when their webhook is deleted.',
     parameters: [
-      eventParameter,
       queryParameter('estado', 'Only deliveries in this state.', parameterSchema(shape.estado), 'falhou'),
       queryParameter(
         'desde',
@@ -88,7 +74,6 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     tag: 'Deliveries',
     summary: 'Get a delivery',
     description: 'Gives a delivery with its body and its latest 30 attempts.',
-    parameters: [eventParameter, deliveryParameter],
     success: {
       status: 200,
       description: 'The delivery.',
@@ -101,7 +86,6 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     summary: 'Send a delivery again',
     description:
       'Sends a delivery that has ended again, on a new schedule. One that waits has its next attempt at once, beside its schedule. Sixty a minute for each webhook.',
-    parameters: [eventParameter, deliveryParameter],
     success: {
       status: 202,
       description: 'It is on its way.',
@@ -115,7 +99,6 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     summary: 'Start a replay',
     description:
       'Sends all `falhou` or `retida` deliveries of a span of time again, ten a second, in the background. One replay of a webhook runs at a time. Tests, and deliveries of earlier registrations, are left out.',
-    parameters: [eventParameter],
     body: {
       required: true,
       schema: 'ReplayRequest',
@@ -146,14 +129,12 @@ export const deliveryDescriptions: BaseDescriptions<typeof deliveryRoutes> = {
     tag: 'Replays',
     summary: 'Get a replay',
     description: 'Tells how far a replay is. Replays are kept for 30 days.',
-    parameters: [eventParameter, replayParameter],
     success: { status: 200, description: 'The replay.', schema: 'Replay', examples: { example: { value: replay } } },
   },
   cancelReplay: {
     tag: 'Replays',
     summary: 'Cancel a replay',
     description: 'Cancels a replay that runs: what it has not sent stays as it was. One that has ended is forgotten.',
-    parameters: [eventParameter, replayParameter],
     success: { status: 204, description: 'It is cancelled, or forgotten.' },
   },
 };

@@ -34,6 +34,7 @@ interface Description {
   readonly tag: 'Tokens' | 'Discovery' | 'Webhooks' | 'Deliveries' | 'Replays';
   readonly summary: string;
   readonly description: string;
+  /** The parameters of the query. */
   readonly parameters?: readonly object[];
   readonly body?: RequestBody | undefined;
   readonly success: Success;
@@ -116,17 +117,6 @@ export type SchemaName =
 export function ref(name: SchemaName): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
-
-export function pathParameter(name: string, description: string, schema: Schema, example: string): object {
-  return { name, in: 'path', required: true, description, schema, example };
-}
-
-export const eventParameter = pathParameter(
-  'evento',
-  'The event of the webhook.',
-  ref('EventName'),
-  'proposta.recebida',
-);
 
 /** The possible faults of a body besides its fields. */
 export const objectFindings: readonly PossibleFinding[] = [

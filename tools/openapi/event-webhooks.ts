@@ -1,3 +1,4 @@
+import { deliveryIdForm } from '../../lambdas/delivery/delivery.ts';
 import type { EventFormat } from '../../lambdas/delivery/intake/event-format.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { ref, type SchemaName } from './description.ts';
@@ -27,7 +28,7 @@ const deliveryHeaders = [
   header(
     'webhook-id',
     'The id of the event. It is the same in each repetition: keep it, and drop what you have had already. That of a test begins with `teste_`.',
-    { type: 'string', pattern: '^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$' },
+    { type: 'string', pattern: deliveryIdForm.source },
     'evt_9X_mdX4siXAultLQKJ__GcYg8ys',
   ),
   header(

@@ -1,11 +1,15 @@
 import { apiRoutes } from '../../lambdas/api/routes.ts';
 import { authRoutes } from '../../lambdas/auth/routes.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
+import { deliveryIdForm } from '../../lambdas/delivery/delivery.ts';
+import { replayIdForm } from '../../lambdas/delivery/replay/replay.ts';
 import type { RouteTable } from '../../lambdas/platform/route-table.ts';
 import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 import { apiDescriptions, authDescriptions } from './auth-descriptions.ts';
 import { deliveryDescriptions } from './delivery-descriptions.ts';
-import type { Operation } from './description.ts';
+import { type Operation, ref } from './description.ts';
+import { delivery, replay, webhook } from './examples.ts';
+import type { Schema } from './plain-schemas.ts';
 import { webhookDescriptions } from './webhook-descriptions.ts';
 
 /** All operations of both hosts. */
@@ -18,6 +22,34 @@ export const operations: readonly Operation[] = [
 
 function described(host: Operation['host'], table: RouteTable, descriptions: Readonly<Record<string, object>>) {
   return Object.values(table).flatMap(({ path, operations: rows }) =>
-    Object.entries(rows).map(([id, row]) => ({ ...row, ...descriptions[id], id, host, path }) as Operation),
+    Object.entries(rows).map(([id, row]) => {
+      const { parameters = [], ...description }: Partial<Operation> = descriptions[id] ?? {};
+      const all = [...pathParameters(path), ...parameters];
+      return { ...row, ...description, parameters: all, id, host, path } as Operation;
+    }),
   );
+}
+
+/** Returns the parameters that the path of an operation names. */
+function pathParameters(path: string): readonly object[] {
+  const parameters = {
+    '/{evento}': pathParameter('evento', 'The event of the webhook.', ref('EventName'), webhook.evento),
+    '/entregas/{id}': pathParameter(
+      'id',
+      'The id of the delivery: its `webhook-id`.',
+      { type: 'string', pattern: deliveryIdForm.source },
+      delivery.id,
+    ),
+    '/reenvios/{id}': pathParameter(
+      'id',
+      'The id of the replay.',
+      { type: 'string', pattern: replayIdForm.source },
+      replay.id,
+    ),
+  };
+  return Object.entries(parameters).flatMap(([part, parameter]) => (path.includes(part) ? [parameter] : []));
+}
+
+function pathParameter(name: string, description: string, schema: Schema, example: string): object {
+  return { name, in: 'path', required: true, description, schema, example };
 }

@@ -1,11 +1,15 @@
+import { deliveryIdForm } from '../../lambdas/delivery/delivery.ts';
+import { replayIdForm } from '../../lambdas/delivery/replay/replay.ts';
+import { maximumUrlLength } from '../../lambdas/platform/egress/url-rules.ts';
+import * as examples from './examples.ts';
 import type { FunctionSchemaName, SchemaNote } from './schemas.ts';
 
 const url = {
   description:
     'Where deliveries go: `https`, port 443 or one from 1024 up, no user name, password or fragment. The host is a public DNS name or a public IPv4 address. All addresses of the host must be public, and one of them IPv4.',
   format: 'uri',
-  maxLength: 2_048,
-  examples: ['https://hooks.example.com/emissor'],
+  maxLength: maximumUrlLength,
+  examples: [examples.webhook.url],
 };
 const autorizacao = {
   description:
@@ -15,12 +19,12 @@ const autorizacao = {
 const segredo = {
   description: 'The secret that deliveries are signed with, as in Standard Webhooks. Only this answer shows it.',
   pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
-  examples: ['whsec_163Fd+W5bPf1ikojOPHYw3vZfUuPVn31jvO4VmC32HU='],
+  examples: [examples.segredo],
 };
 const deliveryId = {
   description: 'The id of the delivery. It is also the `webhook-id` header.',
-  pattern: '^(?:evt_[A-Za-z0-9_-]{27}|teste_[A-Za-z0-9]{22})$',
-  examples: ['evt_9X_mdX4siXAultLQKJ__GcYg8ys'],
+  pattern: deliveryIdForm.source,
+  examples: [examples.delivery.id],
 };
 const estadoOfDelivery = {
   description:
@@ -154,7 +158,7 @@ export const notes = {
   Replay: {
     properties: {
       estado: { description: 'Whether it runs (`em_andamento`), is over (`concluido`) or was ended (`cancelado`).' },
-      id: { pattern: '^reenvio_[A-Za-z0-9]{22}$', examples: ['reenvio_0Unh6M0hDjFlJnzs0eQZsx'] },
+      id: { pattern: replayIdForm.source, examples: [examples.replay.id] },
       total: { description: 'How many deliveries it sends; `null` until they are counted.' },
       enviadas: { description: 'How many it has sent.' },
     },

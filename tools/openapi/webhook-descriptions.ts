@@ -1,17 +1,9 @@
 import { apiFindings } from '../../lambdas/api/findings.ts';
 import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
 import type { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
-import {
-  type BaseDescriptions,
-  eventNames,
-  eventParameter,
-  objectFindings,
-  type PossibleFinding,
-} from './description.ts';
+import { type BaseDescriptions, eventNames, objectFindings, type PossibleFinding } from './description.ts';
 import { eventWithoutWebhook, segredo, webhook } from './examples.ts';
 import { links } from './links.ts';
-
-const parameters = [eventParameter];
 
 const urlFindings: readonly PossibleFinding[] = [
   { place: { pointer: '/url' }, finding: apiFindings.required },
@@ -70,7 +62,6 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     tag: 'Webhooks',
     summary: 'Get a webhook',
     description: 'Gives the webhook of an event.',
-    parameters,
     success: { status: 200, description: 'The webhook.', schema: 'Webhook', examples: { example: { value: webhook } } },
   },
   replaceWebhook: {
@@ -78,7 +69,6 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     summary: 'Replace a webhook',
     description:
       'Replaces URL and `autorizacao`; the signing secret stays. Another URL ends the suspensions `gone` and `sem_sucesso`, and `falhando_desde`; the same URL neither. Deliveries that wait go to the new URL.',
-    parameters,
     body: {
       required: true,
       schema: 'WebhookReplacement',
@@ -96,7 +86,6 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     tag: 'Webhooks',
     summary: 'Delete a webhook',
     description: 'Deletes the webhook of an event. Deliveries that wait are not sent. Their history stays readable.',
-    parameters,
     success: { status: 204, description: 'It is deleted.' },
   },
   rotateSecret: {
@@ -104,7 +93,6 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     summary: 'Get a new signing secret',
     description:
       'Gives a new signing secret, this once. The replaced one signs too for 24 hours: a delivery then has a signature by each. At most four replaced ones sign.',
-    parameters,
     body: {
       required: false,
       schema: 'SecretRotation',
@@ -123,7 +111,6 @@ export const webhookDescriptions: BaseDescriptions<typeof webhookRoutes> = {
     summary: 'End a suspension',
     description:
       'Makes a suspended webhook active; on an active one it changes nothing. What is `retida` stays so until it is replayed.',
-    parameters,
     success: {
       status: 200,
       description: 'The webhook, active.',

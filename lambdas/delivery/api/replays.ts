@@ -10,7 +10,7 @@ import { fillIn } from '../../platform/text-template.ts';
 import { requireEventName } from '../../webhooks/problems.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { WebhookNotFound } from '../../webhooks/webhook-not-found.ts';
-import { isReplayId, type PastReplay, progressAt, type Replay } from '../replay/replay.ts';
+import { type PastReplay, progressAt, type Replay, replayIdForm } from '../replay/replay.ts';
 import type { StartReplay } from '../replay/replay-start.ts';
 import type { FoundReplay, ReplayStore } from '../replay/replay-store.ts';
 import { wireReplayStates } from '../representation.ts';
@@ -66,7 +66,7 @@ export function makeReplayHandlers(dependencies: {
   async function findReplay(context: RequestContext<'webhook_not_found' | 'replay_not_found'>): Promise<FoundReplay> {
     const eventName = requireEventName(context);
     const { id = '' } = context.path;
-    const found = isReplayId(id) ? await replays.find(context.caller.accountId, eventName, id) : undefined;
+    const found = replayIdForm.test(id) ? await replays.find(context.caller.accountId, eventName, id) : undefined;
     if (found && !found.replay.isHidden) return found;
     await requireWebhook(context);
     throw context.refuse('replay_not_found');

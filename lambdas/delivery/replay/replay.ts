@@ -50,10 +50,8 @@ export function replayIdOf(unique: string): string {
   return `${replayPrefix}${unique}`;
 }
 
-/** Returns whether a text can be the id of a replay. */
-export function isReplayId(text: string): boolean {
-  return /^reenvio_[A-Za-z0-9]{22}$/.test(text);
-}
+/** The form of the id of a replay. */
+export const replayIdForm = /^reenvio_[A-Za-z0-9]{22}$/;
 
 /** The part of a replay that is kept when the next one of its webhook begins. */
 export type PastReplay = Pick<
