@@ -96,11 +96,7 @@ export function describeDelivery({ id, messageId, accountId, eventName, attempt 
 
 /** Returns the fields of an attempt that a log line may show. */
 export function describeAttempt({ result, status, durationMs }: AttemptRecord) {
-  return {
-    result,
-    status,
-    durationMs: durationMs,
-  };
+  return { result, status, durationMs };
 }
 
 /** Adds a span of time, in milliseconds. */

@@ -1,9 +1,9 @@
 import { createPrivateKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { DecryptCommand, type KMSClient } from '@aws-sdk/client-kms';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { Dynamo } from './aws/dynamo.ts';
+import type { Dynamo, StoreParts } from './aws/dynamo.ts';
 import { makeKeptCalls } from './kept-calls.ts';
-import type { Time } from './timer.ts';
+import type { After } from './timer.ts';
 
 export const keyKinds = ['signing', 'mac', 'sealing'] as const;
 
@@ -60,12 +60,11 @@ export function makeKeyring({
   table,
   now,
   after,
-}: {
-  readonly dynamo: Dynamo;
+}: StoreParts & {
   /** May be left out where keys are only listed. */
   readonly kms?: Pick<KMSClient, 'send'>;
-  readonly table: string;
-} & Pick<Time, 'now' | 'after'>) {
+  readonly after: After;
+}) {
   const lists = makeKeptCalls<KeyKind, readonly KeyringKey[]>({ now, after });
   const lookedUpAt = new Map<KeyKind, number>();
   const opened = makeKeptCalls<string, KeyObject>({ now, after });

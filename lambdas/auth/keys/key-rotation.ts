@@ -4,7 +4,7 @@ import {
   type KMSClient,
 } from '@aws-sdk/client-kms';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { conditionalWrite, type Dynamo } from '../../platform/aws/dynamo.ts';
+import { type Dynamo, isWritten } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import {
@@ -102,8 +102,7 @@ export function makeKeyRotation({
       Item: key,
       ConditionExpression: 'attribute_not_exists(kind)',
     });
-    const findOwn = async () => ((await list(kind)).some(({ keyId }) => keyId === key.keyId) ? {} : undefined);
-    return (await conditionalWrite<object>(dynamo(command), findOwn)) !== undefined;
+    return isWritten(dynamo(command), async () => (await list(kind)).some(({ keyId }) => keyId === key.keyId));
   }
 
   /** Generates key material as it is stored, wrapped by KMS: no plaintext of it leaves KMS here. */

@@ -1,7 +1,6 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { type Dynamo, isPossibleKey } from '../../platform/aws/dynamo.ts';
+import { isPossibleKey, type StoreParts } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import {
   type Client,
@@ -48,17 +47,7 @@ export interface SecretRotation {
  * Makes the store of table `Clients`: partition `clientId`, one item per client. Operations on a client that does not exist return
  * `undefined`.
  */
-export function makeClientStore({
-  dynamo,
-  table,
-  now,
-  makeId,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly now: Clock;
-  readonly makeId: MakeId;
-}) {
+export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { readonly makeId: MakeId }) {
   return {
     createClient,
     findClient,

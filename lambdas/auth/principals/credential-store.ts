@@ -1,7 +1,6 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { conditionalWrite, type Dynamo, type Item, isAsWritten, isPossibleKey } from '../../platform/aws/dynamo.ts';
+import { type Item, isAsWritten, isPossibleKey, isWritten, type StoreParts } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { type Credential, credentialKey, parseCredential } from './user.ts';
 
 export type CredentialStore = ReturnType<typeof makeCredentialStore>;
@@ -10,15 +9,7 @@ export type CredentialStore = ReturnType<typeof makeCredentialStore>;
  * Makes the store of table `Credentials`: partition `email`, which makes e-mail addresses unique. Each write is one write of one
  * item, and tells whether its condition held. E-mail addresses are normalised by the caller.
  */
-export function makeCredentialStore({
-  dynamo,
-  table,
-  now,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly now: Clock;
-}) {
+export function makeCredentialStore({ dynamo, table, now }: StoreParts) {
   return {
     findCredential,
     addCredential,
@@ -88,9 +79,4 @@ export function makeCredentialStore({
   function keyOf(email: string): Item {
     return credentialKey(table, email).key;
   }
-}
-
-/** Returns whether a write took effect. `isThere`: whether what it was to bring about is stored. */
-async function isWritten(write: Promise<object>, isThere: () => Promise<boolean>): Promise<boolean> {
-  return (await conditionalWrite(write, async () => ((await isThere()) ? {} : undefined))) !== undefined;
 }

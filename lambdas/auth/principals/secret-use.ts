@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { Dynamo, ItemKey } from '../../platform/aws/dynamo.ts';
+import type { Dynamo, ItemKey, StoreParts } from '../../platform/aws/dynamo.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { Client, ClientSecret } from './client.ts';
 
@@ -15,17 +14,7 @@ export type SecretUse = ReturnType<typeof makeSecretUse>;
  * Table `Lockouts`: partition `pk`, here `secret#<client id>#<when the secret was made>`; `lastUsedOn` and `ttl`. The functions that
  * authenticate clients may write there, and never to `Clients`.
  */
-export function makeSecretUse({
-  dynamo,
-  table,
-  now,
-  log,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly now: Clock;
-  readonly log: Pick<Log, 'warn'>;
-}) {
+export function makeSecretUse({ dynamo, table, now, log }: StoreParts & { readonly log: Pick<Log, 'warn'> }) {
   // A process writes a secret's day once: what it noted is forgotten at midnight.
   const noted = { day: '', keys: new Set<string>() };
   const pending = new Set<Promise<void>>();

@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { Dynamo, Item, ItemKey } from '../../platform/aws/dynamo.ts';
+import type { Item, ItemKey, StoreParts } from '../../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { normaliseEmail } from '../principals/user.ts';
@@ -51,12 +50,9 @@ export function makeLockout({
   keyring,
   now,
   makeId,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
+}: StoreParts & {
   /** Must be able to open MAC keys. */
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
-  readonly now: Clock;
   readonly makeId: MakeId;
 }) {
   return { keyOf, failuresIn, countFailure, commit, commitLogin, findFailures, unlock };

@@ -1,5 +1,4 @@
-import type { Dynamo, ItemKey } from '../../platform/aws/dynamo.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { ItemKey, StoreParts } from '../../platform/aws/dynamo.ts';
 import { type FixedWindow, makeFixedWindow } from '../../platform/fixed-window.ts';
 
 /** A limit of failed client authentications per minute, judged and counted in one, given the item that the caller read. */
@@ -23,10 +22,7 @@ export function clientLimitKey(table: string, clientId: string): ItemKey {
   return keyOf(table, 'client', clientId);
 }
 
-interface RateLimitSettings {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly now: Clock;
+interface RateLimitSettings extends StoreParts {
   /** Failures per minute; successes are never counted. */
   readonly limit: number;
 }

@@ -1,10 +1,10 @@
 import { DeleteCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { batchGet, batchGetLimit } from '../../platform/aws/batch-get.ts';
-import { conditionalWrite, type Dynamo } from '../../platform/aws/dynamo.ts';
+import { batchGet } from '../../platform/aws/batch-get.ts';
+import { conditionalWrite, type StoreParts } from '../../platform/aws/dynamo.ts';
 import { conditionOf, expression } from '../../platform/aws/update-item.ts';
 
 import { describeError, type Log } from '../../platform/telemetry.ts';
-import { type Time, withDeadline } from '../../platform/timer.ts';
+import { type After, withDeadline } from '../../platform/timer.ts';
 import { type ActiveSession, asActiveSession } from './active-session.ts';
 import { parseSession, type Session, sessionIdPrefix, sessionKey } from './session.ts';
 
@@ -25,13 +25,12 @@ export function makeSessionLimit({
   now,
   after,
   random,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
+}: StoreParts & {
   readonly log: Log;
   /** Draws from [0, 1). */
   readonly random: () => number;
-} & Pick<Time, 'now' | 'after'>) {
+  readonly after: After;
+}) {
   return { drawFirstNumber, apply };
 
   /** Draws the number of a user's first login through a client: which of each twenty logins counts depends on it. */
@@ -75,11 +74,8 @@ export function makeSessionLimit({
       .filter(id => id !== sessionId)
       .map(id => sessionKey(table, id));
     if (keys.length < sessionsPerClient) return [];
-    const batches = Array.from({ length: Math.ceil(keys.length / batchGetLimit) }, (_, batch) =>
-      keys.slice(batch * batchGetLimit, (batch + 1) * batchGetLimit),
-    );
-    const items = await Promise.all(batches.map(batch => batchGet(dynamo, batch, { abortSignal })));
-    return items.flat().flatMap(item => parseSession(item) ?? []);
+    const items = await batchGet(dynamo, keys, { abortSignal });
+    return items.flatMap(item => parseSession(item) ?? []);
   }
 
   /** Deletes a session unless it was used since it was read. */

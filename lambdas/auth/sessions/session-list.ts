@@ -1,7 +1,7 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { batchDelete } from '../../platform/aws/batch-delete.ts';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import { type Dynamo, type Item, type ItemKey, isPossibleKey } from '../../platform/aws/dynamo.ts';
+import { type Item, type ItemKey, isPossibleKey, type StoreParts } from '../../platform/aws/dynamo.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
 
 /** The owner of sessions: one user's, or those that began through one client. */
@@ -11,7 +11,7 @@ export type SessionOwner = { readonly userId: string } | { readonly clientId: st
 export type SessionList = ReturnType<typeof makeSessionList>;
 
 /** Makes the lists over table `Sessions`, by query and never by scan. */
-export function makeSessionList({ dynamo, table }: { readonly dynamo: Dynamo; readonly table: string }) {
+export function makeSessionList({ dynamo, table }: Omit<StoreParts, 'now'>) {
   return { listSessions, deleteSessions };
 
   /** Lists sessions by id. @param after - the last session id of the page before. */

@@ -1,6 +1,6 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { Dynamo } from '../../platform/aws/dynamo.ts';
+import type { StoreParts } from '../../platform/aws/dynamo.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import { type After, withDeadline } from '../../platform/timer.ts';
 import { parseSession, type Session, sessionKey } from './session.ts';
@@ -11,15 +11,7 @@ export type SessionStore = ReturnType<typeof makeSessionStore>;
  * Makes the store of table `Sessions`: partition `userId`, range `sessionId`, one item per session. Each write is one write of one
  * item, and idempotent, since the SDK repeats a write whose answer got lost.
  */
-export function makeSessionStore({
-  dynamo,
-  table,
-  after,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly after: After;
-}) {
+export function makeSessionStore({ dynamo, table, after }: Omit<StoreParts, 'now'> & { readonly after: After }) {
   return { createSession, findSession, rotateSession, revokeSession, deleteSession };
 
   /** Stores a new session. Unconditional: the id is random, so that only a repeated write can find it taken. */

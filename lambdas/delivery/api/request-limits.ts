@@ -1,40 +1,30 @@
-import type { Dynamo } from '../../platform/aws/dynamo.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { StoreParts } from '../../platform/aws/dynamo.ts';
 import { makeFixedWindow } from '../../platform/fixed-window.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 import { headKey } from '../store/head-key.ts';
 
 export type RequestLimits = ReturnType<typeof makeRequestLimits>;
 
-/** Makes the limits. Each counts a request, or returns the whole seconds to wait when the limit is reached. */
+/**
+ * Makes the limits. Each counts a request, or returns the whole seconds to wait when the limit is reached. Table `Deliveries`: items
+ * `limit#tests#<account>` and `limit#resends#<account>#<event>`.
+ */
 export function makeRequestLimits({
   dynamo,
   table,
   now,
   testLimit,
   resendLimit,
-}: {
-  readonly dynamo: Dynamo;
-  /** The table `Deliveries`: items `limit#tests#<account>` and `limit#resends#<account>#<event>`. */
-  readonly table: string;
-  readonly now: Clock;
+}: StoreParts & {
   /** Tests per account and minute. */
   readonly testLimit: number;
   /** Resends per account, event and minute: a new registration does not reset the count. */
   readonly resendLimit: number;
 }) {
-  const tests = makeFixedWindow({
-    dynamo,
-    now,
-    limit: testLimit,
-    keyOf: accountId => headKey(table, testLimitId(accountId)),
-  });
-  const resends = makeFixedWindow({
-    dynamo,
-    now,
-    limit: resendLimit,
-    keyOf: registration => headKey(table, resendLimitId(registration)),
-  });
+  const limitOf = (limit: number, idOf: (subject: string) => string) =>
+    makeFixedWindow({ dynamo, now, limit, keyOf: subject => headKey(table, idOf(subject)) });
+  const tests = limitOf(testLimit, testLimitId);
+  const resends = limitOf(resendLimit, resendLimitId);
   return { countTest, countResend };
 
   function countTest(accountId: string): Promise<number | undefined> {

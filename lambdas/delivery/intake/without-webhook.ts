@@ -1,9 +1,9 @@
 import { isReservedAccount } from '../../auth/principals/account.ts';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { Dynamo } from '../../platform/aws/dynamo.ts';
+import type { StoreParts } from '../../platform/aws/dynamo.ts';
 import { attribute, expression, updateItem } from '../../platform/aws/update-item.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
-import { type Time, withTimeout } from '../../platform/timer.ts';
+import { type After, withTimeout } from '../../platform/timer.ts';
 import { EVENT_NAMES, type EventName } from '../../webhooks/webhook.ts';
 import type { ReadWithoutWebhook } from '../../webhooks/webhook-not-found.ts';
 import { headKey } from '../store/head-key.ts';
@@ -20,11 +20,7 @@ export function makeWithoutWebhook({
   now,
   after,
   log,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly log: Log;
-} & Pick<Time, 'now' | 'after'>) {
+}: StoreParts & { readonly after: After; readonly log: Log }) {
   /** The moments before which this process writes no more, by account and event. */
   const notBefore = new Map<string, number>();
   const underWay = new Set<Promise<void>>();
@@ -65,14 +61,7 @@ export function makeWithoutWebhook({
   }
 }
 
-export function makeReadWithoutWebhook({
-  dynamo,
-  table,
-  now,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-} & Pick<Time, 'now'>): ReadWithoutWebhook {
+export function makeReadWithoutWebhook({ dynamo, table, now }: StoreParts): ReadWithoutWebhook {
   return async function readWithoutWebhook(accountId) {
     const [item = {}] = await batchGet(dynamo, [headKey(table, withoutWebhookId(accountId))]);
     const oldest = now() - toldFor;

@@ -27,9 +27,7 @@ export function makeIsolation(
     readonly table: string;
     readonly store: Pick<DeliveryStore, 'read' | 'update'>;
     readonly slowQueue: Pick<AttemptQueue, 'send'>;
-    /** Attempts a second that begin at one slow webhook at most. */
     readonly slowRate: number;
-    /** The lane whose consumer is at work. */
     readonly lane: Lane;
   } & Pick<Time, 'now' | 'elapsed' | 'turn'> &
     DeliveryTelemetry,

@@ -43,7 +43,6 @@ export function makeJudgeTurn(
     readonly lane: Lane;
     readonly reserveSlot: ReserveSlot;
     readonly waitInTable: WaitInTable;
-    /** Attempts a second that begin at one slow webhook at most. */
     readonly slowRate: number;
     readonly now: Clock;
   } & DeliveryTelemetry,

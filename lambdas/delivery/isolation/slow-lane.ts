@@ -25,7 +25,6 @@ export function makeMoveToSlowLane(
     readonly waitInTable: WaitInTable;
     readonly store: Pick<DeliveryStore, 'read' | 'update'>;
     readonly slowQueue: Pick<AttemptQueue, 'send'>;
-    /** The lane whose consumer is at work. */
     readonly lane: Lane;
     readonly now: Clock;
   } & DeliveryTelemetry,

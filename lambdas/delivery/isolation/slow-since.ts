@@ -1,5 +1,5 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { Dynamo } from '../../platform/aws/dynamo.ts';
+import type { StoreParts } from '../../platform/aws/dynamo.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 import type { ReadSlowSince } from '../../webhooks/webhook-handlers.ts';
 import { headKey } from '../store/head-key.ts';
@@ -19,13 +19,7 @@ export function slownessId({ accountId, eventName }: SlownessOwner): string {
 }
 
 /** Makes the reader over table `Deliveries`: since when the attempts of events are made in the slow lane. */
-export function makeReadSlowSince({
-  dynamo,
-  table,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-}): ReadSlowSince {
+export function makeReadSlowSince({ dynamo, table }: Omit<StoreParts, 'now'>): ReadSlowSince {
   return async function readSlowSince(owners) {
     if (owners.length === 0) return [];
     const items = await batchGet(

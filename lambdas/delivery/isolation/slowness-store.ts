@@ -1,7 +1,6 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { Dynamo, Item } from '../../platform/aws/dynamo.ts';
+import type { Item, StoreParts } from '../../platform/aws/dynamo.ts';
 import { type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { type EventName, eventNameSchema } from '../../webhooks/webhook.ts';
 import { backlogRenewal, furthestSlot } from '../limits.ts';
 import { dueKey, taskAttributes } from '../store/delivery-item.ts';
@@ -65,10 +64,7 @@ export function makeSlownessStore({
   table,
   now,
   rate,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly now: Clock;
+}: StoreParts & {
   /** Slots a second that a slow webhook has at most. */
   readonly rate: number;
 }) {

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { Dynamo, Item } from '../../platform/aws/dynamo.ts';
+import type { Item, StoreParts } from '../../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
-import { type Clock, isoTime } from '../../platform/clock.ts';
+import { isoTime } from '../../platform/clock.ts';
 import { countedAfter, noticesPerMinute, refusalsKept, refusalWindow } from '../limits.ts';
 import { taskAttributes } from '../store/delivery-item.ts';
 import { headKey } from '../store/head-key.ts';
@@ -51,17 +51,7 @@ export type RefusalCounts = ReturnType<typeof makeRefusalCounts>;
 export type RefusalTotals = ReturnType<typeof makeRefusalTotals>;
 
 /** Makes the store of one process over the table `Deliveries`. */
-export function makeRefusalCounts({
-  dynamo,
-  table,
-  now,
-  random,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly now: Clock;
-  readonly random: () => number;
-}) {
+export function makeRefusalCounts({ dynamo, table, now, random }: StoreParts & { readonly random: () => number }) {
   const process = drawId(random);
   const ownShard = Math.floor(random() * shardCount);
   return { noneClaimed, claim, keepBack };
@@ -121,11 +111,7 @@ export function makeRefusalTotals({
   dynamo,
   table,
   random,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly random: () => number;
-}) {
+}: Omit<StoreParts, 'now'> & { readonly random: () => number }) {
   return { read, markTold, unmarkTold };
 
   /** Reads consistently, by the first item's id. */

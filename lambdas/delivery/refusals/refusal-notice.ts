@@ -39,7 +39,6 @@ export type RefusalNotice = Readonly<z.infer<typeof refusalNotice>>;
 /** A notice of those that were kept back. */
 export type SuppressedRefusals = Readonly<z.infer<typeof suppressedRefusals>>;
 
-/** The reason why an event was refused. */
 export type RefusalReason = z.infer<typeof refusalReason>;
 
 /** Returns the `id` of a notice: the first 128 characters, not UTF-16 units, of the publisher's own. */

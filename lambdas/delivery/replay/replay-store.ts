@@ -1,8 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import { conditionalWrite, type Dynamo, type Item, type ItemKey } from '../../platform/aws/dynamo.ts';
+import { conditionalWrite, type Item, type ItemKey, type StoreParts } from '../../platform/aws/dynamo.ts';
 import { conditionOf, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { EventName } from '../../webhooks/webhook.ts';
 import { cleanUpAt, taskAttributes } from '../store/delivery-item.ts';
 import { headKey } from '../store/head-key.ts';
@@ -40,15 +39,7 @@ export interface FoundReplay {
 export type ReplayStore = ReturnType<typeof makeReplayStore>;
 
 /** Makes the reader of replays over the table `Deliveries`: all that an attempt needs of them. It reads consistently. */
-export function makeReplayReader({
-  dynamo,
-  table,
-  now,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly now: Clock;
-}) {
+export function makeReplayReader({ dynamo, table, now }: StoreParts) {
   return { findLatest, find, read };
 
   function findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined> {
@@ -84,10 +75,7 @@ export function makeReplayStore({
   table,
   now,
   historyDays,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly now: Clock;
+}: StoreParts & {
   /** The time that a replay is shown after its end, in days. */
   readonly historyDays: number;
 }) {

@@ -1,5 +1,5 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { Dynamo } from '../../platform/aws/dynamo.ts';
+import type { StoreParts } from '../../platform/aws/dynamo.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { EventName, Webhook } from '../../webhooks/webhook.ts';
 import type { Delivery, DeliveryState } from '../delivery.ts';
@@ -21,12 +21,7 @@ export function makeReadHistory({
   dynamo,
   table,
   store,
-}: {
-  readonly dynamo: Dynamo;
-  /** The table `Deliveries`. */
-  readonly table: string;
-  readonly store: Pick<DeliveryStore, 'read'>;
-}): ReadHistory {
+}: Omit<StoreParts, 'now'> & { readonly store: Pick<DeliveryStore, 'read'> }): ReadHistory {
   return async function readHistory(query) {
     const { entries, isAll } = merge(await Promise.all(shardsOf(query).map(shard => readShard(shard, query))), query);
     const { limit } = query;

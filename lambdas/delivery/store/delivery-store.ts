@@ -1,11 +1,12 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { batchGet, batchGetLimit, type ReadItems } from '../../platform/aws/batch-get.ts';
+import { batchGet, type ReadItems } from '../../platform/aws/batch-get.ts';
 import {
-  type Dynamo,
   type Item,
   type ItemKey,
   isAsWritten,
   isConditionFailed,
+  isUnavailable,
+  type StoreParts,
   wasRepeated,
 } from '../../platform/aws/dynamo.ts';
 import { type EarlierInsert, makeInsertTogether } from '../../platform/aws/insert-together.ts';
@@ -16,7 +17,6 @@ import { partAnswers } from './answer-item.ts';
 import { cleanUpAt, deliveryFromItem, dueKey, itemFromDelivery } from './delivery-item.ts';
 import { type DueEntry, makeDueIndex, type Span } from './due-index.ts';
 import { headKey } from './head-key.ts';
-import { makeUntilAnswered } from './until-answered.ts';
 
 /*
  * Table `Deliveries`: partition key `id` (`evt_…`; `teste_…` of a test), sort key `part`. Each test and each event that had a
@@ -58,9 +58,7 @@ export function makeDeliveryStore({
   turn,
   readItems = keys => batchGet(dynamo, keys),
   writesTogether = false,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
+}: StoreParts & {
   /** The time that deliveries are kept after their final state, in days. */
   readonly historyDays: number;
   /** The time that the writing of an outcome is repeated where the store does not answer: by default it is not. */
@@ -69,9 +67,8 @@ export function makeDeliveryStore({
   readonly readItems?: ReadItems;
   /** True where many deliveries are created at about the same time: one call writes several. @default - a call each */
   readonly writesTogether?: boolean;
-} & Pick<Time, 'now' | 'pause' | 'turn'>) {
+} & Pick<Time, 'pause' | 'turn'>) {
   const insertTogether = makeInsertTogether({ dynamo, table, turn });
-  const untilAnswered = makeUntilAnswered({ retryForMs, now, pause });
   const { due, waiting } = makeDueIndex({ dynamo, table, now });
   return { readWith, read, create, update, claim, expire, waitingForSlot, due };
 
@@ -84,7 +81,7 @@ export function makeDeliveryStore({
     return [alive(delivery), ...items];
   }
 
-  /** Reads up to 100 deliveries; those that are not there are left out. */
+  /** Reads deliveries, each once; those that are not there are left out. */
   async function read(ids: readonly string[]): Promise<Delivery[]> {
     const items = await batchGet(
       dynamo,
@@ -143,7 +140,7 @@ export function makeDeliveryStore({
     if (most <= 0) return { deliveries: [], isAll: false };
     const limit = Math.ceil(most / shards.length) + backlogSlack;
     const pages = await Promise.all(shards.map(shard => waiting(shard, limit, span)));
-    const found = (await readMany(pages.flatMap(({ ids }) => ids))).filter(isWaitingForSlot);
+    const found = (await read(pages.flatMap(({ ids }) => ids))).filter(isWaitingForSlot);
     found.sort((one, other) => one.wait.nextAttemptAt - other.wait.nextAttemptAt);
     const isAll = pages.every(page => page.isAll) && found.length <= most;
     return { deliveries: found.slice(0, most), isAll };
@@ -192,6 +189,31 @@ export function makeDeliveryStore({
     }
   }
 
+  /**
+   * Repeats a write that gets no answer, with backoff, for as long as the store allows since `begun`: an outcome that is not stored is a
+   * second POST. `failure` is that of an earlier try. Throws the last failure.
+   */
+  async function untilAnswered<Result>(
+    begun: number,
+    write: () => Promise<Result>,
+    failure?: unknown,
+  ): Promise<Result> {
+    let failed = failure;
+    let wait = firstPause;
+    for (;;) {
+      if (failed !== undefined) {
+        if (!isUnavailable(failed) || now() - begun + wait > retryForMs) throw failed;
+        await pause(wait);
+        wait *= 2;
+      }
+      try {
+        return await write();
+      } catch (error) {
+        failed = error;
+      }
+    }
+  }
+
   /** Returns whether what stands in the table is what was to be written. */
   async function isStored(item: Item): Promise<boolean> {
     const [stored] = await batchGet(dynamo, [headKey(table, String(item.id))]);
@@ -201,21 +223,6 @@ export function makeDeliveryStore({
   /** Returns whether the condition held. */
   async function change(id: string, set: Item, when: Expression): Promise<boolean> {
     return (await updateItem(dynamo, headKey(table, id), { set, when })) !== undefined;
-  }
-
-  async function readMany(ids: readonly string[]): Promise<(Delivery | undefined)[]> {
-    const chunks = Array.from({ length: Math.ceil(ids.length / batchGetLimit) }, (_, index) =>
-      ids.slice(index * batchGetLimit, (index + 1) * batchGetLimit),
-    );
-    const items = await Promise.all(
-      chunks.map(chunk =>
-        batchGet(
-          dynamo,
-          chunk.map(id => headKey(table, id)),
-        ),
-      ),
-    );
-    return items.flat().map(alive);
   }
 }
 
@@ -230,6 +237,7 @@ function isAsRead(read: Delivery): Expression {
     read.version === undefined ? expression`attribute_not_exists(version)` : expression`version = ${read.version}`;
   return expression`${isAttempt(read)} AND ${isVersion}`;
 }
+
 interface HeadWrite {
   /** The moment when the first write of its outcome began. */
   readonly begun: number;
@@ -237,9 +245,12 @@ interface HeadWrite {
   readonly condition: ReturnType<typeof conditionOf>;
 }
 
+/** The pause before the first repetition of a write, in milliseconds: it doubles. */
+const firstPause = 100;
+
 /** Beyond a shard's share of the longest waiting, since they are spread by chance. */
 const backlogSlack = 25;
 
-function isWaitingForSlot(delivery: Delivery | undefined): delivery is WaitingDelivery {
-  return delivery?.wait?.slowLane === 'waiting';
+function isWaitingForSlot(delivery: Delivery): delivery is WaitingDelivery {
+  return delivery.wait?.slowLane === 'waiting';
 }

@@ -1,6 +1,6 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { Dynamo, Item } from '../../platform/aws/dynamo.ts';
-import { type Clock, isoTime } from '../../platform/clock.ts';
+import type { Item, StoreParts } from '../../platform/aws/dynamo.ts';
+import { isoTime } from '../../platform/clock.ts';
 import { keysUntil } from './delivery-item.ts';
 import { headPart } from './head-key.ts';
 
@@ -37,15 +37,7 @@ export interface DueEntry {
 export type DueTask = (entry: DueEntry, hasTime: () => boolean) => Promise<number | undefined>;
 
 /** Makes the reader of index `due` of table `Deliveries`. An index lags: what it names must be read before it is acted on. */
-export function makeDueIndex({
-  dynamo,
-  table,
-  now,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly now: Clock;
-}) {
+export function makeDueIndex({ dynamo, table, now }: StoreParts) {
   return { due, waiting };
 
   /** Reads a page of the entries of a shard that the sweeper must look at by now, the oldest first, after one of them. */

@@ -1,22 +1,13 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { Dynamo } from '../../platform/aws/dynamo.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
-import type { Delivery } from '../delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 
-/** Reads a delivery and the webhook that is registered now, in one consistent, uncached round trip. */
-export type FindDeliveryWithWebhook = (
-  id: string,
-  accountId: string,
-  eventName: EventName,
-) => Promise<{ readonly delivery: Delivery | undefined; readonly webhook: Webhook | undefined }>;
+export type FindDeliveryWithWebhook = ReturnType<typeof makeFindDeliveryWithWebhook>;
 
-/** Returns the function that reads both from the tables `Deliveries` and `Webhooks`. */
-export function makeFindDeliveryWithWebhook(
-  store: Pick<DeliveryStore, 'readWith'>,
-  webhooksTable: string,
-): FindDeliveryWithWebhook {
-  return async function findDeliveryWithWebhook(id, accountId, eventName) {
+/** Returns the function that reads a delivery and the webhook that is registered now, in one consistent, uncached round trip. */
+export function makeFindDeliveryWithWebhook(store: Pick<DeliveryStore, 'readWith'>, webhooksTable: string) {
+  return async function findDeliveryWithWebhook(id: string, accountId: string, eventName: EventName) {
     const [delivery, webhook] = await store.readWith(id, [
       { table: webhooksTable, key: webhookKey(accountId, eventName) },
     ]);
@@ -24,12 +15,11 @@ export function makeFindDeliveryWithWebhook(
   };
 }
 
-/** Finds the webhook that is registered now; consistent and uncached. */
-export type FindWebhook = (accountId: string, eventName: EventName) => Promise<Webhook | undefined>;
+export type FindWebhook = ReturnType<typeof makeFindWebhook>;
 
-/** Returns the function that finds a webhook, for callers that need no delivery beside it. */
-export function makeFindWebhook(dynamo: Dynamo, webhooksTable: string): FindWebhook {
-  return async function findWebhook(accountId, eventName) {
+/** Returns the function that finds the webhook that is registered now, consistently and uncached, for callers that need no delivery. */
+export function makeFindWebhook(dynamo: Dynamo, webhooksTable: string) {
+  return async function findWebhook(accountId: string, eventName: EventName): Promise<Webhook | undefined> {
     const [item] = await batchGet(dynamo, [{ table: webhooksTable, key: webhookKey(accountId, eventName) }]);
     return webhookIn(item);
   };

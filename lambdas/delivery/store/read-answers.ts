@@ -1,6 +1,5 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { Dynamo } from '../../platform/aws/dynamo.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { StoreParts } from '../../platform/aws/dynamo.ts';
 import type { AttemptRecord, Delivery } from '../delivery.ts';
 import { answerExpiry, answerPart } from './answer-item.ts';
 
@@ -11,15 +10,7 @@ export type ReadAnswers = (delivery: Delivery) => Promise<Delivery>;
  * Makes the reader of answers in table `Deliveries`. It reads consistently, by their keys, those that records name: a delivery
  * that is sent again and again has many more. An answer that is over sixty days old is not given, though it may still be there.
  */
-export function makeReadAnswers({
-  dynamo,
-  table,
-  now,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly now: Clock;
-}): ReadAnswers {
+export function makeReadAnswers({ dynamo, table, now }: StoreParts): ReadAnswers {
   return async function readAnswers(delivery) {
     const isKept = (record: AttemptRecord) => answerExpiry(record) * 1_000 > now();
     const named = delivery.attempts.filter(record => record.answerId !== undefined && isKept(record));

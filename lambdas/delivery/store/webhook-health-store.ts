@@ -1,7 +1,6 @@
 import { batchGet } from '../../platform/aws/batch-get.ts';
-import type { Dynamo } from '../../platform/aws/dynamo.ts';
+import type { StoreParts } from '../../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression } from '../../platform/aws/update-item.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { updateWebhook, type WebhookUpdate } from '../../webhooks/announcement.ts';
 import { type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
 import type { AttemptResult } from '../delivery.ts';
@@ -13,15 +12,7 @@ export type WebhookHealthStore = ReturnType<typeof makeWebhookHealthStore>;
  * record that the attempt was made with: a registration, URL or credential that took its place meanwhile is not blamed. It returns
  * whether the change was made.
  */
-export function makeWebhookHealthStore({
-  dynamo,
-  table,
-  now,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly now: Clock;
-}) {
+export function makeWebhookHealthStore({ dynamo, table, now }: StoreParts) {
   return { startedFailing, recovered, announceFailing, suspendGone, suspendFailing };
 
   /** Stores the first failure after registration, replacement, reactivation or a success. */

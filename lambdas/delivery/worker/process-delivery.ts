@@ -52,7 +52,6 @@ export function makeProcessDelivery(
     readonly health: Pick<WebhookHealth, 'record'>;
     readonly suspensions: Pick<Suspensions, 'afterGone'>;
     readonly moveToSlowLane: MoveToSlowLane;
-    /** The lane whose consumer is at work. */
     readonly lane: Lane;
     readonly queues: Readonly<Record<LaterLane, Pick<AttemptQueue, 'send'>>>;
     readonly now: Clock;

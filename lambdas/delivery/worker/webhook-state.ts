@@ -1,5 +1,4 @@
 import { type EventName, type Webhook, webhookIn, webhookKey } from '../../webhooks/webhook.ts';
-import type { Delivery } from '../delivery.ts';
 import { slownessId } from '../isolation/slow-since.ts';
 import { type StoredSlowness, slownessOf } from '../isolation/slowness-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
@@ -11,22 +10,17 @@ export interface WebhookState {
   readonly slowness: StoredSlowness;
 }
 
-/**
- * Reads the webhook's state, and the delivery where there is one already, in one consistent, uncached round trip: what
- * changed in a webhook holds from its next attempt on.
- */
-export type FindWebhookState = (
-  id: string,
-  accountId: string,
-  eventName: EventName,
-) => Promise<WebhookState & { readonly delivery: Delivery | undefined }>;
+export type FindWebhookState = ReturnType<typeof makeFindWebhookState>;
 
-/** Returns the function that reads from the tables `Deliveries` and `Webhooks`. */
+/**
+ * Returns the function that reads the webhook's state, and the delivery where there is one already, in one consistent, uncached round
+ * trip: what changed in a webhook holds from its next attempt on.
+ */
 export function makeFindWebhookState(
   store: Pick<DeliveryStore, 'readWith'>,
   { deliveries, webhooks }: { readonly deliveries: string; readonly webhooks: string },
-): FindWebhookState {
-  return async function findWebhookState(id, accountId, eventName) {
+) {
+  return async function findWebhookState(id: string, accountId: string, eventName: EventName) {
     const owner = { accountId, eventName };
     const [delivery, webhook, slowness] = await store.readWith(id, [
       { table: webhooks, key: webhookKey(accountId, eventName) },

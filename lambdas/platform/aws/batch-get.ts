@@ -1,4 +1,5 @@
 import { BatchGetCommand, type BatchGetCommandInput, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { chunksOf } from '../in-batches.ts';
 import {
   type CallOptions,
   type Dynamo,
@@ -12,8 +13,8 @@ import {
 export const batchGetLimit = 100;
 
 /**
- * Reads up to 100 items of any tables consistently, in one round trip. Returns them in the order of the keys: `undefined` for
- * an item that does not exist, or whose key no item can have.
+ * Reads items of any tables consistently, in one round trip: beyond 100 by several calls side by side. Returns them in the order of the
+ * keys: `undefined` for an item that does not exist, or whose key no item can have.
  *
  * @throws {UnprocessedKeysError} when DynamoDB still leaves keys unprocessed after three tries.
  */
@@ -22,8 +23,8 @@ export async function batchGet(
   keys: readonly ItemKey[],
   options: CallOptions = {},
 ): Promise<(Item | undefined)[]> {
-  const items = await getItems(dynamo, uniqueKeys(keys), 3, options);
-  return keys.map(key => itemOf(items, key));
+  const calls = beginCalls(keys, part => getItems(dynamo, part, 3, options));
+  return Promise.all(keys.map(key => itemOf(calls, key)));
 }
 
 /** The keys of records to read, by the names the records are to have; a name without a key is not read. */
@@ -60,23 +61,17 @@ export function makeBatchedReads(dynamo: Dynamo): ReadItems {
 
   return async function readItems(keys) {
     requested.push(...keys);
-    nextCalls ??= beginCalls();
+    nextCalls ??= gather();
     const calls = await nextCalls;
-    return Promise.all(keys.map(async key => itemOf((await calls.get(serializeKey(key))) ?? new Map(), key)));
+    return Promise.all(keys.map(key => itemOf(calls, key)));
   };
 
-  async function beginCalls(): Promise<Calls> {
+  async function gather(): Promise<Calls> {
     await Promise.resolve();
-    const keys = [...uniqueKeys(requested)];
+    const keys = requested;
     requested = [];
     nextCalls = undefined;
-    const calls = new Map<string, Promise<FoundItems>>();
-    for (let first = 0; first < keys.length; first += batchGetLimit) {
-      const part = keys.slice(first, first + batchGetLimit);
-      const call = getItems(dynamo, new Map(part), 2); // a message whose keys are left twice is tried again anyway
-      for (const [serialized] of part) calls.set(serialized, call);
-    }
-    return calls;
+    return beginCalls(keys, part => getItems(dynamo, part, 2)); // a message whose keys are left twice is tried again anyway
   }
 }
 
@@ -86,9 +81,18 @@ type Calls = ReadonlyMap<string, Promise<FoundItems>>;
 /** Items by serialized key; keys that DynamoDB left unprocessed are missing. */
 type FoundItems = ReadonlyMap<string, Item | undefined>;
 
-/** Returns the keys by their serialized form, each once. */
-function uniqueKeys(keys: readonly ItemKey[]): Map<string, ItemKey> {
-  return new Map(keys.map(key => [serializeKey(key), key]));
+/** Begins the calls that read these keys, each key once. */
+function beginCalls(
+  keys: readonly ItemKey[],
+  read: (part: ReadonlyMap<string, ItemKey>) => Promise<FoundItems>,
+): Calls {
+  const unique = new Map(keys.map(key => [serializeKey(key), key]));
+  return new Map(
+    chunksOf([...unique], batchGetLimit).flatMap(part => {
+      const call = read(new Map(part));
+      return part.map(([serialized]) => [serialized, call] as const);
+    }),
+  );
 }
 
 function serializeKey({ table, key }: ItemKey): string {
@@ -101,7 +105,7 @@ async function getItems(
   dynamo: Dynamo,
   keys: ReadonlyMap<string, ItemKey>,
   maxCalls: number,
-  options: CallOptions = {},
+  options?: CallOptions,
 ): Promise<FoundItems> {
   const possible = [...keys.values()].filter(({ key }) => isPossibleKey(key));
   const keyNames = new Map(possible.map(({ table, key }) => [table, Object.keys(key)]));
@@ -133,8 +137,9 @@ function toRequestItems(keys: readonly ItemKey[]): NonNullable<BatchGetCommandIn
 }
 
 /** @throws {UnprocessedKeysError} when the key was left unprocessed. */
-function itemOf(items: FoundItems, key: ItemKey): Item | undefined {
+async function itemOf(calls: Calls, key: ItemKey): Promise<Item | undefined> {
   const serialized = serializeKey(key);
-  if (!items.has(serialized)) throw new UnprocessedKeysError();
+  const items = await calls.get(serialized);
+  if (!items?.has(serialized)) throw new UnprocessedKeysError();
   return items.get(serialized);
 }

@@ -1,6 +1,7 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, type ServiceInputTypes, type ServiceOutputTypes } from '@aws-sdk/lib-dynamodb';
 import type { Command } from '@smithy/types';
+import type { Clock } from '../clock.ts';
 import { clientSettings } from './client-settings.ts';
 
 /** A DynamoDB item, or a part of one, in JavaScript's own values. */
@@ -15,6 +16,13 @@ export type Dynamo = <Input extends ServiceInputTypes, Output extends ServiceOut
 export interface CallOptions {
   /** Ends the call early. */
   readonly abortSignal?: AbortSignal;
+}
+
+/** What the store of a table is made of. */
+export interface StoreParts {
+  readonly dynamo: Dynamo;
+  readonly table: string;
+  readonly now: Clock;
 }
 
 /** Makes the calls of DynamoDB that all stores of a function share. */
@@ -63,6 +71,11 @@ export async function conditionalWrite<Output>(
     if (!isConditionFailed(error)) throw error;
     return wasRepeated(error) ? readBack?.() : undefined;
   }
+}
+
+/** Returns whether a conditional write took effect. `isThere` tells whether what it was to bring about is stored. */
+export async function isWritten(write: Promise<object>, isThere = async () => false): Promise<boolean> {
+  return (await conditionalWrite(write, async () => ((await isThere()) ? {} : undefined))) !== undefined;
 }
 
 /** Returns whether the SDK made a call more than once, as it does when an answer is lost: an earlier try may have taken effect. */

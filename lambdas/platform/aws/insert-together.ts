@@ -1,6 +1,6 @@
 import { BatchExecuteStatementCommand } from '@aws-sdk/lib-dynamodb';
 import type { Turn } from '../timer.ts';
-import { type Dynamo, type Item, isUnavailable, StatementError, wasRepeated } from './dynamo.ts';
+import { type Item, isUnavailable, StatementError, type StoreParts, wasRepeated } from './dynamo.ts';
 
 /**
  * Inserts an item that nobody may have written yet, together with others. Returns whether it is stored.
@@ -31,11 +31,7 @@ export function makeInsertTogether({
   dynamo,
   table,
   turn,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly turn: Turn;
-}): InsertTogether {
+}: Omit<StoreParts, 'now'> & { readonly turn: Turn }): InsertTogether {
   let waiting: WaitingInsert[] = [];
   let isScheduled = false;
   let callsUnderWay = 0;
