@@ -1,4 +1,4 @@
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { ScanCommand, type ScanCommandInput, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
 import type { Dynamo, Item } from '../../platform/aws/dynamo.ts';
 
 /** A part of a list; without limit and start, all of it. */
@@ -37,6 +37,38 @@ export async function scanTable<Parsed>(
     from = page.LastEvaluatedKey;
   } while (from && (limit === undefined || found.length < limit));
   return found.slice(0, limit);
+}
+
+/** The items that a bounded read of a table found. */
+export interface FoundItems<Parsed> {
+  readonly found: readonly Parsed[];
+  /** The number of items that were read to find them. */
+  readonly read: number;
+  /** True when there are more items than were read. */
+  readonly isCutOff: boolean;
+}
+
+/** Reads that many pages of a table at most, of 1 MiB each, and keeps what the filter lets through. */
+export async function scanPages<Parsed>(
+  dynamo: Dynamo,
+  filter: Pick<
+    ScanCommandInput,
+    'TableName' | 'FilterExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
+  >,
+  parse: (item: Item) => Parsed | undefined,
+  mostPages: number,
+): Promise<FoundItems<Parsed>> {
+  const found: Parsed[] = [];
+  let read = 0;
+  let from: Item | undefined;
+  for (let page = 0; page < mostPages; page++) {
+    const answer: ScanCommandOutput = await dynamo(new ScanCommand({ ...filter, ExclusiveStartKey: from }));
+    found.push(...(answer.Items ?? []).map(parse).filter(item => item !== undefined));
+    read += answer.ScannedCount ?? 0;
+    from = answer.LastEvaluatedKey;
+    if (!from) break;
+  }
+  return { found, read, isCutOff: from !== undefined };
 }
 
 interface ScanRequest<Parsed> extends PageRequest {

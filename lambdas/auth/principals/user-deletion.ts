@@ -1,9 +1,9 @@
-import { DeleteCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
-import { type Dynamo, type Item, isPossibleKey } from '../../platform/aws/dynamo.ts';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { type Dynamo, isPossibleKey } from '../../platform/aws/dynamo.ts';
 import { expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CredentialStore } from './credential-store.ts';
-import { scanTable } from './scan.ts';
+import { type FoundItems, scanPages, scanTable } from './scan.ts';
 import { normaliseEmail, parseCredential, parseUser, type User, type UserTables, userKey } from './user.ts';
 
 /** The change that ends every session of a user. */
@@ -73,33 +73,10 @@ export function makeUserDeletion({
   }
 
   /** Lists the users whose deletion is not complete, among those that a bounded read of the table finds. */
-  async function listBeingDeleted(): Promise<UsersBeingDeleted> {
-    const found: User[] = [];
-    let read = 0;
-    let from: Item | undefined;
-    for (let page = 0; page < mostPages; page++) {
-      const answer: ScanCommandOutput = await dynamo(
-        new ScanCommand({
-          TableName: tables.users,
-          FilterExpression: 'attribute_exists(deletingSince)',
-          ExclusiveStartKey: from,
-        }),
-      );
-      found.push(...(answer.Items ?? []).map(parseUser).filter(user => user !== undefined));
-      read += answer.ScannedCount ?? 0;
-      from = answer.LastEvaluatedKey;
-      if (!from) break;
-    }
-    return { found, read, isCutOff: from !== undefined };
+  function listBeingDeleted(): Promise<FoundItems<User>> {
+    const filter = { TableName: tables.users, FilterExpression: 'attribute_exists(deletingSince)' };
+    return scanPages(dynamo, filter, parseUser, mostPages);
   }
-}
-
-interface UsersBeingDeleted {
-  readonly found: readonly User[];
-  /** The number of users that were read to find them. */
-  readonly read: number;
-  /** True when there are more users than were read. */
-  readonly isCutOff: boolean;
 }
 
 /** Pages of 1 MiB: some 4,000 users each. */
