@@ -26,6 +26,11 @@ export function parseAnnouncedItem(item: Item | undefined): AnnouncedItem | unde
   return announcedItem.safeParse(item).data;
 }
 
+/** Returns the announcement of a change that no attempt caused. */
+export function unattempted(type: Announcement['type'], since: number, reason: Announcement['reason']): Announcement {
+  return { type, since, reason, lastResult: null, deliveryId: null };
+}
+
 /**
  * The most announcements that a webhook holds: an account that toggles its suspension can fill neither the item nor the
  * topic.

@@ -1,8 +1,8 @@
 import { DeleteCommand, GetCommand, QueryCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
-import { conditionalWrite, type Dynamo, type Item } from '../platform/aws/dynamo.ts';
+import { type FoundItems, scanPages } from '../auth/principals/scan.ts';
+import { type Item, isWritten, type StoreParts } from '../platform/aws/dynamo.ts';
 import { conditionOf, expression, updateItem } from '../platform/aws/update-item.ts';
-import type { Clock } from '../platform/clock.ts';
-import { updateWebhook, type WebhookUpdate } from './announcement.ts';
+import { unattempted, updateWebhook } from './announcement.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from './webhook.ts';
 import { makeWebhookStore } from './webhook-store.ts';
 
@@ -13,25 +13,8 @@ export interface Hold {
   readonly since: number;
 }
 
-/** Webhooks that are suspended or failing. */
-interface TroubledWebhooks {
-  readonly found: readonly (Webhook | Hold)[];
-  /** The number of webhooks that were read to find them. */
-  readonly read: number;
-  /** True when there are more webhooks than were read. */
-  readonly isCutOff: boolean;
-}
-
 /** Makes the operators' store over table `Webhooks`; only the ops tool uses it. `webhook-store.ts` explains suspensions. */
-export function makeOperatorStore({
-  dynamo,
-  table,
-  now,
-}: {
-  readonly dynamo: Dynamo;
-  readonly table: string;
-  readonly now: Clock;
-}) {
+export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
   const webhooks = makeWebhookStore({ dynamo, table });
   return { find, listOf, listAll, listTroubled, suspend, reactivate };
 
@@ -78,26 +61,14 @@ export function makeOperatorStore({
    * Lists the suspended and the failing webhooks among those that a bounded read of the table finds. Nothing but a scan finds
    * them: an index would be written with every attempt at a receiver that fails now and then.
    */
-  async function listTroubled(): Promise<TroubledWebhooks> {
-    const found: (Webhook | Hold)[] = [];
-    let read = 0;
-    let from: Item | undefined;
-    for (let page = 0; page < mostTroubledPages; page++) {
-      const answer: ScanCommandOutput = await dynamo(
-        new ScanCommand({
-          TableName: table,
-          FilterExpression: '#status = :suspended OR attribute_exists(failingSince)',
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: { ':suspended': 'suspended' },
-          ExclusiveStartKey: from,
-        }),
-      );
-      found.push(...entriesIn(answer.Items));
-      read += answer.ScannedCount ?? 0;
-      from = answer.LastEvaluatedKey;
-      if (!from) break;
-    }
-    return { found, read, isCutOff: from !== undefined };
+  function listTroubled(): Promise<FoundItems<Webhook | Hold>> {
+    const filter = {
+      TableName: table,
+      FilterExpression: '#status = :suspended OR attribute_exists(failingSince)',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':suspended': 'suspended' },
+    };
+    return scanPages(dynamo, filter, entryIn, mostTroubledPages);
   }
 
   /**
@@ -106,16 +77,12 @@ export function makeOperatorStore({
    */
   async function suspend(accountId: string, eventName: EventName): Promise<OperatorChange> {
     const moment = now();
-    const suspended = await update(accountId, eventName, {
+    const suspended = await updateWebhook(dynamo, {
+      table,
+      key: webhookKey(accountId, eventName),
       set: { status: 'suspended', suspensionReason: 'operator', updatedAt: moment },
       when: expression`attribute_not_exists(suspensionReason) OR suspensionReason <> ${'operator'}`,
-      announcement: {
-        type: 'webhook.suspended',
-        since: moment,
-        reason: 'operator',
-        lastResult: null,
-        deliveryId: null,
-      },
+      announcement: unattempted('webhook.suspended', moment, 'operator'),
     });
     const webhook = suspended ? webhookIn(suspended) : await webhooks.find(accountId, eventName);
     return webhook ? { outcome: 'changed', webhook } : { outcome: 'not_registered' };
@@ -134,22 +101,8 @@ export function makeOperatorStore({
     accountId: string,
     eventName: EventName,
   ): Promise<OperatorChange | 'nothing' | 'retry'> {
-    const moment = now();
-    const reactivated = await update(accountId, eventName, {
-      set: {
-        status: 'active',
-        suspensionReason: null,
-        updatedAt: moment,
-        failingSince: undefined,
-        failingMark: undefined,
-      },
-      when: expression`attribute_exists(webhookId) AND status = ${'suspended'}`,
-      announcement: { type: 'webhook.reactivated', since: moment, reason: null, lastResult: null, deliveryId: null },
-    });
-    const webhook = webhookIn(reactivated);
-    if (webhook) return { outcome: 'changed', webhook };
-    const found = await webhooks.find(accountId, eventName);
-    if (found) return found.status === 'active' ? { outcome: 'changed', webhook: found } : 'retry';
+    const webhook = await webhooks.reactivate(accountId, eventName, now(), true);
+    if (webhook) return webhook.status === 'active' ? { outcome: 'changed', webhook } : 'retry';
     if (await endHold(accountId, eventName)) return { outcome: 'not_registered' };
     return (await webhooks.find(accountId, eventName)) ? 'retry' : 'nothing';
   }
@@ -163,19 +116,9 @@ export function makeOperatorStore({
       Key: key,
       ...conditionOf(expression`${isHold} AND attribute_not_exists(announcements)`),
     });
-    const findNone = async () => ((await find(accountId, eventName)) ? undefined : {});
-    if (await conditionalWrite<object>(dynamo(removal), findNone)) return true;
+    if (await isWritten(dynamo(removal), async () => (await find(accountId, eventName)) === undefined)) return true;
     const set = { status: undefined, suspensionReason: undefined, updatedAt: undefined };
     return (await updateItem(dynamo, { table, key }, { set, when: isHold })) !== undefined;
-  }
-
-  /** Returns the item after the update; `undefined` when the condition does not hold. */
-  function update(
-    accountId: string,
-    eventName: EventName,
-    change: Pick<WebhookUpdate, 'set' | 'when' | 'announcement'>,
-  ): Promise<Item | undefined> {
-    return updateWebhook(dynamo, { ...change, table, key: webhookKey(accountId, eventName) });
   }
 }
 

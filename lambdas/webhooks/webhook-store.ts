@@ -1,10 +1,10 @@
 import { DeleteCommand, GetCommand, PutCommand, QueryCommand, type QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
-import { conditionalWrite, type Dynamo, type Item } from '../platform/aws/dynamo.ts';
+import { type Item, isWritten, type StoreParts } from '../platform/aws/dynamo.ts';
 import { conditionOf, type Expression, expression } from '../platform/aws/update-item.ts';
 import {
-  type Announcement,
   holdsAnnouncements,
   keptAnnouncements,
+  unattempted,
   updateWebhook,
   type WebhookUpdate,
 } from './announcement.ts';
@@ -22,7 +22,7 @@ export type WebhookStore = ReturnType<typeof makeWebhookStore>;
  *
  * Reads are consistent; `undefined` means that there is no such webhook.
  */
-export function makeWebhookStore({ dynamo, table }: { readonly dynamo: Dynamo; readonly table: string }) {
+export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   return { create, find, list, replace, remove, replaceSecrets, reactivate, noteTest };
 
   /**
@@ -86,13 +86,13 @@ export function makeWebhookStore({ dynamo, table }: { readonly dynamo: Dynamo; r
       },
       when: expression`webhookId = ${webhookId} AND url = ${read.url} AND status = ${status}
         AND suspensionReason = ${suspensionReason}`,
-      ...(endsSuspension && { announcement: reactivation(updatedAt) }),
+      ...(endsSuspension && { announcement: unattempted('webhook.reactivated', updatedAt, null) }),
     });
   }
 
   /** Removes a registration. An operator's suspension stays for the next one, and announcements until they are published. */
   async function remove(accountId: string, eventName: EventName, now: number): Promise<Removal> {
-    const findNone = async () => ((await find(accountId, eventName)) ? undefined : {});
+    const isGone = async () => (await find(accountId, eventName)) === undefined;
     for (let tries = 0; tries < maxRemovalTries; tries++) {
       const removal = new DeleteCommand({
         TableName: table,
@@ -100,7 +100,7 @@ export function makeWebhookStore({ dynamo, table }: { readonly dynamo: Dynamo; r
         ...conditionOf(expression`attribute_exists(webhookId) AND suspensionReason <> ${'operator'}
           AND attribute_not_exists(announcements)`),
       });
-      if (await conditionalWrite<object>(dynamo(removal), findNone)) return 'removed';
+      if (await isWritten(dynamo(removal), isGone)) return 'removed';
       const item = await readItem(accountId, eventName);
       if (item?.webhookId === undefined) return 'not_registered';
       const kept = { ...keptHold(item, now), ...keptAnnouncements(item) };
@@ -110,7 +110,7 @@ export function makeWebhookStore({ dynamo, table }: { readonly dynamo: Dynamo; r
         Item: { ...webhookKey(accountId, eventName), ...kept },
         ...conditionOf(isAsRead(item)),
       });
-      if (await conditionalWrite<object>(dynamo(replacement), findNone)) return 'removed';
+      if (await isWritten(dynamo(replacement), isGone)) return 'removed';
     }
     return 'contended';
   }
@@ -131,12 +131,22 @@ export function makeWebhookStore({ dynamo, table }: { readonly dynamo: Dynamo; r
     return found?.webhookId === webhookId && found.secrets[0]?.sealed === secrets[0]?.sealed;
   }
 
-  /** Ends a suspension, unless it is an operator's, and forgets the receiver's failures; returns the webhook after that. */
-  async function reactivate(accountId: string, eventName: EventName, updatedAt: number): Promise<Webhook | undefined> {
+  /**
+   * Ends a suspension and forgets the receiver's failures; returns the webhook after that.
+   *
+   * @param byOperator - an operator's suspension is ended by operators alone.
+   */
+  async function reactivate(
+    accountId: string,
+    eventName: EventName,
+    updatedAt: number,
+    byOperator = false,
+  ): Promise<Webhook | undefined> {
+    const isSuspended = expression`attribute_exists(webhookId) AND status = ${'suspended'}`;
     const reactivated = await update(accountId, eventName, {
       set: { ...active, updatedAt, failingSince: undefined, failingMark: undefined },
-      when: expression`attribute_exists(webhookId) AND status = ${'suspended'} AND suspensionReason <> ${'operator'}`,
-      announcement: reactivation(updatedAt),
+      when: byOperator ? isSuspended : expression`${isSuspended} AND suspensionReason <> ${'operator'}`,
+      announcement: unattempted('webhook.reactivated', updatedAt, null),
     });
     return reactivated ?? find(accountId, eventName);
   }
@@ -169,10 +179,6 @@ export function makeWebhookStore({ dynamo, table }: { readonly dynamo: Dynamo; r
 
 /** The state of a webhook that is not suspended. */
 const active = { status: 'active', suspensionReason: null } as const;
-
-function reactivation(since: number): Announcement {
-  return { type: 'webhook.reactivated', since, reason: null, lastResult: null, deliveryId: null };
-}
 
 /** The new values of a replacement; times in milliseconds since the epoch. */
 interface Replacement {
