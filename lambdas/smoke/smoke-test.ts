@@ -2,7 +2,7 @@ import { smokeAccount } from '../auth/principals/account.ts';
 import { smokeTestIdLength } from '../delivery/intake/event.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/identifiers.ts';
-import { type Pause, type Time, withDeadline } from '../platform/timer.ts';
+import { type Pause, withDeadline } from '../platform/timer.ts';
 import { makeRunKey } from './receiver.ts';
 import { type Identity, makeService } from './service.ts';
 import type { ServiceAddress } from './service-client.ts';
@@ -12,6 +12,7 @@ import {
   makeStepRecord,
   messageOf,
   type Step,
+  type StepEffects,
   type StepRecord,
   said,
   TestFinding,
@@ -41,19 +42,14 @@ export interface SmokeResult {
 }
 
 /** The effects of a smoke test on the world, and the differences between an operator's and a scheduled one. */
-export interface SmokeEffects extends ServiceAddress {
+export interface SmokeEffects extends ServiceAddress, StepEffects {
   /** Removes what a test that crashed left behind, and says what that was. Without it there is no such step. */
   readonly removeLeftOvers?: () => Promise<string>;
   readonly identity: TestIdentity;
   readonly receiver: TestReceiver;
   /** Sends a message to the events queue, in the group of the account. */
   readonly publish: (body: string, accountId: string) => Promise<void>;
-  /** Returns the text that may be shown of an error that an effect threw. */
-  readonly describeError: (error: unknown) => string;
-  readonly onStep: (step: Step) => void;
   readonly now: Clock;
-  /** Measures what steps take: the clock may be put right meanwhile. */
-  readonly elapsed: Time['elapsed'];
   readonly makeId: MakeId;
   readonly pause: Pause;
 }

@@ -17,16 +17,24 @@ export interface Failure {
   readonly lookAt: string;
 }
 
-/** A fault that the test or its effects found. The message is shown as it is. */
-export class TestFinding extends Error {
-  override readonly name = 'TestFinding';
+class LookAtError extends Error {
   readonly lookAt: string | undefined;
 
-  /** @param lookAt - what to look at; by default what fits the step. */
+  /** @param lookAt - what to look at; by default what fits the step at which it came. */
   constructor(message: string, lookAt?: string) {
     super(message);
     this.lookAt = lookAt;
   }
+}
+
+/** A fault that the test or its effects found. The message is shown as it is. */
+export class TestFinding extends LookAtError {
+  override readonly name = 'TestFinding';
+}
+
+/** The end of a test before it was done. The message says why. */
+export class TestEnded extends LookAtError {
+  override readonly name = 'TestEnded';
 }
 
 /** The result of a step, with the few words that are shown of it. */
@@ -63,18 +71,6 @@ export async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSi
   } finally {
     signal.removeEventListener('abort', abort);
     work.catch(() => undefined); // nobody waits for it any more
-  }
-}
-
-/** The end of a test before it was done. The message says why. */
-export class TestEnded extends Error {
-  override readonly name = 'TestEnded';
-  readonly lookAt: string | undefined;
-
-  /** @param lookAt - what to look at; by default what fits the step at which it ended. */
-  constructor(message: string, lookAt?: string) {
-    super(message);
-    this.lookAt = lookAt;
   }
 }
 
@@ -141,8 +137,8 @@ export function makeStepRecord({ elapsed, onStep, describeError }: StepEffects, 
 type StepName = 'left-overs' | 'client and user' | 'token' | 'register' | 'publish' | 'receive' | 'verify' | 'tidy up';
 
 /** The effects of a test that a record needs. */
-interface StepEffects {
-  /** Measures what steps take, in milliseconds. */
+export interface StepEffects {
+  /** Measures what steps take, in milliseconds: the clock may be put right meanwhile. */
   readonly elapsed: Time['elapsed'];
   readonly onStep: (step: Step) => void;
   /** Returns the text that may be shown of an error that an effect threw. */
