@@ -2,6 +2,7 @@ import { isReservedAccount } from '../../auth/principals/account.ts';
 import { batchGet } from '../../platform/aws/batch-get.ts';
 import type { StoreParts } from '../../platform/aws/dynamo.ts';
 import { attribute, expression, updateItem } from '../../platform/aws/update-item.ts';
+import { remember } from '../../platform/remember.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import { type After, withTimeout } from '../../platform/timer.ts';
 import { EVENT_NAMES, type EventName } from '../../webhooks/webhook.ts';
@@ -30,10 +31,10 @@ export function makeWithoutWebhook({
   function note(accountId: string, eventName: EventName, acceptedAt: number): void {
     const key = `${accountId}#${eventName}`;
     if (isReservedAccount(accountId) || acceptedAt < (notBefore.get(key) ?? 0)) return;
-    remember(key, acceptedAt + interval);
+    remember(notBefore, key, acceptedAt + interval, mostKeys);
     const done = store(accountId, eventName, acceptedAt)
       .catch(error => {
-        remember(key, acceptedAt + pauseAfterFailure);
+        remember(notBefore, key, acceptedAt + pauseAfterFailure, mostKeys);
         log.warn('event.not_noted', { account: accountId, event: eventName, ...describeError(error) });
       })
       .finally(() => underWay.delete(done));
@@ -51,13 +52,6 @@ export function makeWithoutWebhook({
       set: { [eventName]: acceptedAt, ttl: Math.ceil((now() + toldFor) / 1_000) },
       when: expression`attribute_not_exists(${latest}) OR ${latest} < ${acceptedAt}`,
     });
-  }
-
-  function remember(key: string, moment: number): void {
-    notBefore.delete(key);
-    notBefore.set(key, moment);
-    const oldest = notBefore.size > mostKeys ? notBefore.keys().next().value : undefined;
-    if (oldest !== undefined) notBefore.delete(oldest);
   }
 }
 

@@ -1,3 +1,4 @@
+import { remember } from '../../platform/remember.ts';
 import { otherDomainsUnanswered, slowAfter, unansweredWindow } from '../limits.ts';
 
 export type DnsTimeouts = ReturnType<typeof makeDnsTimeouts>;
@@ -17,7 +18,7 @@ export function makeDnsTimeouts(now: () => number) {
     const begun = { domain: domainOf(host), accountId, since: now() };
     pending.set(key, begun);
     return function end() {
-      if (pending.delete(key) && now() - begun.since > slowAfter) remember(begun);
+      if (pending.delete(key) && now() - begun.since > slowAfter) note(begun);
     };
   }
 
@@ -29,7 +30,7 @@ export function makeDnsTimeouts(now: () => number) {
   function recordTimeout(host: string, accountId: string): boolean {
     const moment = now();
     const own = { domain: domainOf(host), accountId };
-    remember(own);
+    note(own);
     const slow = [
       ...[...unanswered.values()].filter(({ at }) => moment - at <= unansweredWindow),
       ...[...pending.values()].filter(({ since }) => moment - since >= almostSlow),
@@ -38,12 +39,8 @@ export function makeDnsTimeouts(now: () => number) {
     return new Set(others.map(({ domain }) => domain)).size >= otherDomainsUnanswered;
   }
 
-  function remember({ domain, accountId }: Resolution): void {
-    const key = `${accountId} ${domain}`;
-    unanswered.delete(key);
-    unanswered.set(key, { domain, accountId, at: now() });
-    const oldest = unanswered.size > maxEntries ? unanswered.keys().next().value : undefined;
-    if (oldest !== undefined) unanswered.delete(oldest);
+  function note({ domain, accountId }: Resolution): void {
+    remember(unanswered, `${accountId} ${domain}`, { domain, accountId, at: now() }, maxEntries);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { remember } from '../remember.ts';
 
 export type OutageDetector = ReturnType<typeof makeOutageDetector>;
 
@@ -22,10 +23,7 @@ export function makeOutageDetector({ now }: { readonly now: Clock }) {
   function unreachable(accountId: string, address: string): void {
     const network = address.slice(0, address.lastIndexOf('.')); // /24
     const key = `${accountId} ${network}`;
-    failures.delete(key);
-    failures.set(key, { accountId, network, at: now() });
-    const oldest = failures.size > mostFailures ? failures.keys().next().value : undefined;
-    if (oldest !== undefined) failures.delete(oldest);
+    remember(failures, key, { accountId, network, at: now() }, mostFailures);
   }
 
   /** Returns whether our own network is down, as far as the connections for accounts other than this one tell. */

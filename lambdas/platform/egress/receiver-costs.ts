@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { remember } from '../remember.ts';
 
 export type ReceiverCosts = ReturnType<typeof makeReceiverCosts>;
 
@@ -64,10 +65,8 @@ function makeExcesses(now: Clock) {
       },
       add(more: number): void {
         const milliseconds = (known.get(key)?.milliseconds ?? 0) + more;
-        known.delete(key);
-        if (milliseconds > 0) known.set(key, { milliseconds, at: now() });
-        const oldest = known.size > mostKeys ? known.keys().next().value : undefined;
-        if (oldest !== undefined) known.delete(oldest);
+        if (milliseconds > 0) remember(known, key, { milliseconds, at: now() }, mostKeys);
+        else known.delete(key);
       },
     }),
   };
