@@ -1,26 +1,19 @@
 /** `npm run bench`: measures the size and cost of the functions and writes docs/performance.md; see `options.ts`. */
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { markdownTable } from '../../tools/support/markdown-table.ts';
+import { git, root } from '../checkout.ts';
+import { runProgram } from '../program.ts';
+import { measureAgainst } from './against.ts';
 import { measureBundles } from './bundles.ts';
 import { measureBursts } from './bursts.ts';
-import { measureComparison } from './comparison.ts';
 import { measureDelivery } from './delivery.ts';
-import { measureFresh } from './fresh.ts';
 import { type BenchOptions, type PartName, partNames, readOptions, usage } from './options.ts';
 import { pageOf, preamble, sectionsOf } from './page.ts';
-import {
-  describeBundles,
-  describeBursts,
-  describeComparison,
-  describeDelivery,
-  describeFresh,
-  describeService,
-} from './report.ts';
+import { describeBundles, describeBursts, describeDelivery, describeService } from './report.ts';
 import { measureService } from './service.ts';
 
-const root = join(import.meta.dirname, '../..');
 const file = join(root, 'docs/performance.md');
 
 /** The numbers of rounds and requests that are measured. */
@@ -30,16 +23,14 @@ const sizes = {
     requests: 100,
     delivery: { rounds: 5, batches: 20, warmUp: 40 },
     bursts: [2_000, 8_000],
-    freshRuns: 10,
-    comparison: { rounds: 10, requests: 200, warmUp: 800 },
+    roundsAgainst: 5,
   },
   quick: {
     coldRuns: 3,
     requests: 20,
     delivery: { rounds: 2, batches: 4, warmUp: 4 },
     bursts: [2_000],
-    freshRuns: 2,
-    comparison: { rounds: 2, requests: 40, warmUp: 80 },
+    roundsAgainst: 1,
   },
 };
 
@@ -56,8 +47,6 @@ const titles: Readonly<Record<PartName, string>> = {
   service: 'The whole service, as `npm start` runs it',
   delivery: 'Delivery through one consumer',
   bursts: 'Bursts through the whole local run',
-  fresh: 'Fresh processes',
-  comparison: 'Beside oidc-provider',
 };
 
 const measure: Readonly<Record<PartName, (size: typeof sizes.whole, progress: Progress) => Promise<Measured>>> = {
@@ -77,33 +66,27 @@ const measure: Readonly<Record<PartName, (size: typeof sizes.whole, progress: Pr
     const result = await measureBursts(bursts, progress);
     return { result, text: describeBursts(result) };
   },
-  fresh: async ({ freshRuns }, progress) => {
-    const result = await measureFresh(freshRuns, progress);
-    return { result, text: describeFresh(result, freshRuns) };
-  },
-  comparison: async ({ comparison }) => {
-    const result = await measureComparison(comparison);
-    return { result, text: describeComparison(result, comparison) };
-  },
 };
 
-const options = readOrExit();
-if (options.help) console.log(usage);
-else await main(options);
-process.exit(0);
+await runProgram(usage, readOptions, main);
 
-function readOrExit(): BenchOptions {
-  try {
-    return readOptions(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    console.error(`${error.message}\n${usage}`);
-    return process.exit(2);
-  }
+async function main(options: BenchOptions): Promise<boolean> {
+  const size = options.quick ? sizes.quick : sizes.whole;
+  if (options.against === undefined) await measureParts(options, size);
+  else showAgainst(options.against, options, size.roundsAgainst);
+  return true;
 }
 
-async function main({ parts, json, quick }: BenchOptions): Promise<void> {
-  const size = quick ? sizes.quick : sizes.whole;
+function showAgainst(commit: string, { parts, quick }: BenchOptions, rounds: number): void {
+  const compared = measureAgainst(commit, quick ? ['--quick', ...parts] : parts, rounds);
+  const rows = compared.map(({ figure, ours, theirs, ratio }) => [
+    figure,
+    ...[ours, theirs, ratio].map(value => value.toFixed(2)),
+  ]);
+  console.log(markdownTable(['figure', 'these files', commit, 'ratio'], rows));
+}
+
+async function measureParts({ parts, json, quick }: BenchOptions, size: typeof sizes.whole): Promise<void> {
   const begun = performance.now();
   const progress: Progress = what => {
     const seconds = (performance.now() - begun) / 1_000;
@@ -121,13 +104,10 @@ async function main({ parts, json, quick }: BenchOptions): Promise<void> {
   else if (!quick) writePage(measured);
 }
 
-/** Returns the result of `--json`, for comparing two commits. */
+/** Returns the result of `--json`. */
 function describeRun(quick: boolean, measured: ReadonlyMap<PartName, Measured>) {
   return {
-    commit: execFileSync('git', ['describe', '--always', '--dirty', '--exclude=*'], {
-      cwd: root,
-      encoding: 'utf8',
-    }).trim(),
+    commit: git('describe', '--always', '--dirty', '--exclude=*'),
     node: process.version,
     processors: cpus().map(({ model }) => model.trim()),
     quick,

@@ -3,21 +3,17 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
-import { type RuntimeContext, writeRuntimeFiles } from '@emissor/local-cloud/functions';
-import { makeHostMap, type NetworkSettings } from '@emissor/local-cloud/hosts';
-import { buildSync } from 'esbuild';
+import { writeRuntimeFiles } from '@emissor/local-cloud/functions';
+import type { NetworkSettings } from '@emissor/local-cloud/hosts';
 import type * as z from 'zod';
 import type { deliverEnvironment } from '../../lambdas/delivery/environment.ts';
 import { type Dynamo, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { stageConfiguration } from '../../lib/config.ts';
-import { bundleHandler, bundleOptions } from '../../lib/constructs/bundle.ts';
+import { bundleHandler } from '../../lib/constructs/bundle.ts';
 import { documentClientOf, sqsClientOf } from '../../tools/support/engines.ts';
 import { type LocalOutputs, startLocalRun } from '../../tools/support/local-run.ts';
 import { type Consumer, makeConsumer } from './consumer.ts';
-import { startNameServer } from './name-server.ts';
-import type { RealDnsSettings } from './real-dns-preload.ts';
 import type { ReceiverMessage } from './tls-receiver.ts';
 
 /** The host of all receivers but those of one event each. */
@@ -28,21 +24,18 @@ export function hostOf(event: number): string {
   return hostsOfOneEvent[event % hostsOfOneEvent.length] ?? host;
 }
 
-/** The network of a measurement: DNS and the connection to the store are emulated in the process, or real. */
-export type Network = 'emulated' | 'real DNS and TLS';
-
 /** The services that deliveries are measured with. */
 export interface DeliveryTestbed {
   readonly outputs: LocalOutputs;
   readonly dynamo: Dynamo;
   /** Returns the number of requests that the receiver got. */
   received(): Promise<number>;
-  /** Makes a consumer process of a function: ours, or the plain one. */
-  begin(what: 'ours' | 'plain', network: Network, dynamoDb?: string): Consumer;
+  /** Makes a consumer process of the function. */
+  begin(): Consumer;
   stop(): Promise<void>;
 }
 
-/** Starts a local run, and beside it a receiver, a name server and TLS to the store, which it lacks. */
+/** Starts a local run, and beside it a receiver. */
 export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   const undo: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
@@ -53,7 +46,7 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
     const run = await startLocalRun('--map', `${host}=http://127.0.0.1:9`); // to be registered; nothing goes there
     undo.push(run.stop);
     const { outputs } = run;
-    const receiver = await startReceiver(new URL(outputs.DynamoDbEndpoint).port);
+    const receiver = await startReceiver();
     undo.push(receiver.stop);
     const [client, sqs] = [documentClientOf(outputs), sqsClientOf(outputs)];
     undo.push(
@@ -64,26 +57,11 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
 
     const mappings = [host, ...hostsOfOneEvent].map(name => [name, receiver.port] as const);
     const settings: NetworkSettings = { terminatorPort: receiver.port, builtIn: [], mappings };
-    const book = makeHostMap({ builtIn: new Map(), mappings: new Map(mappings) });
-    const nameServer = await startNameServer(name => book.addressesOf(name)?.[0]);
-    undo.push(nameServer.stop);
-
-    const code = {
-      ours: join(directory, 'ours'),
-      plain: join(directory, 'plain'),
-    };
-    bundleHandler('lambdas/delivery/worker/deliver.handler.ts', join(code.ours, 'index.mjs'));
-    const entryPoints = [join(import.meta.dirname, 'plain-deliver.ts')];
-    buildSync({ ...bundleOptions(join(code.plain, 'index.mjs')), entryPoints }); // with all of the SDK, which it uses as it comes
-    const files = await writeRuntimeFiles(directory, settings, receiver.authorityCertificate);
-    const endpoints = { DYNAMODB: outputs.DynamoDbEndpoint, SQS: outputs.SqsEndpoint, KMS: outputs.KmsEndpoint };
-    const contextOf: Record<Network, RuntimeContext> = {
-      emulated: { ...files, endpoints },
-      'real DNS and TLS': {
-        ...files,
-        preloadUrl: realDnsPreload({ ...settings, nameServerPort: nameServer.port }),
-        endpoints: { ...endpoints, DYNAMODB: `https://localhost:${receiver.storePort}` },
-      },
+    const code = join(directory, 'deliver');
+    bundleHandler('lambdas/delivery/worker/deliver.handler.ts', join(code, 'index.mjs'));
+    const runtimeContext = {
+      ...(await writeRuntimeFiles(directory, settings, receiver.authorityCertificate)),
+      endpoints: { DYNAMODB: outputs.DynamoDbEndpoint, SQS: outputs.SqsEndpoint, KMS: outputs.KmsEndpoint },
     };
     const variables = environmentOf(outputs, QueueUrl);
     let begun = 0;
@@ -92,14 +70,9 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
       outputs,
       dynamo: makeDynamo(client),
       received: receiver.received,
-      begin: (what, network, dynamoDb) => {
-        const around = contextOf[network];
-        const endpointsThere = dynamoDb ? { ...around.endpoints, DYNAMODB: dynamoDb } : around.endpoints;
+      begin: () => {
         begun += 1;
-        const consumer = makeConsumer(`${what}-${begun}`, code[what], variables, {
-          ...around,
-          endpoints: endpointsThere,
-        });
+        const consumer = makeConsumer(`deliver-${begun}`, code, variables, runtimeContext);
         undo.push(consumer.end);
         return consumer;
       },
@@ -113,8 +86,8 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
 
 const hostsOfOneEvent = Array.from({ length: 600 }, (_, index) => `each${index}.${host}`);
 
-async function startReceiver(dynamoDbPort: string) {
-  const child = fork(join(import.meta.dirname, 'tls-receiver.ts'), [dynamoDbPort], {
+async function startReceiver() {
+  const child = fork(join(import.meta.dirname, 'tls-receiver.ts'), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const listening = await nextMessage(child);
@@ -129,12 +102,6 @@ async function startReceiver(dynamoDbPort: string) {
     },
     stop: () => child.disconnect(),
   };
-}
-
-function realDnsPreload(settings: RealDnsSettings): string {
-  const url = pathToFileURL(join(import.meta.dirname, 'real-dns-preload.ts'));
-  url.searchParams.set('settings', JSON.stringify(settings));
-  return url.href;
 }
 
 /** Returns the environment that the delivery stack sets for the function; its retries go to a queue that nobody consumes. */

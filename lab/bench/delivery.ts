@@ -2,36 +2,38 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type EventName, webhookKey } from '../../lambdas/webhooks/webhook.ts';
 import { demoOf } from '../../tools/support/local-run.ts';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
-import { median } from '../../tools/support/statistics.ts';
-import { startCallCounter } from './call-counter.ts';
-import { batchesOf, batchSize, type Consumer, type MakeBatch } from './consumer.ts';
-import { type DeliveryTestbed, host, hostOf, type Network, startDeliveryTestbed } from './delivery-testbed.ts';
-import { type HangingReceiverResult, measureHangingReceiver } from './hanging-receiver.ts';
-import {
-  alternate,
-  cpuPerDelivery,
-  type DeliverySize,
-  perSecond,
-  type Throughput,
-  throughputOf,
-} from './throughput.ts';
+import { median, type Percentiles, percentilesOf } from '../../tools/support/statistics.ts';
+import { batchesOf, batchSize, type Consumer, type MakeBatch, type Series } from './consumer.ts';
+import { type DeliveryTestbed, host, hostOf, startDeliveryTestbed } from './delivery-testbed.ts';
 
-/** One scenario: our consumer beside the plain one. */
+/** The throughput of a consumer in one scenario: medians over the rounds, and percentiles of all its batches' times. */
 export interface DeliveryRow {
   readonly what: string;
-  readonly ours: Throughput;
-  readonly plain: Throughput;
-  /** Medians of the ratios of neighbouring rounds: they hold when the machine's speed drifts. */
-  readonly cpuRatio: number;
-  readonly speedRatio: number;
+  /** Processor time per delivery, in milliseconds. */
+  readonly cpuMs: number;
+  readonly perSecond: number;
+  /** From a batch's being handed over to its being acknowledged. */
+  readonly times: Percentiles;
 }
 
 /** The measurements of delivery. */
 export interface DeliveryResult {
   readonly rows: readonly DeliveryRow[];
-  readonly hanging: HangingReceiverResult;
-  /** DynamoDB calls per successful first attempt, by operation. */
-  readonly calls: readonly { readonly operation: string; readonly perDelivery: number }[];
+  /** Beside a receiver that never answers: processor time, in milliseconds. */
+  readonly hanging: {
+    readonly perAttempt: number;
+    /** Of its events after that, which are left to the slow lane. */
+    readonly perMove: number;
+  };
+}
+
+/** The size of a measurement, in batches of ten; scenarios with batches of one have four times as many. */
+export interface DeliverySize {
+  readonly rounds: number;
+  /** Batches in a row. */
+  readonly batches: number;
+  /** Batches that are not measured, so that the consumer's code is compiled. */
+  readonly warmUp: number;
 }
 
 /** Measures what a delivery costs one consumer process, and how long it takes. */
@@ -45,26 +47,17 @@ export async function measureDelivery(size: DeliverySize, progress: (what: strin
     for (const [evento, path] of Object.entries(receivers))
       await register(token, { evento, url: `https://${host}/${path}`, autorizacao });
 
-    const pairs = new Map<Network, Pair>();
+    const consumer = testbed.begin();
     const rows: DeliveryRow[] = [];
     for (const scenario of scenarios) {
       progress(scenario.what);
-      const { network } = scenario;
-      const pair = pairs.get(network) ?? beginPair(testbed, network);
-      pairs.set(network, pair);
-      rows.push(await compare(scenario, pair, testbed, size));
-      const expected = [...pairs.values()].reduce(
-        (sum, { ours, plain }) => sum + ours.handedOver() + plain.handedOver(),
-        0,
-      );
-      const received = await testbed.received();
+      rows.push(await measureScenario(scenario, consumer, testbed, size));
+      const [received, expected] = [await testbed.received(), consumer.handedOver()];
       if (received !== expected)
         throw new Error(`${scenario.what}: ${received} requests came, not ${expected} by now.`);
     }
-    progress('calls');
-    const calls = await countCalls(testbed, size.batches);
     progress('beside a receiver that hangs');
-    return { rows, hanging: await measureHangingReceiver(testbed, { quickEvent, hangingEvent }, size), calls };
+    return { rows, hanging: await measureHanging(testbed, size) };
   } finally {
     await testbed.stop();
   }
@@ -78,79 +71,61 @@ const hangingEvent: EventName = 'demanda.finalizada';
 /** The place of each event's receiver; after how many milliseconds it answers is its path. */
 const receivers = { [quickEvent]: '2', [slowEvent]: '200', [scatteredEvent]: '2', [hangingEvent]: 'never' };
 
-interface Pair {
-  readonly ours: Consumer;
-  readonly plain: Consumer;
-}
-
-const emulated = { network: 'emulated' } as const;
-
-const scenarios: readonly Scenario[] = [
-  { what: 'batches of 10', event: quickEvent, messages: batchSize, ...emulated },
-  { what: 'batches of 10, answered after 200 ms', event: slowEvent, messages: batchSize, ...emulated },
-  { what: 'message by message', event: quickEvent, messages: 1, ...emulated },
-  { what: 'message by message, a host each', event: scatteredEvent, messages: 1, hostEach: true, ...emulated },
-  {
-    what: 'batches of 10, real DNS, TLS to the store',
-    event: quickEvent,
-    messages: batchSize,
-    network: 'real DNS and TLS',
-  },
-];
-
-function beginPair({ begin }: DeliveryTestbed, network: Network): Pair {
-  return {
-    ours: begin('ours', network),
-    plain: begin('plain', network),
-  };
-}
-
-async function compare(
-  { what, event, messages, hostEach = false }: Scenario,
-  { ours, plain }: Pair,
-  testbed: DeliveryTestbed,
-  size: DeliverySize,
-): Promise<DeliveryRow> {
-  const makeBatch = batchesOf(testbed.outputs, Array<EventName>(messages).fill(event));
-  const next = hostEach ? movingHosts(testbed, event, makeBatch) : makeBatch;
-  const { ours: ourRounds, plain: plainRounds } = await alternate(
-    { ours: counts => ours.consume(counts, next), plain: counts => plain.consume(counts, next) },
-    messages === 1 ? { ...size, batches: size.batches * 4, warmUp: size.warmUp * 4 } : size,
-  );
-  const ratios = ourRounds.map((round, at) => {
-    const other = plainRounds[at] ?? round;
-    return { cpu: cpuPerDelivery(round) / cpuPerDelivery(other), speed: perSecond(round) / perSecond(other) };
-  });
-  return {
-    what,
-    ours: throughputOf(ourRounds),
-    plain: throughputOf(plainRounds),
-    cpuRatio: median(ratios.map(({ cpu }) => cpu)),
-    speedRatio: median(ratios.map(({ speed }) => speed)),
-  };
-}
-
-/** DynamoDB calls per successful first attempt, by operation. */
-async function countCalls({ begin, outputs }: DeliveryTestbed, batches: number): Promise<DeliveryResult['calls']> {
-  const counter = await startCallCounter(outputs.DynamoDbEndpoint);
-  try {
-    const counted = begin('ours', 'emulated', counter.endpoint);
-    const quick = batchesOf(outputs, Array<EventName>(batchSize).fill(quickEvent));
-    await counted.consume(1, quick); // reads the keyring, once in 30 s
-    counter.take();
-    const { deliveries } = await counted.consume(batches, quick);
-    return [...counter.take()].map(([operation, count]) => ({ operation, perDelivery: count / deliveries }));
-  } finally {
-    counter.stop();
-  }
-}
-
 interface Scenario {
   readonly what: string;
   readonly event: EventName;
   readonly messages: number;
   readonly hostEach?: boolean;
-  readonly network: Network;
+}
+
+const scenarios: readonly Scenario[] = [
+  { what: 'batches of 10', event: quickEvent, messages: batchSize },
+  { what: 'batches of 10, answered after 200 ms', event: slowEvent, messages: batchSize },
+  { what: 'message by message', event: quickEvent, messages: 1 },
+  { what: 'message by message, a host each', event: scatteredEvent, messages: 1, hostEach: true },
+];
+
+/** Measures a scenario. The first batch of a round, which opens connections again, does not count. */
+async function measureScenario(
+  { what, event, messages, hostEach = false }: Scenario,
+  { consume }: Consumer,
+  testbed: DeliveryTestbed,
+  { rounds, batches, warmUp }: DeliverySize,
+): Promise<DeliveryRow> {
+  const makeBatch = batchesOf(testbed.outputs, Array<EventName>(messages).fill(event));
+  const next = hostEach ? movingHosts(testbed, event, makeBatch) : makeBatch;
+  const times = messages === 1 ? 4 : 1;
+  await consume(warmUp * times, next);
+  const measured: Series[] = [];
+  for (let round = 0; round < rounds; round++) {
+    await consume(1, next);
+    measured.push(await consume(batches * times, next));
+  }
+  return {
+    what,
+    cpuMs: median(measured.map(cpuPerDelivery)),
+    perSecond: median(measured.map(perSecond)),
+    times: percentilesOf(measured.flatMap(series => series.times)),
+  };
+}
+
+/** Measures what a receiver that never answers costs a process of its own. How it holds up others is the matter of `lab/world`. */
+async function measureHanging({ begin, outputs }: DeliveryTestbed, size: DeliverySize) {
+  const { consume } = begin();
+  await consume(size.warmUp, batchesOf(outputs, Array<EventName>(batchSize).fill(quickEvent)));
+  const hanging = batchesOf(outputs, Array<EventName>(batchSize).fill(hangingEvent));
+  const perAttempt = cpuPerDelivery(await consume(1, hanging));
+  return { perAttempt, perMove: cpuPerDelivery(await consume(size.batches, hanging)) };
+}
+
+/** Returns the processor time per delivery of a series, in milliseconds. */
+function cpuPerDelivery({ cpuMs, deliveries }: Series): number {
+  return cpuMs / deliveries;
+}
+
+/** Returns the deliveries a second while a series went on. */
+function perSecond({ times, deliveries }: Series): number {
+  return (deliveries * 1_000) / times.reduce((sum, time) => sum + time, 0);
 }
 
 /** Moves an event's webhook to another host before each batch. */

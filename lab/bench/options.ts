@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** The parts of a benchmark, in the order of the page. */
-export const partNames = ['bundles', 'service', 'delivery', 'bursts', 'fresh', 'comparison'] as const;
+export const partNames = ['bundles', 'service', 'delivery', 'bursts'] as const;
 
 /** One of the parts. */
 export type PartName = (typeof partNames)[number];
@@ -12,15 +12,17 @@ export const usage = `npm run bench [-- PART… OPTIONS]
 Measures the size and cost of the functions and writes docs/performance.md. Parts: ${partNames.join(', ')};
 all of them by default. Nothing else should run on the machine meanwhile.
 
-  --json    one JSON object on standard output, for comparing two commits; the page is not written
-  --quick   fewer rounds, to see that it works; the page is not written
-  --help    this text
+  --against COMMIT  measures that commit's files, too, in turn with these, and tells the ratio of each figure; the page is not written
+  --json            one JSON object on standard output; the page is not written
+  --quick           fewer rounds, to see that it works; the page is not written
+  --help            this text
 `;
 
 /** The options of a benchmark. */
 export interface BenchOptions {
   /** In the order of the page, each once. */
   readonly parts: readonly PartName[];
+  readonly against: string | undefined;
   readonly json: boolean;
   readonly quick: boolean;
   readonly help: boolean;
@@ -32,18 +34,15 @@ export interface BenchOptions {
  * @throws {TypeError} for an option or a part that there is not.
  */
 export function readOptions(args: readonly string[]): BenchOptions {
+  const flag = { type: 'boolean', default: false } as const;
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: {
-      json: { type: 'boolean', default: false },
-      quick: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
+    options: { against: { type: 'string' }, json: flag, quick: flag, help: flag },
   });
   const unknown = positionals.find(name => !partNames.some(part => part === name));
   if (unknown !== undefined)
     throw new TypeError(`There is no part "${unknown}": the parts are ${partNames.join(', ')}.`);
   const parts = positionals.length === 0 ? partNames : partNames.filter(part => positionals.includes(part));
-  return { parts, ...values };
+  return { parts, ...values, against: values.against };
 }
