@@ -1,15 +1,25 @@
 /**
  * `npm run chaos`: what needs real processes and sockets. It publishes events to the local cloud while receivers misbehave, processes
- * are killed, the store throttles and the queues deliver twice. Then it measures what floods below the headers cost, how many guesses
- * of a password get in before the lockout, and what floods of requests take from logins. Ends with 1 if a promise is not kept.
+ * are killed, the store throttles and the queues deliver twice. Then it measures what floods below the headers cost. Ends with 1 if a
+ * promise is not kept.
  */
+import { parseArgs } from 'node:util';
+import { runProgram } from '../program.ts';
 import { describeFaultRun } from './fault-report.ts';
 import { runAmidFaults } from './fault-run.ts';
+import { fullRun } from './fault-settings.ts';
 import { describeFloods } from './flood-report.ts';
 import { measureFloods } from './floods.ts';
-import { describeLoginFloods, measureLoginFloods } from './login-floods.ts';
-import { type ChaosOptions, type Part, readOptions, usage } from './options.ts';
-import { describeGuesses, measureGuesses } from './password-guesses.ts';
+
+const usage = `npm run chaos -- [OPTIONS]
+
+Tries what needs real processes and sockets. Nothing else should run on the machine meanwhile. Without one of these it tries both:
+
+  --faults      publishes events while everything goes wrong
+  --tls-floods  measures what floods below the headers of an answer cost
+
+  --help        this text
+`;
 
 // A signal becomes an `exit`, which ends the local run too.
 for (const [signal, code] of [
@@ -18,33 +28,28 @@ for (const [signal, code] of [
 ] as const)
   process.once(signal, () => process.exit(code));
 
-const options = readOrExit();
-if (options.help) console.log(usage);
-else process.exit((await areKept(options)) ? 0 : 1);
+const parts = {
+  faults: async () => describeFaultRun(await runAmidFaults(fullRun, say)),
+  'tls-floods': async () => describeFloods(await measureFloods(say)),
+};
 
-function readOrExit(): ChaosOptions {
-  try {
-    return readOptions(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    console.error(`${error.message}\n${usage}`);
-    process.exit(2);
-  }
+await runProgram(usage, readOptions, areKept);
+
+function readOptions(args: readonly string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  return parseArgs({ args: [...args], options: { faults: flag, 'tls-floods': flag, help: flag } }).values;
 }
 
 /** Tries the parts that the options name. Returns whether every promise is kept. */
-async function areKept({ parts, faultRun }: ChaosOptions): Promise<boolean> {
-  const tries: Record<Part, () => Promise<{ readonly text: string; readonly isHeld: boolean }>> = {
-    faults: async () => describeFaultRun(await runAmidFaults(faultRun, say)),
-    'tls-floods': async () => describeFloods(await measureFloods(say)),
-    guesses: async () => describeGuesses(await measureGuesses(say)),
-    'login-floods': async () => describeLoginFloods(await measureLoginFloods(say)),
-  };
+async function areKept(options: ReturnType<typeof readOptions>): Promise<boolean> {
+  const names = (['faults', 'tls-floods'] as const).filter(
+    name => options[name] || options.faults === options['tls-floods'],
+  );
   let areAllKept = true;
-  for (const part of parts) {
-    say(`--${part} …`);
-    const { text, isHeld } = await tries[part]();
-    console.log(`\n# ${part}\n\n${text}`);
+  for (const name of names) {
+    say(`--${name} …`);
+    const { text, isHeld } = await parts[name]();
+    console.log(`\n# ${name}\n\n${text}`);
     areAllKept &&= isHeld;
   }
   return areAllKept;

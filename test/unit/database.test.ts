@@ -42,7 +42,7 @@ describe('a database of tests', () => {
     expect(database.fractions.splice(0)).toHaveLength(1);
   });
 
-  it('starts in a program that is no test, as `npm run chaos -- --guesses` is', () => {
+  it('starts in a program that is no test, as `npm run cost` is', () => {
     const module = path.resolve(import.meta.dirname, '../support/database/database.ts');
     const program = `const { startDatabase } = await import('${module}');
       const { endpoint, stop } = await startDatabase('Clients');

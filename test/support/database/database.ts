@@ -102,7 +102,7 @@ export function fractionIn(value: unknown): number | undefined {
 
 /**
  * DynamoDB Local, where the run has it. It keeps what it has until the run ends: to delete tables would only take time.
- * Programs that are no tests, such as `npm run chaos`, have no run, and `inject` throws there.
+ * Programs that are no tests, such as `npm run cost`, have no run, and `inject` throws there.
  */
 function dynamoDbLocal(): Engine | undefined {
   const endpoint = process.env.VITEST ? inject('dynamoDbLocal') : null;
