@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { countQuickly } from '../../test/support/quick-counts.ts';
+import { root } from '../checkout.ts';
+import { runProgram } from '../program.ts';
 import { type Action, actions, BusyMachineError, steadied } from './counts.ts';
 import { type Measured, measureActions } from './measure.ts';
 import { costPage, idleMonths, unitCosts } from './page.ts';
@@ -18,38 +20,27 @@ ends with status 1.
   --help    this text
 `;
 
-const root = join(import.meta.dirname, '../..');
 const countsFile = join(import.meta.dirname, 'counts.json');
 
-process.exit(await main());
+await runProgram(usage, readOptions, main);
 
-async function main(): Promise<number> {
-  const options = readOptions();
-  if (!options) return 2;
-  if (options.help) {
-    console.log(usage);
-    return 0;
-  }
+/** Returns whether the page was written. */
+async function main({ prices }: ReturnType<typeof readOptions>): Promise<boolean> {
   const begun = performance.now();
   const progress = (what: string) =>
     console.error(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${what}`);
-  const stored = options.prices ? readCounts() : await countAll(progress).catch(onBusyMachine);
-  if (!stored) return 1;
+  const stored = prices ? readCounts() : await countAll(progress).catch(onBusyMachine);
+  if (!stored) return false;
   progress('the page');
   writeFileSync(join(root, 'lib/unit-costs.json'), `${JSON.stringify(unitCosts(stored), undefined, 2)}\n`); // before the templates are made
   writeFileSync(join(root, 'docs/cost.md'), costPage(stored, idleMonths(stored)));
   progress('done: docs/cost.md');
-  return 0;
+  return true;
 }
 
-function readOptions() {
-  try {
-    const flag = { type: 'boolean', default: false } as const;
-    return parseArgs({ options: { prices: flag, help: flag } }).values;
-  } catch (error) {
-    console.error(`${(error as Error).message}\n${usage}`);
-    return undefined;
-  }
+function readOptions(args: readonly string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  return parseArgs({ args: [...args], options: { prices: flag, help: flag } }).values;
 }
 
 function readCounts(): Measured {

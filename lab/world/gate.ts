@@ -1,17 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { SeedReport } from './run-seeds.ts';
+import { git, withCheckout } from '../checkout.ts';
+import type { SeedReport } from './run-world.ts';
 import type { WorldName } from './world-result.ts';
 
 /** A seed that found a fault once. */
@@ -28,11 +19,8 @@ export function readFoundSeeds(): readonly FoundSeed[] {
 
 /** Returns the first seed of a commit: another one for other files, and the same for the same. Without Git it is 1,000. */
 export function firstSeedOfTree(): number {
-  try {
-    return 1_000 + (Number.parseInt(git('rev-parse', 'HEAD^{tree}').slice(0, 8), 16) % 9_000_000);
-  } catch {
-    return 1_000;
-  }
+  const tree = findObject('HEAD^{tree}');
+  return tree === undefined ? 1_000 : 1_000 + (Number.parseInt(tree.slice(0, 8), 16) % 9_000_000);
 }
 
 /**
@@ -40,43 +28,21 @@ export function firstSeedOfTree(): number {
  * change, and are written to the file of found seeds. None where the clone has no parent commit.
  */
 export function foundBefore(broken: readonly SeedReport[]): readonly SeedReport[] {
-  if (broken.length === 0) return [];
-  const parent = checkOutParent();
-  if (parent === undefined) return [];
-  try {
-    const known = broken.filter(report => isBrokenIn(parent, report));
-    if (known.length > 0) noteFound(known);
-    return known;
-  } finally {
-    git('worktree', 'remove', '--force', parent);
-    rmSync(path.dirname(parent), { recursive: true, force: true });
-  }
+  const parent = findObject('HEAD^');
+  if (broken.length === 0 || parent === undefined) return [];
+  const known = withCheckout(parent, folder => broken.filter(report => isBrokenIn(folder, report)));
+  if (known.length > 0) noteFound(known);
+  return known;
 }
 
-function checkOutParent(): string | undefined {
-  const folder = path.join(mkdtempSync(path.join(tmpdir(), 'emissor-parent-')), 'parent');
+/** Returns the name of an object of Git; nothing where there is none, or no Git. */
+function findObject(name: string): string | undefined {
   try {
-    git('worktree', 'add', '--detach', folder, 'HEAD^');
+    return git('rev-parse', '--verify', name);
   } catch {
     return undefined;
   }
-  linkModules(folder);
-  return folder;
 }
-
-/** Gives the parent's files the dependencies of these, and its own packages. */
-function linkModules(folder: string): void {
-  const modules = path.join(folder, 'node_modules');
-  mkdirSync(path.join(modules, ownScope), { recursive: true });
-  for (const name of readdirSync(path.join(root, 'node_modules'))) {
-    if (name !== ownScope) symlinkSync(path.join(root, 'node_modules', name), path.join(modules, name));
-  }
-  for (const name of readdirSync(path.join(folder, 'packages'))) {
-    symlinkSync(path.join(folder, 'packages', name), path.join(modules, ownScope, name));
-  }
-}
-
-const ownScope = '@emissor';
 
 /** Returns whether a world ends with a broken promise there. A commit without this program finds nothing. */
 function isBrokenIn(folder: string, { kind, seed, faultClass }: WorldName): boolean {
@@ -104,9 +70,4 @@ function noteFound(known: readonly SeedReport[]): void {
   writeFileSync(foundSeedsFile, `${JSON.stringify([...earlier, ...noted], undefined, 2)}\n`);
 }
 
-function git(...words: string[]): string {
-  return execFileSync('git', words, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
-}
-
-const root = path.join(import.meta.dirname, '../..');
 const foundSeedsFile = path.join(import.meta.dirname, 'found-seeds.json');

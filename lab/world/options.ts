@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { wholeNumber } from '../program.ts';
 import { type FaultClass, faultClasses } from './fault-classes.ts';
 import { firstSeedOfTree } from './gate.ts';
 import { type Kind, kinds } from './world-result.ts';
@@ -54,8 +55,8 @@ export function readOptions(args: readonly string[]): WorldOptions {
   const { seed, trace, gate, help } = values;
   if (trace !== undefined && seed === undefined) throw new TypeError('--trace needs --seed.');
   const from = gate ? String(firstSeedOfTree()) : values.from;
-  const first = seed === undefined ? wholeNumber('--from', from) : wholeNumber('--seed', seed);
-  const count = seed === undefined ? wholeNumber('--seeds', values.seeds) : 1;
+  const first = seed === undefined ? numberOf('--from', from) : numberOf('--seed', seed);
+  const count = seed === undefined ? numberOf('--seeds', values.seeds) : 1;
   const seeds = Array.from({ length: count }, (_, index) => first + index);
   return { seeds, kinds: readKinds(values.kind), faultClass: readClass(values.class), trace, gate, help };
 }
@@ -73,7 +74,6 @@ function readClass(text: string | undefined): FaultClass | undefined {
   return found;
 }
 
-function wholeNumber(option: string, text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new TypeError(`${option} "${text}" is not a whole number from 1 to 9999999.`);
-  return Number(text);
+function numberOf(option: string, text: string): number {
+  return wholeNumber(option, text, 1, 9_999_999);
 }

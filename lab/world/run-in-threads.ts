@@ -3,13 +3,14 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 
 /**
- * Runs jobs in threads, as many at once as there are processors. `worker`: the file of a thread, which answers each job that it is sent
- * with its result. Returns the results in the order of the jobs. `onDone`: called after each, with the number that are done.
+ * Runs jobs in threads, as many at once as there are processors. `module` and `name`: the file of the function that does a job, and its name
+ * there. Returns the results in the order of the jobs. `onDone`: called after each, with the number that are done.
  */
 export async function runInThreads<Job, Result>(
-  worker: URL,
+  module: URL,
+  name: string,
   jobs: readonly Job[],
-  onDone: (done: number) => void,
+  onDone: (done: number) => void = () => undefined,
 ): Promise<Result[]> {
   const results: Result[] = [];
   const waiting = jobs.entries();
@@ -18,7 +19,7 @@ export async function runInThreads<Job, Result>(
   return results;
 
   async function work(): Promise<void> {
-    const thread = new Worker(worker);
+    const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData: { module: module.href, name } });
     try {
       for (const [index, job] of waiting) {
         const answer = once(thread, 'message'); // an error in the thread rejects

@@ -1,10 +1,9 @@
-import type { Happening } from '@emissor/virtual-cloud';
 import { type FaultClass, faultTime } from './fault-classes.ts';
 import { makeJudge } from './invariants/judge.ts';
 import { makeWorld } from './make-world.ts';
 import type { Compositions } from './stage.ts';
 import { minute, second } from './times.ts';
-import type { WorldResult } from './world-result.ts';
+import { figuresOf, isDeath, type WorldResult } from './world-result.ts';
 
 /** Runs the world of a seed: a minute of events, three of faults, and then calm until all should have come to rest. */
 export async function runSeed(
@@ -24,23 +23,20 @@ export async function runSeed(
       judge.look();
     }
     judge.judgeEnd();
-    const { user, system } = process.threadCpuUsage(usageBefore);
     return {
       kind: 'delivery',
       seed,
       faultClass,
-      digest: cloud.digest(),
+      ...figuresOf(cloud, usageBefore),
       asked: publications.length,
       done: receivers.count(),
-      deaths: cloud.trace(isDeath).length,
       worstLateness: judge.worstLateness(),
-      cpu: (user + system) / 1e6,
       violations: judge.violations(),
       trace: deliveryId => {
         const publication = publications.find(each => each.deliveryId === deliveryId);
         const message = JSON.stringify(publication?.body ?? deliveryId).slice(1, -1);
         const isAbout = (text: string) => text.includes(deliveryId) || text.includes(message);
-        return cloud.trace(({ kind, text, detail }) => isAbout(text) || isAbout(detail) || isDeath({ kind, text }));
+        return cloud.trace(happening => isAbout(happening.text) || isAbout(happening.detail) || isDeath(happening));
       },
     };
   } finally {
@@ -53,7 +49,3 @@ const busyTime = 6 * minute;
 
 /** Longer than the schedule, and what a slow backlog needs. */
 const wholeTime = 75 * minute;
-
-function isDeath({ kind, text }: Pick<Happening, 'kind' | 'text'>): boolean {
-  return kind === 'process' && text.includes(' dies: ');
-}

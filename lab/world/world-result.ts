@@ -1,4 +1,4 @@
-import type { Happening } from '@emissor/virtual-cloud';
+import type { Happening, VirtualCloud } from '@emissor/virtual-cloud';
 import type { FaultClass } from './fault-classes.ts';
 import type { Violation } from './invariants/violation.ts';
 
@@ -31,4 +31,18 @@ export interface WorldResult extends WorldName {
   readonly violations: readonly Violation[];
   /** Returns what happened to a delivery, a request or a session, and which processes died meanwhile. */
   readonly trace: (about: string) => readonly Happening[];
+}
+
+/** Returns what is told of each world that has ended. `usageBefore`: what this thread had used when it began. */
+export function figuresOf(
+  cloud: VirtualCloud,
+  usageBefore: NodeJS.CpuUsage,
+): Pick<WorldResult, 'digest' | 'deaths' | 'cpu'> {
+  const { user, system } = process.threadCpuUsage(usageBefore);
+  return { digest: cloud.digest(), deaths: cloud.trace(isDeath).length, cpu: (user + system) / 1e6 };
+}
+
+/** Returns whether a process dies of something. */
+export function isDeath({ kind, text }: Happening): boolean {
+  return kind === 'process' && text.includes(' dies: ');
 }

@@ -1,10 +1,12 @@
 import { markdownTable } from '../../tools/support/markdown-table.ts';
+import { runProgram } from '../program.ts';
 import { type FaultClass, faultClasses } from './fault-classes.ts';
 import { foundBefore, readFoundSeeds } from './gate.ts';
 import { showIsolation } from './isolation/isolation.ts';
 import { isolationUsage, readIsolationOptions } from './isolation/options.ts';
 import { readOptions, usage, type WorldOptions } from './options.ts';
-import { runSeeds, type SeedJob, type SeedReport } from './run-seeds.ts';
+import { runInThreads } from './run-in-threads.ts';
+import type { SeedJob, SeedReport } from './run-world.ts';
 import { kinds as allKinds } from './world-result.ts';
 
 /*
@@ -22,30 +24,8 @@ const doings = {
   tokens: { asked: 'requests', done: 'grants' },
 } as const;
 
-const args = process.argv.slice(2);
-if (args.includes('--isolation')) await start(readIsolationOptions, isolationUsage, showIsolation);
-else await start(readOptions, usage, main);
-
-/** Runs what the options say. One that is not understood is told with the usage, and ends with 2. */
-async function start<Options extends { readonly help: boolean }>(
-  read: (args: readonly string[]) => Options,
-  help: string,
-  run: (options: Options) => Promise<boolean>,
-): Promise<void> {
-  const options = readOrExit();
-  if (options.help) console.log(help);
-  else process.exitCode = (await run(options)) ? 0 : 1;
-
-  function readOrExit(): Options {
-    try {
-      return read(args);
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      console.error(`${error.message}\n${help}`);
-      process.exit(2);
-    }
-  }
-}
+if (process.argv.includes('--isolation')) await runProgram(isolationUsage, readIsolationOptions, showIsolation);
+else await runProgram(usage, readOptions, main);
 
 /** Runs the worlds. Returns whether every promise is kept. */
 async function main({ seeds, kinds, faultClass, trace, gate }: WorldOptions): Promise<boolean> {
@@ -53,7 +33,8 @@ async function main({ seeds, kinds, faultClass, trace, gate }: WorldOptions): Pr
     seeds.map(seed => ({ kind, seed, faultClass: faultClass ?? classOf(seed), trace })),
   );
   const jobs: readonly SeedJob[] = gate ? [...readFoundSeeds(), ...drawn] : drawn;
-  const reports = await runSeeds(jobs, done => {
+  const module = new URL('./run-world.ts', import.meta.url);
+  const reports = await runInThreads<SeedJob, SeedReport>(module, 'reportWorld', jobs, done => {
     if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${jobs.length} worlds`);
   });
   if (process.stderr.isTTY) process.stderr.write('\n');

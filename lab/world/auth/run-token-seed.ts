@@ -1,7 +1,7 @@
 import type { Happening } from '@emissor/virtual-cloud';
 import { type FaultClass, faultTime } from '../fault-classes.ts';
 import { minute } from '../times.ts';
-import type { WorldResult } from '../world-result.ts';
+import { figuresOf, isDeath, type WorldResult } from '../world-result.ts';
 import { judgeTokens } from './invariants/judge-tokens.ts';
 import { makeTokenWorld } from './make-token-world.ts';
 import { letIn } from './people/everybody.ts';
@@ -25,17 +25,14 @@ export async function runTokenSeed(
     const [failure] = scene.failures();
     if (failure !== undefined) throw failure;
     const violations = judgeTokens(world, began);
-    const { user, system } = process.threadCpuUsage(usageBefore);
     return {
       kind: 'tokens',
       seed,
       faultClass,
-      digest: cloud.digest(),
+      ...figuresOf(cloud, usageBefore),
       asked: journal.all().length,
       done: journal.all().filter(({ answer }) => answer?.status === 200).length,
-      deaths: cloud.trace(isDeath).length,
       worstLateness: 0,
-      cpu: (user + system) / 1e6,
       violations,
       trace: about => traceOf(cloud.trace(), about),
     };
@@ -47,20 +44,17 @@ export async function runTokenSeed(
 /** Longer than a session lives that nobody uses. */
 const wholeTime = 30 * 24 * 60 * minute;
 
-function isDeath({ kind, text }: Happening): boolean {
-  return kind === 'process' && text.includes(' dies: ');
-}
-
 /** Returns what names a request or session, and what a process did while it worked on the request. */
 function traceOf(happenings: readonly Happening[], about: string): readonly Happening[] {
   const [name, isAbout] = [`${about}"`, (text: string) => text.includes(`${about}"`)];
   let worker: string | undefined;
-  return happenings.filter(({ kind, text, detail }) => {
+  return happenings.filter(happening => {
+    const { kind, text, detail } = happening;
     const [id = ''] = text.split(' ', 1);
     const isOwn = kind === 'invocation' && text.endsWith(' begins') && detail.includes(name);
     if (isOwn) worker = id;
     const isOfWorker = id === worker;
     if (isOfWorker && kind === 'invocation' && !isOwn) worker = undefined;
-    return isOfWorker || isAbout(text) || isAbout(detail) || text.includes(' dies: ');
+    return isOfWorker || isAbout(text) || isAbout(detail) || isDeath(happening);
   });
 }

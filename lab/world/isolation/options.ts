@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { wholeNumber } from '../../program.ts';
 import { type Trial, trialsOf } from './plan.ts';
 
 /** The output of `npm run world -- --isolation --help`. */
@@ -12,7 +13,7 @@ wait longer than promised.
   --seed N       the first seed (1)
   --seeds N      seeds from there on (1)
   --quick        the three runs of the gate
-  --hours N      length of the models of the slow lane and of a large receiver, which run with all attacks; 0 leaves them out (24)
+  --hours N      hours of the slow lane, which are run with all attacks; 0 leaves them out (1)
   --help         this text
 `;
 
@@ -42,7 +43,7 @@ export function readIsolationOptions(args: readonly string[]): IsolationOptions 
       seed: { type: 'string', default: '1' },
       seeds: { type: 'string', default: '1' },
       quick: { type: 'boolean', default: false },
-      hours: { type: 'string', default: '24' },
+      hours: { type: 'string', default: '1' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -50,15 +51,9 @@ export function readIsolationOptions(args: readonly string[]): IsolationOptions 
   if (order !== undefined && order !== 'fair' && order !== 'arrival') {
     throw new TypeError(`--order "${order}" is none of fair, arrival.`);
   }
-  const first = wholeNumber('--seed', values.seed, 1);
-  const seeds = Array.from({ length: wholeNumber('--seeds', values.seeds, 1) }, (_, index) => first + index);
+  const first = wholeNumber('--seed', values.seed, 1, 999);
+  const seeds = Array.from({ length: wholeNumber('--seeds', values.seeds, 1, 999) }, (_, index) => first + index);
   const isWhole = attack === '' && order === undefined && !isQuick;
   const trials = trialsOf({ attack, order, isQuick });
-  return { trials, seeds, isQuick, isWhole, hours: wholeNumber('--hours', values.hours, 0), help };
-}
-
-function wholeNumber(option: string, text: string, least: number): number {
-  const number = Number(text);
-  if (/^\d{1,3}$/.test(text) && number >= least) return number;
-  throw new TypeError(`${option} "${text}" is not a whole number from ${least} to 999.`);
+  return { trials, seeds, isQuick, isWhole, hours: wholeNumber('--hours', values.hours, 0, 999), help };
 }
