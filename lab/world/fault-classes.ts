@@ -12,6 +12,12 @@ export function faultsOf(name: FaultClass): FaultPlan {
   return plans[name];
 }
 
+/** Returns what goes wrong with tokens in a class: the same as for delivery, but that the spells are of the tables that logins need. */
+export function tokenFaultsOf(name: FaultClass): FaultPlan {
+  const plan = plans[name];
+  return plan.spells ? { ...plan, spells: tokenSpells } : plan;
+}
+
 /** Faults end after this time. */
 export const faultTime = 3 * minute;
 
@@ -21,10 +27,23 @@ const deaths = { dies_before: 0.003, dies_after: 0.003 };
 
 /** Some seconds in which a service leaves most calls unanswered. */
 const unanswered = { request_lost: 0.4, answer_lost: 0.4 };
+const within = faultTime;
 const spells: FaultPlan['spells'] = [
-  { service: 'dynamodb', count: 4, length: 5 * second, within: faultTime, shares: unanswered },
-  { service: 'sqs', count: 2, length: 8 * second, within: faultTime, shares: unanswered },
-  { service: 'kms', count: 2, length: 15 * second, within: faultTime, shares: { failed: 1 } },
+  { service: 'dynamodb', count: 4, length: 5 * second, within, shares: unanswered },
+  { service: 'sqs', count: 2, length: 8 * second, within, shares: unanswered },
+  { service: 'kms', count: 2, length: 15 * second, within, shares: { failed: 1 } },
+];
+
+const throttled = { throttled: 0.8 };
+
+/** Spells in which a table leaves most calls unanswered, and others in which it refuses them at once. */
+const tokenSpells: FaultPlan['spells'] = [
+  { service: 'dynamodb', resource: 'Lockouts', count: 3, length: 8 * second, within, shares: unanswered },
+  { service: 'dynamodb', resource: 'Lockouts', count: 3, length: 8 * second, within, shares: throttled },
+  { service: 'dynamodb', resource: 'Sessions', count: 3, length: 8 * second, within, shares: unanswered },
+  { service: 'dynamodb', resource: 'Sessions', count: 3, length: 8 * second, within, shares: throttled },
+  { service: 'dynamodb', count: 2, length: 4 * second, within, shares: unanswered },
+  { service: 'kms', count: 2, length: 15 * second, within, shares: { failed: 1 } },
 ];
 
 const plans: Readonly<Record<FaultClass, FaultPlan>> = {

@@ -1,13 +1,9 @@
 import { makeVirtualCloud } from '@emissor/virtual-cloud';
-import { makeTables } from '@emissor/virtual-cloud/dynamodb/tables';
-import { guardGlobals } from '@emissor/virtual-cloud/guarded-globals';
 import { composeDeliveriesApi } from '../../lambdas/base-api/deliveries-api.composition.ts';
 import { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.composition.ts';
 import { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
 import { composeDeliver } from '../../lambdas/delivery/worker/deliver.composition.ts';
-import { makeRandom } from '../../tools/support/random.ts';
-import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
-import { makeAccounts, makeArrival, sentAt } from './arrival.ts';
+import { type Account, makeAccounts, makeArrival, type Publication, sentAt } from './arrival.ts';
 import { type FaultClass, faultsOf } from './fault-classes.ts';
 import { baseApiFunctions } from './functions/base-api.ts';
 import { deliveryFunctions } from './functions/delivery.ts';
@@ -29,8 +25,20 @@ import {
 } from './stage.ts';
 import { minute } from './times.ts';
 import { watchTables } from './watched-tables.ts';
-import type { WorldParts } from './world-parts.ts';
+import { guardProduct, makeServiceTables, setUp, sparing } from './world-cloud.ts';
 import { makeMetrics } from './world-telemetry.ts';
+
+/** What a world may have in place of what its seed says. */
+export interface WorldParts {
+  readonly accounts?: readonly Account[];
+  /** Integrators and operators. @default true */
+  readonly hasPeople?: boolean;
+  readonly publications?: readonly Publication[];
+  readonly stage?: Partial<Omit<Stage, 'compositions'>>;
+  readonly queues?: { readonly isFair: boolean; readonly countLag: number };
+  /** Without it what happened is not kept, which long runs have no memory for. */
+  readonly keepsTrace?: boolean;
+}
 
 /** A world, and what may be looked at in it. */
 export type World = ReturnType<typeof makeWorld>;
@@ -47,15 +55,8 @@ export function makeWorld(
   compositions: Partial<Compositions> = {},
   parts: WorldParts = {},
 ) {
-  const lag = makeRandom(seed * 31);
-  const tables = makeTables({
-    definitions: tableNames().map(name => ({ TableName: name, ...tableDefinition(name) })),
-    now: () => cloud.now(),
-    indexLag: () => lag() * 300,
-    translate,
-  });
+  const tables = makeServiceTables(seed, () => cloud.now());
   const watched = watchTables(tables, () => cloud.now());
-  const isFine = new Set(['set-up', operatorName]);
   const tokens: Tokens = new Map();
   const metrics = makeMetrics(() => cloud.now());
   const stage: Stage = {
@@ -85,22 +86,17 @@ export function makeWorld(
       {
         name: 'set-up',
         timeout: minute,
-        start: process => makeSetUp(stage.outsideOf(process), accounts, hasPeople ? tokens : undefined),
+        start: process => makeSetUp(stage.outsideOf(process), accounts, tokens),
       },
-      ...(parts.functions?.(stage) ?? []),
     ],
-    faults: { ...faultsOf(faultClass), fateOf: ({ functionName }) => (isFine.has(functionName) ? 'fine' : undefined) },
+    faults: sparing(faultsOf(faultClass), ['set-up', operatorName]),
   });
   const receivers = makeReceivers(seed, cloud.now);
   const { accounts = makeAccounts(seed) } = parts;
   const { publications = makeArrival(seed, accounts) } = parts;
   const { request, answered } = makeRequests(() => cloud);
   const people = makePeople({ seed, cloud, accounts, publications, receivers, watched, request });
-  const end = guardGlobals({
-    current: cloud.currentProcess,
-    isOwn: file => file.includes('/lambdas/'),
-    writeLog: cloud.writeLog,
-  });
+  const end = guardProduct(cloud);
   for (const { host, kind } of accounts) if (kind !== undefined) receivers.add(host, kind);
   return {
     cloud,
@@ -122,9 +118,7 @@ export function makeWorld(
 
   /** Fills the tables, and plans the events. Returns the moment of the beginning. */
   async function begin(): Promise<number> {
-    const { status } = await cloud.invoke('set-up', {});
-    if (status !== 'answered') throw new Error(`The world could not be set up: ${status}.`);
-    const began = cloud.now();
+    const began = await setUp(cloud);
     for (const publication of publications) {
       const { account, body, queue } = publication;
       cloud.at(began + sentAt(publication), () => cloud.send(queue, { body, group: account }));
@@ -140,6 +134,3 @@ const product: Compositions = {
   webhooksApi: composeWebhooksApi,
   deliveriesApi: composeDeliveriesApi,
 };
-
-/** As `makeDocumentClient` sets it. */
-const translate = { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers: Number } };

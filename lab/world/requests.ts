@@ -1,7 +1,7 @@
 import type { Outcome, VirtualCloud } from '@emissor/virtual-cloud';
 import { matchPath } from '../../lambdas/api/route.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
-import type { HttpRequest } from '../../lambdas/platform/http.ts';
+import { httpRequestOf } from './http-request.ts';
 
 /** A request to {base_url}, and what was answered. */
 export interface Answered {
@@ -31,13 +31,17 @@ export function makeRequests(cloud: () => VirtualCloud) {
   return { request, answered: (): readonly Answered[] => answered };
 
   function request(...[method, path, { account, body }]: Parameters<Request>): ReturnType<Request> {
-    const [rawPath = '', rawQueryString = ''] = path.split('?');
+    const [ownPath = '', query = ''] = path.split('?');
     const sentAt = cloud().now();
     sent += 1;
-    const event = eventOf({ method, rawPath, rawQueryString, account, body, requestId: `request-${sent}` });
+    const event = httpRequestOf({
+      ...{ method, path: ownPath, query, ip: '203.0.113.7', requestId: `request-${sent}` },
+      headers: { authorization: account, ...(body && { 'content-type': 'application/json' }) },
+      body: body && JSON.stringify(body),
+    });
     return new Promise(resolve => {
       cloud()
-        .function(functionOf(rawPath))
+        .function(functionOf(ownPath))
         .invoke(event, outcome => {
           const one = { account, method, path, body, sentAt, answeredAt: cloud().now(), ...read(outcome) };
           answered.push(one);
@@ -62,34 +66,4 @@ function read(outcome: Outcome): Pick<Answered, 'status' | 'answer'> {
   const { statusCode = 502, body = '' } = { ...(typeof result === 'object' ? result : {}) };
   const answer: unknown = body === '' ? {} : JSON.parse(String(body));
   return { status: Number(statusCode), answer: { ...(typeof answer === 'object' ? answer : {}) } };
-}
-
-function eventOf({ method, rawPath, rawQueryString, account, body, requestId }: Described): HttpRequest {
-  return {
-    version: '2.0',
-    routeKey: '$default',
-    rawPath,
-    rawQueryString,
-    headers: { authorization: account, ...(body && { 'content-type': 'application/json' }) },
-    requestContext: {
-      accountId: '111122223333',
-      apiId: 'world',
-      domainName: 'base.example.com',
-      domainPrefix: 'base',
-      http: { method, path: rawPath, protocol: 'HTTP/1.1', sourceIp: '203.0.113.7', userAgent: 'world' },
-      requestId,
-      routeKey: '$default',
-      stage: '$default',
-      time: '',
-      timeEpoch: 0,
-    },
-    isBase64Encoded: false,
-    ...(body && { body: JSON.stringify(body) }),
-  };
-}
-
-interface Described extends Pick<Answered, 'method' | 'account' | 'body'> {
-  readonly rawPath: string;
-  readonly rawQueryString: string;
-  readonly requestId: string;
 }

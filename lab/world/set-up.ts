@@ -9,23 +9,19 @@ import { type Account, eventName } from './arrival.ts';
 import type { WorldOutside } from './process-outside.ts';
 import type { Tokens } from './stage.ts';
 
-/**
- * Makes the function that fills the tables of a world: the first keys, each account with its webhook, and with a token where `tokens`
- * keeps it.
- */
-export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], tokens?: Tokens): () => Promise<void> {
+/** Makes the function that fills the tables of a world: the first keys, and each account with its webhook and its token. */
+export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], tokens: Tokens): () => Promise<void> {
   const { dynamo, kms, time, random } = outside;
   const rotateKeys = composeRotateKeys(keyRotation, outside, makeTelemetry('rotate-keys', 'rotate-keys', time.now));
   const keyring = makeKeyring({ ...time, dynamo, kms, table: 'Keyring' });
   const sealing = makeSealing(keyring, random);
   const webhooks = makeWebhookStore({ dynamo, table: 'Webhooks' });
-
-  const admission = tokens && makeAdmission(outside, tokens);
+  const admission = makeAdmission(outside, tokens);
 
   return async function setUp() {
     await rotateKeys();
-    await admission?.addClient();
-    for (const id of new Set(accounts.map(account => account.id))) await admission?.admit(id);
+    await admission.addClient();
+    for (const id of new Set(accounts.map(account => account.id))) await admission.admit(id);
     for (const account of accounts) if (account.kind !== undefined) await register(account);
   };
 

@@ -8,44 +8,89 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Tables, TablesCommand } from '@emissor/virtual-cloud/dynamodb/tables';
 import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
+import { type TableName, tableDefinition, tableNames } from '../../tools/support/tables.ts';
 
-/** An item as it is after a write. */
+/** A write of one item, at the moment it took effect. */
 export interface Change {
   readonly at: number;
+  readonly key: Item;
+  readonly before: Item | undefined;
+  /** The item as it is after it. */
+  readonly item: Item | undefined;
+  /** The command, which tells whose it was. */
+  readonly command: object;
+}
+
+/** An item as it stood from one moment to another. */
+export interface Version {
+  readonly from: number;
+  /** Infinity for what stands still. */
+  readonly until: number;
   readonly item: Item | undefined;
 }
 
-/** The tables of a world, which keep what each item of some of them was at any time. */
+/** The tables of a world, which keep what each item was at any time. */
 export type WatchedTables = ReturnType<typeof watchTables>;
 
-/** Makes tables keep the changes of their items. */
+/** Makes tables keep the changes of their items: `execute` is what the cloud is given in place of theirs. */
 export function watchTables(tables: Tables, now: () => number) {
-  const changes = new Map<string, Map<string, Change[]>>();
-  for (const table of Object.keys(keysOfWatched)) changes.set(table, new Map());
-  return { execute, changesOf };
+  const keyNames = new Map<string, readonly string[]>(tableNames().map(name => [name, keyNamesOf(name)]));
+  const writes = new Map<string, Change[]>();
+  const histories = new Map<string, Map<string, Change[]>>();
+  return { execute, writesOf, changesOf, versionsWithin, at };
 
   /** Executes a command, as the tables do. */
-  function execute(command: TablesCommand<object>): object {
+  function execute<Output extends object>(command: TablesCommand<Output>): Output {
     const answer = tables.execute(command);
-    for (const { table, key } of writtenBy(command)) note(table, key);
+    for (const { table, item } of writtenBy(command)) note(table, item, command);
     return answer;
   }
 
-  /** Returns the changes of each item, by the values of its key with a space between. */
-  function changesOf(table: keyof typeof keysOfWatched): ReadonlyMap<string, readonly Change[]> {
-    return changes.get(table) ?? new Map();
+  /** A statement that was refused wrote nothing: what stands there is noted once more. */
+  function note(table: string, written: Item, command: object): void {
+    const key = keyOf(table, written);
+    const { Item: item } = tables.execute(new GetCommand({ TableName: table, Key: key }));
+    const history = listIn(historiesOf(table), nameOf(key));
+    const change = { at: now(), key, before: history.at(-1)?.item, item, command };
+    history.push(change);
+    listIn(writes, table).push(change);
   }
 
-  /** A statement that was refused wrote nothing: what stands there is noted once more. */
-  function note(table: string, written: Item): void {
-    const ofTable = changes.get(table);
-    if (!ofTable) return;
-    const key = Object.fromEntries((keysOfWatched[table] ?? []).map(name => [name, written[name]]));
-    const { Item: item } = tables.execute(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));
-    const name = Object.values(key).join(' ');
-    const known = ofTable.get(name) ?? [];
-    known.push({ at: now(), item });
-    ofTable.set(name, known);
+  function historiesOf(table: string): Map<string, Change[]> {
+    const found = histories.get(table) ?? new Map();
+    histories.set(table, found);
+    return found;
+  }
+
+  /** Returns the writes of a table, in order. */
+  function writesOf(table: TableName): readonly Change[] {
+    return writes.get(table) ?? [];
+  }
+
+  /** Returns the changes of each item, by the values of its key with a space between. */
+  function changesOf(table: TableName): ReadonlyMap<string, readonly Change[]> {
+    return historiesOf(table);
+  }
+
+  /** Returns each form in which an item stood at some time between two moments, both included. */
+  function versionsWithin(table: TableName, key: Item, from: number, to: number): readonly Version[] {
+    const history = historiesOf(table).get(nameOf(keyOf(table, key))) ?? [];
+    const forms = [
+      { from: Number.NEGATIVE_INFINITY, item: undefined },
+      ...history.map(({ at, item }) => ({ from: at, item })),
+    ];
+    return forms
+      .map((form, index) => ({ ...form, until: forms[index + 1]?.from ?? Number.POSITIVE_INFINITY }))
+      .filter(version => version.from <= to && version.until > from);
+  }
+
+  /** Returns an item as it stood at a moment, after what was written then. */
+  function at(table: TableName, key: Item, moment: number): Item | undefined {
+    return versionsWithin(table, key, moment, moment).at(-1)?.item;
+  }
+
+  function keyOf(table: string, item: Item): Item {
+    return Object.fromEntries((keyNames.get(table) ?? []).map(name => [name, item[name]]));
   }
 }
 
@@ -55,26 +100,35 @@ export function itemsWithin(changes: readonly Change[], from: number, until: num
   return [changes.findLast(({ at }) => at <= from)?.item, ...meanwhile];
 }
 
-const keysOfWatched: Readonly<Record<string, readonly string[]>> = {
-  Webhooks: ['accountId', 'eventName'],
-  Deliveries: ['id', 'part'],
-};
+function listIn(lists: Map<string, Change[]>, name: string): Change[] {
+  const found = lists.get(name) ?? [];
+  lists.set(name, found);
+  return found;
+}
 
-/** Returns the keys of what a command writes, each perhaps with the rest of the item. */
-function writtenBy(command: TablesCommand<object>): readonly { readonly table: string; readonly key: Item }[] {
-  if (command instanceof PutCommand) return [{ table: command.input.TableName ?? '', key: command.input.Item ?? {} }];
+function nameOf(key: Item): string {
+  return Object.values(key).join(' ');
+}
+
+function keyNamesOf(table: TableName): readonly string[] {
+  return tableDefinition(table).KeySchema.map(({ AttributeName = '' }) => AttributeName);
+}
+
+/** Returns what a command writes: of each item its key, perhaps with the rest of it. */
+function writtenBy(command: object): readonly { readonly table: string; readonly item: Item }[] {
+  if (command instanceof PutCommand) return [{ table: command.input.TableName ?? '', item: command.input.Item ?? {} }];
   if (command instanceof UpdateCommand || command instanceof DeleteCommand) {
-    return [{ table: command.input.TableName ?? '', key: command.input.Key ?? {} }];
+    return [{ table: command.input.TableName ?? '', item: command.input.Key ?? {} }];
   }
   if (command instanceof BatchWriteCommand) {
     return Object.entries(command.input.RequestItems ?? {}).flatMap(([table, writes]) =>
-      writes.map(({ PutRequest, DeleteRequest }) => ({ table, key: PutRequest?.Item ?? DeleteRequest?.Key ?? {} })),
+      writes.map(({ PutRequest, DeleteRequest }) => ({ table, item: PutRequest?.Item ?? DeleteRequest?.Key ?? {} })),
     );
   }
   if (!(command instanceof BatchExecuteStatementCommand)) return [];
   return (command.input.Statements ?? []).map(({ Statement = '', Parameters = [] }) => {
     const names = [...Statement.matchAll(/'([^',]+)':\?/g)].map(([, name = '']) => name);
     const table = /"([^"]+)"/.exec(Statement)?.[1] ?? '';
-    return { table, key: Object.fromEntries(names.map((name, at) => [name, Parameters[at]])) };
+    return { table, item: Object.fromEntries(names.map((name, at) => [name, Parameters[at]])) };
   });
 }

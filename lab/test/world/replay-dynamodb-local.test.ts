@@ -62,7 +62,7 @@ const atOnce = 4;
 async function recordWorld(seed: number): Promise<readonly Executed[]> {
   const isOfTokens = seed % 2 === 0;
   const world = isOfTokens ? makeTokenWorld(seed, 'all') : makeWorld(seed, 'all');
-  const executed = record('history' in world ? world.history : world.watched);
+  const executed = record(world.watched);
   try {
     const began = await world.begin();
     if ('scene' in world) letIn(world, began);

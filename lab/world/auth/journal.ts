@@ -1,5 +1,5 @@
 import { type TokenResponse, tokenResponse } from '../../../lambdas/auth/answers.ts';
-import type { Change, TableHistory } from './table-history.ts';
+import type { Change } from '../watched-tables.ts';
 
 /** The functions that people ask. */
 export type Endpoint = 'token' | 'revoke' | 'introspect';
@@ -42,10 +42,10 @@ export interface TokenRequest {
 export type Journal = ReturnType<typeof makeJournal>;
 
 /** Makes the journal of a world. */
-export function makeJournal(history: TableHistory, now: () => number) {
+export function makeJournal(now: () => number) {
   const requests = new Map<string, TokenRequest>();
   const requestOf = new WeakMap<object, TokenRequest>();
-  return { begin, find, beginCall, all, authorOf, changesByRequest };
+  return { begin, find, beginCall, all, authorOf };
 
   /** Notes a request that has come to the gateway. */
   function begin(endpoint: Endpoint, form: Form, ip: string): TokenRequest {
@@ -76,11 +76,14 @@ export function makeJournal(history: TableHistory, now: () => number) {
   function authorOf({ command }: Change): TokenRequest | undefined {
     return requestOf.get(command);
   }
+}
 
-  /** Returns the writes of each request, in order. */
-  function changesByRequest(): ReadonlyMap<TokenRequest | undefined, readonly Change[]> {
-    return Map.groupBy(history.changes(), authorOf);
-  }
+/** Two clocks of processes differ by no more than this, in milliseconds. */
+export const clockError = 250;
+
+/** Returns the earliest and the latest time that a process may have read while a request was under way. */
+export function timesOf({ sentAt, endedAt = sentAt }: TokenRequest): readonly [number, number] {
+  return [sentAt - clockError, endedAt + clockError];
 }
 
 /** Returns the tokens of a request that was granted. */

@@ -1,7 +1,6 @@
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
-import { clockError, timesOf } from './clocks.ts';
-import type { Journal, TokenRequest } from './journal.ts';
-import type { Change, TableHistory } from './table-history.ts';
+import type { Change, WatchedTables } from '../watched-tables.ts';
+import { clockError, type Journal, type TokenRequest, timesOf } from './journal.ts';
 
 /** What a write in the item of an e-mail address was. */
 export interface LockWrite extends Change {
@@ -25,8 +24,8 @@ export interface Failures {
 export type LockModel = ReturnType<typeof makeLockModel>;
 
 /** Makes the model of a world that has ended. */
-export function makeLockModel(history: TableHistory, journal: Journal) {
-  const writes = history.changesOf('Lockouts').flatMap(change => {
+export function makeLockModel(watched: WatchedTables, journal: Journal) {
+  const writes = watched.writesOf('Lockouts').flatMap(change => {
     const request = journal.authorOf(change);
     return request && String(change.key.pk).startsWith('lock#') ? (lockWriteOf(change, request) ?? []) : [];
   });
@@ -43,7 +42,7 @@ export function makeLockModel(history: TableHistory, journal: Journal) {
     const key = keys.get(request.form.username);
     if (!key) return 'never';
     const [from, to] = timesOf(request);
-    const spans = history.versionsWithin('Lockouts', key, from, to).map(({ item, ...span }) => {
+    const spans = watched.versionsWithin('Lockouts', key, from, to).map(({ item, ...span }) => {
       const [begin, until] = [Math.max(span.from, from), Math.min(span.until, to)];
       return { begin, until, end: lockEnd(item, macs.get(pairOf(request)), begin) };
     });
@@ -68,7 +67,7 @@ function pairOf({ form }: TokenRequest): string {
 }
 
 function lockWriteOf(change: Change, request: TokenRequest): LockWrite | undefined {
-  const { before = {}, after = {} } = change;
+  const { before = {}, item: after = {} } = change;
   const changed = Object.keys(after).filter(name => after[name] !== before[name]);
   const macIn = (prefix: string) => changed.find(name => name.startsWith(prefix))?.slice(prefix.length);
   const failed = macIn('total_');

@@ -1,3 +1,4 @@
+import { composeRotateKeys } from '../../../lambdas/auth/keys/rotate-keys.composition.ts';
 import { makeClientStore } from '../../../lambdas/auth/principals/client-store.ts';
 import { makePasswordHashing } from '../../../lambdas/auth/principals/password-hash.ts';
 import type { Role } from '../../../lambdas/auth/principals/user.ts';
@@ -5,7 +6,9 @@ import { makeUserStore } from '../../../lambdas/auth/principals/user-store.ts';
 import { makeLockout } from '../../../lambdas/auth/protection/lockout.ts';
 import { makeRandomIds } from '../../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
-import type { WorldClient, WorldUser } from './population.ts';
+import { makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
+import { keyRotation } from '../set-up.ts';
+import type { Population, WorldClient, WorldUser } from './population.ts';
 import type { TokenOutside } from './token-stage.ts';
 
 /** A command of an operator. */
@@ -74,4 +77,17 @@ export function makeOperators(outside: TokenOutside): (command: Command) => Prom
     const { client, clientSecret } = await clients.createClient(described);
     Object.assign(described, { clientId: client.clientId, clientSecret });
   }
+}
+
+/** Makes the function that fills the tables of a world of tokens: the first keys, the clients and the users. */
+export function makeTokenSetUp(outside: TokenOutside, { clients, users }: Population): () => Promise<void> {
+  const telemetry = makeTelemetry('rotate-keys', 'rotate-keys', outside.time.now);
+  const rotateKeys = composeRotateKeys(keyRotation, outside, telemetry);
+  const operate = makeOperators(outside);
+
+  return async function setUp() {
+    await rotateKeys();
+    for (const client of Object.values(clients)) await operate({ name: 'create-client', client });
+    for (const user of Object.values(users)) await operate({ name: 'create-user', user });
+  };
 }

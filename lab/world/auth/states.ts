@@ -3,14 +3,14 @@ import { type Credential, parseCredential, parseUser, type User } from '../../..
 import { parseSession, type Session, sessionKey } from '../../../lambdas/auth/sessions/session.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { TableName } from '../../../tools/support/tables.ts';
+import type { WatchedTables } from '../watched-tables.ts';
 import type { TokenRequest } from './journal.ts';
-import type { TableHistory } from './table-history.ts';
 
 /** Reads what stood in the tables while a request was under way. */
 export type States = ReturnType<typeof makeStates>;
 
 /** Makes the reader. Each of its functions returns every form that a record had between the request's coming and its end. */
-export function makeStates(history: TableHistory) {
+export function makeStates(watched: WatchedTables) {
   return { clients, users, credentials, sessions };
 
   function clients(request: TokenRequest, clientId: string): readonly (Client | undefined)[] {
@@ -35,6 +35,6 @@ export function makeStates(history: TableHistory) {
     { sentAt, endedAt = sentAt }: TokenRequest,
     parse: (item: Item | undefined) => Record | undefined,
   ): readonly (Record | undefined)[] {
-    return history.versionsWithin(table, key, sentAt, endedAt).map(({ item }) => parse(item));
+    return watched.versionsWithin(table, key, sentAt, endedAt).map(({ item }) => parse(item));
   }
 }

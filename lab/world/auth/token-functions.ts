@@ -1,5 +1,6 @@
 import type { FunctionDefinition, ProcessOutside } from '@emissor/virtual-cloud';
 import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
+import { httpRequestOf } from '../http-request.ts';
 import { second } from '../times.ts';
 import type { WorldTelemetry } from '../world-telemetry.ts';
 import type { Answer, Endpoint, TokenRequest } from './journal.ts';
@@ -41,7 +42,7 @@ export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<P
           const request = stage.journal.find(requestId);
           calls.begin(request);
           telemetry.beginInvocation(context, requestId);
-          return respond(await answer(httpRequestOf(request)));
+          return respond(await answer(formRequestOf(request)));
         };
       },
     };
@@ -53,29 +54,12 @@ type Compose = (
   telemetry: WorldTelemetry,
 ) => (request: HttpRequest) => Promise<HttpResponse | undefined>;
 
-function httpRequestOf({ id, endpoint, form, ip, sentAt }: TokenRequest): HttpRequest {
-  const path = `/oauth/v1/${endpoint}`;
-  return {
-    version: '2.0',
-    routeKey: `ANY ${path}`,
-    rawPath: path,
-    rawQueryString: '',
+function formRequestOf({ id, endpoint, form, ip }: TokenRequest): HttpRequest {
+  return httpRequestOf({
+    ...{ method: 'POST', path: `/oauth/v1/${endpoint}`, ip, requestId: id },
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    requestContext: {
-      accountId: '',
-      apiId: '',
-      domainName: '',
-      domainPrefix: '',
-      http: { method: 'POST', path, protocol: 'HTTP/1.1', sourceIp: ip, userAgent: 'people' },
-      requestId: id,
-      routeKey: `ANY ${path}`,
-      stage: '$default',
-      time: '',
-      timeEpoch: sentAt,
-    },
     body: new URLSearchParams(form).toString(),
-    isBase64Encoded: false,
-  };
+  });
 }
 
 function respond(response: HttpResponse | undefined): Responded {

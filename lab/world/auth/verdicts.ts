@@ -1,15 +1,13 @@
 import { type Client, mayRefresh } from '../../../lambdas/auth/principals/client.ts';
 import { scopesAllowed } from '../../../lambdas/auth/principals/scope.ts';
 import type { Credential, User } from '../../../lambdas/auth/principals/user.ts';
-import { readRefreshToken } from '../../../lambdas/auth/sessions/refresh-token.ts';
+import { type RefreshTokenContent, readRefreshToken } from '../../../lambdas/auth/sessions/refresh-token.ts';
 import type { Session } from '../../../lambdas/auth/sessions/session.ts';
 import { claimsOf } from './access-tokens.ts';
-import { timesOf } from './clocks.ts';
-import type { TokenRequest } from './journal.ts';
+import { type TokenRequest, timesOf } from './journal.ts';
 import type { LockModel } from './lock-model.ts';
 import { isPasswordOf } from './quick-derivation.ts';
 import type { States } from './states.ts';
-import { type TokenState, tokenStateOf } from './token-state.ts';
 
 /** What a request must be answered with, by what stood while it was under way; `either` where that changed meanwhile. */
 export type Verdict = 'granted' | 'refused' | 'either';
@@ -89,6 +87,16 @@ export function makeVerdicts(states: States, locks: LockModel) {
   }
 }
 
+/** What a refresh token is in a session that goes on. */
+type TokenState =
+  | 'current'
+  /** The one before, in the grace period. */
+  | 'previous'
+  /** One that was exchanged before: somebody else may have a copy. */
+  | 'used'
+  /** Nothing can be got by it. */
+  | 'dead';
+
 /** A session as it may have been, with its client, and whether both and the user let it go on. */
 interface Candidate {
   readonly session?: Session;
@@ -124,4 +132,13 @@ function goesOn(session: Session, client: Client | undefined, user: User | undef
 
 function isUnexpired(session: Session | undefined, now: number): boolean {
   return session !== undefined && now < session.idleExpiresAt && now < session.absoluteExpiresAt;
+}
+
+/** Returns what a token is, as the contract has it. */
+function tokenStateOf(token: RefreshTokenContent, session: Session, client: Client, now: number): TokenState {
+  if (now >= session.idleExpiresAt || now >= session.absoluteExpiresAt || token.counter > session.counter)
+    return 'dead';
+  if (token.counter === session.counter) return token.keyId === session.keyId ? 'current' : 'dead';
+  const isInGrace = now < session.rotatedAt + client.graceSeconds * 1_000;
+  return token.counter === session.counter - 1 && isInGrace ? 'previous' : 'used';
 }

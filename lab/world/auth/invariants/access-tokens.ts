@@ -1,7 +1,6 @@
 import type { Violate } from '../../invariants/violation.ts';
 import { claimsOf, makeSignatureCheck } from '../access-tokens.ts';
-import { timesOf } from '../clocks.ts';
-import { tokensOf } from '../journal.ts';
+import { timesOf, tokensOf } from '../journal.ts';
 import { accessTokenSeconds, audience, issuer } from '../token-stage.ts';
 import type { Evidence } from './evidence.ts';
 

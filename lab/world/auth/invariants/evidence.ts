@@ -11,9 +11,9 @@ export type Evidence = ReturnType<typeof makeEvidence>;
 
 /** Makes the evidence of a world that has ended. */
 export function makeEvidence(world: TokenWorld, began: number) {
-  const { history, journal, faultClass } = world;
-  const states = makeStates(history);
-  const locks = makeLockModel(history, journal);
+  const { watched, journal, faultClass } = world;
+  const states = makeStates(watched);
+  const locks = makeLockModel(watched, journal);
   const reasons = readReasons(world);
   const reasonOf = ({ id }: TokenRequest) => reasons.get(id);
   return { world, states, locks, verdicts: makeVerdicts(states, locks), requests: journal.all(), isCalm, reasonOf };

@@ -1,6 +1,5 @@
 import type { Violate } from '../../invariants/violation.ts';
-import { clockError } from '../clocks.ts';
-import type { TokenRequest } from '../journal.ts';
+import { clockError, type TokenRequest } from '../journal.ts';
 import { day, failuresIn, type LockWrite } from '../lock-model.ts';
 import type { Evidence } from './evidence.ts';
 
@@ -54,8 +53,8 @@ const judgedReasons = new Set([
 
 function judgeSteps({ locks }: Evidence, violate: Violate): void {
   const failed = new Map<string, number[]>();
-  for (const { before, after, mac, at, kind, key, request, lockEnd } of locks.writes) {
-    const [earlier, later] = [failuresIn(before, mac), failuresIn(after, mac)];
+  for (const { before, item, mac, at, kind, key, request, lockEnd } of locks.writes) {
+    const [earlier, later] = [failuresIn(before, mac), failuresIn(item, mac)];
     const name = `${key.pk} ${mac}`;
     const moments = failed.get(name) ?? [];
     failed.set(name, moments);

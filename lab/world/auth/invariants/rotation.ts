@@ -12,8 +12,8 @@ export function judgeRotation(evidence: Evidence, violate: Violate): void {
 }
 
 function judgeCounters({ world }: Evidence, violate: Violate): void {
-  for (const { before, after, key } of world.history.changesOf('Sessions')) {
-    const [earlier, later] = [parseSession(before), parseSession(after)];
+  for (const { before, item, key } of world.watched.writesOf('Sessions')) {
+    const [earlier, later] = [parseSession(before), parseSession(item)];
     if (!earlier || !later) continue;
     const id = String(key.sessionId);
     const steps = later.counter - earlier.counter;
@@ -53,7 +53,7 @@ function judgeEnds({ world, requests, verdicts, states }: Evidence, violate: Vio
       form.refresh_token !== undefined && isUsed() && isAllowed() ? readRefreshToken(form.refresh_token) : undefined;
     const ended = revoked ?? reused;
     if (!ended) continue;
-    const session = parseSession(world.history.at('Sessions', sessionKey('Sessions', ended.sessionId).key, endedAt));
+    const session = parseSession(world.watched.at('Sessions', sessionKey('Sessions', ended.sessionId).key, endedAt));
     if (session && session.revokedAt === undefined) {
       violate(revoked ? 'revoked, and the session goes on' : 'used again, and the session goes on', id);
     }

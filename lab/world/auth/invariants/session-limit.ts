@@ -2,22 +2,22 @@ import { parseClient } from '../../../../lambdas/auth/principals/client.ts';
 import { parseUser } from '../../../../lambdas/auth/principals/user.ts';
 import { isExpired, parseSession, type Session } from '../../../../lambdas/auth/sessions/session.ts';
 import type { Violate } from '../../invariants/violation.ts';
+import type { Change } from '../../watched-tables.ts';
 import type { TokenRequest } from '../journal.ts';
-import type { Change } from '../table-history.ts';
 import type { Evidence } from './evidence.ts';
 
 /** Judges the limit of a user's sessions at one client, write by write: there are never too many, and those end that the contract names. */
 export function judgeSessionLimit({ world, isCalm }: Evidence, violate: Violate): void {
-  const { history, journal, faultClass } = world;
+  const { watched, journal, faultClass } = world;
   const places = new Map<string, Place>();
-  for (const change of history.changesOf('Sessions')) {
-    const [before, after] = [parseSession(change.before), parseSession(change.after)];
+  for (const change of watched.writesOf('Sessions')) {
+    const [before, after] = [parseSession(change.before), parseSession(change.item)];
     const session = after ?? before;
     if (session) judgeChange(change, session, placeOf(session), journal.authorOf(change));
   }
 
   function judgeChange(change: Change, session: Session, place: Place, author: TokenRequest | undefined): void {
-    if (!change.after) {
+    if (!change.item) {
       place.sessions.delete(session.sessionId);
       if (author && place.creators.get(session.sessionId) !== author) judgeChoice(session, place, change.at, author);
       return;
@@ -51,8 +51,8 @@ export function judgeSessionLimit({ world, isCalm }: Evidence, violate: Violate)
 
   /** Returns what tells the live sessions of a user at a client, at a moment. */
   function liveAt(moment: number, { userId, clientId }: Session): (session: Session) => boolean {
-    const user = parseUser(history.at('Users', { userId }, moment));
-    const client = parseClient(history.at('Clients', { clientId }, moment));
+    const user = parseUser(watched.at('Users', { userId }, moment));
+    const client = parseClient(watched.at('Clients', { clientId }, moment));
     return session =>
       session.revokedAt === undefined &&
       !isExpired(session, moment) &&

@@ -59,7 +59,7 @@ export function letIn(world: TokenWorld, began: number): void {
     for (const client of places) {
       for (const session of earlierSessions(client, service, keyId, began, random)) {
         const Item = { ...session, ttl: Math.ceil(session.idleExpiresAt / second) };
-        world.history.execute(new PutCommand({ TableName: 'Sessions', Item }));
+        world.watched.execute(new PutCommand({ TableName: 'Sessions', Item }));
       }
     }
     scene.enter(own => logInForEach(scene, places, service, own, until));

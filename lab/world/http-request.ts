@@ -1,0 +1,37 @@
+import type { HttpRequest } from '../../lambdas/platform/http.ts';
+
+/** What is asked of a function behind an HTTP API. */
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly query?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly ip: string;
+  readonly requestId: string;
+  readonly body?: string | undefined;
+}
+
+/** Returns a request as the gateway gives it to its function. */
+export function httpRequestOf({ method, path, query = '', headers, ip, requestId, body }: Asked): HttpRequest {
+  return {
+    version: '2.0',
+    routeKey: '$default',
+    rawPath: path,
+    rawQueryString: query,
+    headers,
+    requestContext: {
+      accountId: '111122223333',
+      apiId: 'world',
+      domainName: 'base.example.com',
+      domainPrefix: 'base',
+      http: { method, path, protocol: 'HTTP/1.1', sourceIp: ip, userAgent: 'world' },
+      requestId,
+      routeKey: '$default',
+      stage: '$default',
+      time: '',
+      timeEpoch: 0,
+    },
+    isBase64Encoded: false,
+    ...(body !== undefined && { body }),
+  };
+}

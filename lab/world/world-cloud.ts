@@ -1,0 +1,33 @@
+import type { FaultPlan, VirtualCloud } from '@emissor/virtual-cloud';
+import { makeTables, type Tables } from '@emissor/virtual-cloud/dynamodb/tables';
+import { guardGlobals } from '@emissor/virtual-cloud/guarded-globals';
+import { makeRandom } from '../../tools/support/random.ts';
+import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
+
+/** Makes the tables of the service, which translate as `makeDocumentClient` sets it. An index sees a write up to 300 ms late, by the seed. */
+export function makeServiceTables(seed: number, now: () => number): Tables {
+  const lag = makeRandom(seed * 31);
+  return makeTables({
+    definitions: tableNames().map(name => ({ TableName: name, ...tableDefinition(name) })),
+    now,
+    indexLag: () => lag() * 300,
+    translate: { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers: Number } },
+  });
+}
+
+/** Returns a plan by which nothing goes wrong with the calls of functions of these names. */
+export function sparing(plan: FaultPlan, names: readonly string[]): FaultPlan {
+  return { ...plan, fateOf: ({ functionName }) => (names.includes(functionName) ? 'fine' : undefined) };
+}
+
+/** Makes the product's own code throw where it takes time or chance from this program. Returns what undoes it. */
+export function guardProduct({ currentProcess, writeLog }: VirtualCloud): () => void {
+  return guardGlobals({ current: currentProcess, isOwn: file => file.includes('/lambdas/'), writeLog });
+}
+
+/** Has the function `set-up` fill the tables. Returns the moment of the beginning. */
+export async function setUp(cloud: VirtualCloud): Promise<number> {
+  const { status } = await cloud.invoke('set-up', {});
+  if (status !== 'answered') throw new Error(`The world could not be set up: ${status}.`);
+  return cloud.now();
+}
