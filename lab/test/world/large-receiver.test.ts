@@ -1,9 +1,35 @@
 import { expect, test } from 'vitest';
+import { makeRecentCounts } from '../../../lambdas/delivery/isolation/recent-counts.ts';
+import { isSlow, unknownSlowness, withSlowAttempts } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { makeRandom } from '../../../tools/support/random.ts';
-import { simulateLargeReceiver } from '../../world/day/large-receiver.ts';
 
-test('A large receiver is never slow for one slow answer in a thousand, but soon for one in five.', () => {
-  const receiver = { rate: 100, processes: 10, hours: 2 };
-  expect(simulateLargeReceiver({ ...receiver, slowShare: 0.001 }, makeRandom(1))).toBe(0);
-  expect(simulateLargeReceiver({ ...receiver, slowShare: 0.2, hours: 1 }, makeRandom(1))).toBeGreaterThan(10);
-});
+test.each([
+  [0.001, 2, 'never', (times: number) => times === 0],
+  [0.2, 1, 'soon', (times: number) => times > 10],
+])(
+  'A large receiver with a share of %d slow answers is taken for slow in %i hours: %s.',
+  (slowShare, hours, _, isSo) => {
+    expect(isSo(timesSlow(slowShare, hours))).toBe(true);
+  },
+);
+
+/** Counts how often a healthy receiver is taken for slow, whose answers ten processes count by chance: a hundred a second. */
+function timesSlow(slowShare: number, hours: number): number {
+  const random = makeRandom(1);
+  const counts = Array.from({ length: 10 }, makeRecentCounts);
+  let slowness = unknownSlowness;
+  let times = 0;
+  for (let event = 0; event < hours * 3_600 * 100; event++) {
+    const now = event * 10;
+    const process = counts[Math.floor(random() * counts.length)];
+    if (random() >= slowShare) {
+      process?.add('large', now);
+      continue;
+    }
+    slowness = withSlowAttempts(slowness, { slow: 1, quick: process?.take('large', now) ?? 0 }, now);
+    if (!isSlow(slowness)) continue;
+    times += 1;
+    slowness = unknownSlowness;
+  }
+  return times;
+}

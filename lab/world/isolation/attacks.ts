@@ -1,8 +1,16 @@
 import { replaySlotInterval } from '../../../lambdas/delivery/limits.ts';
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import type { Random } from '../../../tools/support/random.ts';
-import { atOnce, atRate, burstsEvery, type Publishes } from './arrivals.ts';
-import type { Behave, Behaviour, Period, Tenant } from './tenant.ts';
+import {
+  atOnce,
+  atRate,
+  type Behave,
+  type Behaviour,
+  burstsEvery,
+  type Period,
+  type Publishes,
+  type Tenant,
+} from './tenant.ts';
 
 /** An attack: webhooks whose events begin with the measured period. */
 export interface Attack {

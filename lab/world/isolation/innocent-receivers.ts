@@ -1,7 +1,6 @@
-import { burstsEvery } from './arrivals.ts';
 import { runTenants } from './run-tenants.ts';
 import { inOrder } from './situations.ts';
-import type { Tenant } from './tenant.ts';
+import { burstsEvery, type Tenant } from './tenant.ts';
 
 /** Returns how many events of a quiet day a receiver gets twice that starts cold each time: it answers in 3 s, once in 30 s. */
 export async function repeatedAfterColdStarts(situation = inOrder): Promise<number> {

@@ -1,5 +1,4 @@
 import { markdownTable } from '../../../tools/support/markdown-table.ts';
-import { showHours, showLargeReceiver, showSlowLane } from '../day/show-day.ts';
 import { runInThreads } from '../run-in-threads.ts';
 import { type ExtraWaits, worstOf } from './extra-waits.ts';
 import { repeatedAfterColdStarts, waitingAfterOutage } from './innocent-receivers.ts';
@@ -7,6 +6,7 @@ import type { IsolationOptions } from './options.ts';
 import { attackLength, type Trial } from './plan.ts';
 import type { IsolationRun } from './run-attack.ts';
 import type { RunResult } from './run-tenants.ts';
+import { showSlowLane } from './slow-lane-hours.ts';
 import { judge, promisedBeside, type Verdict } from './verdict.ts';
 
 /**
@@ -17,9 +17,7 @@ export async function showIsolation(options: IsolationOptions): Promise<boolean>
   const kept = [await showAttacks(options)];
   if (options.isWhole) {
     kept.push(await showInnocentReceivers());
-    if (options.hours > 0) {
-      kept.push(await showHours(), await showSlowLane(options.hours), showLargeReceiver(options.hours));
-    }
+    if (options.hours > 0) kept.push(await showSlowLane(options.hours));
   }
   const isKept = kept.every(each => each);
   console.log(isKept ? '\nEvery promise is kept.' : '\nA promise is broken.');
@@ -72,8 +70,8 @@ async function judgeAll(trials: readonly Trial[], seeds: readonly number[]) {
   const keys = trials.map(trial =>
     seeds.map(seed => ({ trial, beside: runOf(trial, seed, trial.attack), alone: runOf(trial, seed) })),
   );
-  const worker = new URL('./run-worker.ts', import.meta.url);
-  const made = await runInThreads<IsolationRun, RunResult>(worker, [...runs.values()], done =>
+  const module = new URL('./run-attack.ts', import.meta.url);
+  const made = await runInThreads<IsolationRun, RunResult>(module, 'runAttack', [...runs.values()], done =>
     progress(`${done} of ${runs.size} runs`),
   );
   progress('');

@@ -1,14 +1,17 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProcessOutside } from '@emissor/virtual-cloud';
+import { newDelivery, settled } from '../../../lambdas/delivery/delivery.ts';
+import { itemFromDelivery } from '../../../lambdas/delivery/store/delivery-item.ts';
+import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { makeWorld } from '../make-world.ts';
 import { makeWorldOutside } from '../process-outside.ts';
+import { webhookIdOf } from '../set-up.ts';
 import { deadLetters, deliveryEnvironment } from '../stage.ts';
+import { minute } from '../times.ts';
 import type { SlowLaneFigures } from './bounds.ts';
 import type { InnocentWaits } from './extra-waits.ts';
-import { type Deed, failedDelivery, ownerFunction } from './owner.ts';
 import { type Situation, scalingIn } from './situations.ts';
-import type { Period, Tenant } from './tenant.ts';
-import { accountOf } from './tenant-events.ts';
+import { accountOf, eventOf, hostOf, type Period, type Tenant, type TenantEvent } from './tenant.ts';
 import { makeTenantReceivers } from './tenant-receivers.ts';
 
 /** Tenants beside each other. */
@@ -56,7 +59,6 @@ export async function runTenants(
       outsideOf: watched,
       telemetryOf: () => quiet,
     },
-    functions: stage => [ownerFunction(stage)],
     hasPeople: false,
     keepsTrace: false,
   });
@@ -94,20 +96,44 @@ export async function runTenants(
     return makeWorldOutside(alter({ ...outside, sqs: { send } }), receivers.side);
   }
 
+  /** The owner of a webhook replaces its URL now and then, or has its failed deliveries replayed, over the API. */
   function planDeeds(tenant: Tenant, { from, until }: Period): void {
     const { isReplayed, putEvery = Number.POSITIVE_INFINITY } = tenant;
-    if (isReplayed) plan(from + 1, { does: 'replay', tenant });
-    for (let at = from + putEvery; at < until; at += putEvery) plan(at, { does: 'put', tenant });
+    const webhook = `/v1/webhooks/${eventOf(tenant)}`;
+    if (isReplayed) {
+      const [desde, ate] = [began - hour, began + hour].map(moment => new Date(moment).toISOString());
+      ask(from + 1, tenant, 'POST', `${webhook}/reenvios`, { desde, ate, estado: 'falhou' });
+    }
+    for (let at = from + putEvery; at < until; at += putEvery) {
+      ask(at, tenant, 'PUT', webhook, { url: `https://${hostOf(tenant)}/hooks/${at}` });
+    }
   }
 
-  function plan(at: number, { does, tenant: { account, webhook, event } }: Deed): void {
-    world.cloud.at(began + at, () => {
-      world.cloud.function('owner').invoke({ does, tenant: { account, webhook, event } }, ({ status }) => {
-        if (status !== 'answered') throw new Error(`The owner of ${webhook} could not ${does}: ${status}.`);
-      });
+  function ask(
+    at: number,
+    { account }: Tenant,
+    method: string,
+    path: string,
+    body: Record<string, string | undefined>,
+  ): void {
+    world.cloud.at(began + at, async () => {
+      const { status } = await world.request(method, path, { account, body });
+      if (status >= 300) throw new Error(`${method} ${path} of ${account}: ${status}`);
     });
   }
 }
+
+/** Returns the stored form of an event whose delivery has failed before. */
+function failedDelivery({ tenant, number, publication }: TenantEvent, now: number): Item {
+  const { deliveryId: id, account: accountId, body } = publication;
+  const delivery = newDelivery({
+    ...{ id, accountId, body, eventName: eventOf(tenant), webhookId: webhookIdOf(hostOf(tenant)) },
+    createdAt: now - minute - number,
+  });
+  return itemFromDelivery(settled(delivery, 'failed', now - 1), deliveryEnvironment.HISTORY_DAYS);
+}
+
+const hour = 60 * minute;
 
 /** The run goes on after the measured period, for attempts that are still under way. */
 const drainTime = 30_000;

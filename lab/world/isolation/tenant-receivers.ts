@@ -4,10 +4,9 @@ import { makeRandom } from '../../../tools/support/random.ts';
 import type { ReceiverSide } from '../process-outside.ts';
 import type { SentPost } from '../receivers.ts';
 import { queueOf } from '../stage.ts';
-import { makeCrowds } from './crowds.ts';
+import { aboutSixty } from './bounds.ts';
 import type { InnocentWaits } from './extra-waits.ts';
-import type { Period, Tenant } from './tenant.ts';
-import { eventsOf, hostOf, type TenantEvent } from './tenant-events.ts';
+import { eventsOf, hostOf, type Period, type Tenant, type TenantEvent } from './tenant.ts';
 
 /** Makes the receivers of tenants, which note how long what is sent to them has waited. `now`: milliseconds from the beginning. */
 export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, seed: number, now: () => number) {
@@ -95,4 +94,39 @@ function messagesOf(command: unknown) {
   if (command instanceof SendMessageCommand) return command.input.QueueUrl === queueOf.retry ? [command.input] : [];
   if (!(command instanceof SendMessageBatchCommand) || command.input.QueueUrl !== queueOf.retry) return [];
   return command.input.Entries ?? [];
+}
+
+/** Makes what counts the attempts that are under way at each receiver at once. Times in milliseconds. */
+function makeCrowds(now: () => number) {
+  const crowds = new Map<string, Crowd>();
+  let most = 0;
+  return { enter, leave, most: () => most, manyFor };
+
+  function enter(host: string): void {
+    const crowd = crowds.get(host) ?? { count: 0, manySince: undefined, manyFor: 0 };
+    crowds.set(host, crowd);
+    crowd.count += 1;
+    most = Math.max(most, crowd.count);
+    if (crowd.count > aboutSixty) crowd.manySince ??= now();
+  }
+
+  function leave(host: string): void {
+    const crowd = crowds.get(host);
+    if (!crowd) return;
+    crowd.count -= 1;
+    if (crowd.count > aboutSixty || crowd.manySince === undefined) return;
+    crowd.manyFor += now() - crowd.manySince;
+    crowd.manySince = undefined;
+  }
+
+  /** Returns for how long there were more than about sixty at the one that had them longest. */
+  function manyFor(): number {
+    return Math.max(0, ...[...crowds.values()].map(crowd => crowd.manyFor + now() - (crowd.manySince ?? now())));
+  }
+}
+
+interface Crowd {
+  count: number;
+  manySince: number | undefined;
+  manyFor: number;
 }

@@ -1,5 +1,8 @@
+import { deliveryIdOf } from '../../../lambdas/delivery/intake/event.ts';
 import type { EventName } from '../../../lambdas/webhooks/webhook.ts';
 import type { Random } from '../../../tools/support/random.ts';
+import { type Account, eventName, type Publication } from '../arrival.ts';
+import { queueOf } from '../stage.ts';
 
 /** The part of a run that is measured, in milliseconds from the beginning. */
 export interface Period {
@@ -40,4 +43,85 @@ export interface Behaviour {
   /** Milliseconds; `Infinity` never comes. */
   readonly answers: number;
   readonly isSuccess: boolean;
+}
+
+/** Returns the moments of one webhook's events. */
+export type Publishes = (period: Period, random: Random) => number[];
+
+/** An event of a tenant. */
+export interface TenantEvent {
+  readonly tenant: Tenant;
+  /** From 0. */
+  readonly number: number;
+  /** Milliseconds from the beginning. */
+  readonly due: number;
+  readonly publication: Publication;
+}
+
+/** Events that come independently of each other, so many a second. */
+export function atRate(rate: number): Publishes {
+  return ({ from, until }, random) => {
+    const moments: number[] = [];
+    for (let moment = from; ; ) {
+      moment += (-Math.log(1 - random()) * 1_000) / rate;
+      if (moment >= until) return moments;
+      moments.push(moment);
+    }
+  };
+}
+
+/** So many events at the beginning. */
+export function atOnce(events: number): Publishes {
+  return ({ from }) => new Array(events).fill(from + 1);
+}
+
+/** So many events at the same moment, and again each time after so many milliseconds. */
+export function burstsEvery(milliseconds: number, events = 1): Publishes {
+  return ({ from, until }) =>
+    Array.from({ length: Math.ceil((until - from) / milliseconds) }, (_, index) =>
+      new Array<number>(events).fill(from + 1 + index * milliseconds),
+    ).flat();
+}
+
+/** Returns the event that a tenant is registered for. */
+export function eventOf({ event = eventName }: Pick<Tenant, 'event'>): EventName {
+  return event;
+}
+
+/** Returns the account of a tenant, as a world has it. */
+export function accountOf(tenant: Tenant): Account {
+  return {
+    id: tenant.account,
+    host: hostOf(tenant),
+    kind: 'of an isolation run',
+    isRestless: false,
+    event: eventOf(tenant),
+  };
+}
+
+/** Returns the host name of a tenant's receiver. */
+export function hostOf({ webhook }: Pick<Tenant, 'webhook'>): string {
+  return `${webhook}.example.com`;
+}
+
+/** Returns all events of tenants. */
+export function eventsOf(tenants: readonly Tenant[]): readonly TenantEvent[] {
+  return tenants.flatMap(tenant =>
+    tenant.publishes.map((due, number) => ({ tenant, number, due, publication: publicationOf(tenant, number, due) })),
+  );
+}
+
+function publicationOf(tenant: Tenant, number: number, at: number): Publication {
+  const { account, webhook } = tenant;
+  const [event, id] = [eventOf(tenant), `${webhook}-${number}`];
+  const body = JSON.stringify({ id_conta: account, event, id_demanda: number + 1, id_proposta: number + 1, id });
+  return {
+    at,
+    account,
+    event,
+    deliveryId: deliveryIdOf(account, event, id),
+    body,
+    isMalformed: false,
+    queue: queueOf.first,
+  };
 }

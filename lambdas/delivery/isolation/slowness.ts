@@ -13,7 +13,7 @@ import {
 
 /*
  * The rules of the slow lane, a bulkhead: a receiver that is slow to answer takes places of that lane only. Everything here
- * is pure; `slowness-store.ts` keeps the state, and `lab/world/day` runs a day of the slow lane by these functions.
+ * is pure; `slowness-store.ts` keeps the state, and `lab/world/isolation` runs hours of the slow lane.
  */
 
 /** The known slowness of the receiver of one (account, event). Times in milliseconds since the epoch. */
