@@ -44,8 +44,6 @@ export interface FaultPlan {
   readonly copies?: number;
   /** Milliseconds by which the clocks of processes are wrong at most. */
   readonly skew?: number;
-  /** Milliseconds that a slow call takes longer at most. */
-  readonly slowness?: number;
   /** Decides the fate of a try by itself; `undefined` leaves it to the shares. */
   readonly fateOf?: (call: CallTry) => Fate | undefined;
 }
@@ -74,7 +72,7 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
   return {
     fateOf,
     /** Returns the milliseconds that a slow call takes longer. */
-    slowness: () => random.number() * (plan.slowness ?? 1_250),
+    slowness: () => random.number() * slowest,
     /** Returns whether a refusal of a batch is about one entry of it: half of them, by chance. */
     isAboutEntry: () => random.happens(0.5),
     isSendRefused: () => !isOver && random.happens(plan.refusedSends),
@@ -109,5 +107,8 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
     );
   }
 }
+
+/** Milliseconds that a slow call takes longer at most. */
+const slowest = 1_250;
 
 const fates = ['dies_before', 'dies_after', 'throttled', 'failed', 'request_lost', 'answer_lost', 'slow'] as const;

@@ -21,7 +21,6 @@ export interface RecordOptions {
 
 /** Which lines of the log are wanted: those that all of this is true of. */
 export interface LogFilter {
-  readonly functionName?: string;
   /** The line contains it, or matches. */
   readonly text?: string | RegExp;
   readonly from?: number;
@@ -70,14 +69,12 @@ export function makeRecord(now: () => number, { keepsTrace = true }: RecordOptio
   }
 
   /** Returns the lines that are wanted, in the order they were written. */
-  function logs({ functionName, text, from = 0, until = Number.POSITIVE_INFINITY }: LogFilter = {}): LogLine[] {
+  function logs({ text, from = 0, until = Number.POSITIVE_INFINITY }: LogFilter = {}): LogLine[] {
     const [first, end] = [from, until].map(moment => firstWhere(lines, ({ at }) => at >= moment));
     return lines
       .slice(first, end)
       .filter(
-        line =>
-          (functionName === undefined || line.functionName === functionName) &&
-          (text === undefined || (typeof text === 'string' ? line.text.includes(text) : text.test(line.text))),
+        line => text === undefined || (typeof text === 'string' ? line.text.includes(text) : text.test(line.text)),
       );
   }
 }

@@ -123,8 +123,8 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
     for (const source of each.sources ?? []) {
       connectEventSource(source, { queue: queues.find(source.queue), target, time, workOfMessage: costs.message });
     }
-    const { every = 0, first = every } = each.schedule ?? {};
-    if (each.schedule) time.after(first, tick);
+    const { every = 0 } = each.schedule ?? {};
+    if (every > 0) time.after(every, tick);
     return target;
 
     function tick(): void {

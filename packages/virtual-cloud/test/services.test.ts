@@ -28,9 +28,9 @@ it('a wrapped key opens under its encryption context alone', () => {
   );
 });
 
-it.each(['ECC_NIST_P256', 'RSA_2048'] as const)('makes a key pair of %s', KeyPairSpec => {
+it('makes a key pair', () => {
   const kms = makeKms(makeSeededRandom(1, 'kms'));
-  const request = { KeyId: 'k', KeyPairSpec, EncryptionContext };
+  const request = { KeyId: 'k', KeyPairSpec: 'ECC_NIST_P256', EncryptionContext } as const;
   const pair = Object(kms.execute(new GenerateDataKeyPairWithoutPlaintextCommand(request)));
   const opened = kms.execute(new DecryptCommand({ CiphertextBlob: pair.PrivateKeyCiphertextBlob, EncryptionContext }));
   const privateKey = createPrivateKey({ key: Object(opened).Plaintext, type: 'pkcs8', format: 'der' });

@@ -7,13 +7,9 @@ export interface FunctionDefinition<Outside> {
   readonly timeout: number;
   /** The processes that it has at most. */
   readonly concurrency?: number;
-  /** `1` by default. */
-  readonly version?: string;
-  /** Milliseconds until a new process has loaded its code, in place of those of the costs. */
-  readonly coldStart?: number;
   readonly sources?: readonly EventSourceDefinition[];
-  /** Milliseconds: each minute, for one. The first time is one period after the start, or `first`. */
-  readonly schedule?: { readonly every: number; readonly first?: number };
+  /** Milliseconds: each minute, for one. The first time is one period after the start. */
+  readonly schedule?: { readonly every: number };
 }
 
 /** A handler. As a method it may ask for an event of its own type. */
@@ -37,14 +33,12 @@ export type Outcome =
   /** No process is free. */
   | { readonly status: 'throttled' };
 
-/** The queue that a function's batches come from. Its batching window is 0. */
+/** The queue that a function's batches come from. Its batching window is 0, and the function's answer names the messages that failed. */
 export interface EventSourceDefinition {
   readonly queue: string;
   /** 10 by default. */
   readonly batchSize?: number;
   readonly scaling: Scaling;
-  /** Whether the answer names the messages that failed. It does by default. */
-  readonly reportsItemFailures?: boolean;
 }
 
 /** The batches that an event source has its function work on at once. */

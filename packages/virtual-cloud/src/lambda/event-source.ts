@@ -20,7 +20,7 @@ export function connectEventSource(
   definition: EventSourceDefinition,
   { queue, target, time, workOfMessage }: Connected,
 ) {
-  const { scaling, batchSize = 10, reportsItemFailures = true } = definition;
+  const { scaling, batchSize = 10 } = definition;
   let places = scaling.first;
   let busy = 0;
   let isLookPlanned = false;
@@ -62,7 +62,7 @@ export function connectEventSource(
   }
 
   function end(batch: readonly Received[], outcome: Outcome): void {
-    for (const { receipt } of succeeded(batch, outcome, reportsItemFailures)) queue.remove(receipt);
+    for (const { receipt } of succeeded(batch, outcome)) queue.remove(receipt);
     busy -= 1;
     planLook();
   }
@@ -81,10 +81,10 @@ interface Connected {
 }
 
 /** As Lambda decides it: an answer that is malformed, or names a message that is not of the batch, fails the whole batch. */
-function succeeded(batch: readonly Received[], outcome: Outcome, reportsItemFailures: boolean): readonly Received[] {
+function succeeded(batch: readonly Received[], outcome: Outcome): readonly Received[] {
   if (outcome.status !== 'answered') return [];
   const { result } = outcome;
-  if (!reportsItemFailures || result === null || result === undefined || result === '') return batch;
+  if (result === null || result === undefined || result === '') return batch;
   if (typeof result !== 'object') return [];
   const named: unknown = 'batchItemFailures' in result ? result.batchItemFailures : undefined;
   if (named === null || named === undefined) return batch;

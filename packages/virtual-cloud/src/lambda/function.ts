@@ -10,14 +10,14 @@ export type VirtualFunction = ReturnType<typeof makeFunction>;
 
 /** Makes a function: it starts processes as they are needed, and keeps them. */
 export function makeFunction<Outside>(definition: FunctionDefinition<Outside>, world: FunctionWorld<Outside>) {
-  const { name, timeout, concurrency = Number.POSITIVE_INFINITY, version = '1' } = definition;
+  const { name, timeout, concurrency = Number.POSITIVE_INFINITY } = definition;
   const { time, costs, note, ids, startProcess, outsideOf } = world;
   /** The one that was used last is taken first. */
   const idle: Running[] = [];
   let alive = 0;
   let started = 0;
   let invocations = 0;
-  return { name, invoke, started: () => started, alive: () => alive };
+  return { invoke };
 
   /**
    * Invokes the function once it has got there.
@@ -33,7 +33,7 @@ export function makeFunction<Outside>(definition: FunctionDefinition<Outside>, w
       alive += 1;
       const process = startProcess(name, started);
       onDeath(process, end, { status: 'died' });
-      time.after(definition.coldStart ?? costs.coldStart, () =>
+      time.after(costs.coldStart, () =>
         process.deliver(() => load(process, handler => run({ process, handler }, event, end, work), end)),
       );
     });
@@ -61,7 +61,7 @@ export function makeFunction<Outside>(definition: FunctionDefinition<Outside>, w
     const awsRequestId = id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
     const deadline = time.now() + timeout;
     const getRemainingTimeInMillis = () => deadline - time.now();
-    const context = { awsRequestId, functionName: name, functionVersion: version, getRemainingTimeInMillis };
+    const context = { awsRequestId, functionName: name, functionVersion: '1', getRemainingTimeInMillis };
     const cancelTimeout = time.at(deadline, () => process.kill('of its time-out'));
     onDeath(
       process,
