@@ -1,11 +1,12 @@
 import { BatchGetCommand, DeleteCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import { composeIntrospect } from '../../../lambdas/auth/endpoints/introspect.composition.ts';
+import { composeRevoke } from '../../../lambdas/auth/endpoints/revoke.composition.ts';
 import { composeToken } from '../../../lambdas/auth/endpoints/token.composition.ts';
+import type { Dynamo, Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { runTokenSeed } from '../../world/auth/run-token-seed.ts';
 import type { TokenCompositions } from '../../world/auth/token-stage.ts';
 import type { FaultClass } from '../../world/fault-classes.ts';
-import { product, reading, sending } from './altered-products.ts';
 
 /** A product with faults, and what is found of each of them. */
 interface Faulty {
@@ -96,7 +97,7 @@ const others: readonly Faulty[] = [
   {
     that: 'is careless of times, sums, reads, ends and what it did not foresee',
     altered: {
-      ...product,
+      revoke: composeRevoke,
       token: composeCareless,
       introspect: (...given) => {
         const introspect = composeIntrospect(...given);
@@ -120,6 +121,37 @@ test.each([...former, ...others])(
     for (const what of found) expect([what, violations.some(broken => what.test(broken.what))]).toEqual([what, true]);
   },
 );
+
+/** Returns the product, but that its functions send other commands of DynamoDB than they mean to: each is altered in place. */
+function sending(alter: (command: { readonly input: object }) => void): TokenCompositions {
+  return calling(dynamo => (command, options) => {
+    alter(command);
+    return dynamo(command, options);
+  });
+}
+
+/** Returns the product, but that its functions read other items by BatchGet than there are: each is altered in place. */
+function reading(alter: (table: string, item: Item) => void): TokenCompositions {
+  return calling(dynamo => async (command, options) => {
+    const output = await dynamo(command, options);
+    const answer: object = output;
+    const { Responses = {} }: { readonly Responses?: Record<string, Item[]> } = answer;
+    for (const [table, items] of Object.entries(Responses)) for (const item of items) alter(table, item);
+    return output;
+  });
+}
+
+/** Returns the product with other calls of DynamoDB. */
+function calling(wrap: (dynamo: Dynamo) => Dynamo): TokenCompositions {
+  return {
+    token: (environment, outside, telemetry) =>
+      composeToken(environment, { ...outside, dynamo: wrap(outside.dynamo) }, telemetry),
+    revoke: (environment, outside, telemetry) =>
+      composeRevoke(environment, { ...outside, dynamo: wrap(outside.dynamo) }, telemetry),
+    introspect: (environment, outside, telemetry) =>
+      composeIntrospect(environment, { ...outside, dynamo: wrap(outside.dynamo) }, telemetry),
+  };
+}
 
 /** Its tokens live too long, its sessions have another end, it counts each answer twice and reads everything twice. */
 function composeCareless(
