@@ -137,7 +137,10 @@ test.each<readonly [string, readonly TablesCommand<object>[]]>([
   ['a start', [...threeHeads, due({ ExclusiveStartKey: head('a', 'xa').input.Item, ...backwards })]],
   ['a wrong start', [due({ ExclusiveStartKey: { id: 'a' } }), due({ ConsistentRead: true }), due({ IndexName: 'no' })]],
   ['a key of an index', [head('a', ''), head('a', 'x'), head('a', 5)]],
-  ['batches', [batchWrite('a', 'b'), batchGet('a', 'b', 'c'), batchGet('a', 'a'), batchWrite('a', 'a')]],
+  [
+    'batches',
+    [batchWrite('a', 'b'), batchWrite('b', ''), batchGet('a', 'b', 'c'), batchGet('a', 'a'), batchWrite('a', 'a')],
+  ],
   ['statements', [insert('a', 'b'), insert('b', 'c'), batchGet('a', 'b', 'c'), insert('a', 'a'), insert('a', '')]],
   [
     'scans',

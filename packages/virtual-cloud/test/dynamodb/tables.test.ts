@@ -1,6 +1,5 @@
 import {
   BatchExecuteStatementCommand,
-  BatchWriteCommand,
   DeleteCommand,
   GetCommand,
   PutCommand,
@@ -47,30 +46,6 @@ test.each<readonly [string, TablesCommand<object>]>([
   ['the statement', new BatchExecuteStatementCommand({ Statements: [{ Statement: 'SELECT * FROM "Things"' }] })],
 ])('what is not known is no answer of DynamoDB: %s', (what, command) => {
   expect(() => make().execute(command)).toThrow(`The virtual DynamoDB does not know ${what}`);
-});
-
-test('statements have their own outcomes', () => {
-  const { execute, items } = make();
-  execute(new PutCommand({ TableName, Item: { ...Key, old: true } }));
-  const Statement = `INSERT INTO "${TableName}" VALUE {'id':?,'place':?}`;
-  const Statements = [1, 3, 'x'].map(place => ({ Statement, Parameters: ['a', place] }));
-  const { Responses } = execute(new BatchExecuteStatementCommand({ Statements }));
-  const codes = ['DuplicateItem', undefined, 'ValidationError'];
-  expect(Responses?.map(({ Error: error }) => error?.Code)).toEqual(codes);
-  expect(items(TableName)).toEqual([
-    { ...Key, old: true },
-    { ...Key, place: 3 },
-  ]);
-});
-
-test('a batch writes nothing where DynamoDB would refuse one of it', () => {
-  const { execute, items } = make();
-  const put = (place: unknown) => ({ PutRequest: { Item: { id: 'a', place } } });
-  const write = (...writes: object[]) => execute(new BatchWriteCommand({ RequestItems: { [TableName]: writes } }));
-  expect(() => write(put(3), put('x'))).toThrow(expect.objectContaining({ name: 'ValidationException' }));
-  write(put(1), put(2));
-  write({ DeleteRequest: { Key } });
-  expect(items(TableName)).toEqual([{ id: 'a', place: 2 }]);
 });
 
 test.each([true, false])('pages of an index whose keys are equal leave nothing out (forward: %s)', ScanIndexForward => {
