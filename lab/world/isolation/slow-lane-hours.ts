@@ -22,7 +22,8 @@ export async function showSlowLane(hours: number): Promise<boolean> {
     `\n${hours} hours of the slow lane in order of arrival. A webhook answers in 3 s, twice a second; beside it others hang.\n`,
   );
   const plans = loads.map((load): SlowLaneLoad => ({ ...load, hours }));
-  const results = await runInThreads<SlowLaneLoad, RunResult>(new URL(import.meta.url), 'runSlowLane', plans);
+  const module = new URL('./slow-lane-hours.ts', import.meta.url);
+  const results = await runInThreads<SlowLaneLoad, RunResult>(module, 'runSlowLane', plans);
   const judged = results.map(({ slowLane }, index) => brokenSlowLaneBounds(slowLane, plans[index]?.hanging === 1));
   const rows = plans.flatMap(({ hanging, rate, hangsFrom }, index) => {
     const [result, broken = []] = [results[index], judged[index]];

@@ -58,7 +58,7 @@ export interface TenantEvent {
   readonly publication: Publication;
 }
 
-/** Events that come independently of each other, so many a second. */
+/** Publishes events that come independently of each other, so many a second. */
 export function atRate(rate: number): Publishes {
   return ({ from, until }, random) => {
     const moments: number[] = [];
@@ -70,12 +70,12 @@ export function atRate(rate: number): Publishes {
   };
 }
 
-/** So many events at the beginning. */
+/** Publishes so many events at the beginning. */
 export function atOnce(events: number): Publishes {
   return ({ from }) => new Array(events).fill(from + 1);
 }
 
-/** So many events at the same moment, and again each time after so many milliseconds. */
+/** Publishes so many events at the same moment, and again each time after so many milliseconds. */
 export function burstsEvery(milliseconds: number, events = 1): Publishes {
   return ({ from, until }) =>
     Array.from({ length: Math.ceil((until - from) / milliseconds) }, (_, index) =>
