@@ -1,5 +1,5 @@
 /** `npm run bench`: measures the size and cost of the functions and writes docs/performance.md; see `options.ts`. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { markdownTable } from '../../tools/support/markdown-table.ts';
@@ -10,7 +10,7 @@ import { measureBundles } from './bundles.ts';
 import { measureBursts } from './bursts.ts';
 import { measureDelivery } from './delivery.ts';
 import { type BenchOptions, type PartName, partNames, readOptions, usage } from './options.ts';
-import { pageOf, preamble, sectionsOf } from './page.ts';
+import { pageOf } from './page.ts';
 import { describeBundles, describeBursts, describeDelivery, describeService } from './report.ts';
 import { measureService } from './service.ts';
 
@@ -34,7 +34,7 @@ const sizes = {
   },
 };
 
-/** The result of a part, and the section of the page that describes it. */
+/** The result of a part, and its section of the page. */
 interface Measured {
   readonly result: unknown;
   readonly text: string;
@@ -97,11 +97,17 @@ async function measureParts({ parts, json, quick }: BenchOptions, size: typeof s
     progress(titles[part]);
     const found = await measure[part](size, what => progress(`  ${what}`));
     measured.set(part, found);
-    if (!json) console.log(`## ${titles[part]}\n${found.text}\n`);
+    if (!json) console.log(sectionOf(part, found));
   }
   progress('done');
   if (json) console.log(JSON.stringify(describeRun(quick, measured)));
-  else if (!quick) writePage(measured);
+  if (json || quick || parts.length < partNames.length) return;
+  writeFileSync(file, pageOf([...measured].map(([part, found]) => sectionOf(part, found))));
+  console.error('Written to docs/performance.md.');
+}
+
+function sectionOf(part: PartName, { text }: Measured): string {
+  return `## ${titles[part]}\n${text}\n`;
 }
 
 /** Returns the result of `--json`. */
@@ -113,20 +119,4 @@ function describeRun(quick: boolean, measured: ReadonlyMap<PartName, Measured>) 
     quick,
     ...Object.fromEntries([...measured].map(([part, { result }]) => [part, result])),
   };
-}
-
-function writePage(measured: ReadonlyMap<PartName, Measured>): void {
-  const sections = sectionsOf(readFileSync(file, 'utf8'), preamble());
-  for (const [part, { text }] of measured) sections.set(titles[part], `${titles[part]}\n${text}`);
-  const written = pageOf(
-    preamble(),
-    partNames.map(part => titles[part]),
-    sections,
-  );
-  if ('missing' in written) {
-    console.error(`docs/performance.md was left alone: "${written.missing}" was not measured on this machine.`);
-    return;
-  }
-  writeFileSync(file, written.page);
-  console.error('Written to docs/performance.md.');
 }

@@ -9,12 +9,12 @@ export type PartName = (typeof partNames)[number];
 /** The output of `npm run bench -- --help`. */
 export const usage = `npm run bench [-- PART… OPTIONS]
 
-Measures the size and cost of the functions and writes docs/performance.md. Parts: ${partNames.join(', ')};
-all of them by default. Nothing else should run on the machine meanwhile.
+Measures the size and cost of the functions. Parts: ${partNames.join(', ')}; without one it measures all, and
+writes docs/performance.md unless an option is given. Nothing else should run on the machine meanwhile.
 
-  --against COMMIT  measures that commit's files, too, in turn with these, and tells the ratio of each figure; the page is not written
-  --json            one JSON object on standard output; the page is not written
-  --quick           fewer rounds, to see that it works; the page is not written
+  --against COMMIT  measures that commit's files, too, in turn with these, and tells the ratio of each figure
+  --json            one JSON object on standard output
+  --quick           fewer rounds, to see that it works
   --help            this text
 `;
 

@@ -28,7 +28,7 @@ export interface VirtualCloudDefinition extends RecordOptions {
   readonly start?: number;
   readonly queues?: readonly QueueDefinition[];
   /** Makes the tables. They answer at once: what calls take is added here. */
-  readonly tables?: (world: { readonly now: () => number; readonly random: SeededRandom }) => Tables;
+  readonly tables?: () => Tables;
   readonly functions: readonly FunctionDefinition<ProcessOutside>[];
   readonly faults?: FaultPlan;
   readonly costs?: Partial<Costs>;
@@ -74,7 +74,7 @@ export function makeVirtualCloud(definition: VirtualCloudDefinition) {
   const processes = makeProcesses({ time, costs, note, randomOf }, plan.skew);
   const callsOf = makeCalls({ time, costs, faults, note });
   const queues = makeQueues(definition.queues ?? [], { time, faults, note });
-  const tables = definition.tables?.({ now, random: randomOf('tables') });
+  const tables = definition.tables?.();
   const kms = makeKms(randomOf('kms'));
   const topics = makeTopics(now);
   const functions = new Map(definition.functions.map(each => [each.name, deploy(each)]));
