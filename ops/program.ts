@@ -1,25 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
-import { businessEvents } from '../lambdas/delivery/intake/event-catalogue.ts';
 import { ConfigurationError, knownStage } from '../lib/stage-files.ts';
-import { addAudit } from './audit/audit.command.ts';
-import { CommandFailed, makeRun } from './command-line/run.ts';
+import type { Noun } from './audit/command.ts';
+import { CommandFailed, makeRun, type Run } from './command-line/run.ts';
 import type { Streams } from './command-line/terminal.ts';
-import { addConsole } from './console/console.command.ts';
-import { addDeliveries } from './deliveries/deliveries.command.ts';
-import { addDlq } from './deliveries/dlq.command.ts';
-import { addEvents } from './deliveries/events.command.ts';
-import { addPublish } from './deliveries/publish.command.ts';
-import { addRequests } from './deliveries/requests.command.ts';
-import { addWebhooks } from './deliveries/webhooks.command.ts';
-import { addRollback } from './deployment/rollback.command.ts';
-import { addTables } from './deployment/tables.command.ts';
-import { addKeys } from './keys/keys.command.ts';
-import { addSmoke } from './smoke/smoke.command.ts';
-import { addStatus } from './status/status.command.ts';
-import { addAccounts } from './tenants/accounts.command.ts';
-import { addClients } from './tenants/clients.command.ts';
-import { addSessions } from './tenants/sessions.command.ts';
-import { addUsers } from './tenants/users.command.ts';
 
 /**
  * Runs the operator's command line.
@@ -30,7 +13,10 @@ import { addUsers } from './tenants/users.command.ts';
 export async function runOps(args: readonly string[], streams: Streams = process): Promise<number> {
   const asJson = args.includes('--json'); // commander may fail before it parses it
   try {
-    await makeProgram(asJson, streams).parseAsync(args, { from: 'user' });
+    const program = makeProgram(asJson, streams);
+    const run = makeRun(streams, () => program.opts());
+    for (const load of loadersFor(args)) addNoun(program, await load(streams), run);
+    await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -66,25 +52,42 @@ function makeProgram(asJson: boolean, streams: Streams): Command {
       outputError: (message, write) => write(`${tidy(message)}\n`),
     })
     .exitOverride();
-  const run = makeRun(streams, () => program.opts());
-  addClients(program, run);
-  addUsers(program, run);
-  addSessions(program, run);
-  addKeys(program, run);
-  addAccounts(program, run);
-  addWebhooks(program, run);
-  addPublish(program, run, businessEvents);
-  addDeliveries(program, run);
-  addEvents(program, run);
-  addRequests(program, run);
-  addDlq(program, run);
-  addStatus(program, run);
-  addSmoke(program, run, streams);
-  addRollback(program, run);
-  addTables(program, run);
-  addConsole(program, run, streams);
-  addAudit(program, run);
   return program;
+}
+
+/**
+ * The nouns in the order of the help. One is loaded when it is named, or when none is: the SDK takes longer to load than the rest takes
+ * to run.
+ */
+export const nouns: Readonly<Record<string, (streams: Streams) => Promise<Noun>>> = {
+  clients: async () => (await import('./tenants/clients.command.ts')).clients,
+  users: async () => (await import('./tenants/users.command.ts')).users,
+  sessions: async () => (await import('./tenants/sessions.command.ts')).sessions,
+  keys: async () => (await import('./keys/keys.command.ts')).keys,
+  accounts: async () => (await import('./tenants/accounts.command.ts')).accounts,
+  webhooks: async () => (await import('./deliveries/webhooks.command.ts')).webhooks,
+  publish: async () => (await import('./deliveries/publish.command.ts')).publish,
+  deliveries: async () => (await import('./deliveries/deliveries.command.ts')).deliveries,
+  events: async () => (await import('./deliveries/events.command.ts')).events,
+  requests: async () => (await import('./deliveries/requests.command.ts')).requests,
+  dlq: async () => (await import('./deliveries/dlq.command.ts')).dlq,
+  status: async () => (await import('./status/status.command.ts')).status,
+  smoke: async streams => (await import('./smoke/smoke.command.ts')).smoke(streams),
+  rollback: async () => (await import('./deployment/rollback.command.ts')).rollback,
+  tables: async () => (await import('./deployment/tables.command.ts')).tables,
+  console: async streams => (await import('./console/console.command.ts')).consolePages(streams),
+  audit: async () => (await import('./audit/audit.command.ts')).audit,
+};
+
+function loadersFor(args: readonly string[]) {
+  const named = Object.entries(nouns).filter(([name]) => args.includes(name));
+  return (named.length > 0 ? named : Object.entries(nouns)).map(([, load]) => load);
+}
+
+function addNoun(program: Command, { name, about = '', notes, commands }: Noun, run: Run): void {
+  const noun = program.command(name).description(about);
+  if (notes !== undefined) noun.addHelpText('after', notes);
+  for (const { addTo } of commands) addTo(noun, run);
 }
 
 /** Parses the name of a stage that has a file; refuses any other with a message that says how to make one. */

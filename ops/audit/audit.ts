@@ -1,17 +1,28 @@
-import type { Action } from '../stage/action.ts';
 import { CliError, describeError } from '../stage/operator.ts';
 import type { Task } from '../stage/target.ts';
 import type { BegunLine, Change, Subject } from './audit-log.ts';
 
-/** The ids that an audit line names, and nothing else of what an action was given or returns. */
-export interface Naming<Given extends readonly unknown[], Value> {
-  /** Names the target before the action. It looks up what was typed: a line names nothing that the stage does not hold. */
-  readonly before?: (task: Pick<Task, 'target'>, ...given: Given) => Subject | Promise<Subject>;
+/** A command: it only reads, it writes, or it looks at a body. The last two are audited. */
+export type Effect = 'reads' | 'writes' | 'looks';
+
+/** An action with its place in the audit trail: nobody can forget to say what it is. */
+export interface Audited<Given, Value> {
+  readonly effect: Effect;
+  readonly act: (task: AuditedTask, given: Given) => Promise<Value>;
+  /** Tells a call that shows a body from one that does not, which is no more than a read. */
+  readonly isLook?: (given: Given) => boolean;
+  /** Completes what was given before the audit line is begun: that tells it as it is done. */
+  readonly withDefaults?: (task: Pick<Task, 'target'>, given: Given) => Given;
+  /** Names what it works on. It looks up what was typed: a line names nothing that the stage does not hold. */
+  readonly subject?: (task: Pick<Task, 'target'>, given: Given) => Subject | Promise<Subject>;
   /** Names what is known when it is done. */
-  readonly after?: (value: Value) => Subject;
-  /** Tells what the action is asked to change, as its options have it. */
-  readonly change?: (...given: Given) => Change;
+  readonly subjectAfter?: (value: Value) => Subject;
+  /** Tells what it is asked to change, as its options have it. */
+  readonly change?: (given: Given) => Change;
 }
+
+/** An action as programs call it. */
+export type Act<Given, Value> = (task: Task, given: Given) => Promise<Value>;
 
 /** The task of an action that is audited. */
 export interface AuditedTask extends Task {
@@ -21,69 +32,38 @@ export interface AuditedTask extends Task {
   readonly nameMore: (subject: Subject) => Promise<void>;
 }
 
-/** Declares an action that changes nothing and shows no body. */
-export function reads<Given extends readonly unknown[], Value>(
-  act: (task: Task, ...given: Given) => Promise<Value>,
-): Action<Given, Value> {
-  return Object.assign((task: Task, ...given: Given) => act(task, ...given), { effect: { kind: 'reads' } as const });
-}
-
-/** Declares an action that changes something. It does nothing unless its audit line was begun. */
-export function writes<Given extends readonly unknown[], Value>(
-  command: string,
-  act: (task: AuditedTask, ...given: Given) => Promise<Value>,
-  naming: Naming<Given, Value> = {},
-): Action<Given, Value> {
-  const effect = { kind: 'writes', command } as const;
-  return Object.assign((task: Task, ...given: Given) => audited(command, act, naming, task, given), { effect });
-}
-
-/**
- * Declares an action that shows the body of an event. It does nothing unless its audit line was begun.
- *
- * @param isLook - tells by its options a call that shows a body from one that does not, which is no more than a read.
- */
-export function looks<Given extends readonly unknown[], Value>(
-  command: string,
-  act: (task: Task, ...given: Given) => Promise<Value>,
-  { isLook = () => true, ...naming }: Naming<Given, Value> & { readonly isLook?: (...given: Given) => boolean } = {},
-): Action<Given, Value> {
-  const look = (task: Task, ...given: Given) =>
-    isLook(...given) ? audited(command, act, naming, task, given) : act(task, ...given);
-  return Object.assign(look, { effect: { kind: 'looks', command } as const });
-}
-
-/** Returns an action that completes what it is asked for before the audit line is begun: that tells it as it is done. */
-export function completing<Asked, Given, Value>(
-  action: Action<[Given], Value>,
-  complete: (task: Pick<Task, 'target'>, asked: Asked) => Given,
-): Action<[Asked], Value> {
-  const act = async (task: Task, asked: Asked) => action(task, complete(task, asked));
-  return Object.assign(act, { effect: action.effect });
+/** Returns an action that does nothing unless its audit line was begun, where it writes or looks at a body. */
+export function audited<Given, Value>(command: string, row: Audited<Given, Value>): Act<Given, Value> {
+  const { effect, isLook = () => true, withDefaults = (_task, given) => given } = row;
+  return async function act(task, asked) {
+    const given = withDefaults(task, asked);
+    if (effect === 'writes' || (effect === 'looks' && isLook(given))) {
+      return actBetweenLines(command, row, task, given);
+    }
+    return row.act({ ...task, nameDone: () => {}, nameMore: async () => {} }, given);
+  };
 }
 
 /** Acts between the beginning and the completion of an audit line. @throws {CliError} where the line cannot be begun. */
-async function audited<Given extends readonly unknown[], Value>(
+async function actBetweenLines<Given, Value>(
   command: string,
-  act: (task: AuditedTask, ...given: Given) => Promise<Value>,
-  { before, after, change }: Naming<Given, Value>,
+  { act, subject, subjectAfter, change }: Audited<Given, Value>,
   task: Task,
   given: Given,
 ): Promise<Value> {
-  const subject = (await before?.(task, ...given)) ?? {};
-  const line = await begin(task, command, subject, change?.(...given));
+  const line = await begin(task, command, (await subject?.(task, given)) ?? {}, change?.(given));
   let done: Subject = {};
   const nameDone = (named: Subject) => {
     done = { ...done, ...named };
   };
   let value: Value;
   try {
-    value = await act({ ...task, nameDone, nameMore: more => complete(task, () => line.continue(more)) }, ...given);
+    value = await act({ ...task, nameDone, nameMore: more => complete(task, () => line.continue(more)) }, given);
   } catch (error) {
     await complete(task, () => line.complete('failed', done, error));
     throw error;
   }
-  await complete(task, () => line.complete('done', { ...done, ...after?.(value) }));
+  await complete(task, () => line.complete('done', { ...done, ...subjectAfter?.(value) }));
   return value;
 }
 

@@ -9,20 +9,21 @@ export interface ObjectReport extends Report {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** One field of a noun. */
-export interface Field<Item> {
-  /** Its name in JSON. Without one only people are shown it. */
-  readonly json?: string;
+/** One field of a noun. Its value is the item's of that name in JSON, unless it says another. */
+export type Field<Item> = {
   /** Its heading for people, in capitals in a table. Without one only programs are shown it. */
   readonly heading?: string;
   /** Its heading in a table, where that is another one. */
   readonly column?: string;
-  readonly value: (item: Item) => unknown;
   /** Its text for people, where that is not the value; `undefined` leaves it out where one item is shown. */
   readonly text?: (item: Item) => string | undefined;
   /** The place where people are shown it; in both by default. */
   readonly in?: 'list' | 'show';
-}
+} & (
+  | { readonly json: string & keyof Item; readonly value?: undefined }
+  /** Without a name in JSON only people are shown it. */
+  | { readonly json?: string; readonly value: (item: Item) => unknown }
+);
 
 /** The description of a noun, from which its JSON, its table and its lines are made. */
 export interface Shape<Item> {
@@ -57,23 +58,25 @@ export function makeShape<Item>(fields: readonly Field<Item>[]): Shape<Item> {
 
   function json(item: Item) {
     return Object.fromEntries(
-      fields.flatMap(({ json: name, value }) => (name === undefined ? [] : [[name, value(item) ?? null]])),
+      fields.flatMap(field => (field.json === undefined ? [] : [[field.json, valueIn(field, item) ?? null]])),
     );
   }
 
   function linesOf(item: Item, more: readonly Line[] = []): string {
-    const own = shown.flatMap(({ heading, ...field }): Line[] => {
-      const text = heading === undefined ? undefined : textOf(field, item);
-      return heading === undefined || text === undefined ? [] : [[heading, text]];
+    const own = shown.flatMap((field): Line[] => {
+      const text = field.heading === undefined ? undefined : textOf(field, item);
+      return field.heading === undefined || text === undefined ? [] : [[field.heading, text]];
     });
     return lines([...own, ...more]);
   }
 
   function table(items: readonly Item[], whenEmpty: string): string {
     if (items.length === 0) return whenEmpty;
-    const columns = listed.flatMap(({ heading, column = heading, ...field }) =>
-      column === undefined ? [] : [[column.toUpperCase(), ...items.map(item => inOneLine(textOf(field, item) ?? '-'))]],
-    );
+    const columns = listed.flatMap(field => {
+      const { column = field.heading } = field;
+      const cells = items.map(item => inOneLine(textOf(field, item) ?? '-'));
+      return column === undefined ? [] : [[column.toUpperCase(), ...cells]];
+    });
     const widths = columns.map(cells => Math.max(...cells.map(cell => cell.length)));
     return Array.from({ length: items.length + 1 }, (_, row) =>
       columns
@@ -100,8 +103,14 @@ export function iso(moment: number | undefined): string | null {
   return moment === undefined ? null : new Date(moment).toISOString();
 }
 
-function textOf<Item>({ text, value }: Pick<Field<Item>, 'text' | 'value'>, item: Item): string | undefined {
-  return text ? text(item) : String(value(item) ?? '-');
+function textOf<Item>(field: Field<Item>, item: Item): string | undefined {
+  if (field.text) return field.text(item);
+  const value = valueIn(field, item) ?? '-';
+  return Array.isArray(value) ? value.join(', ') : String(value);
+}
+
+function valueIn<Item>(field: Field<Item>, item: Item): unknown {
+  return field.value ? field.value(item) : item[field.json];
 }
 
 /** Returns the same on one line, so that a value cannot forge another line. */

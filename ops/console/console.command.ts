@@ -1,46 +1,33 @@
 import { createInterface } from 'node:readline';
-import type { Command } from 'commander';
-import { reads } from '../audit/audit.ts';
-import { wholeNumber } from '../command-line/option-values.ts';
-import type { Run } from '../command-line/run.ts';
+import { command, type Noun } from '../audit/command.ts';
+import { wholeNumber } from '../command-line/forms.ts';
 import type { Streams } from '../command-line/terminal.ts';
+import { option } from '../command-line/words.ts';
 import type { Task } from '../stage/target.ts';
+import { makeOperatorSource } from './operator-source.ts';
+import { startConsole } from './server.ts';
 
-/** Adds `console`. */
-export function addConsole(program: Command, run: Run, streams: Streams): void {
-  const load = async () => ({
-    actions: { serve: reads((task: Task, options: Options) => serve(task, options, streams)) },
-  });
-  program
-    .command('console')
-    .description('pages that show what happens and mend it, on 127.0.0.1, with your own credentials')
-    .option('--port <number>', 'where it listens; 0 takes any free port', wholeNumber(0, 65_535), 0)
-    .addHelpText('after', examples)
-    .action(
-      run(
-        load,
-        all => all.serve,
-        url => ({ json: { url }, text: 'The console has ended.' }),
-      ),
-    );
-}
-
-interface Options {
-  readonly port: number;
-}
-
-const examples = `
+/** The command that serves the console. */
+export function consolePages(streams: Streams): Noun {
+  const serving = command('console', {
+    about: 'pages that show what happens and mend it, on 127.0.0.1, with your own credentials',
+    notes: `
 It prints a link that opens the console once; Enter prints another one. It ends with Ctrl-C, and with it every session. What a
 page changes leaves an audit line, as a command does.
 
 Examples:
   npm run ops -- console
-  npm run ops -- --stage prod console`;
+  npm run ops -- --stage prod console`,
+    given: { port: option('<number>', 'where it listens; 0 takes any free port', wholeNumber(0, 65_535), 0) },
+    effect: 'reads',
+    act: (task, { port }) => serve(task, port, streams),
+    report: url => ({ json: { url }, text: 'The console has ended.' }),
+  });
+  return { name: 'console', commands: [serving] };
+}
 
 /** Serves the pages until it is interrupted. Returns their address, without a token. */
-async function serve({ target }: Task, { port }: Options, { stdin, stdout, interruption }: Streams): Promise<string> {
-  const { makeOperatorSource } = await import('./operator-source.ts');
-  const { startConsole } = await import('./server.ts');
+async function serve({ target }: Task, port: number, { stdin, stdout, interruption }: Streams): Promise<string> {
   const source = makeOperatorSource(target);
   const running = await startConsole(() => source, port);
   const showLink = () => stdout.write(`Console: ${running.makeLink()}\n`);

@@ -1,26 +1,20 @@
 import { type Delivery, isTest } from '../../lambdas/delivery/delivery.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
-import { reads } from '../audit/audit.ts';
-import type { LoggedLine } from '../stage/cloudwatch.ts';
+import { type LoggedLine, openEventLog } from '../stage/cloudwatch.ts';
 import type { ShowProgress } from '../stage/operator.ts';
+import { openDeliveries, openWebhooks, readSlowSince } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import { readDeliveries } from './deliveries.ts';
 import { endsOwn, isUnstored, type Judgement, judgeDelivery, judgeLine, judgeMessage } from './event-verdict.ts';
 
-/** The operators' questions about the events of an account. */
-export const actions = { listEvents: reads(listEvents) };
-
 /** The choice of the events of an account. */
-export interface EventsQuery {
+interface EventsQuery {
   readonly account: string;
   /** Accepted from then on. Milliseconds since the epoch. */
   readonly since: number;
   readonly limit: number;
 }
-
-/** A query as callers give it. Without `since`: the last 24 hours. */
-type EventsRequest = Omit<EventsQuery, 'since'> & Partial<Pick<EventsQuery, 'since'>>;
 
 /** One event that came for an account, and what became of it. Its ids are unknown where nothing tells them. */
 export interface AccountEvent extends Judgement {
@@ -58,15 +52,11 @@ interface WebhookWithSlowness {
   readonly slowSince: number | undefined;
 }
 
-/** Lists the events of an account of the target. See {@link readEvents}. */
-async function listEvents(
+/** Lists the events of an account of the target, by default those of the last 24 hours. See {@link readEvents}. */
+export async function listAccountEvents(
   { target, progress }: Task,
-  { since = target.clock.now() - day, ...request }: EventsRequest,
+  { since = target.clock.now() - day, ...request }: Omit<EventsQuery, 'since'> & { readonly since?: number },
 ): Promise<AccountEvents> {
-  const [{ openDeliveries, openWebhooks, readSlowSince }, { openEventLog }] = await Promise.all([
-    import('../stage/stores.ts'),
-    import('../stage/cloudwatch.ts'),
-  ]);
   const { read, history } = openDeliveries(target);
   const log = openEventLog(target);
   return readEvents(

@@ -5,42 +5,13 @@ import type { ReadHistory } from '../../lambdas/delivery/store/delivery-history.
 import { contentsOfStateShard, type UndeliveredState } from '../../lambdas/delivery/store/delivery-item.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
-import { completing, looks, reads, writes } from '../audit/audit.ts';
 import { CliError, type ShowProgress } from '../stage/operator.ts';
 import { openRetryQueue } from '../stage/queues.ts';
-import { openDeliveries, openReplays } from '../stage/stores.ts';
-import { requireOutput, type Target, type Task } from '../stage/target.ts';
-import {
-  type AskedRange,
-  endedBy,
-  type Replayed,
-  type ReplayRequest,
-  rangeOf,
-  replayDeliveries,
-} from './replay-deliveries.ts';
-import type { Registration } from './webhooks.ts';
-
-/** The operators' actions on deliveries. */
-export const actions = {
-  listDeliveries: reads(listDeliveries),
-  countUndelivered: reads(countUndelivered),
-  showDelivery: looks('deliveries show', showDelivery, {
-    isLook: (_id, { body = false }) => body,
-    before: (_task, delivery) => ({ delivery }),
-  }),
-  resendDelivery: writes('deliveries resend', resendDelivery, { before: (_task, delivery) => ({ delivery }) }),
-  replay: completing(
-    writes('deliveries replay', replay, {
-      before: (_task, { account, event }) => ({ account, event }),
-      change: rangeOf,
-      after: ({ id, sent }) => ({ replay: id, count: sent }),
-    }),
-    endedBy<AskedRange & Registration>,
-  ),
-};
+import { openDeliveries } from '../stage/stores.ts';
+import { requireOutput, type Target } from '../stage/target.ts';
 
 /** The choice of the deliveries of an account to list. */
-export interface ListQuery extends AcceptedSpan {
+interface ListQuery extends AcceptedSpan {
   readonly account: string;
   /** Deliveries of this event only. */
   readonly event?: EventName | undefined;
@@ -55,7 +26,7 @@ interface AcceptedSpan {
 }
 
 /** The choice of the undelivered deliveries to count: all by default. */
-export interface UndeliveredQuery extends AcceptedSpan {
+interface UndeliveredQuery extends AcceptedSpan {
   readonly account?: string | undefined;
   readonly event?: string | undefined;
   readonly state?: UndeliveredState | undefined;
@@ -71,24 +42,6 @@ export interface UndeliveredCount {
   readonly count: number;
   /** The moment when the newest of their events was accepted. */
   readonly newestAcceptedAt: string;
-}
-
-/** A delivery as it was before it was sent again. */
-export interface Resent {
-  readonly delivery: Delivery;
-  /** True when the queue took it; otherwise the sweeper sends it. */
-  readonly isQueued: boolean;
-}
-
-/** A delivery to show, with its body where that was asked for. */
-export interface ShownDelivery {
-  readonly delivery: Delivery;
-  readonly withBody: boolean;
-}
-
-/** Lists the deliveries of an account, or of one webhook of it, the newest first. */
-async function listDeliveries({ target, progress }: Task, query: ListQuery): Promise<readonly Delivery[]> {
-  return readDeliveries(openDeliveries(target).history, query, progress);
 }
 
 /** Reads the newest deliveries of an account, of as many webhooks as are asked for, each webhook's a page at a time. */
@@ -122,12 +75,7 @@ export async function readDeliveries(
  * Counts undelivered deliveries of all accounts, the greatest numbers first. It scans the index `undelivered` of the table
  * `Deliveries`, which holds nothing else: some 5,000 in a page. Expired ones count until DynamoDB has removed them.
  */
-function countUndelivered({ target, progress }: Task, query: UndeliveredQuery): Promise<readonly UndeliveredCount[]> {
-  return countIndexed(target, query, progress);
-}
-
-/** Counts in a target what {@link countUndelivered} counts. */
-export async function countIndexed(
+export async function countUndelivered(
   target: Target,
   { account, event, state, since, until, limit }: UndeliveredQuery,
   progress: ShowProgress,
@@ -161,29 +109,29 @@ export async function countIndexed(
     .slice(0, limit);
 }
 
-/** Returns a delivery with the receiver's answers. @throws {CliError} where there is no such delivery. */
-async function showDelivery(
-  { target }: Task,
-  id: string,
-  { body = false }: { readonly body?: boolean },
-): Promise<ShownDelivery> {
-  const { read, readAnswers } = openDeliveries(target);
-  const [delivery] = await read([id]);
-  if (!delivery) throw noDelivery(id);
-  return { delivery: await readAnswers(delivery), withBody: body };
+/** Returns a delivery, without the receiver's answers. @throws {CliError} where there is no such delivery. */
+export async function requireDelivery(target: Target, id: string): Promise<Delivery> {
+  const [delivery] = await openDeliveries(target).read([id]);
+  if (delivery) return delivery;
+  throw new CliError(
+    `there is no delivery "${id}": its event had no webhook, was not taken up yet, or is past its time.`,
+  );
 }
 
-/** Sends a delivery again. @throws {CliError} where it cannot be sent. */
-async function resendDelivery({ target }: Task, id: string): Promise<Resent> {
+/**
+ * Sends a delivery again. Returns its state before, and whether its queue took it: otherwise the sweeper sends it.
+ *
+ * @throws {CliError} where it cannot be sent.
+ */
+export async function resend(target: Target, id: string) {
   const { read, update, findWebhook } = openDeliveries(target);
-  const [delivery] = await read([id]);
-  if (!delivery) throw noDelivery(id);
+  const delivery = await requireDelivery(target, id);
   const webhook = await findWebhook(delivery.accountId, delivery.eventName);
   if (!webhook) throw new CliError(`delivery "${id}" cannot be sent: the webhook it was for is deleted.`);
   const refusal = resendRefusal(delivery, webhook);
   if (refusal) throw new CliError(`delivery "${id}" cannot be sent: ${refusals[refusal]}`);
   let isQueued = true;
-  const resend = makeResend({
+  const send = makeResend({
     store: { read, update },
     retryQueue: openRetryQueue(target),
     now: target.clock.now,
@@ -192,14 +140,8 @@ async function resendDelivery({ target }: Task, id: string): Promise<Resent> {
       isQueued = false; // it counts nothing else
     },
   });
-  await resend(delivery);
-  return { delivery, isQueued };
-}
-
-/** Replays a range of deliveries and waits for the end of the replay. @throws {CliError} */
-async function replay({ target, progress }: Task, request: ReplayRequest): Promise<Replayed> {
-  const replays = openReplays(target, openRetryQueue(target));
-  return replayDeliveries(request, { ...replays, now: target.clock.now, pause: target.pause }, progress);
+  await send(delivery);
+  return { state: delivery.state, isQueued };
 }
 
 /** Yields the deliveries of a webhook, the newest first. */
@@ -227,12 +169,6 @@ function latestOf(next: readonly IteratorResult<Delivery, undefined>[]): number 
 
 /** The most deliveries that one page of the history holds. */
 const longestPage = 100;
-
-function noDelivery(id: string): CliError {
-  return new CliError(
-    `there is no delivery "${id}": its event had no webhook, was not taken up yet, or is past its time.`,
-  );
-}
 
 const refusals: Record<ResendRefusal, string> = {
   webhook_suspended: 'its webhook is suspended. "webhooks reactivate" ends that.',

@@ -1,35 +1,21 @@
 import type { Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
 import { newDelivery, testIdOf } from '../../lambdas/delivery/delivery.ts';
 import { sampleBody } from '../../lambdas/delivery/intake/event.ts';
-import { asShown } from '../../lambdas/delivery/representation.ts';
+import { asShown, wireStates } from '../../lambdas/delivery/representation.ts';
 import { dueNow } from '../../lambdas/delivery/transitions.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { reads, writes } from '../audit/audit.ts';
+import { audited } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import { openRetryQueue } from '../stage/queues.ts';
 import { openDeliveries, openReplays } from '../stage/stores.ts';
-import { requireOutput, type Task } from '../stage/target.ts';
-import { type ReplayRequest, rangeOf } from './replay-deliveries.ts';
+import { requireOutput, type Target } from '../stage/target.ts';
+import type { ReplayRequest } from './replay-deliveries.ts';
 import type { Registration } from './webhooks.ts';
 
-/** The reads of deliveries for pages: one page at a time, and nothing that waits. */
-export const actions = {
-  readPage: reads(readPage),
-  findDelivery: reads(findDelivery),
-  beginReplay: writes('deliveries replay', beginReplay, {
-    before: (_task, { account, event }) => ({ account, event }),
-    change: rangeOf,
-    after: replay => ({ replay }),
-  }),
-  sendTest: writes('webhooks test', sendTest, {
-    before: (_task, { account, event }) => ({ account, event }),
-    after: delivery => ({ delivery }),
-  }),
-};
-
 /** The choice of a page. Times in milliseconds since the epoch. */
-export interface PageQuery {
+interface PageQuery {
   readonly account: string;
   readonly event: EventName;
   readonly state?: DeliveryState | undefined;
@@ -42,7 +28,7 @@ export interface PageQuery {
 }
 
 /** Reads a page of a webhook's deliveries, the newest first, as they are shown under its registration. */
-async function readPage({ target }: Task, { account, event, state, since, until, after, limit }: PageQuery) {
+export async function readPage(target: Target, { account, event, state, since, until, after, limit }: PageQuery) {
   const { history, findWebhook } = openDeliveries(target);
   const registration = (await findWebhook(account, event)) ?? null;
   return history({
@@ -58,7 +44,7 @@ async function readPage({ target }: Task, { account, event, state, since, until,
 }
 
 /** Finds a delivery, with the receiver's answers, as it is shown under the registration that there is. */
-async function findDelivery({ target }: Task, id: string): Promise<Delivery | undefined> {
+export async function findDelivery(target: Target, id: string): Promise<Delivery | undefined> {
   const { read, readAnswers, findWebhook } = openDeliveries(target);
   const [delivery] = await read([id]);
   if (!delivery) return undefined;
@@ -67,21 +53,30 @@ async function findDelivery({ target }: Task, id: string): Promise<Delivery | un
 }
 
 /** Begins a replay, which the service goes on with. Returns its id. @throws {CliError} where it cannot begin. */
-async function beginReplay({ target }: Task, { account, event, ...range }: ReplayRequest): Promise<string> {
-  const { findWebhook, start } = openReplays(target, openRetryQueue(target));
-  const webhook = await findWebhook(account, event);
-  if (!webhook) throw new CliError(`account "${account}" has no webhook for ${event}.`);
-  if (webhook.status === 'suspended') {
-    const reason = webhook.suspensionReason && wireReasons[webhook.suspensionReason];
-    throw new CliError(`the webhook is suspended (${reason}): reactivate it first.`);
-  }
-  const begun = await start(webhook, range);
-  if (!begun) throw new CliError('a replay of this webhook is under way: wait for its end.');
-  return begun.id;
-}
+export const beginReplay = audited('deliveries replay', {
+  effect: 'writes',
+  act: async ({ target }, { account, event, ...range }: ReplayRequest) => {
+    const { findWebhook, start } = openReplays(target, openRetryQueue(target));
+    const webhook = await findWebhook(account, event);
+    if (!webhook) throw new CliError(`account "${account}" has no webhook for ${event}.`);
+    if (webhook.status === 'suspended') {
+      const reason = webhook.suspensionReason && wireReasons[webhook.suspensionReason];
+      throw new CliError(`the webhook is suspended (${reason}): reactivate it first.`);
+    }
+    const begun = await start(webhook, range);
+    if (!begun) throw new CliError('a replay of this webhook is under way: wait for its end.');
+    return begun.id;
+  },
+  subject: (_task, { account, event }) => ({ account, event }),
+  change: ({ wanted, from, to }) => ({ state: wireStates[wanted], since: isoTime(from), until: isoTime(to) }),
+  subjectAfter: replay => ({ replay }),
+});
 
 /** Sends one attempt of a sample event, as the account's own test does. Returns its id. @throws {CliError} where there is no webhook. */
-async function sendTest({ target }: Task, { account: accountId, event: eventName }: Registration): Promise<string> {
+export async function sendTest(
+  target: Target,
+  { account: accountId, event: eventName }: Registration,
+): Promise<string> {
   const { create, findWebhook } = openDeliveries(target);
   const webhook = await findWebhook(accountId, eventName);
   if (!webhook) throw new CliError(`account "${accountId}" has no webhook for ${eventName}.`);

@@ -1,53 +1,13 @@
-import { type Command, Option } from 'commander';
-import { messageId, wholeNumber } from '../command-line/option-values.ts';
-import { iso, makeShape, printable, type Report } from '../command-line/report.ts';
-import type { Run } from '../command-line/run.ts';
-import type { DeadLetters, KeptLetter, ListedLetter, Redriven, RejectionReason } from './dlq.ts';
-
-/** Adds `dlq`. */
-export function addDlq(program: Command, run: Run): void {
-  const dlq = program
-    .command('dlq')
-    .description('messages that could not be processed: list, show, redrive, discard')
-    .addHelpText('after', examples);
-
-  const list = run(actions, all => all.listLetters, listed);
-  dlq
-    .command('list')
-    .description('list messages, with the reason; --json shows their bodies')
-    .option('--limit <n>', 'show at most n messages', wholeNumber(1, 10_000), 100)
-    .action((options: { readonly limit: number }, command: Command) => {
-      const { json: bodies = false } = command.optsWithGlobals<{ json?: boolean }>();
-      return list({ ...options, bodies });
-    });
-
-  dlq
-    .command('redrive')
-    .description('put messages that can be processed now back on their queue; the others stay')
-    .option('--rate <n>', 'messages a second', wholeNumber(1, 1_000), 10)
-    .option('--limit <n>', 'move at most n messages', wholeNumber(1, 1_000_000), 1_000)
-    .action(run(actions, all => all.redriveLetters, redriven));
-
-  dlq
-    .command('show')
-    .description('show one message with its body, and who sent it')
-    .argument('<message-id>', 'as list shows it', messageId)
-    .action(run(actions, all => all.findLetter, shown));
-
-  const discard = run(actions, all => all.discardLetters, discarded);
-  dlq
-    .command('discard')
-    .description('delete messages for good: those named, or all that were refused for a reason')
-    .argument('[message-id...]', 'as list shows it', (id: string, before: string[] = []) => [...before, messageId(id)])
-    .addOption(new Option('--reason <reason>', 'all that were refused for it').choices(['malformed', 'unknown_event']))
-    .addHelpText('after', examples)
-    .action((ids: string[] = [], { reason }: { readonly reason?: RejectionReason }, command: Command) => {
-      if ((ids.length === 0) === (reason === undefined)) {
-        command.error('error: name the messages to discard by their ids, or by --reason.');
-      }
-      return discard(reason === undefined ? { ids } : { reason });
-    });
-}
+import * as z from 'zod';
+import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import { attemptMessage } from '../../lambdas/delivery/queues.ts';
+import { command, type Noun } from '../audit/command.ts';
+import { messageId, wholeNumber } from '../command-line/forms.ts';
+import { iso, makeShape, printable } from '../command-line/report.ts';
+import { argument, forPrograms, furtherArguments, option } from '../command-line/words.ts';
+import { lookedAt } from '../stage/looked-at.ts';
+import { CliError } from '../stage/operator.ts';
+import { copyKey, type DeadLetter, openQueues, type Queues } from '../stage/queues.ts';
 
 const examples = `
 Messages are named by the id they were published under; copies of one are shown, redriven and discarded together. While a
@@ -62,29 +22,26 @@ Examples:
   npm run ops -- dlq discard --reason malformed --yes
   npm run ops -- --stage prod dlq redrive --rate 5 --limit 1000`;
 
-function actions() {
-  return import('./dlq.ts');
+/** A dead letter, and how many copies of it were seen, itself included. */
+interface ListedLetter extends DeadLetter {
+  readonly copies: number;
+}
+
+/** A message that would only come back, and why. */
+interface KeptLetter {
+  readonly messageId: string;
+  readonly detail: string;
 }
 
 const letter = makeShape<ListedLetter>([
   { json: 'messageId', heading: 'message', column: 'message id', value: ({ origin }) => origin.messageId },
-  { json: 'body', value: ({ body }) => body },
+  { json: 'body' },
   { json: 'sentAt', heading: 'sent', value: ({ origin }) => iso(origin.sentAt) },
   { heading: 'sender', in: 'show', value: ({ sender }) => sender },
-  {
-    json: 'reason',
-    heading: 'reason',
-    value: ({ reason }) => reason,
-    text: ({ reason }) => reason ?? 'received too often',
-  },
-  { json: 'detail', heading: 'detail', value: ({ detail }) => detail },
-  { json: 'sender', value: ({ sender }) => sender },
-  {
-    json: 'copies',
-    heading: 'copies',
-    value: ({ copies }) => copies,
-    text: ({ copies }) => (copies > 1 ? `${copies}` : undefined),
-  },
+  { json: 'reason', heading: 'reason', text: ({ reason }) => reason ?? 'received too often' },
+  { json: 'detail', heading: 'detail' },
+  { json: 'sender' },
+  { json: 'copies', heading: 'copies', text: ({ copies }) => (copies > 1 ? `${copies}` : undefined) },
 ]);
 
 const keptLetter = makeShape<KeptLetter>([
@@ -92,30 +49,177 @@ const keptLetter = makeShape<KeptLetter>([
   { heading: 'kept because', value: ({ detail }) => detail },
 ]);
 
-function listed({ letters, inFlight }: DeadLetters): Report {
-  return letter.list(inFlight === 0 ? 'There are no dead letters.' : 'The dead-letter queue shows no message now.')(
-    letters,
-  );
+/** Lists dead letters, copies as one, and about how many more others have in flight; with their bodies only where these are asked for. */
+export const listLetters = command('dlq list', {
+  about: 'list messages, with the reason; --json shows their bodies',
+  given: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: forPrograms },
+  effect: 'looks',
+  isLook: ({ bodies }) => bodies,
+  act: async ({ target, progress, warn }, { limit, bodies }) => {
+    const queues = openQueues(target);
+    const letters = new Map<string, ListedLetter>();
+    const before = await queues.countInFlight();
+    for await (const found of queues.deadLetters(limit)) {
+      const key = copyKey(found);
+      const copies = (letters.get(key)?.copies ?? 0) + 1;
+      letters.set(key, { ...found, body: bodies ? found.body : '', copies });
+      progress(`Found ${letters.size} messages so far`);
+    }
+    const after = await queues.countInFlight();
+    const inFlight = letters.size === 0 ? Math.max(before, after) : Math.min(before, after);
+    if (inFlight > 0) warn(lookedAt(inFlight));
+    return { letters: [...letters.values()], inFlight };
+  },
+  subjectAfter: ({ letters }) => ({ count: letters.length }),
+  report: ({ letters, inFlight }) => {
+    const none = inFlight === 0 ? 'There are no dead letters.' : 'The dead-letter queue shows no message now.';
+    return letter.list(none)(letters);
+  },
+});
+
+/** Sends dead letters that can be processed now back to the queue they belong to; the others stay. */
+export const redriveLetters = command('dlq redrive', {
+  about: 'put messages that can be processed now back on their queue; the others stay',
+  given: {
+    rate: option('<n>', 'messages a second', wholeNumber(1, 1_000), 10),
+    limit: option('<n>', 'move at most n messages', wholeNumber(1, 1_000_000), 1_000),
+  },
+  effect: 'writes',
+  act: async ({ target, progress }, { rate, limit }) => {
+    const queues = openQueues(target);
+    const before = await queues.countInFlight();
+    const kept = new Map<string, KeptLetter>();
+    const moved = new Set<string>();
+    for await (const found of queues.deadLetters(limit)) {
+      const key = copyKey(found);
+      if (moved.has(key)) {
+        await queues.remove(found);
+        continue;
+      }
+      const destination = await move(queues, found);
+      if ('refused' in destination) {
+        kept.set(key, { messageId: found.origin.messageId, detail: destination.refused });
+      } else {
+        moved.add(key);
+        progress(`Moved ${moved.size}, kept ${kept.size}`);
+        await target.pause(1_000 / rate);
+      }
+    }
+    const inFlight = Math.min(before, await queues.countInFlight());
+    return { moved: moved.size, kept: [...kept.values()], inFlight };
+  },
+  subjectAfter: ({ moved }) => ({ count: moved }),
+  report: ({ moved, kept, inFlight }) => {
+    const keptLines = kept.length === 0 ? '' : `\n\n${keptLetter.table(kept, '')}`;
+    const more = `\n\nAbout ${inFlight} more may be in the hands of another command: they show again within a minute.`;
+    const text = `Moved ${moved}, kept ${kept.length}.${keptLines}${inFlight === 0 ? '' : more}`;
+    return { json: { moved, kept, inHand: inFlight }, text };
+  },
+});
+
+const show = command('dlq show', {
+  about: 'show one message with its body, and who sent it',
+  given: { message: argument('message-id', 'as list shows it', messageId) },
+  effect: 'looks',
+  act: async ({ target }, { message }) => {
+    const queues = openQueues(target);
+    const before = await queues.countInFlight();
+    const found: DeadLetter[] = [];
+    for await (const one of queues.deadLetters(mostLetters)) {
+      if (one.origin.messageId === message) found.push(one);
+    }
+    const [first] = found;
+    if (!first) throw noLetter([message], Math.max(before, await queues.countInFlight()));
+    return { ...first, copies: found.length };
+  },
+  subject: (_task, { message }) => ({ messages: [message] }),
+  report: found => {
+    const { json, text } = letter.show(found);
+    return { json, text: `${text}\n\n${printable(found.body)}` };
+  },
+});
+
+/** Takes dead letters off the queue for good. Returns their number, copies counted once. */
+export const discardLetters = command('dlq discard', {
+  about: 'delete messages for good: those named, or all that were refused for a reason',
+  notes: examples,
+  given: {
+    ids: furtherArguments('message-id', 'as list shows it', messageId),
+    reason: option('<reason>', 'all that were refused for it', z.enum(['malformed', 'unknown_event'])),
+  },
+  refuse: ({ ids, reason }) =>
+    (ids.length === 0) === (reason === undefined) && 'name the messages to discard by their ids, or by --reason.',
+  effect: 'writes',
+  act: async ({ target, progress, confirm, warn }, { ids, reason }) => {
+    const which = reason === undefined ? ids.join(', ') : `of every message refused as ${reason}`;
+    await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`);
+    const queues = openQueues(target);
+    const missing = new Set(ids);
+    const removed = new Set<string>();
+    const before = await queues.countInFlight();
+    let looked = 0;
+    for await (const found of queues.deadLetters(mostLetters)) {
+      looked += 1;
+      progress(`Looked at ${looked} messages, discarded ${removed.size}`);
+      if (!(reason === undefined ? ids.includes(found.origin.messageId) : found.reason === reason)) continue;
+      await queues.remove(found);
+      removed.add(copyKey(found));
+      missing.delete(found.origin.messageId);
+    }
+    const inFlight = Math.max(before, await queues.countInFlight());
+    if (reason !== undefined && inFlight > 0) warn(lookedAt(inFlight));
+    if (missing.size === 0) return removed.size;
+    const error = noLetter([...missing], inFlight);
+    throw removed.size === 0 ? error : new CliError(`discarded ${removed.size}, but ${error.message}`);
+  },
+  subject: (_task, { ids, reason }) => (reason === undefined ? { messages: ids } : { all: reason }),
+  subjectAfter: count => ({ count }),
+  report: count => ({ json: { discarded: count }, text: `Discarded ${count}.` }),
+});
+
+/** The operators' commands on dead letters. */
+export const dlq: Noun = {
+  name: 'dlq',
+  about: 'messages that could not be processed: list, show, redrive, discard',
+  notes: examples,
+  commands: [listLetters, redriveLetters, show, discardLetters],
+};
+
+/** Sends before it removes: an interruption leaves a copy, which the delivery recognises, and never loses a message. */
+async function move(queues: Queues, letter: DeadLetter): Promise<Destination> {
+  const destination = destinationOf(letter);
+  if ('refused' in destination) return destination;
+  await queues.send(destination.queue, destination.body, destination.account, letter.origin);
+  await queues.remove(letter);
+  return destination;
 }
 
-function redriven({ moved, kept, inFlight }: Redriven): Report {
-  const keptLines = kept.length === 0 ? '' : `\n\n${keptLetter.table(kept, '')}`;
-  const text = `Moved ${moved}, kept ${kept.length}.${keptLines}${more(inFlight)}`;
-  return { json: { moved, kept, inHand: inFlight }, text };
+/** The queue that a message belongs to, and its form there; or the reason why it would only come back. */
+type Destination =
+  | { readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl'; readonly body: string; readonly account: string }
+  | { readonly refused: string };
+
+/** An event without an idempotency id gets its original message id as one, so that it keeps its delivery id. */
+function destinationOf({ origin, body }: DeadLetter): Destination {
+  const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
+  if (verdict.outcome === 'event') {
+    const event = eventMessage.parse(JSON.parse(body));
+    const sent = event.id === undefined ? JSON.stringify({ ...event, id: origin.messageId }) : body;
+    return { queue: 'EventsQueueUrl', body: sent, account: verdict.event.accountId };
+  }
+  try {
+    return { queue: 'RetryQueueUrl', body, account: attemptMessage.parse(JSON.parse(body)).accountId };
+  } catch {
+    return { refused: verdict.detail };
+  }
 }
 
-function shown(found: ListedLetter): Report {
-  const { json, text } = letter.show(found);
-  return { json, text: `${text}\n\n${printable(found.body)}` };
-}
+const eventMessage = z.looseObject({ id: z.optional(z.string()) });
 
-function discarded(count: number): Report {
-  return { json: { discarded: count }, text: `Discarded ${count}.` };
-}
+/** The number of dead letters that one command goes through. */
+const mostLetters = 100_000;
 
-/** Returns a note that the queue may hold more than it showed. */
-function more(inFlight: number): string {
-  return inFlight === 0
-    ? ''
-    : `\n\nAbout ${inFlight} more may be in the hands of another command: they show again within a minute.`;
+function noLetter(ids: readonly string[], inFlight: number): CliError {
+  const hint = inFlight === 0 ? '"dlq list" shows what it does' : lookedAt(inFlight);
+  return new CliError(`the dead-letter queue shows no message ${ids.join(', ')}: ${hint}.`);
 }

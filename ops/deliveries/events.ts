@@ -1,31 +1,21 @@
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
-import { deliveryIdOf, parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
 import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
-import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { reads, writes } from '../audit/audit.ts';
-import type { EventLog, LoggedLine } from '../stage/cloudwatch.ts';
+import { type EventLog, type LoggedLine, openEventLog } from '../stage/cloudwatch.ts';
 import { lookedAt } from '../stage/looked-at.ts';
 import type { ShowProgress } from '../stage/operator.ts';
-import type { DeadLetter, Queues } from '../stage/queues.ts';
+import { type DeadLetter, openQueues, type Queues } from '../stage/queues.ts';
+import { openDeliveries } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import { isUnstored, type Judgement, judgeDelivery, judgeLetter, judgeLine, judgeMessage } from './event-verdict.ts';
-
-/** The operators' actions on events. */
-export const actions = {
-  publishEvent: writes('publish', publishEvent, {
-    before: (_task, _body, { account, event }) => ({ account, event }),
-    after: ({ deliveryId, messageId }) => ({ delivery: deliveryId, messages: [messageId] }),
-  }),
-  findPublished: reads(findPublished),
-};
 
 /** The sources that are searched. Each is opened only when it is needed. */
 export interface EventSources {
   readDelivery(id: string): Promise<Delivery | undefined>;
   readonly findWebhook: FindWebhook;
-  openLog(): Promise<EventLog>;
-  openQueues(): Promise<Pick<Queues, 'deadLetters' | 'countInFlight'>>;
+  openLog(): EventLog;
+  openQueues(): Pick<Queues, 'deadLetters' | 'countInFlight'>;
 }
 
 /** The id of an event: that of its delivery, or that of its message. */
@@ -40,42 +30,20 @@ export interface FoundEvent extends Judgement {
   readonly logSince?: number;
 }
 
-/** The ids of an event that was published. */
-export interface Published {
-  readonly messageId: string;
-  readonly deliveryId: string;
-}
-
-/**
- * Sends a message to the events queue, as a publisher does.
- *
- * @param id - the publisher's own id of the event, where the message has one.
- */
-async function publishEvent(
-  { target }: Task,
-  body: string,
-  { account, event, id }: { readonly account: string; readonly event: EventName; readonly id?: string },
-): Promise<Published> {
-  const { openQueues } = await import('../stage/queues.ts');
-  const messageId = await openQueues(target).send('EventsQueueUrl', body, account);
-  return { messageId, deliveryId: deliveryIdOf(account, event, id ?? messageId) };
-}
-
 /** Finds out what became of an event of the target. See {@link findEvent}. */
-async function findPublished(
+export async function findPublished(
   { target, progress }: Task,
   reference: EventReference,
-  { since }: { readonly since?: number },
-): Promise<{ readonly found: FoundEvent; readonly since: number | undefined }> {
-  const { openDeliveries } = await import('../stage/stores.ts');
+  since?: number,
+): Promise<FoundEvent> {
   const { read, findWebhook } = openDeliveries(target);
   const sources = {
     readDelivery: async (id: string) => (await read([id]))[0],
     findWebhook,
-    openLog: async () => (await import('../stage/cloudwatch.ts')).openEventLog(target),
-    openQueues: async () => (await import('../stage/queues.ts')).openQueues(target),
+    openLog: () => openEventLog(target),
+    openQueues: () => openQueues(target),
   };
-  return { found: await findEvent(reference, sources, progress, since), since };
+  return findEvent(reference, sources, progress, since);
 }
 
 /**
@@ -102,7 +70,7 @@ export async function findEvent(
   }
 
   const id = 'deliveryId' in reference ? reference.deliveryId : reference.messageId;
-  const log = await openLog();
+  const log = openLog();
   const logSince = Math.max(await log.keptSince(), since);
   progress(`Searching the log since ${isoTime(logSince)}`);
   const lines = await log.find(id, logSince, progress);
@@ -118,7 +86,7 @@ export async function findEvent(
   if (judgement) return { ...judgement, ...ids, logSince };
 
   progress('Looking through the dead-letter queue');
-  const queues = await openQueues();
+  const queues = openQueues();
   const before = await queues.countInFlight();
   const letter = await findLetter(queues, id);
   if (!letter) {

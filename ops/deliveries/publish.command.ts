@@ -1,53 +1,79 @@
-import { type Command, Option } from 'commander';
-import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import * as z from 'zod';
+import { deliveryIdOf, parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import type { EventField } from '../../lambdas/delivery/intake/event-field.ts';
 import type { EventFormat } from '../../lambdas/delivery/intake/event-format.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
-import { eventName, ordinaryAccountId, wholeNumber } from '../command-line/option-values.ts';
-import { lines, type Report } from '../command-line/report.ts';
-import type { Run } from '../command-line/run.ts';
-import type { Published } from './events.ts';
+import { command, type Noun } from '../audit/command.ts';
+import { eventName, ordinaryAccountId, wholeNumber } from '../command-line/forms.ts';
+import { lines } from '../command-line/report.ts';
+import { type Given, option, required, type Word } from '../command-line/words.ts';
+import { openQueues } from '../stage/queues.ts';
 
-/** Adds `publish`, with an option for each field that an event may have. */
-export function addPublish(program: Command, run: Run, events: EventFormat): void {
-  const publish = run(actions, all => all.publishEvent, reportPublished);
-  const fields = Object.entries(events.fields).map(([name, field]) => ({
-    name,
-    option: optionFor(events, name, field),
-  }));
-  const optionOf = new Map([...ownOptions, ...fields.map(({ name, option }) => [name, option.long ?? name] as const)]);
-  const publishing = program
-    .command('publish')
-    .description('publish a business event for real, as the components of the house do')
-    .requiredOption('--account <id>', 'the account the event belongs to', ordinaryAccountId)
-    .requiredOption('--event <name>', 'the name of the event, such as demanda.criada', eventName);
-  for (const { option } of fields) publishing.addOption(option);
-  publishing
-    .option('--id <id>', 'your own id: events with the same one are delivered once')
-    .addHelpText('after', examples(exampleOptions(events, 'proposta.recebida', optionOf)))
-    .action((options: PublishOptions, command: Command) => {
-      const body = messageOf(options);
-      const verdict = judge(body, events);
-      if (verdict.outcome === 'rejected') {
-        command.error(`error: ${options.event} cannot be published so: ${inOptions(verdict.detail, optionOf)}.`);
-      }
-      return publish(body, options);
-    });
+/** Makes the command that publishes events, with an option for each field that one may have. */
+export function makePublish(events: EventFormat) {
+  const { fields, requiredFields, rows } = events;
+  const optionOf = new Map([
+    ...ownOptions,
+    ...Object.entries(fields).map(([name, { option }]) => [name, `--${option}`] as const),
+  ]);
+  const words = {
+    account: required('<id>', 'the account the event belongs to', ordinaryAccountId),
+    event: required('<name>', 'the name of the event, such as demanda.criada', eventName),
+    ...Object.fromEntries(Object.entries(fields).map(([name, field]) => [valueName(field), wordOf(name, field)])),
+    id: option('<id>', 'your own id: events with the same one are delivered once', z.string()),
+  };
 
-  function messageOf({ account, event, id, ...options }: PublishOptions): string {
-    const values = Object.fromEntries(fields.map(({ name, option }) => [name, options[option.attributeName()]]));
+  return command('publish', {
+    about: 'publish a business event for real, as the components of the house do',
+    notes: examples(exampleOptions('proposta.recebida')),
+    given: words,
+    refuse: given => {
+      // Only the outcome matters, not the message id and the URL of links.
+      const verdict = parseEventMessage(messageOf(given), 'unused', 'https://unused.example.com', events);
+      return verdict.outcome === 'rejected' && `${given.event} cannot be published so: ${inOptions(verdict.detail)}.`;
+    },
+    effect: 'writes',
+    act: async ({ target }, given) => {
+      const { account, event, id } = given;
+      const messageId = await openQueues(target).send('EventsQueueUrl', messageOf(given), account);
+      return { messageId, deliveryId: deliveryIdOf(account, event, id ?? messageId) };
+    },
+    subject: (_task, { account, event }) => ({ account, event }),
+    subjectAfter: ({ deliveryId, messageId }) => ({ delivery: deliveryId, messages: [messageId] }),
+    report: published => {
+      const ids = lines([
+        ['message', published.messageId],
+        ['delivery', `${published.deliveryId} (its webhook-id header)`],
+      ]);
+      return { json: published, text: `Published.\n${ids}` };
+    },
+  });
+
+  /** Returns the option of a field. It is required where every event needs the field. */
+  function wordOf(name: string, { kind, optional }: EventField): Word<string | number | undefined> {
+    const isInAll = EVENT_NAMES.every(event => rows[event].fields.includes(name));
+    const told = isInAll ? name : `${name}, for the events that have one`;
+    const about = optional ? `${told}; may be left out` : told;
+    const make = requiredFields.includes(name) ? required : option;
+    return kind === 'integer' ? make('<n>', about, wholeNumber(1)) : make('<text>', about, z.string());
+  }
+
+  function messageOf({ account, event, id, ...others }: Given<typeof words>): string {
+    const options: Readonly<Record<string, string | number | undefined>> = others;
+    const values = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, options[valueName(field)]]));
     return JSON.stringify(events.message(event, { id_conta: account, id }, values));
   }
-}
 
-const actions = () => import('./events.ts');
+  /** Names what is wrong by its option. */
+  function inOptions(detail: string): string {
+    return detail.replace(/(?<=^|; )(\w+):/g, (found, field: string) => optionOf.get(field) ?? found);
+  }
 
-interface PublishOptions {
-  readonly account: string;
-  readonly event: EventName;
-  readonly id?: string;
-  /** The values of the event's fields, by the names of their options. */
-  readonly [option: string]: string | number | undefined;
+  /** Returns the options that give an event the values of documents. */
+  function exampleOptions(event: EventName): string {
+    return rows[event].fields.map(name => `${optionOf.get(name)} ${JSON.stringify(fields[name]?.example)}`).join(' ');
+  }
 }
 
 /** The options of what every message has, as the detail of a refusal names it. */
@@ -57,46 +83,9 @@ const ownOptions = [
   ['id', '--id'],
 ] as const;
 
-/** Returns the option of a field. It is required where every event needs the field. */
-function optionFor(
-  { rows, requiredFields }: EventFormat,
-  name: string,
-  { kind, option, optional }: EventField,
-): Option {
-  const isInAll = EVENT_NAMES.every(event => rows[event].fields.includes(name));
-  const about = isInAll ? name : `${name}, for the events that have one`;
-  const made = new Option(
-    `--${option} ${kind === 'integer' ? '<n>' : '<text>'}`,
-    optional ? `${about}; may be left out` : about,
-  );
-  if (kind === 'integer') made.argParser(wholeNumber(1));
-  return made.makeOptionMandatory(requiredFields.includes(name));
-}
-
-/** Parses the message as the delivery function will. Only the outcome matters, not the message id and the URL of links. */
-function judge(body: string, events: EventFormat) {
-  return parseEventMessage(body, 'unused', 'https://unused.example.com', events);
-}
-
-function inOptions(detail: string, optionOf: ReadonlyMap<string, string>): string {
-  return detail.replace(/(?<=^|; )(\w+):/g, (found, field: string) => optionOf.get(field) ?? found);
-}
-
-function reportPublished({ messageId, deliveryId }: Published): Report {
-  const ids = lines([
-    ['message', messageId],
-    ['delivery', `${deliveryId} (its webhook-id header)`],
-  ]);
-  return { json: { messageId, deliveryId }, text: `Published.\n${ids}` };
-}
-
-/** Returns the options that give an event the values of documents. */
-function exampleOptions(
-  { fields, rows }: EventFormat,
-  event: EventName,
-  optionOf: ReadonlyMap<string, string>,
-): string {
-  return rows[event].fields.map(name => `${optionOf.get(name)} ${JSON.stringify(fields[name]?.example)}`).join(' ');
+/** Returns the name of the value of a field's option: `salesChannel` of `sales-channel`. */
+function valueName({ option }: EventField): string {
+  return option.replace(/-./g, ([, letter = '']) => letter.toUpperCase());
 }
 
 const examples = (options: string) => `
@@ -107,3 +96,14 @@ delivered again. "events find" with the delivery or message it shows says what b
 Examples:
   npm run ops -- publish --account acme --event demanda.criada --demand 42
   npm run ops -- publish --account acme --event proposta.recebida ${options} --id order-981`;
+
+/** Publishes a business event. */
+export const publishEvent = makePublish(businessEvents);
+
+/** The values of documents, for the fields of every business event. */
+export const exampleValues = Object.fromEntries(
+  Object.values(businessEvents.fields).map(field => [valueName(field), field.example]),
+);
+
+/** The command that publishes events. */
+export const publish: Noun = { name: 'publish', commands: [publishEvent] };

@@ -1,25 +1,14 @@
 import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
 import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
 import { EVENT_NAMES, isEventName } from '../../lambdas/webhooks/webhook.ts';
-import { type AuditedTask, completing, writes } from '../audit/audit.ts';
+import type { AuditedTask } from '../audit/audit.ts';
 import type { ShowProgress } from '../stage/operator.ts';
 import { openRetryQueue } from '../stage/queues.ts';
 import { openDeliveries, openReplays } from '../stage/stores.ts';
 import type { Target } from '../stage/target.ts';
-import { countIndexed } from './deliveries.ts';
-import { type AskedRange, endedBy, rangeOf, replayDeliveries } from './replay-deliveries.ts';
+import { countUndelivered } from './deliveries.ts';
+import { replayDeliveries } from './replay-deliveries.ts';
 import { optionsOf, type RangeOutcome, type ReplayedWebhook, type ReplayOne, replayRange } from './replay-range.ts';
-
-/** Replays deliveries of many webhooks. */
-export const actions = {
-  replayAll: completing(
-    writes('deliveries replay', replayAll, {
-      before: (_task, { account }) => ({ account, all: account === undefined ? 'accounts' : 'events' }),
-      change: rangeOf,
-    }),
-    endedBy<AskedRange & ChosenAccount>,
-  ),
-};
 
 /** The choice of the webhooks: those of all accounts by default. */
 interface ChosenAccount {
@@ -30,7 +19,7 @@ interface ChosenAccount {
  * Replays a range of the deliveries of all webhooks of an account, or of all accounts, and waits for the end. @throws {CliError}
  * where nobody confirmed.
  */
-async function replayAll(
+export async function replayAll(
   { confirm, ...task }: AuditedTask,
   { account, ...range }: ReplayRange & ChosenAccount,
 ): Promise<readonly RangeOutcome[]> {
@@ -68,7 +57,7 @@ async function webhooksWith(
 ): Promise<ReplayedWebhook[]> {
   if (account === undefined) {
     const query = { since: from, until: to, state: wanted, limit: Number.POSITIVE_INFINITY };
-    const counts = await countIndexed(target, query, progress);
+    const counts = await countUndelivered(target, query, progress);
     return counts.map(({ accountId, eventName }) => ({ account: accountId, event: eventName }));
   }
   const { history } = openDeliveries(target);

@@ -1,13 +1,12 @@
-import type { ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
-import { progressAt, type Replay } from '../../lambdas/delivery/replay/replay.ts';
+import { progressAt, type Replay, type ReplayRange } from '../../lambdas/delivery/replay/replay.ts';
 import type { StartReplay } from '../../lambdas/delivery/replay/replay-start.ts';
-import { wireStates } from '../../lambdas/delivery/representation.ts';
 import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
-import { isoTime } from '../../lambdas/platform/clock.ts';
 import type { Pause } from '../../lambdas/platform/timer.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
 import { CliError, type ShowProgress } from '../stage/operator.ts';
+import { openRetryQueue } from '../stage/queues.ts';
+import { openReplays } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 
 /** The choice of deliveries to replay. */
@@ -16,26 +15,17 @@ export interface ReplayRequest extends ReplayRange {
   readonly event: EventName;
 }
 
-/** A range as it is asked for. Without `to` it ends now. */
-export type AskedRange = Omit<ReplayRange, 'to'> & { readonly to?: number | undefined };
-
-/** Returns a range with its end, which is now by the target's time unless it was given. @throws {CliError} where it begins no earlier. */
-export function endedBy<Asked extends AskedRange>({ target }: Pick<Task, 'target'>, asked: Asked) {
-  const to = asked.to ?? target.clock.now();
-  if (to > asked.from) return { ...asked, to };
-  throw new CliError(`the range ends at ${isoTime(to)}, before it begins: --since must be earlier.`);
-}
-
-/** Returns the range of a replay, for the audit trail. */
-export function rangeOf({ wanted, from, to }: ReplayRange) {
-  return { state: wireStates[wanted], since: isoTime(from), until: isoTime(to) };
-}
-
 /** A replay that has ended. */
 export interface Replayed {
   readonly id: string;
   readonly total: number;
   readonly sent: number;
+}
+
+/** Replays a range of deliveries of one webhook of the target, and waits for the end of the replay. @throws {CliError} */
+export function replayWebhook({ target, progress }: Task, request: ReplayRequest): Promise<Replayed> {
+  const replays = openReplays(target, openRetryQueue(target));
+  return replayDeliveries(request, { ...replays, now: target.clock.now, pause: target.pause }, progress);
 }
 
 /**

@@ -1,55 +1,14 @@
-import { type Command, Option } from 'commander';
+import * as z from 'zod';
 import { wireStatuses } from '../../lambdas/webhooks/representation.ts';
-import { accountId, eventName } from '../command-line/option-values.ts';
-import { type Field, iso, makeShape, type Report } from '../command-line/report.ts';
-import type { Run } from '../command-line/run.ts';
-import type { Reactivated, Suspended, WebhookView } from './webhooks.ts';
-
-/** Adds `webhooks`. */
-export function addWebhooks(program: Command, run: Run): void {
-  const webhooks = program
-    .command('webhooks')
-    .description('webhooks of all accounts: list, show, suspend, reactivate, test')
-    .addHelpText('after', examples);
-
-  webhooks
-    .command('list')
-    .description('list webhooks: why they are suspended, since when they fail, since when they are slow')
-    .option('--account <id>', 'those of this account only', accountId)
-    .addOption(new Option('--status <status>', 'those of this status only').choices(Object.values(wireStatuses)))
-    .option('--failing', 'those that only failed of late; with --slow or --suspended, those too')
-    .option('--slow', 'those whose attempts are made in the slow lane')
-    .option('--suspended', 'those whose events are held')
-    .addHelpText('after', listNotes)
-    .action(run(actions, all => all.listWebhooks, listed));
-
-  registrationOptions(
-    webhooks.command('show').description('show one webhook: where it leads, its state and health; nothing secret'),
-  ).action(run(actions, all => all.showWebhook, shown));
-
-  registrationOptions(
-    webhooks
-      .command('suspend')
-      .description('hold the events of a webhook, or of the next one; its account cannot end that'),
-  ).action(run(actions, all => all.suspendWebhook, suspended));
-
-  registrationOptions(
-    webhooks.command('reactivate').description('end the suspension of a webhook, whatever its reason'),
-  ).action(run(actions, all => all.reactivateWebhook, reactivated));
-
-  registrationOptions(
-    webhooks.command('test').description('send one attempt of a sample event, as the account itself can'),
-  ).action(run(pageActions, all => all.sendTest, tested));
-}
-
-const pageActions = () => import('./delivery-pages.ts');
-
-function tested(id: string): Report {
-  return {
-    json: { id },
-    text: `On its way: ${id} (its webhook-id header). "deliveries show ${id}" tells what came of it.`,
-  };
-}
+import { command, type Noun } from '../audit/command.ts';
+import { accountId, eventName } from '../command-line/forms.ts';
+import { type Field, iso, makeShape } from '../command-line/report.ts';
+import { flag, option, required } from '../command-line/words.ts';
+import { CliError } from '../stage/operator.ts';
+import { openUsers, openWebhooks, readSlowSince } from '../stage/stores.ts';
+import type { Task } from '../stage/target.ts';
+import { sendTest } from './delivery-pages.ts';
+import { noWebhook, viewWebhook, type WebhookView } from './webhooks.ts';
 
 const examples = `
 Examples:
@@ -66,37 +25,30 @@ Examples:
   npm run ops -- webhooks list --account acme
   npm run ops -- webhooks list --failing --slow --suspended`;
 
-function registrationOptions(command: Command): Command {
-  return command
-    .requiredOption('--account <id>', 'the account', accountId)
-    .requiredOption('--event <name>', 'the event that the webhook is for', eventName);
-}
-
-function actions() {
-  return import('./webhooks.ts');
-}
+const ofWebhook = {
+  account: required('<id>', 'the account', accountId),
+  event: required('<name>', 'the event that the webhook is for', eventName),
+};
 
 const fields: readonly Field<WebhookView>[] = [
-  { json: 'accountId', heading: 'account', value: ({ accountId }) => accountId },
+  { json: 'accountId', heading: 'account' },
   { json: 'evento', heading: 'event', value: ({ eventName }) => eventName },
   {
     json: 'webhookId',
     heading: 'webhook id',
     in: 'show',
-    value: ({ webhookId }) => webhookId,
     text: ({ webhookId }) => webhookId ?? 'none: the next one that is registered begins suspended',
   },
-  { json: 'host', heading: 'host', in: 'show', value: ({ host }) => host },
+  { json: 'host', heading: 'host', in: 'show' },
   { heading: 'host', in: 'list', value: ({ host }) => host ?? '(not registered)' },
   {
     json: 'status',
     heading: 'status',
     in: 'show',
-    value: ({ status }) => status,
     text: ({ status, suspensionReason: reason }) => (reason === null ? status : `${status} (${reason})`),
   },
   { heading: 'status', in: 'list', value: ({ status }) => status },
-  { json: 'suspensionReason', heading: 'reason', in: 'list', value: ({ suspensionReason }) => suspensionReason },
+  { json: 'suspensionReason', heading: 'reason', in: 'list' },
   { json: 'failingSince', heading: 'failing since', value: ({ failingSince }) => iso(failingSince) },
   { json: 'createdAt', value: ({ createdAt }) => iso(createdAt) },
   { json: 'updatedAt', value: ({ updatedAt }) => iso(updatedAt) },
@@ -109,14 +61,11 @@ const fieldsWithSlowness: typeof fields = [
   { json: 'slowSince', heading: 'slow since', value: ({ slowSince }) => iso(slowSince) },
 ];
 
-const listed = makeShape(fieldsWithSlowness).list('No such webhooks.');
-
-const { show: shown } = makeShape([
+const wholeWebhook = makeShape<WebhookView>([
   ...fieldsWithSlowness,
   {
     json: 'hasAuthorization',
     heading: 'autorizacao',
-    value: ({ hasAuthorization }) => hasAuthorization,
     text: ({ hasAuthorization }) => (hasAuthorization ? 'is sent' : 'none'),
   },
   {
@@ -128,26 +77,128 @@ const { show: shown } = makeShape([
   },
   { heading: 'created', value: ({ createdAt }) => iso(createdAt) },
   { heading: 'updated', value: ({ updatedAt }) => iso(updatedAt) },
-] satisfies typeof fields);
+]);
 
-function suspended({ account, event, isRegistered, webhook: found }: Suspended): Report {
-  const text = isRegistered
-    ? `The webhook of ${account} for ${event} is suspended: its events are held. If its account deletes it, the next one begins suspended.`
-    : `${account} has no webhook for ${event} just now: the next one that it registers begins suspended.`;
-  return { json: found ? webhook.json(found) : null, text };
-}
+/** Lists an account's webhooks by a query, and those of all accounts by reading the whole table. */
+export const listWebhooks = command('webhooks list', {
+  about: 'list webhooks: why they are suspended, since when they fail, since when they are slow',
+  notes: listNotes,
+  given: {
+    account: option('<id>', 'those of this account only', accountId),
+    status: option('<status>', 'those of this status only', z.enum(Object.values(wireStatuses))),
+    failing: flag('those that only failed of late; with --slow or --suspended, those too'),
+    slow: flag('those whose attempts are made in the slow lane'),
+    suspended: flag('those whose events are held'),
+  },
+  effect: 'reads',
+  act: async ({ target, progress }, { account, status, failing, slow, suspended }) => {
+    const store = openWebhooks(target);
+    const found = await (account === undefined
+      ? store.listAll(read => progress(`Read ${read} webhooks so far`))
+      : store.listOf(account));
+    const slowSince = await readSlowSince(target, found);
+    const isTroubled = (view: WebhookView) =>
+      (failing && view.failingSince !== undefined) ||
+      (slow && view.slowSince !== undefined) ||
+      (suspended && view.status === wireStatuses.suspended);
+    return found
+      .map((one, at) => viewWebhook(one, slowSince[at]))
+      .filter(view => status === undefined || view.status === status)
+      .filter(view => !(failing || slow || suspended) || isTroubled(view));
+  },
+  report: makeShape(fieldsWithSlowness).list('No such webhooks.'),
+});
 
-function reactivated({ account, event, webhook: found }: Reactivated): Report {
-  if (!found) {
-    const text = `The suspension is ended: the next webhook of ${account} for ${event} begins active.`;
-    return { json: { accountId: account, evento: event, webhookId: null, status: null }, text };
-  }
-  const sentences = [
-    `The webhook of ${account} for ${event} is active. Deliveries held meanwhile (retida) stay so until sent:`,
-    `  one by one   npm run ops -- deliveries list --account ${account} --event ${event} --state retida`,
-    '               npm run ops -- deliveries resend ID',
-    `  a range      npm run ops -- deliveries replay --account ${account} --event ${event} --state retida --since 7d`,
-    `  or its account does: POST /v1/webhooks/${event}/reenvios {"desde": …, "ate": …, "estado": "retida"}`,
-  ];
-  return { json: webhook.json(found), text: sentences.join('\n') };
+const show = command('webhooks show', {
+  about: 'show one webhook: where it leads, its state and health; nothing secret',
+  given: ofWebhook,
+  effect: 'reads',
+  act: async ({ target }, registration) => {
+    const found = await openWebhooks(target).find(registration.account, registration.event);
+    if (!found) throw noWebhook(registration);
+    const [slowSince] = await readSlowSince(target, [found]);
+    return viewWebhook(found, slowSince);
+  },
+  report: wholeWebhook.show,
+});
+
+/** Suspends a webhook, or the next one that is registered. It refuses an account without webhooks and users: its id is mistyped. */
+export const suspendWebhook = command('webhooks suspend', {
+  about: 'hold the events of a webhook, or of the next one; its account cannot end that',
+  given: ofWebhook,
+  effect: 'writes',
+  act: async (task, { account, event }) => {
+    const store = openWebhooks(task.target);
+    const hasWebhook = (await store.listOf(account)).some(found => 'webhookId' in found);
+    if (!hasWebhook && !(await hasUser(task, account))) {
+      throw new CliError(
+        `account "${account}" has neither users nor webhooks: "users list" and "webhooks list" show the accounts that have.`,
+      );
+    }
+    const { outcome } = await store.suspend(account, event);
+    const found = await store.find(account, event);
+    return { isRegistered: outcome === 'changed', found: found && viewWebhook(found) };
+  },
+  subject: (_task, registration) => registration,
+  report: ({ isRegistered, found }, { account, event }) => ({
+    json: found ? webhook.json(found) : null,
+    text: isRegistered
+      ? `The webhook of ${account} for ${event} is suspended: its events are held. If its account deletes it, the next one begins suspended.`
+      : `${account} has no webhook for ${event} just now: the next one that it registers begins suspended.`,
+  }),
+});
+
+/** Ends the suspension of a webhook, or of the next one. */
+export const reactivateWebhook = command('webhooks reactivate', {
+  about: 'end the suspension of a webhook, whatever its reason',
+  given: ofWebhook,
+  effect: 'writes',
+  act: async ({ target }, registration) => {
+    const changed = await openWebhooks(target).reactivate(registration.account, registration.event);
+    if (!changed) throw noWebhook(registration);
+    return changed.outcome === 'not_registered' ? undefined : viewWebhook(changed.webhook);
+  },
+  subject: (_task, registration) => registration,
+  report: (found, { account, event }) => {
+    if (!found) {
+      const text = `The suspension is ended: the next webhook of ${account} for ${event} begins active.`;
+      return { json: { accountId: account, evento: event, webhookId: null, status: null }, text };
+    }
+    const sentences = [
+      `The webhook of ${account} for ${event} is active. Deliveries held meanwhile (retida) stay so until sent:`,
+      `  one by one   npm run ops -- deliveries list --account ${account} --event ${event} --state retida`,
+      '               npm run ops -- deliveries resend ID',
+      `  a range      npm run ops -- deliveries replay --account ${account} --event ${event} --state retida --since 7d`,
+      `  or its account does: POST /v1/webhooks/${event}/reenvios {"desde": …, "ate": …, "estado": "retida"}`,
+    ];
+    return { json: webhook.json(found), text: sentences.join('\n') };
+  },
+});
+
+/** Sends one attempt of a sample event, as the account's own test does. */
+export const testWebhook = command('webhooks test', {
+  about: 'send one attempt of a sample event, as the account itself can',
+  given: ofWebhook,
+  effect: 'writes',
+  act: ({ target }, registration) => sendTest(target, registration),
+  subject: (_task, registration) => registration,
+  subjectAfter: delivery => ({ delivery }),
+  report: id => ({
+    json: { id },
+    text: `On its way: ${id} (its webhook-id header). "deliveries show ${id}" tells what came of it.`,
+  }),
+});
+
+/** The operators' commands on webhooks. */
+export const webhooks: Noun = {
+  name: 'webhooks',
+  about: 'webhooks of all accounts: list, show, suspend, reactivate, test',
+  notes: examples,
+  commands: [listWebhooks, show, suspendWebhook, reactivateWebhook, testWebhook],
+};
+
+/** Finds out whether an account has a user: where it has none, by reading all users. */
+async function hasUser({ target, progress }: Task, account: string): Promise<boolean> {
+  const onPage = (read: number) => progress(`Read ${read} users so far`);
+  return (await openUsers(target).listUsers({ account, limit: 1, onPage })).length > 0;
 }

@@ -1,23 +1,9 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import * as z from 'zod';
+import { command, type Noun } from '../audit/command.ts';
 import { makeShape, type Report } from '../command-line/report.ts';
-import type { Run } from '../command-line/run.ts';
+import { flag, furtherArguments } from '../command-line/words.ts';
 import { isUnread } from '../stage/operator.ts';
-import type { MoveView, Rollback } from './rollback.ts';
-
-/** Adds `rollback`. */
-export function addRollback(program: Command, run: Run): void {
-  program
-    .command('rollback')
-    .description(
-      'lead functions back to the version before, at once: all that the latest deployment published, or those named',
-    )
-    .argument('[function...]', 'names of functions, such as Token, as docs/permissions.md has them', functionNames)
-    .option('--again', 'take those that are rolled back already one more version back')
-    .addHelpText('after', examples)
-    .action(run(actions, all => all.rollBack, reportRollback));
-}
-
-const actions = () => import('./rollback.ts');
+import { type MoveView, nameAsked, type Rollback, rollBack } from './rollback.ts';
 
 const examples = `
 It needs a deployed stage, and takes seconds: versions are kept, and only the alias that everything calls changes. Repeated, it
@@ -28,19 +14,43 @@ Examples:
   npm run ops -- --stage prod rollback
   npm run ops -- --stage prod rollback Token --yes`;
 
-function functionNames(value: string, before: readonly string[] = []): readonly string[] {
-  if (/^[A-Za-z]\w{0,63}$/.test(value)) return [...new Set([...before, value])];
-  throw new InvalidArgumentError('It must be the name of a function, such as Token.');
-}
-
 const move = makeShape<MoveView>([
-  { json: 'function', heading: 'function', value: ({ function: name }) => name },
-  { json: 'from', heading: 'from', value: ({ from }) => from },
-  { json: 'fromPublishedAt', heading: 'published', value: ({ fromPublishedAt }) => fromPublishedAt },
-  { json: 'to', heading: 'to', value: ({ to }) => to },
-  { json: 'toPublishedAt', heading: 'published', value: ({ toPublishedAt }) => toPublishedAt },
-  { json: 'missingGrants', value: ({ missingGrants }) => missingGrants },
+  { json: 'function', heading: 'function' },
+  { json: 'from', heading: 'from' },
+  { json: 'fromPublishedAt', heading: 'published' },
+  { json: 'to', heading: 'to' },
+  { json: 'toPublishedAt', heading: 'published' },
+  { json: 'missingGrants' },
 ]);
+
+const functionName = z.string().regex(/^[A-Za-z]\w{0,63}$/, 'It must be the name of a function, such as Token.');
+
+/** The command that takes a release back. */
+export const rollback: Noun = {
+  name: 'rollback',
+  commands: [
+    command('rollback', {
+      about:
+        'lead functions back to the version before, at once: all that the latest deployment published, or those named',
+      notes: examples,
+      given: {
+        functions: furtherArguments(
+          'function',
+          'names of functions, such as Token, as docs/permissions.md has them',
+          functionName,
+        ),
+        again: flag('take those that are rolled back already one more version back'),
+      },
+      effect: 'writes',
+      act: (task, { functions, again = false }) => rollBack(task, { names: [...new Set(functions)], again }),
+      subject: ({ target }, { functions }) => nameAsked(target, functions),
+      subjectAfter: ({ moved }) => ({
+        functions: moved.map(({ function: name, from, to }) => `${name} ${from}->${to}`),
+      }),
+      report: reportRollback,
+    }),
+  ],
+};
 
 function reportRollback({ stage, moved, already, stuck }: Rollback): Report {
   const missing = moved.flatMap(({ function: name, to, missingGrants: grants }) =>

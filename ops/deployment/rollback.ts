@@ -2,7 +2,6 @@ import { IAMClient } from '@aws-sdk/client-iam';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { isoTime } from '../../lambdas/platform/clock.ts';
-import { writes } from '../audit/audit.ts';
 import type { Subject } from '../audit/audit-log.ts';
 import { CliError, type Part } from '../stage/operator.ts';
 import type { StageStacks } from '../stage/stage-stacks.ts';
@@ -13,9 +12,6 @@ import { ownStacks, refuseWhileDeploying } from './latest-deployment.ts';
 import { type LiveFunction, listFunctions } from './live-functions.ts';
 import { readMissingGrants } from './missing-grants.ts';
 import { type Choice, type Move, planRollback, type Version } from './rollback-plan.ts';
-
-/** The operators' actions on a release. */
-export const actions = { rollBack: writes('rollback', rollBack, { before: nameAsked, after: nameMoved }) };
 
 /** The outcome of a roll-back. */
 export interface Rollback {
@@ -44,8 +40,7 @@ export interface MoveView {
  *
  * @throws {CliError} for a local run, during a deployment, for an unknown function, and where there is nothing to go back to.
  */
-async function rollBack(task: Task, names: readonly string[], { again = false }: Partial<Choice>): Promise<Rollback> {
-  const { target, progress, confirm } = task;
+export async function rollBack({ target, progress, confirm }: Task, { names, again }: Choice): Promise<Rollback> {
   const { connect, clock } = target;
   const deployed = requireStage(target);
   const parameter = requireOutput(target, 'RollbackNumberParameter');
@@ -123,16 +118,9 @@ function sentenceOf({ function: name, from, fromPublishedAt, to, toPublishedAt }
 }
 
 /** Names the functions that a stage has; without names, that it is all that the latest deployment published. */
-async function nameAsked(
-  { target: { deployed, connect } }: Pick<Task, 'target'>,
-  names: readonly string[],
-): Promise<Subject> {
+export async function nameAsked({ deployed, connect }: Target, names: readonly string[]): Promise<Subject> {
   if (!deployed) return {};
   if (names.length === 0) return { all: 'of the latest deployment' };
   const known = await listFunctions(connect, ownStacks(deployed));
   return { functions: names.filter(name => known.some(one => one.name === name)) };
-}
-
-function nameMoved({ moved }: Rollback): Subject {
-  return { functions: moved.map(({ function: name, from, to }) => `${name} ${from}->${to}`) };
 }

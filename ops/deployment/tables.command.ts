@@ -1,32 +1,12 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { notEmpty } from '../command-line/option-values.ts';
-import type { Report } from '../command-line/report.ts';
-import type { Run } from '../command-line/run.ts';
-import type { Comparison } from './restored-table.ts';
-
-/** Adds `tables`. */
-export function addTables(program: Command, run: Run): void {
-  const tables = program
-    .command('tables')
-    .description('a table that AWS restored: compare, copy what is missing')
-    .addHelpText('after', examples);
-
-  tables
-    .command('compare')
-    .description("count what a restored table has and the stage's does not; it changes nothing")
-    .argument(...ownArgument)
-    .argument(...restoredArgument)
-    .addHelpText('after', examples)
-    .action(run(actions, all => all.compareTables, compared));
-
-  tables
-    .command('copy')
-    .description("copy what is missing in the stage's table; nothing is overwritten, and it may be repeated")
-    .argument(...ownArgument)
-    .argument(...restoredArgument)
-    .addHelpText('after', examples)
-    .action(run(actions, all => all.copyMissing, copied));
-}
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import * as z from 'zod';
+import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
+import { command, type Noun } from '../audit/command.ts';
+import { notEmpty } from '../command-line/forms.ts';
+import { argument } from '../command-line/words.ts';
+import { CliError, isNamed } from '../stage/operator.ts';
+import { requireOutput, type Target } from '../stage/target.ts';
+import { type Comparison, compareTables, putMissing, type RestoredTable } from './restored-table.ts';
 
 const examples = `
 docs/runbook.md, "Restoring", has the commands of AWS that make the other table.
@@ -35,26 +15,107 @@ Examples:
   npm run ops -- --stage prod tables compare users Emissor-prod-users-restored
   npm run ops -- --stage prod tables copy users Emissor-prod-users-restored`;
 
-const names = ['clients', 'users', 'credentials', 'sessions', 'lockouts', 'webhooks', 'deliveries', 'keyring'];
+const names = ['clients', 'users', 'credentials', 'sessions', 'lockouts', 'webhooks', 'deliveries', 'keyring'] as const;
 
-const ownArgument = ['<table>', `of the stage: ${names.join(', ')}`, stageTable] as const;
-const restoredArgument = ['<restored>', 'the name of the table that AWS restored', notEmpty] as const;
+const bothTables = {
+  table: argument(
+    'table',
+    `of the stage: ${names.join(', ')}`,
+    z.string().pipe(z.literal(names, `It must be one of ${names.join(', ')}.`)),
+  ),
+  restored: argument('restored', 'the name of the table that AWS restored', notEmpty),
+};
 
-function stageTable(value: string): string {
-  if (names.includes(value)) return value;
-  throw new InvalidArgumentError(`It must be one of ${names.join(', ')}.`);
+const compare = command('tables compare', {
+  about: "count what a restored table has and the stage's does not; it changes nothing",
+  notes: examples,
+  given: bothTables,
+  effect: 'reads',
+  act: async ({ target, progress }, { table, restored }) =>
+    compareTables(target.dynamo, await findTables(target, table, restored), {
+      now: secondsOf(target),
+      pause: target.pause,
+      onProgress: ({ restored: read }) => progress(`${read} items compared`),
+    }),
+  report: comparison => ({ json: comparison, text: `${told(comparison)}.` }),
+});
+
+/** Copies what is missing in the stage's table from a restored one. Of the keyring it copies sealing keys only. */
+export const copyMissing = command('tables copy', {
+  about: "copy what is missing in the stage's table; nothing is overwritten, and it may be repeated",
+  notes: examples,
+  given: bothTables,
+  effect: 'writes',
+  act: async ({ target, progress, confirm, warn }, { table, restored }) => {
+    const why = neverCopied[table];
+    if (why !== undefined) throw new CliError(`${table} are not copied: ${why}`);
+    const both = await findTables(target, table, restored);
+    await confirm(
+      `This copies every item of ${restored} that ${both.table} does not have, what was deleted on purpose since then too.`,
+    );
+    const { dynamo, pause } = target;
+    let copied = 0;
+    const comparison = await compareTables(dynamo, both, {
+      now: secondsOf(target),
+      pause,
+      onMissing: async item => {
+        if (mayReturn(table, item) && (await putMissing(dynamo, both, item))) copied += 1;
+      },
+      onProgress: ({ restored: read }) => progress(`${read} items compared, ${copied} copied`),
+    }).catch((error: unknown) => {
+      if (copied > 0) warn(`${copied} items were copied before it failed: repeat the command for the others`);
+      throw error;
+    });
+    return { ...comparison, copied };
+  },
+  subject: (_task, { table }) => ({ table }),
+  subjectAfter: ({ copied }) => ({ count: copied }),
+  report: result => ({ json: result, text: `Copied ${result.copied}. ${told(result)}.` }),
+});
+
+/** The operators' commands on a table that AWS restored. */
+export const tables: Noun = {
+  name: 'tables',
+  about: 'a table that AWS restored: compare, copy what is missing',
+  notes: examples,
+  commands: [compare, copyMissing],
+};
+
+/** The tables whose items must not come back, and why. */
+const neverCopied: Readonly<Record<string, string>> = {
+  sessions: 'one that was ended since would live again. Their users log in anew.',
+  lockouts: 'what they count is over within a day, and locks would fall again.',
+};
+
+/** Returns whether an item may come back. A key that signs or authenticates may be missing because it was revoked. */
+function mayReturn(table: string, { kind }: Item): boolean {
+  return table !== 'keyring' || kind === 'sealing';
 }
 
-function actions() {
-  return import('./tables.ts');
+/** @throws {CliError} where a table is missing, or both have different keys. */
+async function findTables(target: Target, name: string, restored: string): Promise<RestoredTable> {
+  const table = requireOutput(target, `${name.charAt(0).toUpperCase()}${name.slice(1)}Table`);
+  if (restored === table) throw new CliError(`${restored} is the stage's own table: name the one that was restored.`);
+  const [own = [], other] = await Promise.all([keyNamesOf(target, table), keyNamesOf(target, restored)]);
+  if (other === undefined) throw new CliError(`there is no table ${restored}.`);
+  if (own.join() !== other.join()) {
+    throw new CliError(`${restored} has the key ${other.join(', ')}, and ${table} has ${own.join(', ')}.`);
+  }
+  return { table, restored, keyNames: own };
 }
 
-function compared(comparison: Comparison): Report {
-  return { json: comparison, text: `${told(comparison)}.` };
+async function keyNamesOf(target: Target, table: string): Promise<readonly string[] | undefined> {
+  try {
+    const { Table } = await target.documents().send(new DescribeTableCommand({ TableName: table }));
+    return Table?.KeySchema?.map(({ AttributeName = '' }) => AttributeName);
+  } catch (error) {
+    if (isNamed(error, 'ResourceNotFoundException')) return undefined;
+    throw error;
+  }
 }
 
-function copied(result: Comparison & { readonly copied: number }): Report {
-  return { json: result, text: `Copied ${result.copied}. ${told(result)}.` };
+function secondsOf({ clock }: Target): number {
+  return Math.floor(clock.now() / 1_000);
 }
 
 function told({ restored, same, changed, missing, expired }: Comparison): string {

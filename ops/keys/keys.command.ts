@@ -1,38 +1,13 @@
-import { type Command, Option } from 'commander';
-import { keyKinds } from '../../lambdas/platform/keyring.ts';
-import { iso, makeShape, type Report } from '../command-line/report.ts';
-import type { Run } from '../command-line/run.ts';
-import type { KeyView, Rotation } from './keys.ts';
-
-/** Adds `keys`. */
-export function addKeys(program: Command, run: Run): void {
-  const keys = program
-    .command('keys')
-    .description('keys that sign, authenticate and seal: list, rotate')
-    .addHelpText('after', examples);
-
-  keys
-    .command('list')
-    .description('list all keys: next, active, retiring')
-    .addOption(kindOption())
-    .action(run(actions, all => all.listKeys, listed));
-
-  keys
-    .command('rotate')
-    .description('make the keys that are due and delete those past their time, as the service does every day')
-    .option('--now', 'make a key that is in use at once; the earlier ones retire, and stay good')
-    .addOption(
-      new Option(
-        '--revoke',
-        'as --now, and delete the earlier keys: access tokens end (signing), or all log in again (mac)',
-      ).implies({
-        now: true,
-      }),
-    )
-    .addOption(kindOption())
-    .addHelpText('after', examples)
-    .action(run(actions, all => all.rotateKeys, reportRotation));
-}
+import * as z from 'zod';
+import type { RotationResult } from '../../lambdas/auth/keys/key-rotation.ts';
+import { keyState } from '../../lambdas/auth/keys/rotation-plan.ts';
+import { type KeyKind, keyKinds } from '../../lambdas/platform/keyring.ts';
+import { command, type Noun } from '../audit/command.ts';
+import { iso, makeShape } from '../command-line/report.ts';
+import { flag, option } from '../command-line/words.ts';
+import { CliError } from '../stage/operator.ts';
+import { openKeyring, openRotation } from '../stage/stores.ts';
+import type { Target, Task } from '../stage/target.ts';
 
 const examples = `
 Access tokens are signed with signing keys, refresh tokens authenticated with MAC keys; sealing keys encrypt what webhooks
@@ -43,37 +18,113 @@ Examples:
   npm run ops -- keys rotate --now --kind signing
   npm run ops -- --stage prod keys rotate --revoke --kind signing`;
 
-function kindOption() {
-  return new Option('--kind <kind>', 'keys of this kind only (default: all kinds)').choices(keyKinds);
-}
-
-function actions() {
-  return import('./keys.ts');
-}
+const kind = option('<kind>', 'keys of this kind only (default: all kinds)', z.enum(keyKinds));
 
 const key = makeShape<KeyView>([
-  { json: 'kind', heading: 'kind', value: ({ kind }) => kind },
-  { json: 'generation', heading: 'generation', value: ({ generation }) => generation },
-  { json: 'keyId', heading: 'key id', value: ({ keyId }) => keyId },
-  { json: 'state', value: ({ state }) => state },
-  { json: 'algorithm', heading: 'algorithm', value: ({ algorithm }) => algorithm },
+  { json: 'kind', heading: 'kind' },
+  { json: 'generation', heading: 'generation' },
+  { json: 'keyId', heading: 'key id' },
+  { json: 'state' },
+  { json: 'algorithm', heading: 'algorithm' },
   { heading: 'state', value: ({ state }) => state },
   { json: 'createdAt', value: ({ createdAt }) => iso(createdAt) },
   { json: 'activeFrom', heading: 'active from', value: ({ activeFrom }) => iso(activeFrom) },
 ]);
 
-const listed = key.list('No keys yet: the deployment makes them.');
+const list = command('keys list', {
+  about: 'list all keys: next, active, retiring',
+  given: { kind },
+  effect: 'reads',
+  act: ({ target }, { kind }) => readKeys(target, kind ? [kind] : keyKinds),
+  report: key.list('No keys yet: the deployment makes them.'),
+});
 
-function reportRotation({ rotated, isNow }: Rotation): Report {
-  const kinds = rotated.map(({ kind, created, removed }) => {
-    const made = created
-      ? `key ${created.keyId} is ${created.state}, in use from ${iso(created.activeFrom)}`
-      : 'no key was due';
-    return `${kind}: ${made}${removed.length > 0 ? `; deleted generation ${removed.join(', ')}` : ''}.`;
-  });
-  const note = isNow ? '\n\nThe functions follow within 30 seconds.' : '';
-  return {
-    json: rotated.map(({ kind, created, removed }) => ({ kind, created: created && key.json(created), removed })),
-    text: `${kinds.join('\n')}${note}`,
-  };
+const rotate = command('keys rotate', {
+  about: 'make the keys that are due and delete those past their time, as the service does every day',
+  notes: examples,
+  given: {
+    now: flag('make a key that is in use at once; the earlier ones retire, and stay good'),
+    revoke: flag('as --now, and delete the earlier keys: access tokens end (signing), or all log in again (mac)', {
+      now: true,
+    }),
+    kind,
+  },
+  effect: 'writes',
+  act: async (task, { now, revoke = false, kind }) => {
+    const { target } = task;
+    const kinds = kind ? [kind] : keyKinds;
+    const results = await (now ? rotateAtOnce(task, kinds, revoke) : openRotation(target).rotateKeys(kinds));
+    const keys = await readKeys(target, kinds);
+    return results.map(({ kind, created, removed }) => ({
+      kind,
+      created: keys.find(found => found.kind === kind && found.generation === created),
+      removed,
+    }));
+  },
+  subject: (_task, { kind = 'all kinds' }) => ({ all: kind }),
+  change: ({ now, revoke }) => ({ now, revoke }),
+  report: (rotated, { now }) => {
+    const kinds = rotated.map(({ kind, created, removed }) => {
+      const made = created
+        ? `key ${created.keyId} is ${created.state}, in use from ${iso(created.activeFrom)}`
+        : 'no key was due';
+      return `${kind}: ${made}${removed.length > 0 ? `; deleted generation ${removed.join(', ')}` : ''}.`;
+    });
+    const note = now ? '\n\nThe functions follow within 30 seconds.' : '';
+    return {
+      json: rotated.map(({ kind, created, removed }) => ({
+        kind,
+        created: created ? key.json(created) : null,
+        removed,
+      })),
+      text: `${kinds.join('\n')}${note}`,
+    };
+  },
+});
+
+/** The operators' commands on keys. */
+export const keys: Noun = {
+  name: 'keys',
+  about: 'keys that sign, authenticate and seal: list, rotate',
+  notes: examples,
+  commands: [list, rotate],
+};
+
+/** The visible facts of a key: no key material. */
+type KeyView = Awaited<ReturnType<typeof readKeys>>[number];
+
+async function readKeys(target: Target, kinds: readonly KeyKind[]) {
+  const keyring = openKeyring(target);
+  const rings = await Promise.all(kinds.map(kind => keyring.list(kind)));
+  const now = target.clock.now();
+  return rings.flatMap(ring =>
+    ring.map(found => {
+      const { kind, generation, keyId, algorithm, createdAt, activeFrom } = found;
+      return { kind, generation, keyId, algorithm, createdAt, activeFrom, state: keyState(found, ring, now) };
+    }),
+  );
 }
+
+/** @throws {CliError} for sealing keys that were to be revoked, where nobody confirmed, or another rotation was quicker. */
+async function rotateAtOnce(
+  { target, confirm }: Task,
+  kinds: readonly KeyKind[],
+  revoke: boolean,
+): Promise<readonly RotationResult[]> {
+  const ends = kinds.flatMap(kind => endedBy[kind] ?? []);
+  if (revoke && ends.length === 0) {
+    throw new CliError('sealing keys are never revoked: every stored autorizacao and signing secret would be lost.');
+  }
+  if (revoke) await confirm(`This ends ${ends.join(' and ')} of ${target.label}.`);
+  const rotation = openRotation(target);
+  const results: RotationResult[] = [];
+  for (const kind of kinds) {
+    const result = await rotation.rotateNow(kind, { revoke: revoke && kind in endedBy });
+    if (result.created === undefined) throw new CliError(`another rotation of ${kind} keys was quicker: try again.`);
+    results.push(result);
+  }
+  return results;
+}
+
+/** The tokens that end when the keys of a kind are deleted. Sealing keys are missing: stored secrets would be lost without them. */
+const endedBy: Partial<Record<KeyKind, string>> = { signing: 'every access token', mac: 'every refresh token' };

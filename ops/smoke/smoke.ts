@@ -1,4 +1,3 @@
-import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
 import {
   otherReceiver,
   ownReceiver,
@@ -7,7 +6,6 @@ import {
   type TestReceiver,
 } from '../../lambdas/smoke/smoke-test.ts';
 import { type Step, TestEnded } from '../../lambdas/smoke/step-record.ts';
-import { writes } from '../audit/audit.ts';
 import { CliError, describeError } from '../stage/operator.ts';
 import { openQueues } from '../stage/queues.ts';
 import { outputsOfStacks, requireOutput, type Target, type Task } from '../stage/target.ts';
@@ -20,20 +18,8 @@ import {
   removePrincipals,
 } from './smoke-principals.ts';
 
-/** The operators' actions about smoke tests. */
-export const actions = {
-  testStage: writes('smoke', testStage, {
-    before: () => ({ account: smokeAccount }),
-    after: ({ result }) => ({ delivery: result.deliveryId }),
-  }),
-  rotateCredentials: writes('smoke rotate-credentials', rotateCredentials, {
-    after: ({ clientId }) => ({ account: smokeAccount, client: clientId }),
-  }),
-  removeAll: writes('smoke remove', removeAll, { after: ({ removed }) => ({ count: removed.length }) }),
-};
-
 /** The options of a test. */
-export interface TestOptions {
+interface TestOptions {
   /** In seconds. */
   readonly timeout: number;
   /** Ends the test early; it tidies up all the same. */
@@ -41,29 +27,12 @@ export interface TestOptions {
   readonly onStep: (step: Step) => void;
 }
 
-/** A test that passed. */
-export interface SmokeReport {
-  /** The target's name in messages. */
-  readonly label: string;
-  readonly result: SmokeResult;
-}
-
-/** The client and the user that the scheduled test uses from now on. */
-export interface RotatedCredentials {
-  readonly clientId: string;
-  readonly username: string;
-  /** The parameter with their secrets. */
-  readonly parameter: string;
-  /** The number of clients and users that were deleted. */
-  readonly removed: number;
-}
-
 /**
  * Runs a smoke test against the target.
  *
  * @throws {CliError} where it failed: at which step, why, and what to look at.
  */
-async function testStage({ target }: Task, { timeout, interruption, onStep }: TestOptions): Promise<SmokeReport> {
+export async function testStage(target: Target, { timeout, interruption, onStep }: TestOptions): Promise<SmokeResult> {
   const receiver = receiverOf(target);
   const { time, makeId } = target;
   const queues = openQueues(target);
@@ -91,7 +60,7 @@ async function testStage({ target }: Task, { timeout, interruption, onStep }: Te
       },
       ended.signal,
     );
-    if (!result.failure) return { label: target.label, result };
+    if (!result.failure) return result;
     throw failed(target, result, result.failure);
   } finally {
     endLimit();
@@ -104,7 +73,7 @@ async function testStage({ target }: Task, { timeout, interruption, onStep }: Te
  *
  * @throws {CliError} where the stage has no scheduled test.
  */
-async function rotateCredentials({ target }: Task): Promise<RotatedCredentials> {
+export async function rotateCredentials(target: Target) {
   const parameter = target.outputs.SmokeCredentialsParameter;
   if (parameter === undefined) {
     throw new CliError(
@@ -127,7 +96,7 @@ async function rotateCredentials({ target }: Task): Promise<RotatedCredentials> 
  *
  * @throws {CliError} where nobody confirmed.
  */
-async function removeAll({ target, confirm }: Task): Promise<{ readonly removed: readonly string[] }> {
+export async function removeAll({ target, confirm }: Task): Promise<readonly string[]> {
   await confirm(
     `This removes the clients, users and parameters of the smoke tests of ${target.label}; a scheduled test fails from then on.`,
   );
@@ -141,7 +110,7 @@ async function removeAll({ target, confirm }: Task): Promise<{ readonly removed:
     clients: found.flatMap(({ clients }) => clients),
     users: found.flatMap(({ users }) => users),
   });
-  return { removed: [...parameters, ...removed] };
+  return [...parameters, ...removed];
 }
 
 function failed({ label }: Target, result: SmokeResult, { step, reason, lookAt }: NonNullable<SmokeResult['failure']>) {

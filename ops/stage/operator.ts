@@ -49,6 +49,11 @@ export function describeError(error: unknown, unreachable: string, profile = pro
   return oneLine(`${nameOf(error) || 'failure'}: ${messageOf(error)}`);
 }
 
+/** Recognises an error by its name, as AWS and our stores give it. */
+export function isNamed(error: unknown, name: string): error is Error {
+  return error instanceof Error && error.name === name;
+}
+
 /** A part of an answer, or why it could not be read: the other parts are there all the same. */
 export type Part<Value> = Value | Unread;
 

@@ -1,25 +1,19 @@
-import type { Command } from 'commander';
+import { command, type Noun } from '../audit/command.ts';
 import { lines, makeShape, type Report } from '../command-line/report.ts';
-import type { Run } from '../command-line/run.ts';
 import type { RolledBack } from '../deployment/rolled-back.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import type { LateGroup } from './late-deliveries.ts';
-import type { Status } from './status.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
-import type { KeysView, QueueView, StackView, UsersView, WebhooksView } from './status-facts.ts';
-
-/** Adds `status`. */
-export function addStatus(program: Command, run: Run): void {
-  program
-    .command('status')
-    .description(
-      'what is deployed, and how it does: stacks, roll-backs, queues, alarms, webhooks, failed and late deliveries, users being deleted, keys',
-    )
-    .addHelpText('after', examples)
-    .action(run(actions, all => all.readStatus, reportStatus));
-}
-
-const actions = () => import('./status.ts');
+import {
+  type Facts,
+  type KeysView,
+  type QueueView,
+  readFacts,
+  type StackView,
+  type UsersView,
+  type WebhooksView,
+} from './status-facts.ts';
+import { findProblems } from './status-problems.ts';
 
 const examples = `
 It only reads, and ends with 0 whatever it finds: "problems" in its JSON says what needs somebody. What it may not read it
@@ -32,6 +26,27 @@ Examples:
   npm run ops -- status
   npm run ops -- --stage prod status
   npm run --silent ops -- --stage prod --json status`;
+
+/** The facts, and what needs somebody, with what to do, in sentences. */
+export interface Status extends Facts {
+  readonly problems: readonly string[];
+}
+
+/** Reads what is deployed of a target, how it does, and what needs somebody. It writes nothing, and its reads are bounded. */
+export const readStatus = command('status', {
+  about:
+    'what is deployed, and how it does: stacks, roll-backs, queues, alarms, webhooks, failed and late deliveries, users being deleted, keys',
+  notes: examples,
+  effect: 'reads',
+  act: async ({ target, progress }): Promise<Status> => {
+    const facts = await readFacts(target, progress);
+    return { ...facts, problems: findProblems(facts, target.deployed, target.clock.now()) };
+  },
+  report: reportStatus,
+});
+
+/** The command that tells how a stage does. */
+export const status: Noun = { name: 'status', commands: [readStatus] };
 
 /** Returns the status as text for people and as JSON for programs. */
 function reportStatus(status: Status): Report {

@@ -1,37 +1,8 @@
-import type { Command } from 'commander';
-import { notEmpty, ordinaryAccountId } from '../command-line/option-values.ts';
-import type { Report } from '../command-line/report.ts';
-import type { Run } from '../command-line/run.ts';
+import { command, type Noun } from '../audit/command.ts';
+import { notEmpty, ordinaryAccountId } from '../command-line/forms.ts';
+import { argument, required } from '../command-line/words.ts';
 import { lookedAt } from '../stage/looked-at.ts';
-import type { DeletedAccount, DeletedCounts, ExportedCounts } from './accounts.ts';
-
-/** Adds `accounts`. */
-export function addAccounts(program: Command, run: Run): void {
-  const accounts = program
-    .command('accounts')
-    .description('all that is kept of an account: export, delete')
-    .addHelpText('after', examples);
-
-  const exportAll = run(actions, all => all.exportAccount, exported);
-  accounts
-    .command('export')
-    .description('write all that is kept of an account into a file; it shows bodies, and is audited')
-    .argument(...accountArgument)
-    .requiredOption(
-      '--out <file>',
-      'the file to write: a JSON object on each line; an earlier one is replaced',
-      notEmpty,
-    )
-    .addHelpText('after', examples)
-    .action((account: string, { out }: { readonly out: string }) => exportAll(account, out));
-
-  accounts
-    .command('delete')
-    .description('delete all that is kept of an account, for good; it may be repeated')
-    .argument(...accountArgument)
-    .addHelpText('after', examples)
-    .action(run(actions, all => all.deleteAccount, deleted));
-}
+import { type DeletedCounts, deleteAll, type ExportedCounts, exportAll } from './accounts.ts';
 
 const examples = `
 An account's clients are those that log in its users only. Dead letters that name the account are deleted,
@@ -41,21 +12,43 @@ Examples:
   npm run ops -- accounts export acme --out acme.ndjson
   npm run ops -- --stage prod accounts delete acme`;
 
-const accountArgument = ['<account>', 'the id of the account', ordinaryAccountId] as const;
+const ofAccount = { account: argument('account', 'the id of the account', ordinaryAccountId) };
 
-function actions() {
-  return import('./accounts.ts');
-}
+const exportAccount = command('accounts export', {
+  about: 'write all that is kept of an account into a file; it shows bodies, and is audited',
+  notes: examples,
+  given: {
+    ...ofAccount,
+    out: required('<file>', 'the file to write: a JSON object on each line; an earlier one is replaced', notEmpty),
+  },
+  effect: 'looks',
+  act: (task, { account, out }) => exportAll(task, account, out),
+  subject: (_task, { account }) => ({ account }),
+  report: counts => ({ json: counts, text: `Exported: ${told(counts)}.` }),
+});
 
-function exported(counts: ExportedCounts): Report {
-  return { json: counts, text: `Exported: ${told(counts)}.` };
-}
+/** Deletes all that is kept of an account. */
+export const deleteAccount = command('accounts delete', {
+  about: 'delete all that is kept of an account, for good; it may be repeated',
+  notes: examples,
+  given: ofAccount,
+  effect: 'writes',
+  act: (task, { account }) => deleteAll(task, account),
+  subject: (_task, { account }) => ({ account }),
+  report: ({ inFlight, deadLetters, ...counts }) => {
+    const text = `Deleted: ${told(counts)}, ${deadLetters} dead letters.`;
+    const others = `\n\nBut ${lookedAt(inFlight)}: repeat this command then, some may be of this account.`;
+    return { json: { ...counts, deadLetters, inHand: inFlight }, text: inFlight === 0 ? text : text + others };
+  },
+});
 
-function deleted({ inFlight, deadLetters, ...counts }: DeletedAccount): Report {
-  const text = `Deleted: ${told(counts)}, ${deadLetters} dead letters.`;
-  const others = `\n\nBut ${lookedAt(inFlight)}: repeat this command then, some may be of this account.`;
-  return { json: { ...counts, deadLetters, inHand: inFlight }, text: inFlight === 0 ? text : text + others };
-}
+/** The operators' commands on all that is kept of an account. */
+export const accounts: Noun = {
+  name: 'accounts',
+  about: 'all that is kept of an account: export, delete',
+  notes: examples,
+  commands: [exportAccount, deleteAccount],
+};
 
 function told(counts: ExportedCounts | DeletedCounts): string {
   return Object.entries(counts)

@@ -3,7 +3,6 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
-import { looks, writes } from '../audit/audit.ts';
 import { lookedAt } from '../stage/looked-at.ts';
 import { CliError } from '../stage/operator.ts';
 import { openQueues } from '../stage/queues.ts';
@@ -13,17 +12,11 @@ import { type AccountItems, openAccountItems } from './account-items.ts';
 import { deliveryKeysOf, ownKeysOf } from './account-keys.ts';
 import { type DeletedLetters, deleteLetters } from './account-letters.ts';
 import { makeRecordReaders } from './account-records.ts';
+import { countDeleted } from './delete-user.ts';
 import { eraseClient } from './erase-client.ts';
 import { eraseUser } from './erase-user.ts';
 import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
 import { resumeExport } from './partial-export.ts';
-import { countDeleted } from './users.ts';
-
-/** The operators' actions on all that is kept of an account. */
-export const actions = {
-  exportAccount: looks('accounts export', exportAccount, { before: (_task, account) => ({ account }) }),
-  deleteAccount: writes('accounts delete', deleteAccount, { before: (_task, account) => ({ account }) }),
-};
 
 /** The number of records of each kind that were exported. */
 export type ExportedCounts = Readonly<Record<ExportedKind, number>>;
@@ -49,7 +42,11 @@ export interface DeletedAccount extends DeletedCounts, DeletedLetters {}
  *
  * @throws {CliError} when the file cannot be written, or there is nothing of the account.
  */
-async function exportAccount({ target, progress, warn }: Task, account: string, file: string): Promise<ExportedCounts> {
+export async function exportAll(
+  { target, progress, warn }: Task,
+  account: string,
+  file: string,
+): Promise<ExportedCounts> {
   // Another stage may have an account of that name.
   const partial = `${file}.${requireOutput(target, 'DeliveriesTable')}.${account}.partial`;
   const exported = await resumeExport(partial);
@@ -96,7 +93,7 @@ async function exportAccount({ target, progress, warn }: Task, account: string, 
  *
  * @throws {CliError} when nobody confirmed, or there is nothing of the account.
  */
-async function deleteAccount({ target, progress, confirm }: Task, account: string): Promise<DeletedAccount> {
+export async function deleteAll({ target, progress, confirm }: Task, account: string): Promise<DeletedAccount> {
   const items = openAccountItems(target, account);
   const [found, clients, webhooks] = [
     await items.listUsers(),

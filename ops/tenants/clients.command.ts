@@ -1,106 +1,31 @@
-import type { Command } from 'commander';
-import { type Client, grantTypes } from '../../lambdas/auth/principals/client.ts';
-import type { PageRequest } from '../../lambdas/auth/principals/scan.ts';
+import { type Client, grantTypes, isLiveSecret } from '../../lambdas/auth/principals/client.ts';
+import type { SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
+import { command, type Noun } from '../audit/command.ts';
+import { clientId, displayName, ordinaryAccountId, wholeNumber } from '../command-line/forms.ts';
 import {
-  afterOption,
-  clientId,
-  displayName,
-  limitOption,
-  ordinaryAccountId,
+  argument,
+  flag,
+  type Given,
+  negation,
+  option,
   repeatable,
-  wholeNumber,
-} from '../command-line/option-values.ts';
-import { iso, type Line, makeShape, type Report } from '../command-line/report.ts';
-import type { Run } from '../command-line/run.ts';
-import type { ClientInUse, ClientSettings, ClientWithSecret } from './clients.ts';
-
-/** Adds `clients`. */
-export function addClients(program: Command, run: Run): void {
-  const clients = program
-    .command('clients')
-    .description('clients of the token endpoint: create, list, show, update, enable, disable, delete, rotate-secret')
-    .addHelpText('after', examples);
-
-  addSettings(
-    clients
-      .command('create')
-      .description('create a client; its secret is shown once')
-      .requiredOption('--name <name>', 'what people call it', displayName)
-      .addOption(repeatable('--grant <type>', 'a grant it may use (repeatable)', grantTypes).makeOptionMandatory()),
-    { scope: '; default: all', grace: 'default 30, ' },
-  )
-    .addHelpText('after', examples)
-    .action(run(actions, all => all.createClient, withNewSecret));
-
-  const listAll = run(actions, all => all.listClients, listed);
-  const listOld = run(actions, all => all.listOldSecrets, listedOld);
-  clients
-    .command('list')
-    .description('list all clients, a page of them, or those whose old secret still works, with its last use')
-    .option('--old-secret', 'those whose old secret still works; all are read for them')
-    .addOption(limitOption())
-    .addOption(afterOption('client', clientId).conflicts('oldSecret'))
-    .action(({ oldSecret, ...page }: PageRequest & { readonly oldSecret?: true }) =>
-      oldSecret ? listOld(page) : listAll(page),
-    );
-
-  clients
-    .command('show')
-    .description('show a client; of each secret when it was made, last used, and ends')
-    .argument(...clientArgument)
-    .action(run(actions, all => all.showClient, inUse));
-
-  const update = run(actions, all => all.updateClient, shown);
-  addSettings(
-    clients
-      .command('update')
-      .description('change the settings given, and no others; another account ends its sessions, nothing else does')
-      .argument(...clientArgument)
-      .option('--name <name>', 'what people call it', displayName)
-      .addOption(repeatable('--grant <type>', 'a grant it may use (repeatable)', grantTypes)),
-  )
-    .option('--no-account', 'log in users of any account')
-    .option('--no-introspect', 'let it introspect its own tokens only')
-    .addHelpText('after', examples)
-    .action((clientId: string, options: ClientSettings, command: Command) => {
-      const wanted = given(options, command);
-      if (Object.keys(wanted).length === 0) {
-        command.error('error: nothing to change was given: name at least one setting (--help shows them).');
-      }
-      return update(clientId, wanted);
-    });
-
-  for (const [name, action, description] of [
-    ['enable', 'enableClient', 'let a disabled client in again'],
-    ['disable', 'disableClient', 'shut a client out; its sessions are over for good'],
-  ] as const) {
-    clients
-      .command(name)
-      .description(description)
-      .argument(...clientArgument)
-      .action(run(actions, all => all[action], changed));
-  }
-
-  clients
-    .command('delete')
-    .description('delete a client and end its sessions')
-    .argument(...clientArgument)
-    .action(run(actions, all => all.deleteClient, deleted));
-
-  clients
-    .command('rotate-secret')
-    .description('give a client a new secret, shown once; the one used so far works on for a while')
-    .argument(...clientArgument)
-    .option(
-      '--overlap-seconds <s>',
-      'how long the newest one so far works on (default 86400; 0 ends every other secret at once)',
-      wholeNumber(0, 31_536_000),
-    )
-    .option('--drop-oldest', 'end the older one where two secrets work')
-    .addHelpText('after', examples)
-    .action(run(actions, all => all.rotateSecret, withNewSecret));
-}
+  required,
+  requiredRepeatable,
+} from '../command-line/words.ts';
+import { CliError, isNamed } from '../stage/operator.ts';
+import { forgetDroppedUses, openClients, readSecretUses } from '../stage/stores.ts';
+import type { Target, Task } from '../stage/target.ts';
+import {
+  changedReport,
+  deletedReport,
+  inUseReport,
+  listReport,
+  newSecretReport,
+  oldSecretsReport,
+  showReport,
+} from './client-reports.ts';
+import { eraseClient } from './erase-client.ts';
 
 const examples = `
 Examples:
@@ -110,131 +35,237 @@ Examples:
   npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 3600
   npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 0  # it leaked`;
 
+const ofClient = { client: argument('client-id', 'as create and list show it', clientId) };
+
 /** The options that create and update share. Only create has defaults: what update is not given stays as it was. */
-function addSettings(command: Command, defaults: { readonly scope?: string; readonly grace?: string } = {}): Command {
-  return command
-    .addOption(repeatable('--scope <scope>', `a scope its tokens may have (repeatable${defaults.scope ?? ''})`, scopes))
-    .option('--account <id>', 'log in users of this account only', ordinaryAccountId)
-    .option(
-      '--grace-seconds <s>',
-      `how long a used refresh token still gives its successor (${defaults.grace ?? ''}0 is strict)`,
-      wholeNumber(0, 3_600),
-    )
-    .option('--introspect', "let it introspect other clients' tokens");
-}
+const settings = ({ scope = '', grace = '' } = {}) => ({
+  scope: repeatable('<scope>', `a scope its tokens may have (repeatable${scope})`, scopes),
+  account: option('<id>', 'log in users of this account only', ordinaryAccountId),
+  graceSeconds: option(
+    '<s>',
+    `how long a used refresh token still gives its successor (${grace}0 is strict)`,
+    wholeNumber(0, 3_600),
+  ),
+  introspect: flag("let it introspect other clients' tokens"),
+});
 
-const clientArgument = ['<client-id>', 'as create and list show it', clientId] as const;
-
-/** Returns the options on the command line: commander sets an option that can be negated even if nobody gave it. */
-function given(options: ClientSettings, command: Command): ClientSettings {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => command.getOptionValueSource(name) === 'cli'));
-}
-
-function actions() {
-  return import('./clients.ts');
-}
-
-const client = makeShape<Client>([
-  { json: 'clientId', heading: 'client_id', column: 'client id', value: ({ clientId }) => clientId },
-  { json: 'name', heading: 'name', value: ({ name }) => name },
-  { json: 'grants', heading: 'grants', value: ({ grants }) => grants, text: ({ grants }) => grants.join(', ') },
-  {
-    json: 'scopes',
-    heading: 'scopes',
-    in: 'show',
-    value: ({ scopes }) => scopes,
-    text: ({ scopes }) => scopes.join(', '),
+const create = command('clients create', {
+  about: 'create a client; its secret is shown once',
+  notes: examples,
+  given: {
+    name: required('<name>', 'what people call it', displayName),
+    grant: requiredRepeatable('<type>', 'a grant it may use (repeatable)', grantTypes),
+    ...settings({ scope: '; default: all', grace: 'default 30, ' }),
   },
-  {
-    json: 'accountId',
-    heading: 'account',
-    value: ({ accountId }) => accountId,
-    text: ({ accountId }) => accountId ?? 'any',
+  effect: 'writes',
+  act: async ({ target }, { account: accountId, grant, scope, ...others }) =>
+    openClients(target).createClient({
+      ...others,
+      grants: withoutRepetition(grant),
+      ...(scope && { scopes: withoutRepetition(scope) }),
+      ...(accountId !== undefined && { accountId }),
+    }),
+  subject: (_task, { account }) => ({ account }),
+  change: changed,
+  subjectAfter: ({ client }) => ({ client: client.clientId }),
+  report: newSecretReport,
+});
+
+const list = command('clients list', {
+  about: 'list all clients, a page of them, or those whose old secret still works, with its last use',
+  given: {
+    oldSecret: flag('those whose old secret still works; all are read for them'),
+    limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
+    after: option('<id>', 'go on after the last client that was shown', clientId),
   },
-  {
-    json: 'graceSeconds',
-    heading: 'grace',
-    value: ({ graceSeconds }) => graceSeconds,
-    text: ({ graceSeconds }) => `${graceSeconds} s`,
+  refuse: ({ after, oldSecret }) =>
+    after !== undefined && oldSecret && "option '--after <id>' cannot be used with option '--old-secret'",
+  effect: 'reads',
+  act: async ({ target }, { oldSecret, ...page }) =>
+    oldSecret
+      ? { old: await withOldSecrets(target, page.limit) }
+      : { all: await openClients(target).listClients(page) },
+  report: ({ all, old }) => (old ? oldSecretsReport(old) : listReport(all)),
+});
+
+const show = command('clients show', {
+  about: 'show a client; of each secret when it was made, last used, and ends',
+  given: ofClient,
+  effect: 'reads',
+  act: async ({ target }, { client: id }) => withUses(target, await find(target, id)),
+  report: inUseReport,
+});
+
+const update = command('clients update', {
+  about: 'change the settings given, and no others; another account ends its sessions, nothing else does',
+  notes: examples,
+  given: {
+    ...ofClient,
+    name: option('<name>', 'what people call it', displayName),
+    grant: repeatable('<type>', 'a grant it may use (repeatable)', grantTypes),
+    ...settings(),
+    noAccount: negation('account', 'log in users of any account'),
+    noIntrospect: negation('introspect', 'let it introspect its own tokens only'),
   },
-  {
-    json: 'introspect',
-    heading: 'introspects',
-    in: 'show',
-    value: ({ introspect }) => introspect,
-    text: ({ introspect }) => (introspect ? 'tokens of all clients' : 'its own tokens'),
+  refuse: ({ client: _, ...wanted }) =>
+    Object.values(wanted).every(value => value === undefined) &&
+    'nothing to change was given: name at least one setting (--help shows them).',
+  effect: 'writes',
+  act: async ({ target, confirm }, { client: id, account, noAccount, grant, scope, noIntrospect, ...others }) => {
+    const isAboutAccount = account !== undefined || noAccount === true;
+    if (isAboutAccount) {
+      const { name, accountId } = await find(target, id);
+      if (account !== accountId) {
+        await confirm(`This ends every session of client ${id} (${name}) of ${target.label}: its account changes.`);
+      }
+    }
+    const changes = {
+      ...others,
+      ...(grant && { grants: withoutRepetition(grant) }),
+      ...(scope && { scopes: withoutRepetition(scope) }),
+      ...(noIntrospect && { introspect: false }),
+      ...(isAboutAccount && { accountId: account ?? null }),
+    };
+    return existing(id, openClients(target).updateClient(id, changes));
   },
-  { json: 'status', heading: 'status', value: ({ status }) => status },
-  {
-    json: 'secrets', // without their hashes
-    value: ({ secrets }) => secrets.map(secretJson),
+  subject: known,
+  change: changed,
+  report: showReport,
+});
+
+const enable = command('clients enable', {
+  about: 'let a disabled client in again',
+  given: ofClient,
+  effect: 'writes',
+  act: async ({ target }, { client: id }) => existing(id, openClients(target).setClientStatus(id, 'enabled')),
+  subject: known,
+  report: changedReport,
+});
+
+const disable = command('clients disable', {
+  about: 'shut a client out; its sessions are over for good',
+  given: ofClient,
+  effect: 'writes',
+  act: async ({ target, confirm }, { client: id }) => {
+    const { name } = await find(target, id);
+    await confirm(`This shuts client ${id} (${name}) of ${target.label} out and ends its sessions for good.`);
+    return existing(id, openClients(target).setClientStatus(id, 'disabled'));
   },
-  { json: 'createdAt', value: ({ createdAt }) => iso(createdAt) },
-  { json: 'updatedAt', value: ({ updatedAt }) => iso(updatedAt) },
-]);
+  subject: known,
+  report: changedReport,
+});
 
-const listed = client.list('No clients. Create one: npm run ops -- clients create --name "Acme ERP" --grant password');
-
-const oldSecret = makeShape<ClientInUse>([
-  { heading: 'client id', value: ({ client: found }) => found.clientId },
-  { heading: 'name', value: ({ client: found }) => found.name },
-  { heading: 'old secret works until', value: ({ client: found }) => iso(found.secrets[1]?.expiresAt) },
-  {
-    heading: 'last used on',
-    value: ({ lastUses }) => lastUses[1],
-    text: ({ lastUses }) => lastUses[1] ?? 'no use is known',
+const remove = command('clients delete', {
+  about: 'delete a client and end its sessions',
+  given: ofClient,
+  effect: 'writes',
+  act: async ({ target, confirm }, { client: id }) => {
+    const { name } = await find(target, id);
+    await confirm(`This deletes client ${id} (${name}) of ${target.label} and ends its sessions.`);
+    return existing(id, eraseClient(target, id));
   },
-]);
+  subject: known,
+  report: deletedReport,
+});
 
-function listedOld(found: readonly ClientInUse[]): Report {
-  return {
-    json: found.map(one => inUse(one).json),
-    text: oldSecret.table(found, 'No client has an old secret that still works.'),
-  };
+const rotateSecret = command('clients rotate-secret', {
+  about: 'give a client a new secret, shown once; the one used so far works on for a while',
+  notes: examples,
+  given: {
+    ...ofClient,
+    overlapSeconds: option(
+      '<s>',
+      'how long the newest one so far works on (default 86400; 0 ends every other secret at once)',
+      wholeNumber(0, 31_536_000),
+    ),
+    dropOldest: flag('end the older one where two secrets work'),
+  },
+  effect: 'writes',
+  act: async ({ target, confirm }, { client: id, ...rotation }) => {
+    const client = await find(target, id);
+    const { name } = client;
+    if (rotation.overlapSeconds === 0) {
+      await confirm(`This ends every secret that client ${id} (${name}) uses now.`);
+    } else if (rotation.dropOldest) {
+      await confirm(`This ends the older one of two secrets that client ${id} (${name}) has.`);
+    }
+    await forgetDroppedUses(target, client);
+    return rotate(target, id, rotation);
+  },
+  subject: known,
+  change: ({ overlapSeconds, dropOldest }) => ({ overlapSeconds, dropOldest }),
+  report: newSecretReport,
+});
+
+/** The operators' commands on clients. */
+export const clients: Noun = {
+  name: 'clients',
+  about: 'clients of the token endpoint: create, list, show, update, enable, disable, delete, rotate-secret',
+  notes: examples,
+  commands: [create, list, show, update, enable, disable, remove, rotateSecret],
+};
+
+/** Names the client for the audit trail, where there is one. */
+async function known({ target }: Pick<Task, 'target'>, { client }: { readonly client: string }) {
+  return { client: (await openClients(target).findClient(client))?.clientId };
 }
 
-const changed = client.tell(
-  ({ clientId, name, status }) =>
-    `Client ${clientId} (${name}) is ${status}.${status === 'disabled' ? ' Its sessions are over; enabling it again brings none back.' : ''}`,
-);
-
-function shown(found: Client): Report {
-  return { json: client.json(found), text: client.lines(found, secretsOf(found)) };
+/** Returns the settings that are changed, for the audit trail; a name is told by no line. */
+function changed({ grant, scope, account, noAccount, graceSeconds, introspect, noIntrospect }: ChangedSettings) {
+  const isIntrospecting = noIntrospect ? false : introspect;
+  return { grants: grant, scopes: scope, account, noAccount, graceSeconds, introspect: isIntrospecting };
 }
 
-function inUse({ client: found, lastUses }: ClientInUse): Report {
-  const json = client.json(found);
-  const secrets = found.secrets.map((secret, at) => ({ ...secretJson(secret), lastUsedOn: lastUses[at] ?? null }));
-  return { json: { ...json, secrets }, text: client.lines(found, secretsOf(found, lastUses)) };
+interface ChangedSettings extends Given<ReturnType<typeof settings>> {
+  readonly grant?: readonly string[];
+  readonly noAccount?: true;
+  readonly noIntrospect?: true;
 }
 
-function withNewSecret({ client: found, clientSecret }: ClientWithSecret): Report {
-  const text = client.lines(found, [...secretsOf(found), ['client_secret', clientSecret]]);
-  return {
-    json: { ...client.json(found), clientSecret },
-    text: `${text}\n\nThe secret is shown this once and kept nowhere: store it now.`,
-  };
+function withoutRepetition<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)];
 }
 
-function deleted({ clientId, name }: Client): Report {
-  return {
-    json: { clientId, deleted: true },
-    text: `Client ${clientId} (${name}) is deleted, and its sessions are over.`,
-  };
+/** Returns those that have an older secret which still works. */
+async function withOldSecrets(target: Target, limit: number | undefined) {
+  const now = target.clock.now();
+  const hasOldSecret = ({ secrets }: Client) => secrets.slice(1).some(secret => isLiveSecret(secret, now));
+  const found = (await openClients(target).listClients()).filter(hasOldSecret).slice(0, limit);
+  const inUse = [];
+  for (const client of found) inUse.push(await withUses(target, client));
+  return inUse;
 }
 
-function secretsOf({ secrets }: Client, lastUses?: ClientInUse['lastUses']): readonly Line[] {
-  return secrets.map(({ createdAt, expiresAt }, at) => {
-    const end = expiresAt === undefined ? 'works until it is replaced' : worksUntil(expiresAt);
-    const use = lastUses?.[at] === undefined ? 'no use is known' : `last used on ${lastUses[at]}`;
-    return [`secret of ${iso(createdAt)}`, lastUses ? `${end}; ${use}` : end];
-  });
+async function withUses(target: Target, client: Client) {
+  return { client, lastUses: await readSecretUses(target, client) };
 }
 
-function secretJson({ createdAt, expiresAt }: Client['secrets'][number]) {
-  return { createdAt: iso(createdAt), expiresAt: iso(expiresAt) };
+/** @throws {CliError} where there is no such client. */
+function find(target: Target, clientId: string): Promise<Client> {
+  return existing(clientId, openClients(target).findClient(clientId));
 }
 
-function worksUntil(moment: number): string {
-  return moment <= Date.now() ? `ended at ${iso(moment)}` : `works until ${iso(moment)}`;
+/** Returns the store's answer. @throws {CliError} where there is no such client, or somebody else changed it at the same moment. */
+async function existing<Answer>(clientId: string, change: Promise<Answer | undefined>): Promise<Answer> {
+  try {
+    const answer = await change;
+    if (answer === undefined) throw new CliError(`there is no client "${clientId}": "clients list" shows them.`);
+    return answer;
+  } catch (error) {
+    if (isNamed(error, 'ClientConflictError')) throw new CliError(error.message);
+    throw error;
+  }
+}
+
+/** @throws {CliError} where two secrets work already. */
+async function rotate(target: Target, id: string, rotation: SecretRotation) {
+  try {
+    return await existing(id, openClients(target).rotateClientSecret(id, rotation));
+  } catch (error) {
+    if (!isNamed(error, 'TwoSecretsError')) throw error;
+    throw new CliError(
+      `two secrets of client "${id}" work already: "clients show" tells until when. Wait for the older one to end, ` +
+        'end it now with --drop-oldest, or end both with --overlap-seconds 0.',
+    );
+  }
 }

@@ -5,7 +5,7 @@ import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/ac
 import { importedKinds, parseImportedHash } from '../../lambdas/auth/principals/imported-hash.ts';
 import { roles, type User } from '../../lambdas/auth/principals/user.ts';
 import type { ImportedUser, UserStore } from '../../lambdas/auth/principals/user-store.ts';
-import { type AuditedTask, writes } from '../audit/audit.ts';
+import type { AuditedTask } from '../audit/audit.ts';
 import { mostListed } from '../audit/audit-log.ts';
 import { readWayBack } from '../deployment/kept-versions.ts';
 import { longestEmail, parseEmailAddress } from '../stage/email-address.ts';
@@ -13,9 +13,6 @@ import { CliError } from '../stage/operator.ts';
 import { openUsers } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import { type NumberedLine, readLines } from './import-lines.ts';
-
-/** Takes over users with the password hashes that they have. */
-export const actions = { importUsers: writes('users import', importUsers) };
 
 /** The number of lines by what became of them. */
 export interface Imported {
@@ -39,7 +36,7 @@ export interface Imported {
  * @throws {CliError} when a roll-back would lead to code that cannot judge these hashes, when the file cannot be read, or a line was not
  * imported. Such lines are warned of by their numbers as they come.
  */
-async function importUsers({ target, progress, warn, ...audit }: AuditedTask, file: string): Promise<Imported> {
+export async function importUsers({ target, progress, warn, ...audit }: AuditedTask, file: string): Promise<Imported> {
   const { deployed, connect } = target;
   if (deployed) await refuseUnjudged(name => readWayBack(connect, deployed, name));
   const users = openUsers(target);

@@ -1,41 +1,44 @@
 import { CliError } from '../stage/operator.ts';
 import type { Target, Task } from '../stage/target.ts';
 
-/** The way a password is chosen: it is generated, or asked for. */
-export interface PasswordOptions {
-  readonly generatePassword?: boolean;
-}
-
 /** A password that may be set. */
-export interface ChosenPassword {
+interface ChosenPassword {
   readonly password: string;
-  /** True when it was generated: it is shown once then. */
-  readonly isGenerated: boolean;
+  /** The same, where it was generated: it is shown once. */
+  readonly generatedPassword?: string;
 }
 
 /**
- * Makes a password, or asks for one.
- *
- * @param minimumLength - the stage's minimum, in Unicode code points of the normalised text, as NIST SP 800-63B
- * section 3.1.1.2 counts them.
- * @throws {CliError} for a password that is too short, too common, or that the token endpoint would not take.
+ * Makes a password, or asks for one. @throws {CliError} for one that is too short, too common, or that the token endpoint would not
+ * take.
  */
 export async function choosePassword(
-  options: PasswordOptions,
-  minimumLength: number,
-  { askPassword, makeId }: Pick<Task, 'askPassword'> & Pick<Target, 'makeId'>,
+  { target, askPassword }: PasswordTask,
+  isGenerated = false,
 ): Promise<ChosenPassword> {
-  if (options.generatePassword === true) {
-    return { password: makeId(Math.max(generatedLength, minimumLength)), isGenerated: true };
+  // A stage that was deployed before it had a minimum length has the default.
+  const minimumLength = Number(target.outputs.PasswordMinimumLength ?? 15);
+  if (isGenerated) {
+    const password = target.makeId(Math.max(generatedLength, minimumLength));
+    return { password, generatedPassword: password };
   }
   const check = (password: string) => passwordProblem(password, minimumLength);
   const password = await askPassword(check);
   const problem = await check(password);
   if (problem) throw new CliError(problem);
-  return { password, isGenerated: false };
+  return { password };
 }
 
-/** Returns the problem of a password with what to do about it; `undefined` for a good one. */
+interface PasswordTask extends Pick<Task, 'askPassword'> {
+  readonly target: Pick<Target, 'outputs' | 'makeId'>;
+}
+
+/**
+ * Returns the problem of a password with what to do about it; `undefined` for a good one.
+ *
+ * @param minimumLength - the stage's minimum, in Unicode code points of the normalised text, as NIST SP 800-63B
+ * section 3.1.1.2 counts them.
+ */
 export async function passwordProblem(password: string, minimumLength: number): Promise<string | undefined> {
   if (password === '') return 'the password is empty: give one on standard input, or use --generate-password.';
   if (password.includes('\0')) return 'the password contains a NUL character.';

@@ -1,43 +1,12 @@
-import type { Command } from 'commander';
-import { afterOption, clientId, limitOption, sessionId, userReference } from '../command-line/option-values.ts';
-import { iso, makeShape, type Report } from '../command-line/report.ts';
-import type { Run } from '../command-line/run.ts';
-import type { EndedOwner, EndedSession, ListOptions, OwnerOptions, SessionState, SessionStates } from './sessions.ts';
-
-/** Adds `sessions`. */
-export function addSessions(program: Command, run: Run): void {
-  const sessions = program
-    .command('sessions')
-    .description('logins and the tokens that come of them: list, end')
-    .addHelpText('after', examples);
-
-  const list = run(actions, all => all.listSessions, listed);
-  ownerOptions(
-    sessions.command('list').description('list live sessions of a user, of a client, or of a user at a client'),
-  )
-    .option('--all', 'show those that are over too, as long as they are kept')
-    .addOption(limitOption())
-    .addOption(afterOption('session', sessionId))
-    .addHelpText('after', examples)
-    .action((options: ListOptions, command: Command) => {
-      if (options.user === undefined && options.client === undefined) {
-        command.error('error: name whose sessions: --user or --client (or both)');
-      }
-      return list(options);
-    });
-
-  const endAll = run(actions, all => all.endAllSessions, endedAll);
-  const endOne = run(actions, all => all.endSession, ended);
-  ownerOptions(sessions.command('end').description('end one session, or all of a user or a client, for good'))
-    .argument('[session-id]', 'as list shows it', sessionId)
-    .addHelpText('after', examples)
-    .action((sessionId: string | undefined, options: OwnerOptions, command: Command) => {
-      if ([sessionId, options.user, options.client].filter(named => named !== undefined).length !== 1) {
-        command.error('error: name what to end: one session id, --user or --client');
-      }
-      return sessionId === undefined ? endAll(options) : endOne(sessionId);
-    });
-}
+import { command, type Noun } from '../audit/command.ts';
+import { clientId, sessionId, userReference, wholeNumber } from '../command-line/forms.ts';
+import { iso, makeShape } from '../command-line/report.ts';
+import { flag, option, optionalArgument } from '../command-line/words.ts';
+import { CliError } from '../stage/operator.ts';
+import { openClients, openSessions, openUsers } from '../stage/stores.ts';
+import type { Target } from '../stage/target.ts';
+import { inspectSessions, listSessions, noClient, ownerOf, type SessionState } from './sessions.ts';
+import { noUser, unlessRefused } from './users.ts';
 
 const examples = `
 A session is one login with all tokens that come of it. A user is named by e-mail address or user id.
@@ -47,15 +16,10 @@ Examples:
   npm run ops -- sessions end --client 4f6KqXkD1nVb8sYfTzR4uW
   npm run ops -- sessions end 8sYfTzR4uWcJe7HbnQ2m0p-XkD1nVb8sYfTzR4uWcJe7H`;
 
-function ownerOptions(command: Command): Command {
-  return command
-    .option('--user <user>', 'sessions of this user', userReference)
-    .option('--client <client-id>', 'sessions that began through this client', clientId);
-}
-
-function actions() {
-  return import('./sessions.ts');
-}
+const ofOwner = {
+  user: option('<user>', 'sessions of this user', userReference),
+  client: option('<client-id>', 'sessions that began through this client', clientId),
+};
 
 const session = makeShape<SessionState>([
   { json: 'sessionId', heading: 'session', value: ({ session }) => session.sessionId },
@@ -70,7 +34,7 @@ const session = makeShape<SessionState>([
   { json: 'accountId', value: ({ session }) => session.accountId },
   { json: 'scope', value: ({ session }) => session.scope },
   { json: 'state', value: ({ endedBy }) => (endedBy === undefined ? 'live' : 'ended') },
-  { json: 'endedBy', value: ({ endedBy }) => endedBy },
+  { json: 'endedBy' },
   { json: 'createdAt', heading: 'began', value: ({ session }) => iso(session.createdAt) },
   { json: 'lastUsedAt', heading: 'last used', value: ({ session }) => iso(session.rotatedAt) },
   {
@@ -80,20 +44,79 @@ const session = makeShape<SessionState>([
   { heading: 'state', value: ({ endedBy }) => (endedBy === undefined ? 'live' : `ended: ${endedBy}`) },
 ]);
 
-function listed({ sessions, next }: SessionStates): Report {
-  const { json, text } = session.list('No such sessions.')(sessions);
-  return { json, text: next === undefined ? text : `${text}\n\nThere may be more: --after ${next}` };
+const list = command('sessions list', {
+  about: 'list live sessions of a user, of a client, or of a user at a client',
+  notes: examples,
+  given: {
+    ...ofOwner,
+    all: flag('show those that are over too, as long as they are kept'),
+    limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
+    after: option('<id>', 'go on after the last session that was shown', sessionId),
+  },
+  refuse: ({ user, client }) =>
+    user === undefined && client === undefined && 'name whose sessions: --user or --client (or both)',
+  effect: 'reads',
+  act: ({ target }, wanted) => listSessions(target, wanted),
+  report: ({ sessions, next }) => {
+    const { json, text } = session.list('No such sessions.')(sessions);
+    return { json, text: next === undefined ? text : `${text}\n\nThere may be more: --after ${next}` };
+  },
+});
+
+const end = command('sessions end', {
+  about: 'end one session, or all of a user or a client, for good',
+  notes: examples,
+  given: { ...ofOwner, session: optionalArgument('session-id', 'as list shows it', sessionId) },
+  refuse: named =>
+    Object.values(named).filter(value => value !== undefined).length !== 1 &&
+    'name what to end: one session id, --user or --client',
+  effect: 'writes',
+  act: async ({ target, confirm }, { session: id, ...owner }) => {
+    if (id !== undefined) {
+      if (!(await openSessions(target).findSession(id))) {
+        throw new CliError(`there is no session "${id}": "sessions list --user EMAIL" shows them.`);
+      }
+      await confirm(`This ends session ${id} of ${target.label} with all its tokens.`);
+      return endOne(target, id);
+    }
+    const found = await ownerOf(target, owner);
+    const whose = owner.user === undefined ? `client ${owner.client}` : `user ${owner.user}`;
+    await confirm(`This ends every session of ${whose} of ${target.label}.`);
+    return 'userId' in found ? endOfUser(target, found.userId, owner.user ?? '') : endOfClient(target, found.clientId);
+  },
+  subject: async ({ target }, { session: id, ...owner }) => {
+    if (id !== undefined) return { session: (await openSessions(target).findSession(id))?.sessionId };
+    const found = await ownerOf(target, owner);
+    return 'userId' in found ? { user: found.userId } : { client: found.clientId };
+  },
+  report: ({ json, what }) => ({ json, text: `${what} is over.` }),
+});
+
+/** The operators' commands on sessions. */
+export const sessions: Noun = {
+  name: 'sessions',
+  about: 'logins and the tokens that come of them: list, end',
+  notes: examples,
+  commands: [list, end],
+};
+
+async function endOne(target: Target, sessionId: string) {
+  const { findSession, revokeSession } = openSessions(target);
+  await revokeSession(sessionId, 'operator', target.clock.now());
+  const ended = await findSession(sessionId);
+  const [state] = ended ? await inspectSessions(target, [ended]) : [];
+  // It may have been deleted meanwhile.
+  return { json: state ? session.json(state) : { sessionId, state: 'ended' }, what: `Session ${sessionId}` };
 }
 
-function endedAll(owner: EndedOwner): Report {
-  if ('user' in owner) {
-    const { userId, email } = owner.user;
-    return { json: { userId, ended: true }, text: `Every session of ${email} is over.` };
-  }
-  const { clientId, name } = owner.client;
-  return { json: { clientId, ended: true }, text: `Every session of client ${clientId} (${name}) is over.` };
+async function endOfUser(target: Target, userId: string, reference: string) {
+  const user = await unlessRefused(userId, openUsers(target).endUserSessions(userId));
+  if (!user) throw noUser(reference);
+  return { json: { userId, ended: true }, what: `Every session of ${user.email}` };
 }
 
-function ended({ sessionId, state }: EndedSession): Report {
-  return { json: state ? session.json(state) : { sessionId, state: 'ended' }, text: `Session ${sessionId} is over.` };
+async function endOfClient(target: Target, clientId: string) {
+  const client = await openClients(target).endClientSessions(clientId);
+  if (!client) throw noClient(clientId);
+  return { json: { clientId, ended: true }, what: `Every session of client ${clientId} (${client.name})` };
 }

@@ -5,37 +5,20 @@ import { isExpired, type Session } from '../../lambdas/auth/sessions/session.ts'
 import type { SessionOwner } from '../../lambdas/auth/sessions/session-list.ts';
 import type { SessionStore } from '../../lambdas/auth/sessions/session-store.ts';
 import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
-import { reads, writes } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import { openClients, openSessions, openUsers } from '../stage/stores.ts';
-import { requireOutput, type Target, type Task } from '../stage/target.ts';
-import { findUser, unlessRefused } from './users.ts';
-
-/** The operators' actions on sessions. */
-export const actions = {
-  listSessions: reads(listSessions),
-  endAllSessions: writes('sessions end', endAllSessions, {
-    before: async ({ target }, owner) => {
-      const found = await ownerOf(target, owner);
-      return 'userId' in found ? { user: found.userId } : { client: found.clientId };
-    },
-  }),
-  endSession: writes('sessions end', endSession, {
-    before: async ({ target }, sessionId) => ({
-      session: (await openSessions(target).findSession(sessionId))?.sessionId,
-    }),
-  }),
-};
+import { requireOutput, type Target } from '../stage/target.ts';
+import { findUser } from './users.ts';
 
 /** The options that name the owner of sessions. */
-export interface OwnerOptions {
+interface OwnerOptions {
   /** E-mail address or id. */
   readonly user?: string;
   readonly client?: string;
 }
 
 /** The choice of sessions to list. */
-export interface ListOptions extends OwnerOptions {
+interface ListOptions extends OwnerOptions {
   /** Ended ones too. */
   readonly all?: boolean;
   readonly limit?: number;
@@ -51,27 +34,12 @@ export interface SessionState {
   readonly endedBy: string | undefined;
 }
 
-/** A part of a list of sessions. `next` is where the next part may begin. */
-export interface SessionStates {
-  readonly sessions: readonly SessionState[];
-  readonly next: string | undefined;
-}
-
-/** The user or client whose sessions were ended. */
-export type EndedOwner = { readonly user: User } | { readonly client: Client };
-
-/** A session that was ended; its state is missing where it was deleted meanwhile. */
-export interface EndedSession {
-  readonly sessionId: string;
-  readonly state: SessionState | undefined;
-}
-
 /**
  * Lists sessions, by default the first hundred live ones.
  *
  * @throws {CliError} where the owner does not exist, or `after` is no session of theirs.
  */
-async function listSessions({ target }: Task, options: ListOptions): Promise<SessionStates> {
+export async function listSessions(target: Target, options: ListOptions) {
   const owner = await ownerOf(target, options);
   const store = openSessions(target);
   if (options.after !== undefined && !(await mayBeSessionOf(owner, options.after, store.findSession))) {
@@ -84,7 +52,7 @@ async function listSessions({ target }: Task, options: ListOptions): Promise<Ses
   let isMore = true;
   while (isMore && found.length < limit) {
     const page = await store.listSessions(owner, pageSize, after);
-    const wanted = (await inspect(target, page.sessions)).filter(
+    const wanted = (await inspectSessions(target, page.sessions)).filter(
       ({ session, endedBy }) =>
         (options.all === true || endedBy === undefined) &&
         (options.client === undefined || session.clientId === options.client),
@@ -98,40 +66,15 @@ async function listSessions({ target }: Task, options: ListOptions): Promise<Ses
   return { sessions, next };
 }
 
-/** Ends all sessions of a user or a client. @throws {CliError} where the owner does not exist, or nobody confirmed. */
-async function endAllSessions({ target, confirm }: Task, options: OwnerOptions): Promise<EndedOwner> {
-  const owner = await ownerOf(target, options);
-  const whose = options.user === undefined ? `client ${options.client}` : `user ${options.user}`;
-  await confirm(`This ends every session of ${whose} of ${target.label}.`);
-  if ('userId' in owner) {
-    const user = await unlessRefused(owner.userId, openUsers(target).endUserSessions(owner.userId));
-    if (!user) throw new CliError(`there is no user "${options.user}": "users list" shows them.`);
-    return { user };
-  }
-  const client = await openClients(target).endClientSessions(owner.clientId);
-  if (!client) throw new CliError(`there is no client "${options.client}": "clients list" shows them.`);
-  return { client };
-}
-
-/** Ends one session. @throws {CliError} where there is no such session, or nobody confirmed. */
-async function endSession({ target, confirm }: Task, sessionId: string): Promise<EndedSession> {
-  const { findSession, revokeSession } = openSessions(target);
-  if (!(await findSession(sessionId))) {
-    throw new CliError(`there is no session "${sessionId}": "sessions list --user EMAIL" shows them.`);
-  }
-  await confirm(`This ends session ${sessionId} of ${target.label} with all its tokens.`);
-  await revokeSession(sessionId, 'operator', target.clock.now());
-  const ended = await findSession(sessionId);
-  const [state] = ended ? await inspect(target, [ended]) : [];
-  return { sessionId, state };
-}
-
-async function ownerOf(target: Target, { user, client }: OwnerOptions): Promise<SessionOwner> {
+/** Returns whose sessions are named. @throws {CliError} where there is no such user or client. */
+export async function ownerOf(target: Target, { user, client }: OwnerOptions): Promise<SessionOwner> {
   if (user !== undefined) return { userId: (await findUser(openUsers(target), user)).userId };
-  if (!(await openClients(target).findClient(client ?? ''))) {
-    throw new CliError(`there is no client "${client}": "clients list" shows them.`);
-  }
+  if (!(await openClients(target).findClient(client ?? ''))) throw noClient(client);
   return { clientId: client ?? '' };
+}
+
+export function noClient(clientId: string | undefined): CliError {
+  return new CliError(`there is no client "${clientId}": "clients list" shows them.`);
 }
 
 /** Returns whether a session may be one of the owner's. A session that is deleted by now counts as one of any client. */
@@ -149,7 +92,7 @@ async function mayBeSessionOf(
 const pageSize = 100;
 
 /** Reads the users and clients of sessions, each once. */
-async function inspect(target: Target, sessions: readonly Session[]): Promise<SessionState[]> {
+export async function inspectSessions(target: Target, sessions: readonly Session[]): Promise<SessionState[]> {
   const dynamo = target.dynamo;
   const [users, clients] = [requireOutput(target, 'UsersTable'), requireOutput(target, 'ClientsTable')];
   const userIds = [...new Set(sessions.map(({ userId }) => userId))];

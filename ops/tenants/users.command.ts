@@ -1,120 +1,37 @@
-import { type Command, Option } from 'commander';
+import * as z from 'zod';
 import { importedKinds } from '../../lambdas/auth/principals/imported-hash.ts';
 import { roles, type User } from '../../lambdas/auth/principals/user.ts';
+import type { UserStore } from '../../lambdas/auth/principals/user-store.ts';
+import { command, type Noun } from '../audit/command.ts';
 import {
   accountId,
-  afterOption,
   emailAddress,
-  limitOption,
   notEmpty,
   ordinaryAccountId,
   userId,
   userReference,
-} from '../command-line/option-values.ts';
-import { iso, type Line, makeShape, type ObjectReport, type Report } from '../command-line/report.ts';
-import type { Run } from '../command-line/run.ts';
-import { isUnread } from '../stage/operator.ts';
-import type { Imported } from './import-users.ts';
-import type { DeletedUser, UnlockedUser, UserWithFailures, UserWithPassword } from './users.ts';
-
-/** Adds `users`. */
-export function addUsers(program: Command, run: Run): void {
-  const users = program
-    .command('users')
-    .description(
-      'users who log in: create, import, list, show, enable, disable, delete, unlock, set-role, set-password, set-email',
-    )
-    .addHelpText('after', examples);
-
-  users
-    .command('create')
-    .description('create a user; the password is asked for, or read from standard input')
-    .requiredOption('--email <address>', 'the user name of the password grant', emailAddress)
-    .requiredOption('--account <id>', 'the account the user belongs to', ordinaryAccountId)
-    .addOption(new Option('--role <role>', 'admins manage webhooks').choices(roles).makeOptionMandatory())
-    .addOption(generateOption())
-    .addHelpText('after', examples)
-    .action(
-      run(
-        actions,
-        all => all.createUser,
-        created => withPassword(user.show(created.user), created),
-      ),
-    );
-
-  users
-    .command('import')
-    .description('take over users with the password hashes that they have; users that are there stay as they are')
-    .argument('<file>', 'a JSON object on each line: email, account, role, password_hash', notEmpty)
-    .addHelpText('after', `\nHashes:\n${importedKinds.map(kind => `  ${kind}`).join('\n')}`)
-    .action(run(importActions, all => all.importUsers, imported));
-
-  users
-    .command('list')
-    .description('list all users, those of an account, or a page of them')
-    .option('--account <id>', 'those of this account only; all are read for them', accountId)
-    .addOption(limitOption())
-    .addOption(afterOption('user', userId))
-    .action(run(actions, all => all.listUsers, listed));
-
-  users
-    .command('show')
-    .description('show a user, with the failed logins that count, by client, and until when a lock stands')
-    .argument(...userArgument)
-    .action(run(actions, all => all.showUser, shown));
-
-  for (const [name, action, description] of [
-    ['enable', 'enableUser', 'let a disabled user in again'],
-    ['disable', 'disableUser', 'shut a user out; their sessions are over for good'],
-  ] as const) {
-    users
-      .command(name)
-      .description(description)
-      .argument(...userArgument)
-      .action(run(actions, all => all[action], changed));
-  }
-
-  users
-    .command('delete')
-    .description(
-      'delete a user with their address, password and sessions; the address is free then; it may be repeated',
-    )
-    .argument(...userArgument)
-    .action(run(actions, all => all.deleteUser, deleted));
-
-  users
-    .command('unlock')
-    .description('forget the failed logins of a user, of all clients')
-    .argument(...userArgument)
-    .action(run(actions, all => all.unlockUser, unlocked));
-
-  users
-    .command('set-role')
-    .description('change what a user may do; holds at once, and ends no session')
-    .argument(...userArgument)
-    .addArgument(program.createArgument('<role>').choices(roles))
-    .action(run(actions, all => all.setRole, promoted));
-
-  users
-    .command('set-password')
-    .description("change a user's password; ends all their sessions and forgets failed logins")
-    .argument(...userArgument)
-    .addOption(generateOption())
-    .action(
-      run(
-        actions,
-        all => all.setPassword,
-        done => withPassword(passwordChanged(done.user), done),
-      ),
-    );
-
-  users
-    .command('set-email')
-    .description('give a user another e-mail address to log in with; ends no session')
-    .argument(...userArgument)
-    .argument('<address>', 'the new one', emailAddress)
-    .action(run(actions, all => all.setEmail, renamed));
-}
+  wholeNumber,
+} from '../command-line/forms.ts';
+import { argument, flag, option, required } from '../command-line/words.ts';
+import { CliError, describeError, isNamed } from '../stage/operator.ts';
+import { openClients, openLockout, openUsers } from '../stage/stores.ts';
+import type { Target, Task } from '../stage/target.ts';
+import { deleteUser } from './delete-user.ts';
+import { importUsers } from './import-users.ts';
+import { choosePassword } from './passwords.ts';
+import {
+  changedReport,
+  createdReport,
+  deletedReport,
+  emailReport,
+  importedReport,
+  listReport,
+  passwordReport,
+  roleReport,
+  showReport,
+  unlockedReport,
+} from './user-reports.ts';
+import { beingDeleted, findUser, noUser, ownerOf, unlessRefused } from './users.ts';
 
 const examples = `
 A user is named by e-mail address or user id. Passwords are asked for, read from standard input, or generated; never an
@@ -128,99 +45,208 @@ Examples:
   npm run ops -- users unlock ana@acme.com.br
   npm run ops -- users disable ana@acme.com.br`;
 
-const userArgument = ['<user>', 'e-mail address or user id', userReference] as const;
+const ofUser = { user: argument('user', 'e-mail address or user id', userReference) };
 
-function generateOption() {
-  return new Option('--generate-password', 'make a password and show it once');
+const generatePassword = flag('make a password and show it once');
+
+const create = command('users create', {
+  about: 'create a user; the password is asked for, or read from standard input',
+  notes: examples,
+  given: {
+    email: required('<address>', 'the user name of the password grant', emailAddress),
+    account: required('<id>', 'the account the user belongs to', ordinaryAccountId),
+    role: required('<role>', 'admins manage webhooks', z.enum(roles)),
+    generatePassword,
+  },
+  effect: 'writes',
+  act: async (task, { email, account, role, generatePassword }) => {
+    const store = openUsers(task.target);
+    if (await store.findUserByEmail(email)) {
+      throw new CliError(`a user with the e-mail address ${email} exists already: "users show ${email}" shows them.`);
+    }
+    const { password, generatedPassword } = await choosePassword(task, generatePassword);
+    const user = await unlessTaken(email, store.createUser({ email, password, accountId: account, role }));
+    return { user, generatedPassword };
+  },
+  subject: (_task, { account }) => ({ account }),
+  change: ({ role }) => ({ role }),
+  subjectAfter: ({ user }) => ({ user: user.userId }),
+  report: createdReport,
+});
+
+const importAll = command('users import', {
+  about: 'take over users with the password hashes that they have; users that are there stay as they are',
+  notes: `\nHashes:\n${importedKinds.map(kind => `  ${kind}`).join('\n')}`,
+  given: { file: argument('file', 'a JSON object on each line: email, account, role, password_hash', notEmpty) },
+  effect: 'writes',
+  act: (task, { file }) => importUsers(task, file),
+  report: importedReport,
+});
+
+const list = command('users list', {
+  about: 'list all users, those of an account, or a page of them',
+  given: {
+    account: option('<id>', 'those of this account only; all are read for them', accountId),
+    limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
+    after: option('<id>', 'go on after the last user that was shown', userId),
+  },
+  effect: 'reads',
+  act: async ({ target, progress }, page) =>
+    openUsers(target).listUsers({ ...page, onPage: read => progress(`Read ${read} users so far`) }),
+  report: listReport,
+});
+
+const show = command('users show', {
+  about: 'show a user, with the failed logins that count, by client, and until when a lock stands',
+  given: ofUser,
+  effect: 'reads',
+  act: async ({ target }, { user: reference }) => {
+    const user = await findUser(openUsers(target), reference);
+    return { user, failedLogins: await readFailures(target, user) };
+  },
+  report: showReport,
+});
+
+const enable = command('users enable', {
+  about: 'let a disabled user in again',
+  given: ofUser,
+  effect: 'writes',
+  act: async ({ target }, { user }) =>
+    change(target, user, (store, { userId }) => store.setUserStatus(userId, 'enabled')),
+  subject: known,
+  report: changedReport,
+});
+
+const disable = command('users disable', {
+  about: 'shut a user out; their sessions are over for good',
+  given: ofUser,
+  effect: 'writes',
+  act: async ({ target, confirm }, { user }) => {
+    const { email } = await findUser(openUsers(target), user);
+    await confirm(`This shuts user ${email} of ${target.label} out and ends their sessions for good.`);
+    return change(target, user, (store, { userId }) => store.setUserStatus(userId, 'disabled'));
+  },
+  subject: known,
+  report: changedReport,
+});
+
+const remove = command('users delete', {
+  about: 'delete a user with their address, password and sessions; the address is free then; it may be repeated',
+  given: ofUser,
+  effect: 'writes',
+  act: (task, { user }) => deleteUser(task, user),
+  subject: known,
+  report: deletedReport,
+});
+
+const unlock = command('users unlock', {
+  about: 'forget the failed logins of a user, of all clients',
+  given: ofUser,
+  effect: 'writes',
+  act: async ({ target }, { user: reference }) => {
+    const user = await findUser(openUsers(target), reference);
+    if (user.status === 'deleting') throw beingDeleted(user.userId);
+    return { user, hadFailures: await openLockout(target).unlock(user.email) };
+  },
+  subject: known,
+  report: unlockedReport,
+});
+
+const setRole = command('users set-role', {
+  about: 'change what a user may do; holds at once, and ends no session',
+  given: { ...ofUser, role: argument('role', '', z.enum(roles)) },
+  effect: 'writes',
+  act: async ({ target }, { user, role }) =>
+    change(target, user, (store, { userId }) => store.setUserRole(userId, role)),
+  subject: known,
+  change: ({ role }) => ({ role }),
+  report: roleReport,
+});
+
+const setPassword = command('users set-password', {
+  about: "change a user's password; ends all their sessions and forgets failed logins",
+  given: { ...ofUser, generatePassword },
+  effect: 'writes',
+  act: async (task, { user: reference, generatePassword }) => {
+    const { target } = task;
+    const store = openUsers(target);
+    const { userId } = await findUser(store, reference);
+    const { password, generatedPassword } = await choosePassword(task, generatePassword);
+    const user = await unlessRefused(userId, store.setUserPassword(userId, password));
+    if (!user) throw noUser(reference);
+    await openLockout(target).unlock(user.email);
+    return { user, generatedPassword };
+  },
+  subject: known,
+  report: passwordReport,
+});
+
+const setEmail = command('users set-email', {
+  about: 'give a user another e-mail address to log in with; ends no session',
+  given: { ...ofUser, address: argument('address', 'the new one', emailAddress) },
+  effect: 'writes',
+  // It may be repeated after it ended half-way.
+  act: async ({ target }, { user: reference, address }) => {
+    const store = openUsers(target);
+    const userId = await ownerOf(store, reference);
+    const known = await store.findUser(userId);
+    if (!known || (reference.includes('@') && known.formerEmail === undefined)) await findUser(store, reference);
+    const user = await unlessTaken(address, unlessRefused(userId, store.setUserEmail(userId, address)));
+    if (!user) throw noUser(reference);
+    return user;
+  },
+  subject: known,
+  report: emailReport,
+});
+
+/** The operators' commands on users. */
+export const users: Noun = {
+  name: 'users',
+  about:
+    'users who log in: create, import, list, show, enable, disable, delete, unlock, set-role, set-password, set-email',
+  notes: examples,
+  commands: [create, importAll, list, show, enable, disable, remove, unlock, setRole, setPassword, setEmail],
+};
+
+/** Names the user for the audit trail by id, where there is one. */
+async function known({ target }: Pick<Task, 'target'>, { user }: { readonly user: string }) {
+  const store = openUsers(target);
+  return { user: user.includes('@') ? await store.findOwner(user) : (await store.findUser(user))?.userId };
 }
 
-function actions() {
-  return import('./users.ts');
+/** They need the MAC key, which a colleague who may look at users may not be allowed to use. */
+async function readFailures(target: Target, { email }: User) {
+  try {
+    const clients = await openClients(target).listClients();
+    return await openLockout(target).findFailures(
+      email,
+      clients.map(({ clientId }) => clientId),
+    );
+  } catch (error) {
+    return { unread: describeError(error, target.unreachable) };
+  }
 }
 
-function importActions() {
-  return import('./import-users.ts');
+async function unlessTaken<Answer>(email: string, change: Promise<Answer>): Promise<Answer> {
+  try {
+    return await change;
+  } catch (error) {
+    if (!isNamed(error, 'EmailTakenError')) throw error;
+    throw new CliError(
+      `a user with the e-mail address ${email} exists already, or is being made: "users show ${email}" tells, or try again in a minute.`,
+    );
+  }
 }
 
-const user = makeShape<User>([
-  { json: 'userId', heading: 'user id', value: ({ userId }) => userId },
-  { json: 'email', heading: 'e-mail', value: ({ email }) => email },
-  { json: 'accountId', heading: 'account', value: ({ accountId }) => accountId },
-  { json: 'role', heading: 'role', value: ({ role }) => role },
-  { json: 'status', heading: 'status', value: ({ status }) => status },
-  { json: 'createdAt', value: ({ createdAt }) => iso(createdAt) },
-  { json: 'updatedAt', value: ({ updatedAt }) => iso(updatedAt) },
-]);
-
-const listed = user.list(
-  'No users. Create one: npm run ops -- users create --email ana@acme.com.br --account acme --role admin',
-);
-
-const changed = user.tell(
-  ({ email, status }) =>
-    `User ${email} is ${status}.${status === 'disabled' ? ' Their sessions are over; enabling them again brings none back.' : ''}`,
-);
-
-function shown({ user: found, failedLogins }: UserWithFailures): Report {
-  const json = isUnread(failedLogins)
-    ? failedLogins
-    : {
-        lockedUntil: iso(failedLogins.lockedUntil),
-        clients: failedLogins.clients.map(({ clientId = null, failures, lockedUntil }) => ({
-          clientId,
-          failures,
-          lockedUntil: iso(lockedUntil),
-        })),
-      };
-  return { json: { ...user.json(found), failedLogins: json }, text: user.lines(found, failuresOf(failedLogins)) };
-}
-
-function failuresOf(failedLogins: UserWithFailures['failedLogins']): readonly Line[] {
-  if (isUnread(failedLogins)) return [['failed logins', `could not be read: ${failedLogins.unread}`]];
-  const { clients, lockedUntil } = failedLogins;
-  if (clients.length === 0) return [['failed logins', 'none that count']];
-  return [
-    ...clients.map(
-      ({ clientId, failures, lockedUntil: until }): Line => [
-        'failed logins',
-        `${failures} at ${clientId === undefined ? 'a client that is gone' : `client ${clientId}`}${until === undefined ? '' : `, locked there until ${iso(until)}`}`,
-      ],
-    ),
-    ...(lockedUntil === undefined ? [] : [['locked', `at every client until ${iso(lockedUntil)}`] as const]),
-  ];
-}
-
-function unlocked({ user: found, hadFailures }: UnlockedUser): Report {
-  const before = hadFailures ? 'failed logins are forgotten' : 'no failed logins counted against them';
-  return {
-    json: { ...user.json(found), hadFailures },
-    text: `${found.status === 'enabled' ? `User ${found.email} may log in` : `User ${found.email} is ${found.status}`}: ${before}.`,
-  };
-}
-
-const promoted = user.tell(({ email, role, accountId }) => `User ${email} is ${role} of account ${accountId}.`);
-
-const passwordChanged = user.tell(({ email }) => `The password of ${email} is changed, and their sessions are over.`);
-
-const renamed = user.tell(({ email }) => `The user logs in as ${email} from now on; their password and sessions stay.`);
-
-function imported(counts: Imported): Report {
-  const { created, existing } = counts;
-  return { json: counts, text: `Users created: ${created}. There already, and left as they are: ${existing}.` };
-}
-
-function deleted({ userId, email }: DeletedUser): Report {
-  return {
-    json: { userId, deleted: true },
-    text: `User ${email} is deleted, and their sessions are over. The address is free.`,
-  };
-}
-
-/** Adds a generated password to a report, if there is one: it is shown once. */
-function withPassword({ json, text }: ObjectReport, { generatedPassword: password }: UserWithPassword): Report {
-  if (password === undefined) return { json, text };
-  return {
-    json: { ...json, password },
-    text: `${text}\n\npassword  ${password}\nThe password is shown this once and kept nowhere: hand it over now.`,
-  };
+/** Finds a user and changes them; a user deleted in between counts as not found. */
+async function change(
+  target: Target,
+  reference: string,
+  apply: (store: UserStore, user: User) => Promise<User | undefined>,
+): Promise<User> {
+  const store = openUsers(target);
+  const user = await findUser(store, reference);
+  const changed = await unlessRefused(user.userId, apply(store, user));
+  if (!changed) throw noUser(reference);
+  return changed;
 }

@@ -1,8 +1,5 @@
-import { globSync } from 'node:fs';
-import path from 'node:path';
 import { Readable } from 'node:stream';
-import { runOps } from '../../ops/program.ts';
-import type { Actions } from '../../ops/stage/action.ts';
+import { nouns, runOps } from '../../ops/program.ts';
 
 /** The result of the operator's command line. */
 export interface OpsResult {
@@ -48,11 +45,9 @@ export async function askOps<Answer>(outputsFile: string, args: readonly string[
   return JSON.parse(stdout);
 }
 
-/** Returns the commands that leave a line in the audit trail, as the actions declare them. */
+/** Returns the commands that leave a line in the audit trail, as they declare it themselves. */
 export async function auditedCommands(): Promise<readonly string[]> {
-  const cwd = path.join(import.meta.dirname, '../../ops');
-  const files = globSync('*/*.ts', { cwd, exclude: ['{command-line,console,local,preflight}/*', '*/*.command.ts'] });
-  const modules = await Promise.all(files.map(file => import(path.join(cwd, file))));
-  const declared = modules.flatMap(({ actions = {} }: { readonly actions?: Actions }) => Object.values(actions));
-  return [...new Set(declared.flatMap(({ effect }) => (effect.kind === 'reads' ? [] : [effect.command])))].sort();
+  const loaded = await Promise.all(Object.values(nouns).map(load => load(process)));
+  const commands = loaded.flatMap(noun => noun.commands);
+  return commands.flatMap(({ name, effect }) => (effect === 'reads' ? [] : [name])).sort();
 }

@@ -12,23 +12,20 @@ import { makeDocumentClient } from '../../../lambdas/platform/aws/dynamo.ts';
 import { makeRandomIds } from '../../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
 import { makeSealing } from '../../../lambdas/platform/sealing.ts';
-import { actions as letterActions } from '../../../ops/deliveries/dlq.ts';
-import { actions as eventActions } from '../../../ops/deliveries/events.ts';
-import { actions as webhookActions } from '../../../ops/deliveries/webhooks.ts';
+import { redriveLetters } from '../../../ops/deliveries/dlq.command.ts';
+import { findPublished } from '../../../ops/deliveries/events.ts';
+import { reactivateWebhook, suspendWebhook } from '../../../ops/deliveries/webhooks.command.ts';
 import type { AwsClient } from '../../../ops/stage/aws-clock.ts';
 import { makeTarget, type Target, type Task } from '../../../ops/stage/target.ts';
 import type { ConnectionSettings, ServiceOf } from '../../../ops/stage/world.ts';
-import { actions as accountActions } from '../../../ops/tenants/accounts.ts';
+import { deleteAccount } from '../../../ops/tenants/accounts.command.ts';
 import { tableNames } from '../../../tools/support/tables.ts';
 import { makeAdmission } from '../admission.ts';
 import { eventName } from '../arrival.ts';
 import { deadLetters, queueOf, type Stage } from '../stage.ts';
 import { minute } from '../times.ts';
-// Actions import these when they begin: by then they must be there.
+// Commands import it when they begin: by then it must be there.
 import '../../../ops/audit/audit-log.ts';
-import '../../../ops/stage/cloudwatch.ts';
-import '../../../ops/stage/queues.ts';
-import '../../../ops/stage/stores.ts';
 
 /** The work that an operator is asked to do. */
 export type OperatorWork =
@@ -59,15 +56,15 @@ export function operatorFunction({ outsideOf, tokens, searchLogs }: Stage): Func
       return async function operate(asked: OperatorWork) {
         switch (asked.work) {
           case 'suspend':
-            return webhookActions.suspendWebhook(task, { account: asked.account, event: eventName });
+            return suspendWebhook.act(task, { account: asked.account, event: eventName });
           case 'reactivate':
-            return webhookActions.reactivateWebhook(task, { account: asked.account, event: eventName });
+            return reactivateWebhook.act(task, { account: asked.account, event: eventName });
           case 'deleteAccount':
-            return accountActions.deleteAccount(task, asked.account);
+            return deleteAccount.act(task, { account: asked.account });
           case 'admit':
             return admission.admit(asked.account);
           case 'redrive':
-            return letterActions.redriveLetters(task, { rate: 10, limit: 1_000 });
+            return redriveLetters.act(task, { rate: 10, limit: 1_000 });
           case 'find':
             return find(asked.deliveryIds);
           case 'open':
@@ -78,8 +75,7 @@ export function operatorFunction({ outsideOf, tokens, searchLogs }: Stage): Func
       async function find(deliveryIds: readonly string[]): Promise<readonly string[]> {
         const verdicts: string[] = [];
         for (const deliveryId of deliveryIds) {
-          const { found } = await eventActions.findPublished(task, { deliveryId }, {});
-          verdicts.push(found.verdict);
+          verdicts.push((await findPublished(task, { deliveryId })).verdict);
         }
         return verdicts;
       }

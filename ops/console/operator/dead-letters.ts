@@ -1,5 +1,5 @@
 import { isoTime } from '../../../lambdas/platform/clock.ts';
-import { actions } from '../../deliveries/dlq.ts';
+import { discardLetters, listLetters as listDead, redriveLetters } from '../../deliveries/dlq.command.ts';
 import type { DeadLetter } from '../../stage/queues.ts';
 import type { Task } from '../../stage/target.ts';
 import type { LetterView, OperatorSource } from '../source.ts';
@@ -20,16 +20,16 @@ export function operatorDeadLetters(
   }
 
   async function redrive() {
-    const { moved, kept } = await actions.redriveLetters(task, { rate: 10, limit: mostLetters });
+    const { moved, kept } = await redriveLetters.act(task, { rate: 10, limit: mostLetters });
     return { moved, kept: kept.length };
   }
 
   function discard(ids: readonly string[]) {
-    return actions.discardLetters(task, { ids });
+    return discardLetters.act(task, { ids });
   }
 
   async function readLetters(limit: number) {
-    const { letters, inFlight } = await actions.listLetters(task, { limit, bodies: false });
+    const { letters, inFlight } = await listDead.act(task, { limit, bodies: false });
     return { letters: letters.map(letterView), inFlight };
   }
 }

@@ -1,7 +1,7 @@
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { stateFromWire, toAttemptRecord, toDeliveryRecord } from '../../../lambdas/delivery/representation.ts';
-import { actions } from '../../deliveries/deliveries.ts';
-import { actions as pages } from '../../deliveries/delivery-pages.ts';
+import { resendDelivery, showDelivery } from '../../deliveries/deliveries.command.ts';
+import { beginReplay, findDelivery as readDelivery, readPage } from '../../deliveries/delivery-pages.ts';
 import type { Task } from '../../stage/target.ts';
 import { attemptView, deliveryRow } from '../delivery-views.ts';
 import type { DeliveryQuery, DeliveryReference, DeliveryRow, DeliveryView, ReplayRange, Source } from '../source.ts';
@@ -14,7 +14,7 @@ export function operatorDeliveries(
   return { listDeliveries, latestDeliveries, findDelivery, readBody, resend, replay };
 
   async function listDeliveries({ account, event, state, since, until, cursor, limit }: DeliveryQuery) {
-    const page = await pages.readPage(task, {
+    const page = await readPage(task.target, {
       account,
       event: eventName(event),
       state: state && stateFromWire(state),
@@ -27,26 +27,26 @@ export function operatorDeliveries(
   }
 
   async function latestDeliveries(account: string, event: string) {
-    const page = await pages.readPage(task, { account, event: eventName(event), limit: 50 });
+    const page = await readPage(task.target, { account, event: eventName(event), limit: 50 });
     return { deliveries: page.deliveries.map(viewOf), next: page.next ?? null };
   }
 
   /** An id is unique across webhooks. The page of another webhook must not show this delivery. */
   async function findDelivery({ account, event, id }: DeliveryReference) {
-    const delivery = await pages.findDelivery(task, id);
+    const delivery = await readDelivery(task.target, id);
     return delivery && delivery.accountId === account && delivery.eventName === event ? viewOf(delivery) : undefined;
   }
 
   async function readBody({ id }: DeliveryReference) {
-    return (await actions.showDelivery(task, id, { body: true })).delivery.body;
+    return (await showDelivery.act(task, { id, body: true })).body;
   }
 
   async function resend({ id }: DeliveryReference) {
-    await actions.resendDelivery(task, id);
+    await resendDelivery.act(task, { id });
   }
 
   async function replay({ account, event, state, since, until }: ReplayRange) {
-    await pages.beginReplay(task, {
+    await beginReplay(task, {
       account,
       event: eventName(event),
       from: Date.parse(since),

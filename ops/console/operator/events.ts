@@ -1,8 +1,8 @@
 import { deliveryIdOf } from '../../../lambdas/delivery/intake/event.ts';
 import { isoTime } from '../../../lambdas/platform/clock.ts';
-import { type AccountEvent, actions as accountEvents } from '../../deliveries/account-events.ts';
-import { actions, type EventReference } from '../../deliveries/events.ts';
-import { actions as requests } from '../../deliveries/requests.ts';
+import { type AccountEvent, listAccountEvents } from '../../deliveries/account-events.ts';
+import { type EventReference, findPublished } from '../../deliveries/events.ts';
+import { findRequest as findInLogs } from '../../deliveries/requests.command.ts';
 import type { LoggedLine } from '../../stage/cloudwatch.ts';
 import type { Task } from '../../stage/target.ts';
 import type { FindQuery, OperatorSource } from '../source.ts';
@@ -13,13 +13,12 @@ export function operatorEvents(task: Task): Pick<OperatorSource, 'listEvents' | 
   return { listEvents, findEvent, findRequest };
 
   async function listEvents(account: string) {
-    const { events, logSince } = await accountEvents.listEvents(task, { account, limit: 50 });
+    const { events, logSince } = await listAccountEvents(task, { account, limit: 50 });
     return { since: isoTime(logSince), events: events.map(eventView) };
   }
 
   async function findEvent(wanted: FindQuery) {
-    const { found } = await actions.findPublished(task, referenceOf(wanted), {});
-    const { verdict, why, delivery, logSince } = found;
+    const { verdict, why, delivery, logSince } = await findPublished(task, referenceOf(wanted));
     return {
       verdict,
       why,
@@ -29,7 +28,7 @@ export function operatorEvents(task: Task): Pick<OperatorSource, 'listEvents' | 
   }
 
   async function findRequest(id: string) {
-    const { access, lines } = await requests.findRequest(task, id, {});
+    const { access, lines } = await findInLogs.act(task, { id });
     return [...(access ? [access] : []), ...lines].map(lineView);
   }
 }

@@ -1,11 +1,10 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import * as z from 'zod';
-import { businessEvents } from '../../../lambdas/delivery/intake/event-catalogue.ts';
 import { signatureHeader } from '../../../lambdas/delivery/worker/signature.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
 import { makeUnsealing } from '../../../lambdas/platform/sealing.ts';
 import { isEventName, secretBinding, type Webhook } from '../../../lambdas/webhooks/webhook.ts';
-import { actions as events } from '../../deliveries/events.ts';
+import { exampleValues, publishEvent } from '../../deliveries/publish.command.ts';
 import { openDeliveries } from '../../stage/stores.ts';
 import { requireOutput, type Task } from '../../stage/target.ts';
 import type { ReceivedView, SandboxSource } from '../source.ts';
@@ -44,8 +43,7 @@ export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
   async function publish(event: string): Promise<void> {
     const name = eventName(event);
     const id = `console-${target.makeId(16)}`;
-    const body = JSON.stringify(businessEvents.message(name, { id_conta: account, id }, businessEvents.exampleValues));
-    await events.publishEvent(task, body, { account, event: name, id });
+    await publishEvent.act(task, { ...exampleValues, account, event: name, id });
   }
 
   /** Judges a signature by the secrets of the webhook, as its receiver should. */

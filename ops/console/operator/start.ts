@@ -1,12 +1,12 @@
 import { isUnread, type Part } from '../../stage/operator.ts';
 import type { Task } from '../../stage/target.ts';
-import { actions, type Status } from '../../status/status.ts';
+import { readStatus, type Status } from '../../status/status.command.ts';
 import type { WebhooksView } from '../../status/status-facts.ts';
 import type { OperatorSource, StartView } from '../source.ts';
 
 /** Makes the part of an operator's source that says what needs somebody. */
 export function operatorStart(task: Task): Pick<OperatorSource, 'readStart'> {
-  return { readStart: async () => startView(await actions.readStatus(task)) };
+  return { readStart: async () => startView(await readStatus.act(task, {})) };
 }
 
 function startView({ problems, stacks, queues, webhooks, alarms, keys }: Status): StartView {

@@ -1,6 +1,11 @@
 import { isoTime } from '../../../lambdas/platform/clock.ts';
-import { actions as pages } from '../../deliveries/delivery-pages.ts';
-import { actions, type WebhookView as OperatorsView } from '../../deliveries/webhooks.ts';
+import {
+  listWebhooks as listOf,
+  reactivateWebhook,
+  suspendWebhook,
+  testWebhook,
+} from '../../deliveries/webhooks.command.ts';
+import type { WebhookView as OperatorsView } from '../../deliveries/webhooks.ts';
 import type { Task } from '../../stage/target.ts';
 import type { OperatorSource, Source, WebhookView } from '../source.ts';
 import { eventName } from './event-name.ts';
@@ -12,7 +17,7 @@ export function operatorWebhooks(
   return { listWebhooks, findWebhook, reactivate, suspend, test };
 
   async function listWebhooks(account: string) {
-    return (await actions.listWebhooks(task, { account })).map(webhookView);
+    return (await listOf.act(task, { account })).map(webhookView);
   }
 
   async function findWebhook(account: string, event: string) {
@@ -20,15 +25,15 @@ export function operatorWebhooks(
   }
 
   async function reactivate(account: string, event: string) {
-    await actions.reactivateWebhook(task, { account, event: eventName(event) });
+    await reactivateWebhook.act(task, { account, event: eventName(event) });
   }
 
   async function suspend(account: string, event: string) {
-    await actions.suspendWebhook(task, { account, event: eventName(event) });
+    await suspendWebhook.act(task, { account, event: eventName(event) });
   }
 
   async function test(account: string, event: string) {
-    await pages.sendTest(task, { account, event: eventName(event) });
+    await testWebhook.act(task, { account, event: eventName(event) });
   }
 }
 

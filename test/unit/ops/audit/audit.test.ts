@@ -1,11 +1,10 @@
 import { userInfo } from 'node:os';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
-import { afterAll, beforeEach, expect, expectTypeOf, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
-import { type AuditedTask, looks, reads, writes } from '../../../../ops/audit/audit.ts';
+import { audited } from '../../../../ops/audit/audit.ts';
 import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
 import { noProgress } from '../../../../ops/command-line/terminal.ts';
-import type { Action } from '../../../../ops/stage/action.ts';
 import { CliError } from '../../../../ops/stage/operator.ts';
 import { makeTarget, type Target, type Task } from '../../../../ops/stage/target.ts';
 import { thisWorld } from '../../../../ops/stage/world.ts';
@@ -39,14 +38,15 @@ const taskOn = (target: Target): Task => ({
 const trail = () => openAuditLog(targetOf()).list(Date.now() - 60_000, 100);
 
 it('begins a line before the write, and completes it afterwards with what is known then', async () => {
-  const create = writes(
-    'things create',
-    async (_task: Task, account: string) => {
+  const create = audited('things create', {
+    effect: 'writes',
+    act: async (_task, account: string) => {
       expect(await trail()).toMatchObject([{ outcome: 'begun', target: { account } }]);
       return 'c1';
     },
-    { before: (_task, account) => ({ account }), after: client => ({ client }) },
-  );
+    subject: (_task, account) => ({ account }),
+    subjectAfter: client => ({ client }),
+  });
   expect(await create(taskOn(targetOf()), 'acme')).toBe('c1');
   expect(await trail()).toEqual([
     {
@@ -69,8 +69,8 @@ it.each([
   'writes at the target’s time where the machine’s clock is %s, gives it to the action, and tells',
   async (_case, off, told) => {
     const target = targetOf({}, { ...thisWorld, time: { ...systemTime, now: () => Date.now() + off } });
-    const write = writes('things create', async (task: Task) => task.target.clock.now());
-    const given = await write(taskOn(target));
+    const write = audited('things create', { effect: 'writes', act: async task => task.target.clock.now() });
+    const given = await write(taskOn(target), {});
     expect(Math.abs(given - Date.now())).toBeLessThan(30_000);
     const [line] = await trail();
     for (const time of [line?.at, line?.endedAt]) {
@@ -81,10 +81,13 @@ it.each([
 );
 
 it('tells the name of an error and never its message', async () => {
-  const fail = writes('things delete', async (_task: Task) => {
-    throw new CliError('ana@acme.com.br is no user');
+  const fail = audited('things delete', {
+    effect: 'writes',
+    act: async () => {
+      throw new CliError('ana@acme.com.br is no user');
+    },
   });
-  await expect(fail(taskOn(targetOf()))).rejects.toThrow('ana@acme.com.br');
+  await expect(fail(taskOn(targetOf()), {})).rejects.toThrow('ana@acme.com.br');
   const lines = await trail();
   expect(lines).toMatchObject([{ outcome: 'failed', errorName: 'CliError' }]);
   expect(JSON.stringify(lines)).not.toContain('ana@');
@@ -95,10 +98,13 @@ it.each([
   ['the stage has no such log group', { AuditLogGroup: undefined as never }, /deploy or start this version first/],
 ])('refuses a write where %s', async (_case, outputs, why) => {
   let written = 0;
-  const write = writes('things create', async (_task: Task) => {
-    written += 1;
+  const write = audited('things create', {
+    effect: 'writes',
+    act: async () => {
+      written += 1;
+    },
   });
-  const refusal = await write(taskOn(targetOf(outputs))).catch((error: unknown) => error);
+  const refusal = await write(taskOn(targetOf(outputs)), {}).catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(CliError);
   expect((refusal as CliError).message).toMatch(/^nothing was done, because no audit line of it could be begun: /);
   expect((refusal as CliError).message).toMatch(why);
@@ -106,19 +112,24 @@ it.each([
 });
 
 it('gives the answer of a write whose line could not be completed, and tells', async () => {
-  const write = writes('things create', async (_task: Task) => {
-    await logs.stop();
-    return 'the secret that is shown once';
+  const write = audited('things create', {
+    effect: 'writes',
+    act: async () => {
+      await logs.stop();
+      return 'the secret that is shown once';
+    },
   });
-  expect(await write(taskOn(targetOf()))).toBe('the secret that is shown once');
+  expect(await write(taskOn(targetOf()), {})).toBe('the secret that is shown once');
   expect(warnings).toEqual([expect.stringContaining('could not be completed')]);
 });
 
 it('audits a look at a body, and no read', async () => {
-  const show = looks('things show', async (_task: Task, _options: { body: boolean }) => 1, {
+  const show = audited('things show', {
+    effect: 'looks',
+    act: async (_task, _options: { body: boolean }) => 1,
     isLook: ({ body }) => body,
   });
-  await reads(async (_task: Task) => 1)(taskOn(targetOf()));
+  await audited('things list', { effect: 'reads', act: async () => 1 })(taskOn(targetOf()), {});
   await show(taskOn(targetOf()), { body: false });
   expect(await trail()).toEqual([]);
   await show(taskOn(targetOf()), { body: true });
@@ -144,22 +155,19 @@ it('names of what was typed for message ids those that are some, and not more th
   expect(line?.target).toEqual({ messages: Array.from({ length: 100 }, () => id) });
 });
 
-it('takes for an action nothing that does not say what it is', () => {
-  expectTypeOf<(task: Task) => Promise<number>>().not.toExtend<Action<never[], unknown>>();
-});
-
 it('tells what a command was asked to change, and what was done before it failed', async () => {
-  const move = writes(
-    'things move',
-    async ({ nameDone, nameMore }: AuditedTask, _role: string, _quiet?: boolean) => {
+  const move = audited('things move', {
+    effect: 'writes',
+    act: async ({ nameDone, nameMore }, _given: { role: string; quiet?: boolean }) => {
       nameDone({ count: 1, accounts: ['a'] });
       await nameMore({ users: ['u1', 'u2'] });
       nameDone({ count: 2 });
       throw new Error('half-way');
     },
-    { before: () => ({ account: 'acme' }), change: (role, quiet) => ({ role, quiet, scopes: ['read', 'write'] }) },
-  );
-  await expect(move(taskOn(targetOf()), 'admin', undefined)).rejects.toThrow('half-way');
+    subject: () => ({ account: 'acme' }),
+    change: ({ role, quiet }) => ({ role, quiet, scopes: ['read', 'write'] }),
+  });
+  await expect(move(taskOn(targetOf()), { role: 'admin' })).rejects.toThrow('half-way');
   const [line, further] = await trail();
   expect(line).toMatchObject({
     outcome: 'failed',

@@ -32,14 +32,14 @@ const sourcesOf = ({ delivery, webhook, lines = [], letters = [], inFlight = 0 }
   const sources: EventSources = {
     readDelivery: async id => (delivery?.id === id ? delivery : undefined),
     findWebhook: async () => webhook,
-    openLog: async () => {
+    openLog: () => {
       opened.push('log');
       return {
         keptSince: async () => logSince,
         find: async id => lines.filter(({ fields }) => JSON.stringify(fields).includes(id)),
       };
     },
-    openQueues: async () => {
+    openQueues: () => {
       opened.push('dead letters');
       return {
         countInFlight: async () => inFlight,

@@ -1,7 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
-import type { Run } from '../../../../ops/command-line/run.ts';
-import { addPublish } from '../../../../ops/deliveries/publish.command.ts';
+import { noProgress } from '../../../../ops/command-line/terminal.ts';
+import { makePublish } from '../../../../ops/deliveries/publish.command.ts';
+import { localTarget } from '../../../../ops/stage/target.ts';
+import { thisWorld } from '../../../../ops/stage/world.ts';
 import { eventsToCome, proposalWith } from '../../../support/events-to-come.ts';
 
 // The options of `publish` are made of the fields' rows: here of those of a catalogue with fields of each kind.
@@ -38,23 +40,28 @@ describe('publish', () => {
 
 /** Returns the message that is published, or the one line that says why none is. */
 async function published(words: readonly string[]): Promise<unknown> {
-  const bodies: unknown[] = [];
+  const bodies: string[] = [];
   try {
     await publishing(bodies).parseAsync(['publish', '--account', 'acme', ...words], { from: 'user' });
-    return JSON.parse(String(bodies[0]));
+    return JSON.parse(bodies[0] ?? '');
   } catch (error) {
     if (error instanceof CommanderError) return error.message;
     throw error;
   }
 }
 
-/** Returns a command line with `publish` alone, which puts the bodies that it publishes on a list. */
-function publishing(bodies: unknown[]): Command {
+/** Returns a command line with `publish` alone, at a stage that puts the bodies of its messages on a list. */
+function publishing(bodies: string[]): Command {
   const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
-  const run: Run =
-    () =>
-    async (...given) =>
-      void bodies.push(given[0]);
-  addPublish(program, run, eventsToCome);
+  const send = async ({ input }: { input: { MessageBody?: string } }) => {
+    if (input.MessageBody !== undefined) bodies.push(input.MessageBody);
+    return { Arn: 'arn:aws:iam::111122223333:user/ana', MessageId: 'message' };
+  };
+  const makeClient = () => ({ send, middlewareStack: { add: () => {} } }) as never;
+  const outputs = { AuditLogGroup: 'audit', EventsQueueUrl: 'https://sqs.example.com/events' };
+  const target = localTarget(outputs, { ...thisWorld, makeClient });
+  const task = { target, ...{ progress: noProgress, tell: noProgress, warn: noProgress } };
+  const asked = { confirm: async () => {}, askPassword: async () => '' };
+  makePublish(eventsToCome).addTo(program.command('publish'), async act => void (await act({ ...task, ...asked })));
   return program;
 }

@@ -1,9 +1,9 @@
 import { startLogs } from '@emissor/local-cloud/logs';
 import { expect, it } from 'vitest';
-import { actions } from '../../../../ops/deployment/tables.ts';
+import { copyMissing } from '../../../../ops/deployment/tables.command.ts';
 import { makeTarget, type Task } from '../../../../ops/stage/target.ts';
 
-it.each(['sessions', 'lockouts'])('%s are not copied: one that was ended would come back', async table => {
+it.each(['sessions', 'lockouts'] as const)('%s are not copied: one that was ended would come back', async table => {
   const logs = await startLogs();
   const confirmed: string[] = [];
   const task: Task = {
@@ -18,7 +18,9 @@ it.each(['sessions', 'lockouts'])('%s are not copied: one that was ended would c
     confirm: async text => void confirmed.push(text),
     askPassword: async () => '',
   };
-  await expect(actions.copyMissing(task, table, 'restored')).rejects.toThrow(new RegExp(`^${table} are not copied: `));
+  await expect(copyMissing.act(task, { table, restored: 'restored' })).rejects.toThrow(
+    new RegExp(`^${table} are not copied: `),
+  );
   expect(confirmed).toEqual([]);
   await logs.stop();
 });

@@ -10,7 +10,7 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { noProgress } from '../../../../ops/command-line/terminal.ts';
 import { openParameters } from '../../../../ops/smoke/parameters.ts';
-import { actions } from '../../../../ops/smoke/smoke.ts';
+import { removeAll } from '../../../../ops/smoke/smoke.ts';
 import type { StageStacks } from '../../../../ops/stage/stage-stacks.ts';
 import { makeTarget } from '../../../../ops/stage/target.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
@@ -246,7 +246,7 @@ describe('ops smoke remove, where the stack is left over', () => {
       progress: noProgress,
       warn: noProgress,
     };
-    expect(await actions.removeAll({ target, ...asked })).toEqual({ removed: [receiverKey, credentials] });
+    expect(await removeAll({ target, ...asked })).toEqual([receiverKey, credentials]);
     expect([...store.parameters.keys()]).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import type { Stack } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { type StackName, type StageStacks, stackNameOf, stackNames } from '../../../../ops/stage/stage-stacks.ts';
-import type { Status } from '../../../../ops/status/status.ts';
+import type { Status } from '../../../../ops/status/status.command.ts';
 import { findProblems } from '../../../../ops/status/status-problems.ts';
 
 const now = Date.parse('2026-11-22T00:00:00Z');

@@ -16,7 +16,7 @@ import { queuedInSlowLane, waitingForSlot, withSlot } from '../../../../lambdas/
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
-import type { Status } from '../../../../ops/status/status.ts';
+import type { Status } from '../../../../ops/status/status.command.ts';
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';

@@ -8,7 +8,7 @@ import { noProgress } from '../../../../ops/command-line/terminal.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { openAccountItems } from '../../../../ops/tenants/account-items.ts';
 import { makeRecordReaders } from '../../../../ops/tenants/account-records.ts';
-import { actions } from '../../../../ops/tenants/accounts.ts';
+import { deleteAccount } from '../../../../ops/tenants/accounts.command.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery } from '../../delivery/builders.ts';
 
@@ -30,8 +30,8 @@ const loginOf = async (email: string) =>
   (await operated.database.dynamo(new GetCommand({ TableName: 'Credentials', Key: { email } }))).Item;
 
 /** Deletes an account, and does something while the question stands. */
-const deleteAccount = (account: string, whileAsked: () => Promise<unknown>) =>
-  actions.deleteAccount(
+const deleteWhile = (account: string, whileAsked: () => Promise<unknown>) =>
+  deleteAccount.act(
     {
       target: localTarget(operated.outputs),
       progress: noProgress,
@@ -40,7 +40,7 @@ const deleteAccount = (account: string, whileAsked: () => Promise<unknown>) =>
       confirm: async () => void (await whileAsked()),
       askPassword: async () => '',
     },
-    account,
+    { account },
   );
 
 describe('ops accounts delete', () => {
@@ -69,7 +69,7 @@ describe('ops accounts delete', () => {
   it('keeps the login of a user who was moved to another account while it asked', async () => {
     const { email } = await create('moving-a');
     const stays = await create('moving-a');
-    await deleteAccount('moving-a', async () => {
+    await deleteWhile('moving-a', async () => {
       await operated.ask(['users', 'delete', email]);
       await create('moving-b', email);
     });
@@ -81,7 +81,7 @@ describe('ops accounts delete', () => {
   it('leaves no login of a user whose address was changed while it asked', async () => {
     const { userId, email } = await create('renamed');
     const next = newEmail();
-    await deleteAccount('renamed', () => operated.ask(['users', 'set-email', userId, next]));
+    await deleteWhile('renamed', () => operated.ask(['users', 'set-email', userId, next]));
     expect([await loginOf(email), await loginOf(next)]).toEqual([undefined, undefined]);
   });
 
@@ -92,7 +92,7 @@ describe('ops accounts delete', () => {
     };
     const [leaves, comes] = [await bound('Leaves', 'binding-a'), await bound('Comes', 'binding-b')];
     await create('binding-a');
-    await deleteAccount('binding-a', async () => {
+    await deleteWhile('binding-a', async () => {
       await operated.ask(['clients', 'update', leaves, '--account', 'binding-b']);
       await operated.ask(['clients', 'update', comes, '--account', 'binding-a']);
     });

@@ -4,6 +4,8 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { makeAskPassword } from '../../../../ops/command-line/terminal.ts';
 import { choosePassword, passwordProblem } from '../../../../ops/tenants/passwords.ts';
 
+const stageOf = (PasswordMinimumLength: string) => ({ outputs: { PasswordMinimumLength }, makeId: randomId });
+
 describe('a password that an operator sets', () => {
   it.each([
     ['nothing', '', 'empty'],
@@ -33,14 +35,10 @@ describe('a password that an operator sets', () => {
 
   it('is generated on request: long enough, good, and never the same', async () => {
     const [one, other] = await Promise.all(
-      [1, 2].map(() =>
-        choosePassword({ generatePassword: true }, 40, {
-          askPassword: makeAskPassword(process.stdin),
-          makeId: randomId,
-        }),
-      ),
+      [1, 2].map(() => choosePassword({ target: stageOf('40'), askPassword: makeAskPassword(process.stdin) }, true)),
     );
-    expect(one).toMatchObject({ isGenerated: true, password: expect.stringMatching(/^[0-9A-Za-z]{40}$/) });
+    expect(one?.password).toMatch(/^[0-9A-Za-z]{40}$/);
+    expect(one?.generatedPassword).toBe(one?.password);
     expect(one?.password).not.toBe(other?.password);
     expect(await passwordProblem(one?.password ?? '', 40)).toBeUndefined();
   });
@@ -60,7 +58,7 @@ describe('a password that is asked for', () => {
       const line = lines.shift();
       setImmediate(() => (typeof line === 'string' ? stdin.write(`${line}\r`) : stdin.end())); // it listens when it has asked
     });
-    return await choosePassword({}, 15, { askPassword: makeAskPassword(stdin, stderr), makeId: randomId }).then(
+    return await choosePassword({ target: stageOf('15'), askPassword: makeAskPassword(stdin, stderr) }).then(
       ({ password }) => password,
       (error: Error) => `${error.name}: ${error.message}`,
     );

@@ -1,0 +1,78 @@
+import type { Command as CommanderCommand } from 'commander';
+import type { Report } from '../command-line/report.ts';
+import type { Run } from '../command-line/run.ts';
+import type { Given, Words } from '../command-line/words.ts';
+import type { Target } from '../stage/target.ts';
+import { type Act, type Audited, audited, type Effect } from './audit.ts';
+
+/** A command of operators: all that there is to say of it. The command line and the console are made of it. */
+interface CommandRow<Of extends Words, Value> extends Audited<Given<Of>, Value> {
+  /** The description in its help. */
+  readonly about: string;
+  /** The text that follows in its help. */
+  readonly notes?: string;
+  /** The arguments and options, by the names of their values. */
+  readonly given?: Of;
+  /** Returns what is wrong with what was given together. */
+  readonly refuse?: (given: Given<Of>) => string | false | undefined;
+  readonly report: (value: Value, given: Given<Of>, target: Target) => Report;
+}
+
+/** A command, which programs call by `act`: whatever it writes or shows of a tenant's content is audited. */
+export interface Command<Asked, Value> extends ListedCommand {
+  readonly act: Act<Asked, Value>;
+}
+
+/** A command as its noun lists it. */
+export interface ListedCommand {
+  /** The words by which it is called and audited: `clients create`. */
+  readonly name: string;
+  readonly effect: Effect;
+  /** Adds it to its noun on the command line. */
+  readonly addTo: (noun: CommanderCommand, run: Run) => void;
+}
+
+/** A noun of the command line: its commands, or a command itself. */
+export interface Noun {
+  readonly name: string;
+  /** Its description, where it is no command itself. */
+  readonly about?: string;
+  readonly notes?: string;
+  readonly commands: readonly ListedCommand[];
+}
+
+/** Makes a command. @param name - the words by which it is called and audited: of a noun itself, the noun alone. */
+export function command<Value, Of extends Words = Readonly<Record<never, never>>>(
+  name: string,
+  row: CommandRow<Of, Value>,
+): Command<Given<Of>, Value> {
+  const { about, notes, refuse, report, effect } = row;
+  const words: Words = row.given ?? {};
+  const act = audited(name, row);
+  const [, verb] = name.split(' ');
+
+  function addTo(noun: CommanderCommand, run: Run): void {
+    const made = (verb === undefined ? noun : noun.command(verb)).description(about);
+    for (const [value, word] of Object.entries(words)) word.addTo(made, value);
+    if (notes !== undefined) made.addHelpText('after', notes);
+    made.action(() => {
+      const given = readGiven(made);
+      const refusal = refuse?.(given);
+      if (refusal) made.error(`error: ${refusal}`);
+      return run(
+        task => act(task, given),
+        (value, target) => report(value, given, target),
+      );
+    });
+  }
+
+  function readGiven(made: CommanderCommand): Given<Of> {
+    const values = Object.entries(words).map(([value, word]) => [value, word.read(made, value)] as const);
+    for (const [name, value] of values) {
+      if (value !== made.getOptionValue(name)) made.setOptionValue(name, value); // what was not given is not there
+    }
+    return made.opts<Given<Of>>();
+  }
+
+  return { name, effect, act, addTo };
+}

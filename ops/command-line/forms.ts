@@ -1,0 +1,130 @@
+import * as z from 'zod';
+import { isAccountId, isReservedAccount } from '../../lambdas/auth/principals/account.ts';
+import { isClientId } from '../../lambdas/auth/principals/client.ts';
+import { isDeliveryId } from '../../lambdas/delivery/delivery.ts';
+import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
+import { longestEmail, parseEmailAddress } from '../stage/email-address.ts';
+
+// The forms of the values that are typed, each with what is said where a value has another.
+
+/** An account id. */
+export const accountId = z.string().refine(isAccountId, 'It must be 1 to 64 letters, digits, "_" or "-".');
+
+/** The id of an account that somebody may be given a client, a user or an event of. */
+export const ordinaryAccountId = accountId.refine(value => !isReservedAccount(value), {
+  error: ({ input }) => `"${input}" is reserved for Emissor itself: "smoke" uses and clears it.`,
+});
+
+/** An id or a name that is looked up. */
+export const notEmpty = z.string().min(1, 'It must not be empty.');
+
+/** The id of a client. */
+export const clientId = notEmpty.refine(isClientId, 'It must be 1 to 64 letters or digits.');
+
+/** The id of a user: both are made alike. */
+export const userId = clientId;
+
+/** The text that names a user: an e-mail address or an id. */
+export const userReference = z.string().superRefine((value, context) => {
+  const form = value.includes('@') ? anyAddress : userId;
+  for (const { message } of form.safeParse(value).error?.issues ?? []) context.addIssue(message);
+});
+
+/** The id of a session. */
+export const sessionId = notEmpty.regex(/^[A-Za-z0-9-]{1,130}$/, 'It must be letters, digits and "-".');
+
+/** Returns the form of whole numbers from `least` up to `most`; the default is the greatest that JSON represents exactly. */
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
+  return z
+    .string()
+    .refine(value => /^\d+$/.test(value) && Number(value) >= least && Number(value) <= most, {
+      error: `It must be a whole number from ${least} to ${most}.`,
+    })
+    .transform(Number);
+}
+
+/** The name of an event that webhooks are registered for. */
+export const eventName = z.string().pipe(z.literal(EVENT_NAMES, `It must be one of ${EVENT_NAMES.join(', ')}.`));
+
+const longestName = 100;
+
+/** A display name on one line. */
+export const displayName = z
+  .string()
+  .trim()
+  .refine(name => name !== '' && [...name].length <= longestName && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name), {
+    error: `It must be 1 to ${longestName} characters on one line.`,
+  });
+
+/** An e-mail address; its value is the stored form. */
+export const emailAddress = z.string().transform((value, context) => {
+  const email = parseEmailAddress(value);
+  return email ?? refuse(context, `It must be an e-mail address of at most ${longestEmail} bytes.`);
+});
+
+/** The id of a delivery: its `webhook-id` header. */
+export const deliveryId = notEmpty.refine(
+  isDeliveryId,
+  'It must be a webhook-id: "evt_" and 27, or "teste_" and 22 letters or digits.',
+);
+
+/** The id that SQS gave a message. */
+export const messageId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,128}$/, 'It must be a message id: 1 to 128 letters, digits, "_" or "-".');
+
+/** The id of a delivery or of a message. */
+export const deliveryOrMessageId = z
+  .string()
+  .refine(value => isDeliveryId(value) || (messageId.safeParse(value).success && !/^(?:evt|teste)_/.test(value)), {
+    error: 'It must be a webhook-id ("evt_" and 27 letters or digits) or a message id (letters, digits, "_" or "-").',
+  });
+
+/** The gateway's id of a request, which is base64 of either alphabet. */
+export const requestId = z
+  .string()
+  .regex(/^[A-Za-z0-9+/_-]{1,126}={0,2}$/, 'It must be the id of a request, such as JKJaXmPLvHcESHA=, after "--".');
+
+/** The publisher's own id of an event, measured in characters as in the queue message. */
+export const publishersId = z
+  .string()
+  .refine(value => value !== '' && [...value].length <= 128, 'It must be 1 to 128 characters.');
+
+/** The name under which an event was published; Emissor may not know it. */
+export const publishedName = z
+  .string()
+  .regex(/^.{1,128}$/s, 'It must be the name that the event was published under, such as demanda.criada.');
+
+/** The forms of a time in the help of an option. */
+export const momentForms = '2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d';
+
+/** A time, RFC 3339 with `Z` or an offset, or how long ago. Its value is in milliseconds since the epoch. */
+export const moment = z.string().transform((value, context) => {
+  if (timestamp.safeParse(value).success) return Date.parse(value);
+  const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(value) ?? [];
+  const ago = Number(count) * (unitMilliseconds[unit] ?? Number.NaN);
+  if (count !== '' && ago <= longestAgo) return Date.now() - ago;
+  return refuse(
+    context,
+    'It must be a time with "Z" or an offset, such as 2026-11-21T09:30:00Z, or how long ago it was, such as 90m, 2h or 7d.',
+  );
+});
+
+function refuse(context: z.RefinementCtx, message: string): never {
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+}
+
+/** An address to look up: nobody may have it. */
+const anyAddress = z
+  .string()
+  .refine(value => Buffer.byteLength(value) <= longestEmail && !/[\s\p{Cc}]/u.test(value.trim()), {
+    error: `It must be an e-mail address of at most ${longestEmail} bytes, or a user id.`,
+  });
+
+const timestamp = z.iso.datetime({ offset: true });
+
+const unitMilliseconds: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Ten years, the longest that logs are kept. In milliseconds. */
+const longestAgo = 3_653 * 86_400_000;

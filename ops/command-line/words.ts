@@ -1,0 +1,142 @@
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import * as z from 'zod';
+
+/** A word of a command line, an argument or an option, that gives a value. */
+export interface Word<Value> {
+  /** Adds it to a command, by the name of its value. */
+  readonly addTo: (command: Command, name: string) => void;
+  /** Returns its value, once the command line is parsed. */
+  readonly read: (command: Command, name: string) => Value;
+}
+
+/** The words of a command by the names of their values. An option is named after its value. */
+export type Words = Readonly<Record<string, Word<unknown>>>;
+
+/** The values that words give. One that may be `undefined` may be missing. */
+export type Given<Of extends Words> = {
+  readonly [Name in keyof Of as undefined extends ValueOf<Of[Name]> ? never : Name]: ValueOf<Of[Name]>;
+} & {
+  readonly [Name in keyof Of as undefined extends ValueOf<Of[Name]> ? Name : never]?: ValueOf<Of[Name]>;
+};
+
+type ValueOf<Of extends Word<unknown>> = ReturnType<Of['read']>;
+
+/** The form of a value: what it is made of, and what is said where the text has another form. */
+type Form<Value> = z.ZodType<Value>;
+
+/** Returns an option with a value, which may be left out. */
+export function option<Value>(placeholder: string, about: string, form: Form<Value>): Word<Value | undefined>;
+export function option<Value>(placeholder: string, about: string, form: Form<Value>, value: Value): Word<Value>;
+export function option<Value>(placeholder: string, about: string, form: Form<Value>, value?: Value) {
+  return optionWord<Value | undefined>(placeholder, about, made => formed(made, form).default(value));
+}
+
+/** Returns an option that must be given. */
+export function required<Value>(placeholder: string, about: string, form: Form<Value>): Word<Value> {
+  return optionWord<Value>(placeholder, about, made => formed(made, form).makeOptionMandatory());
+}
+
+/** Returns an option that may be given several times, each time with one of these values. */
+export function repeatable<Value extends string>(
+  placeholder: string,
+  about: string,
+  choices: readonly Value[],
+): Word<readonly Value[] | undefined> {
+  return optionWord<readonly Value[] | undefined>(placeholder, about, made => collecting(made, choices));
+}
+
+/** Returns the same, which must be given at least once. */
+export function requiredRepeatable<Value extends string>(
+  placeholder: string,
+  about: string,
+  choices: readonly Value[],
+): Word<readonly Value[]> {
+  return optionWord<readonly Value[]>(placeholder, about, made => collecting(made, choices).makeOptionMandatory());
+}
+
+/** Returns an option without a value. @param implies - the other options that are given with it. */
+export function flag(about: string, implies: Readonly<Record<string, true>> = {}): Word<true | undefined> {
+  return optionWord<true | undefined>('', about, made => made.implies(implies));
+}
+
+/** Returns the option that takes back what another one sets: `--no-account`. */
+export function negation(of: string, about: string): Word<true | undefined> {
+  return {
+    addTo: command => void command.option(`--no-${kebab(of)}`, about),
+    read: command => (command.getOptionValue(of) === false ? true : undefined),
+  };
+}
+
+/** Returns an argument. */
+export function argument<Value>(placeholder: string, about: string, form: Form<Value>): Word<Value> {
+  return argumentWord<Value>(`<${placeholder}>`, about, made => formed(made, form));
+}
+
+/** Returns an argument that may be left out. */
+export function optionalArgument<Value>(
+  placeholder: string,
+  about: string,
+  form: Form<Value>,
+): Word<Value | undefined> {
+  return argumentWord<Value | undefined>(`[${placeholder}]`, about, made => formed(made, form));
+}
+
+/** Returns all further arguments. */
+export function furtherArguments<Value>(placeholder: string, about: string, form: Form<Value>): Word<readonly Value[]> {
+  const { addTo, read } = argumentWord<readonly Value[] | undefined>(`[${placeholder}...]`, about, made =>
+    made.argParser((text: string, before: readonly Value[] = []) => [...before, parse(form, text)]),
+  );
+  return { addTo, read: (command, name) => read(command, name) ?? [] };
+}
+
+/** Tells whether the answer is for programs: `--json` is an option of every command. */
+export const forPrograms: Word<boolean> = {
+  addTo: () => {},
+  read: command => command.optsWithGlobals().json === true,
+};
+
+function optionWord<Value>(placeholder: string, about: string, adapt: (made: Option) => Option): Word<Value> {
+  return {
+    addTo: (command, name) => {
+      command.addOption(adapt(new Option(`--${kebab(name)} ${placeholder}`.trim(), about)));
+    },
+    read: (command, name) => {
+      const value = command.getOptionValue(name);
+      return value === false ? undefined : value; // its negation was given
+    },
+  };
+}
+
+function argumentWord<Value>(flags: string, about: string, adapt: (made: Argument) => Argument): Word<Value> {
+  return {
+    addTo: command => void command.addArgument(adapt(new Argument(flags, about))),
+    read: ({ registeredArguments, processedArgs }) =>
+      processedArgs[registeredArguments.findIndex(made => flags.includes(made.name()))],
+  };
+}
+
+/** Gives an option or an argument its form. Commander says in the help what the choices are. */
+function formed<Made extends Option | Argument>(made: Made, form: Form<unknown>): Made {
+  if (form instanceof z.ZodEnum) made.choices(form.options.map(String));
+  else made.argParser((text: string) => parse(form, text));
+  return made;
+}
+
+function collecting(made: Option, choices: readonly string[]): Option {
+  made.choices(choices);
+  const check = made.parseArg;
+  return made.argParser((text: string, before: readonly string[] | undefined) => {
+    check?.(text, undefined); // refuses anything but the choices
+    return [...(before ?? []), text];
+  });
+}
+
+function parse<Value>(form: Form<Value>, text: string): Value {
+  const { success, data, error } = form.safeParse(text);
+  if (success) return data;
+  throw new InvalidArgumentError(error.issues[0]?.message ?? 'It has another form.');
+}
+
+function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
+}

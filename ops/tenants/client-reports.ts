@@ -1,0 +1,99 @@
+import type { Client } from '../../lambdas/auth/principals/client.ts';
+import { iso, type Line, makeShape, type Report } from '../command-line/report.ts';
+import type { Target } from '../stage/target.ts';
+
+/** A client, and on which day (`YYYY-MM-DD`) each of its secrets was last used, in their order. */
+interface ClientInUse {
+  readonly client: Client;
+  readonly lastUses: readonly (string | undefined)[];
+}
+
+const client = makeShape<Client>([
+  { json: 'clientId', heading: 'client_id', column: 'client id' },
+  { json: 'name', heading: 'name' },
+  { json: 'grants', heading: 'grants' },
+  { json: 'scopes', heading: 'scopes', in: 'show' },
+  { json: 'accountId', heading: 'account', text: ({ accountId = 'any' }) => accountId },
+  { json: 'graceSeconds', heading: 'grace', text: ({ graceSeconds }) => `${graceSeconds} s` },
+  {
+    json: 'introspect',
+    heading: 'introspects',
+    in: 'show',
+    text: ({ introspect }) => (introspect ? 'tokens of all clients' : 'its own tokens'),
+  },
+  { json: 'status', heading: 'status' },
+  { json: 'secrets', value: ({ secrets }) => secrets.map(secretJson) }, // without their hashes
+  { json: 'createdAt', value: ({ createdAt }) => iso(createdAt) },
+  { json: 'updatedAt', value: ({ updatedAt }) => iso(updatedAt) },
+]);
+
+const oldSecret = makeShape<ClientInUse>([
+  { heading: 'client id', value: ({ client: found }) => found.clientId },
+  { heading: 'name', value: ({ client: found }) => found.name },
+  { heading: 'old secret works until', value: ({ client: found }) => iso(found.secrets[1]?.expiresAt) },
+  { heading: 'last used on', value: ({ lastUses }) => lastUses[1] ?? 'no use is known' },
+]);
+
+export const listReport = client.list(
+  'No clients. Create one: npm run ops -- clients create --name "Acme ERP" --grant password',
+);
+
+export const changedReport = client.tell(
+  ({ clientId, name, status }) =>
+    `Client ${clientId} (${name}) is ${status}.${status === 'disabled' ? ' Its sessions are over; enabling it again brings none back.' : ''}`,
+);
+
+/** Reports clients that have an old secret which still works. */
+export function oldSecretsReport(found: readonly ClientInUse[]): Report {
+  return { json: found.map(inUseJson), text: oldSecret.table(found, 'No client has an old secret that still works.') };
+}
+
+export function showReport(found: Client, _given: unknown, target: Target): Report {
+  return { json: client.json(found), text: client.lines(found, secretsOf(found, target)) };
+}
+
+/** Reports a client with the last uses of its secrets. */
+export function inUseReport(found: ClientInUse, _given: unknown, target: Target): Report {
+  return { json: inUseJson(found), text: client.lines(found.client, secretsOf(found.client, target, found.lastUses)) };
+}
+
+/** Reports a client with its new secret, which is stored nowhere. */
+export function newSecretReport(
+  { client: found, clientSecret }: { readonly client: Client; readonly clientSecret: string },
+  _given: unknown,
+  target: Target,
+): Report {
+  const text = client.lines(found, [...secretsOf(found, target), ['client_secret', clientSecret]]);
+  return {
+    json: { ...client.json(found), clientSecret },
+    text: `${text}\n\nThe secret is shown this once and kept nowhere: store it now.`,
+  };
+}
+
+export function deletedReport({ clientId, name }: Client): Report {
+  return {
+    json: { clientId, deleted: true },
+    text: `Client ${clientId} (${name}) is deleted, and its sessions are over.`,
+  };
+}
+
+function inUseJson({ client: found, lastUses }: ClientInUse) {
+  const secrets = found.secrets.map((secret, at) => ({ ...secretJson(secret), lastUsedOn: lastUses[at] ?? null }));
+  return { ...client.json(found), secrets };
+}
+
+function secretsOf({ secrets }: Client, { clock }: Target, lastUses?: ClientInUse['lastUses']): readonly Line[] {
+  return secrets.map(({ createdAt, expiresAt }, at) => {
+    const end = expiresAt === undefined ? 'works until it is replaced' : worksUntil(expiresAt, clock.now());
+    const use = lastUses?.[at] === undefined ? 'no use is known' : `last used on ${lastUses[at]}`;
+    return [`secret of ${iso(createdAt)}`, lastUses ? `${end}; ${use}` : end];
+  });
+}
+
+function secretJson({ createdAt, expiresAt }: Client['secrets'][number]) {
+  return { createdAt: iso(createdAt), expiresAt: iso(expiresAt) };
+}
+
+function worksUntil(moment: number, now: number): string {
+  return moment <= now ? `ended at ${iso(moment)}` : `works until ${iso(moment)}`;
+}

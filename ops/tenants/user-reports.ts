@@ -1,0 +1,111 @@
+import type { User } from '../../lambdas/auth/principals/user.ts';
+import type { FailuresByClient } from '../../lambdas/auth/protection/lockout.ts';
+import { iso, type Line, makeShape, type ObjectReport, type Report } from '../command-line/report.ts';
+import { isUnread, type Part } from '../stage/operator.ts';
+import type { Imported } from './import-users.ts';
+
+const user = makeShape<User>([
+  { json: 'userId', heading: 'user id' },
+  { json: 'email', heading: 'e-mail' },
+  { json: 'accountId', heading: 'account' },
+  { json: 'role', heading: 'role' },
+  { json: 'status', heading: 'status' },
+  { json: 'createdAt', value: ({ createdAt }) => iso(createdAt) },
+  { json: 'updatedAt', value: ({ updatedAt }) => iso(updatedAt) },
+]);
+
+export const listReport = user.list(
+  'No users. Create one: npm run ops -- users create --email ana@acme.com.br --account acme --role admin',
+);
+
+export const changedReport = user.tell(
+  ({ email, status }) =>
+    `User ${email} is ${status}.${status === 'disabled' ? ' Their sessions are over; enabling them again brings none back.' : ''}`,
+);
+
+export const roleReport = user.tell(
+  ({ email, role, accountId }) => `User ${email} is ${role} of account ${accountId}.`,
+);
+
+export const emailReport = user.tell(
+  ({ email }) => `The user logs in as ${email} from now on; their password and sessions stay.`,
+);
+
+/** Reports a user who was created. */
+export function createdReport({ user: created, generatedPassword }: UserWithPassword): Report {
+  return withPassword(user.show(created), generatedPassword);
+}
+
+/** Reports a user whose password was changed. */
+export function passwordReport({ user: changed, generatedPassword }: UserWithPassword): Report {
+  const text = `The password of ${changed.email} is changed, and their sessions are over.`;
+  return withPassword({ json: user.json(changed), text }, generatedPassword);
+}
+
+/** Reports a user with the failed logins that still count. */
+export function showReport({ user: found, failedLogins }: UserWithFailures): Report {
+  const json = isUnread(failedLogins)
+    ? failedLogins
+    : {
+        lockedUntil: iso(failedLogins.lockedUntil),
+        clients: failedLogins.clients.map(({ clientId = null, failures, lockedUntil }) => ({
+          clientId,
+          failures,
+          lockedUntil: iso(lockedUntil),
+        })),
+      };
+  return { json: { ...user.json(found), failedLogins: json }, text: user.lines(found, failuresOf(failedLogins)) };
+}
+
+export function unlockedReport({ user: found, hadFailures }: { readonly user: User; readonly hadFailures: boolean }) {
+  const { email, status } = found;
+  const state = status === 'enabled' ? 'may log in' : `is ${status}`;
+  const before = hadFailures ? 'failed logins are forgotten' : 'no failed logins counted against them';
+  return { json: { ...user.json(found), hadFailures }, text: `User ${email} ${state}: ${before}.` };
+}
+
+export function importedReport(counts: Imported): Report {
+  const { created, existing } = counts;
+  return { json: counts, text: `Users created: ${created}. There already, and left as they are: ${existing}.` };
+}
+
+export function deletedReport({ userId, email }: { readonly userId: string; readonly email: string }): Report {
+  return {
+    json: { userId, deleted: true },
+    text: `User ${email} is deleted, and their sessions are over. The address is free.`,
+  };
+}
+
+interface UserWithPassword {
+  readonly user: User;
+  /** Where nobody knows it yet. */
+  readonly generatedPassword?: string | undefined;
+}
+
+interface UserWithFailures {
+  readonly user: User;
+  readonly failedLogins: Part<FailuresByClient>;
+}
+
+/** Adds a generated password to a report, if there is one: it is shown once. */
+function withPassword({ json, text }: ObjectReport, password: string | undefined): Report {
+  if (password === undefined) return { json, text };
+  return {
+    json: { ...json, password },
+    text: `${text}\n\npassword  ${password}\nThe password is shown this once and kept nowhere: hand it over now.`,
+  };
+}
+
+function failuresOf(failedLogins: UserWithFailures['failedLogins']): readonly Line[] {
+  if (isUnread(failedLogins)) return [['failed logins', `could not be read: ${failedLogins.unread}`]];
+  const { clients, lockedUntil } = failedLogins;
+  if (clients.length === 0) return [['failed logins', 'none that count']];
+  const atClients = clients.map(({ clientId, failures, lockedUntil: until }): Line => {
+    const where = clientId === undefined ? 'a client that is gone' : `client ${clientId}`;
+    const lock = until === undefined ? '' : `, locked there until ${iso(until)}`;
+    return ['failed logins', `${failures} at ${where}${lock}`];
+  });
+  return lockedUntil === undefined
+    ? atClients
+    : [...atClients, ['locked', `at every client until ${iso(lockedUntil)}`]];
+}
