@@ -5,7 +5,7 @@ import {
   makeServiceClient,
   type ServiceAddress,
 } from '../../lambdas/smoke/service-client.ts';
-import { Refusal } from './source.ts';
+import { Refusal } from './views.ts';
 
 /** The credentials that an integrator logs in with. */
 export interface ApiCredentials {

@@ -1,5 +1,5 @@
 import type { AttemptRecord, DeliveryRecord } from './api-answers.ts';
-import type { AttemptView, DeliveryRow } from './source.ts';
+import type { AttemptView, DeliveryRow } from './views.ts';
 
 /** Returns a delivery of the wire as pages list it. */
 export function deliveryRow(

@@ -6,7 +6,8 @@ import { operatorEvents } from './operator/events.ts';
 import { makeSandbox } from './operator/sandbox.ts';
 import { operatorStart } from './operator/start.ts';
 import { operatorWebhooks } from './operator/webhooks.ts';
-import { Refusal, type Source } from './source.ts';
+import type { Source } from './source.ts';
+import { Refusal } from './views.ts';
 
 /**
  * Makes the source of an operator's pages: the actions of the command line, with the operator's own credentials. What the command

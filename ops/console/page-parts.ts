@@ -1,6 +1,7 @@
 import { type Html, html } from './html.ts';
 import type { Answer, Context } from './page.ts';
-import { type OperatorSource, Refusal } from './source.ts';
+import type { OperatorSource } from './source.ts';
+import { Refusal } from './views.ts';
 
 /** Writes a page that asks before something that touches many, or cannot be undone. */
 export function question(

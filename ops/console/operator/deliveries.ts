@@ -4,13 +4,11 @@ import { resendDelivery, showDelivery } from '../../deliveries/deliveries.comman
 import { beginReplay, findDelivery as readDelivery, readPage } from '../../deliveries/delivery-pages.ts';
 import type { Task } from '../../stage/target.ts';
 import { attemptView, deliveryRow } from '../delivery-views.ts';
-import type { DeliveryQuery, DeliveryReference, DeliveryRow, DeliveryView, ReplayRange, Source } from '../source.ts';
+import type { DeliveryQuery, DeliveryReference, DeliveryRow, DeliveryView, ReplayRange } from '../views.ts';
 import { eventName } from './event-name.ts';
 
 /** Makes the part of an operator's source that shows deliveries and sends them again. */
-export function operatorDeliveries(
-  task: Task,
-): Pick<Source, 'listDeliveries' | 'latestDeliveries' | 'findDelivery' | 'readBody' | 'resend' | 'replay'> {
+export function operatorDeliveries(task: Task) {
   return { listDeliveries, latestDeliveries, findDelivery, readBody, resend, replay };
 
   async function listDeliveries({ account, event, state, since, until, cursor, limit }: DeliveryQuery) {

@@ -1,5 +1,5 @@
 import { type EventName, isEventName } from '../../../lambdas/webhooks/webhook.ts';
-import { Refusal } from '../source.ts';
+import { Refusal } from '../views.ts';
 
 /** Returns the name of an event, as a page was asked for it. @throws {Refusal} where there is no such event. */
 export function eventName(name: string): EventName {

@@ -5,11 +5,10 @@ import { type EventReference, findPublished } from '../../deliveries/events.ts';
 import { findRequest as findInLogs } from '../../deliveries/requests.command.ts';
 import type { LoggedLine } from '../../stage/cloudwatch.ts';
 import type { Task } from '../../stage/target.ts';
-import type { FindQuery, OperatorSource } from '../source.ts';
 import { eventName } from './event-name.ts';
 
 /** Makes the part of an operator's source that says what became of events and requests. */
-export function operatorEvents(task: Task): Pick<OperatorSource, 'listEvents' | 'findEvent' | 'findRequest'> {
+export function operatorEvents(task: Task) {
   return { listEvents, findEvent, findRequest };
 
   async function listEvents(account: string) {
@@ -31,6 +30,16 @@ export function operatorEvents(task: Task): Pick<OperatorSource, 'listEvents' | 
     const { access, lines } = await findInLogs.act(task, { id });
     return [...(access ? [access] : []), ...lines].map(lineView);
   }
+}
+
+/** The events that came for an account, the newest first. */
+export type EventsView = Awaited<ReturnType<ReturnType<typeof operatorEvents>['listEvents']>>;
+
+/** The choice of an event: any id, or what its publisher knows of it. */
+interface FindQuery {
+  readonly id: string;
+  readonly account?: string | undefined;
+  readonly event?: string | undefined;
 }
 
 function eventView({ at, eventName, deliveryId, messageId, verdict, why }: AccountEvent) {

@@ -7,19 +7,18 @@ import { isEventName, secretBinding, type Webhook } from '../../../lambdas/webho
 import { exampleValues, publishEvent } from '../../deliveries/publish.command.ts';
 import { openDeliveries } from '../../stage/stores.ts';
 import { requireOutput, type Task } from '../../stage/target.ts';
-import type { ReceivedView, SandboxSource } from '../source.ts';
 import { eventName } from './event-name.ts';
 
 /** A request that the built-in receiver got, as it shows it. */
 export type ReceivedDelivery = Readonly<z.output<typeof receivedDelivery>>;
 
 /** Makes the sandbox of a local run: what its receiver got, whether the signature is right, and samples to publish. */
-export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
+export function makeSandbox(task: Task, receiverUrl: string) {
   const { target } = task;
   const account = target.outputs.AccountId ?? 'demo';
   return { account, list, clear, publish };
 
-  async function list(): Promise<readonly ReceivedView[]> {
+  async function list() {
     const response = await fetch(`${receiverUrl}/deliveries`, { signal: AbortSignal.timeout(5_000) });
     const received = z.array(receivedDelivery).parse(await response.json());
     const { findWebhook } = openDeliveries(target);
@@ -71,6 +70,9 @@ export function makeSandbox(task: Task, receiverUrl: string): SandboxSource {
       : 'wrong: it was made with a secret that this webhook no longer has';
   }
 }
+
+/** A request that the receiver got, with the verdict on its signature. */
+export type ReceivedView = Awaited<ReturnType<ReturnType<typeof makeSandbox>['list']>>[number];
 
 const receivedDelivery = z.object({
   /** RFC 3339, UTC. */

@@ -2,14 +2,16 @@ import { isUnread, type Part } from '../../stage/operator.ts';
 import type { Task } from '../../stage/target.ts';
 import { readStatus, type Status } from '../../status/status.command.ts';
 import type { WebhooksView } from '../../status/status-facts.ts';
-import type { OperatorSource, StartView } from '../source.ts';
 
 /** Makes the part of an operator's source that says what needs somebody. */
-export function operatorStart(task: Task): Pick<OperatorSource, 'readStart'> {
+export function operatorStart(task: Task) {
   return { readStart: async () => startView(await readStatus.act(task, {})) };
 }
 
-function startView({ problems, stacks, queues, webhooks, alarms, keys }: Status): StartView {
+/** The things that need somebody, the state of the others, and why parts could not be read. */
+export type StartView = ReturnType<typeof startView>;
+
+function startView({ problems, stacks, queues, webhooks, alarms, keys }: Status) {
   const troubled = ifRead(webhooks);
   return {
     problems,
@@ -31,7 +33,7 @@ function ifRead<Value>(part: Part<Value>): Value | undefined {
   return isUnread(part) ? undefined : part;
 }
 
-function troubledWebhooks({ suspended, failing }: WebhooksView): StartView['webhooks'] {
+function troubledWebhooks({ suspended, failing }: WebhooksView) {
   return [
     ...suspended.map(({ account, event, since }) => ({ account, event, what: 'suspenso', since })),
     ...failing.map(({ account, event, since }) => ({ account, event, what: 'failing', since })),

@@ -7,13 +7,11 @@ import {
 } from '../../deliveries/webhooks.command.ts';
 import type { WebhookView as OperatorsView } from '../../deliveries/webhooks.ts';
 import type { Task } from '../../stage/target.ts';
-import type { OperatorSource, Source, WebhookView } from '../source.ts';
+import type { WebhookView } from '../views.ts';
 import { eventName } from './event-name.ts';
 
 /** Makes the part of an operator's source that shows webhooks and changes them. */
-export function operatorWebhooks(
-  task: Task,
-): Pick<Source, 'listWebhooks' | 'findWebhook' | 'reactivate' | 'test'> & Pick<OperatorSource, 'suspend'> {
+export function operatorWebhooks(task: Task) {
   return { listWebhooks, findWebhook, reactivate, suspend, test };
 
   async function listWebhooks(account: string) {
@@ -36,6 +34,9 @@ export function operatorWebhooks(
     await testWebhook.act(task, { account, event: eventName(event) });
   }
 }
+
+/** The part of an operator's source that shows webhooks and changes them. */
+export type OperatorWebhooks = ReturnType<typeof operatorWebhooks>;
 
 function webhookView(view: OperatorsView): WebhookView {
   return {

@@ -1,4 +1,5 @@
 import { type Html, html } from '../html.ts';
+import type { EventsView } from '../operator/events.ts';
 import {
   type Answer,
   badge,
@@ -12,7 +13,7 @@ import {
   timeOf,
 } from '../page.ts';
 import { operatorOf } from '../page-parts.ts';
-import type { EventsView, WebhookView } from '../source.ts';
+import type { WebhookView } from '../views.ts';
 
 /** An account: its webhooks, and for an operator the way to the events that came for it. */
 export async function accountPage(context: Context, { account = '' }: Parameters): Promise<Answer> {

@@ -1,4 +1,5 @@
 import { html } from '../html.ts';
+import type { LetterView } from '../operator/dead-letters.ts';
 import {
   type Answer,
   badge,
@@ -12,7 +13,7 @@ import {
   timeOf,
 } from '../page.ts';
 import { operatorOf, question } from '../page-parts.ts';
-import { type LetterView, Refusal } from '../source.ts';
+import { Refusal } from '../views.ts';
 
 /** The dead letters: what the service could not process, and why. */
 export async function lettersPage(context: Context): Promise<Answer> {

@@ -11,8 +11,8 @@ import {
   pathOf,
   timeOf,
 } from '../page.ts';
-import { type AttemptView, type DeliveryView, Refusal } from '../source.ts';
 import { textFor } from '../texts.ts';
+import { type AttemptView, type DeliveryView, Refusal } from '../views.ts';
 
 /** A delivery: its verdict, its attempts on a time line, its next attempt. */
 export async function deliveryPage(context: Context, parameters: Parameters): Promise<Answer> {

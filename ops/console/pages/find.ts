@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts';
 import { type Answer, badge, type Context, card, link, type Parameters, pathOf, table } from '../page.ts';
-import { Refusal } from '../source.ts';
+import { Refusal } from '../views.ts';
 
 /** The search: by any id, or by what the publisher of an event knows of it. */
 export async function findPage(context: Context, _: Parameters, values: URLSearchParams): Promise<Answer> {

@@ -1,8 +1,10 @@
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import { type Html, html } from '../html.ts';
+import type { ReceivedView } from '../operator/sandbox.ts';
 import { type Answer, button, type Context, card, link, type Parameters, pathOf } from '../page.ts';
 import { operatorOf } from '../page-parts.ts';
-import { type ReceivedView, Refusal, type SandboxSource } from '../source.ts';
+import type { SandboxSource } from '../source.ts';
+import { Refusal } from '../views.ts';
 
 /** The sandbox of the local run: what its receiver got, and a sample to publish. */
 export async function sandboxPage(context: Context): Promise<Answer> {

@@ -1,6 +1,7 @@
 import { html } from '../html.ts';
+import type { StartView } from '../operator/start.ts';
 import { type Answer, badge, type Context, card, link, type Parameters, pathOf, table, timeOf } from '../page.ts';
-import type { OperatorSource, StartView } from '../source.ts';
+import type { OperatorSource } from '../source.ts';
 import { webhookTable } from './account.ts';
 
 /** The first page: what needs the operator, and how things are; for an integrator the account's webhooks. */

@@ -15,6 +15,7 @@ import {
   timeOf,
 } from '../page.ts';
 import { question } from '../page-parts.ts';
+import { textFor } from '../texts.ts';
 import {
   type DeliveryPage,
   type DeliveryQuery,
@@ -22,8 +23,7 @@ import {
   type DeliveryView,
   Refusal,
   type ReplayRange,
-} from '../source.ts';
-import { textFor } from '../texts.ts';
+} from '../views.ts';
 import { healthOf } from './account.ts';
 
 /** A webhook: how it does, its latest deliveries, and its history by state and time. */

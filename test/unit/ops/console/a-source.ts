@@ -1,4 +1,6 @@
-import type { DeliveryView, OperatorSource, Source, WebhookView } from '../../../../ops/console/source.ts';
+import type { LetterView } from '../../../../ops/console/operator/dead-letters.ts';
+import type { OperatorSource, Source } from '../../../../ops/console/source.ts';
+import type { DeliveryView, WebhookView } from '../../../../ops/console/views.ts';
 
 /** The requests that a source got, in order. */
 export const done: string[] = [];
@@ -57,7 +59,7 @@ export function aSource(changes: Partial<Source> = {}): Source {
   };
 }
 
-const letter = {
+const letter: LetterView = {
   id: '7188c438-242b-4126-be1f-200fdcb81d89',
   sentAt: '2026-11-22T10:00:00.000Z',
   reason: 'unknown_event',
@@ -72,12 +74,12 @@ const operator: OperatorSource = {
     queues: [{ name: 'events', waiting: 1, inFlight: 0, delayed: 0 }],
     webhooks: [{ account: 'acme', event: 'demanda.criada', what: 'failing', since: '2026-11-22T10:00:00.000Z' }],
     alarms: [{ name: hostile, since: null, description: hostile }],
-    keys: [{ kind: 'signing', keys: 1, activeSince: null, nextMadeAt: null }],
+    keys: [{ kind: 'signing', keys: 1, activeSince: null, nextMadeAt: null, nextActiveFrom: null }],
     unread: [hostile],
   }),
   listEvents: async () => ({
     since: '2026-11-22T10:00:00.000Z',
-    events: [{ at: '2026-11-22T10:00:00.000Z', event: hostile, id: hostile, fate: hostile, why: hostile }],
+    events: [{ at: '2026-11-22T10:00:00.000Z', event: hostile, id: hostile, fate: 'refused', why: hostile }],
   }),
   listLetters: async () => ({ letters: [letter], inFlight: 0 }),
   findLetter: async id => ({ letter: id === letter.id ? letter : undefined, inFlight: 0 }),
@@ -89,7 +91,7 @@ const operator: OperatorSource = {
     done.push(`discard ${ids.join(' ')}`);
     return ids.length;
   },
-  findEvent: async () => ({ verdict: hostile, why: hostile }),
+  findEvent: async () => ({ verdict: 'refused', why: hostile, delivery: undefined, searchedSince: undefined }),
   findRequest: async () => [{ at: '2026-11-22T10:00:00.000Z', text: hostile }],
   sandbox: {
     account: 'acme',

@@ -2,7 +2,8 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Console, startConsole } from '../../../../ops/console/server.ts';
-import { type OperatorSource, Refusal, type Source } from '../../../../ops/console/source.ts';
+import type { OperatorSource, Source } from '../../../../ops/console/source.ts';
+import { Refusal } from '../../../../ops/console/views.ts';
 import { aSource, delivery, done, hostile } from './a-source.ts';
 
 let running: Console;
