@@ -100,7 +100,11 @@ describe('an error of AWS', () => {
   it.each([
     ['dynamodb:PutItem', 'table', () => dynamo()(new PutCommand({ TableName, Item: { id: canary } }))],
     ['dynamodb:Query', 'index', () => dynamo()(new QueryCommand({ TableName, IndexName: 'Due' }))],
-    ['dynamodb:BatchGetItem', 'table', () => dynamo()(new BatchGetCommand({ RequestItems: { [TableName]: { Keys } } }))],
+    [
+      'dynamodb:BatchGetItem',
+      'table',
+      () => dynamo()(new BatchGetCommand({ RequestItems: { [TableName]: { Keys } } })),
+    ],
     ['dynamodb:PartiQLInsert', 'table', () => dynamo()(new BatchExecuteStatementCommand({ Statements }))],
     ['sqs:SendMessage', 'queue', () => sqs().send(new SendMessageBatchCommand({ QueueUrl, Entries }))],
     ['kms:Decrypt', 'key', () => kms().send(new DecryptCommand({ CiphertextBlob: Buffer.from('x') }))],

@@ -189,7 +189,12 @@ describe('a failing dependency', () => {
     ['TimeoutError', 503, 'temporarily_unavailable', '1'],
     ['DependencyTimeoutException', 503, 'temporarily_unavailable', '1'],
     ['AccessDeniedException', 500, 'server_error', undefined],
-    [new KMSInternalException({ message: '…', $metadata: { httpStatusCode: 500 } }), 503, 'temporarily_unavailable', '1'],
+    [
+      new KMSInternalException({ message: '…', $metadata: { httpStatusCode: 500 } }),
+      503,
+      'temporarily_unavailable',
+      '1',
+    ],
   ])('KMS answers %s: %i %s', async (failure, status, error, retryAfter) => {
     const kms = makeFakeKms();
     kms.fail('DecryptCommand', failure);

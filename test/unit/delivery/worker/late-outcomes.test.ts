@@ -116,16 +116,16 @@ describe('a message that comes late', () => {
   it('of an account that was deleted is stale where the publisher sends the event again', async () => {
     world.answers.push(answer(500), answer(500));
     await world.step('first');
-    const before = await only();
+    const before = world.only();
     await world.tables.execute(new DeleteCommand({ TableName: 'Deliveries', Key: { id: before?.id, part: 'head' } }));
     await world.pass(before?.wait ? before.wait.nextAttemptAt - world.now() - 1_000 : 0);
     world.publish(event);
     await world.step('first');
-    expect(await only()).toMatchObject({ id: before?.id, attempt: 2 });
+    expect(world.only()).toMatchObject({ id: before?.id, attempt: 2 });
     await world.pass(2_000);
     expect(await world.step('retry')).toBe(true);
     expect(world.posts).toHaveLength(2);
     await world.settle();
-    expect(await only()).toMatchObject({ state: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
+    expect(world.only()).toMatchObject({ state: 'delivered', attempts: [{ number: 1 }, { number: 2 }] });
   });
 });
