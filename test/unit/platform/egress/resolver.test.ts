@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeResolver, type NameServer, ResolutionError } from '../../../../lambdas/platform/egress/resolver.ts';
-import { useVirtualTime } from '../../../support/virtual-time.ts';
+import { turnsUntil } from '../../../support/virtual-time.ts';
 
 type Answer = readonly string[] | string;
 
