@@ -1,10 +1,10 @@
-import { DeleteCommand, GetCommand, QueryCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
-import { type FoundItems, scanPages } from '../auth/principals/scan.ts';
+import { DeleteCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
+import { type FoundItems, scanPages, scanTable } from '../auth/principals/scan.ts';
 import { type Item, isWritten, type StoreParts } from '../platform/aws/dynamo.ts';
 import { conditionOf, expression, updateItem } from '../platform/aws/update-item.ts';
 import { unattempted, updateWebhook } from './announcement.ts';
 import { type EventName, type Webhook, webhookIn, webhookKey } from './webhook.ts';
-import { makeWebhookStore } from './webhook-store.ts';
+import { makeWebhookStore, readItemsOf } from './webhook-store.ts';
 
 /** An operator's suspension without a registration: the next webhook begins suspended. `since` in milliseconds since the epoch. */
 export interface Hold {
@@ -26,15 +26,8 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
 
   /** Lists an account's webhooks, and suspensions without one, by event. */
   async function listOf(accountId: string): Promise<readonly (Webhook | Hold)[]> {
-    const registered = await dynamo(
-      new QueryCommand({
-        TableName: table,
-        ConsistentRead: true,
-        KeyConditionExpression: 'accountId = :accountId',
-        ExpressionAttributeValues: { ':accountId': accountId },
-      }),
-    ); // one page: an account has at most one for each event
-    return entriesIn(registered.Items);
+    const items = await readItemsOf(dynamo, table, accountId);
+    return items.map(entryIn).filter(entry => entry !== undefined);
   }
 
   /**
@@ -43,16 +36,7 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
    * @param onPage - is told how many were read so far.
    */
   async function listAll(onPage: (read: number) => void): Promise<readonly (Webhook | Hold)[]> {
-    const all: (Webhook | Hold)[] = [];
-    let from: Item | undefined;
-    do {
-      const page: ScanCommandOutput = await dynamo(
-        new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: from }),
-      );
-      all.push(...entriesIn(page.Items));
-      onPage(all.length);
-      from = page.LastEvaluatedKey;
-    } while (from);
+    const all = await scanTable(dynamo, { table, partitionKey: 'accountId', parse: entryIn, onPage });
     const keyOf = ({ accountId, eventName }: Webhook | Hold) => `${accountId} ${eventName}`;
     return all.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
   }
@@ -126,10 +110,6 @@ export function makeOperatorStore({ dynamo, table, now }: StoreParts) {
 type OperatorChange =
   | { readonly outcome: 'changed'; readonly webhook: Webhook }
   | { readonly outcome: 'not_registered' };
-
-function entriesIn(items: readonly Item[] = []): (Webhook | Hold)[] {
-  return items.map(entryIn).filter(entry => entry !== undefined);
-}
 
 /** Reads an item as a webhook or as a suspension without one. It may be neither: what is left of a removed webhook. */
 function entryIn(item: Item): Webhook | Hold | undefined {

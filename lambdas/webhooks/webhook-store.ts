@@ -1,5 +1,5 @@
 import { DeleteCommand, GetCommand, PutCommand, QueryCommand, type QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
-import { type Item, isWritten, type StoreParts } from '../platform/aws/dynamo.ts';
+import { type Dynamo, type Item, isWritten, type StoreParts } from '../platform/aws/dynamo.ts';
 import { conditionOf, type Expression, expression } from '../platform/aws/update-item.ts';
 import {
   holdsAnnouncements,
@@ -47,22 +47,8 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
 
   /** Lists an account's webhooks, by event name. */
   async function list(accountId: string): Promise<readonly Webhook[]> {
-    const webhooks: Webhook[] = [];
-    let from: Item | undefined;
-    do {
-      const page: QueryCommandOutput = await dynamo(
-        new QueryCommand({
-          TableName: table,
-          ConsistentRead: true,
-          KeyConditionExpression: 'accountId = :accountId',
-          ExpressionAttributeValues: { ':accountId': accountId },
-          ExclusiveStartKey: from,
-        }),
-      );
-      webhooks.push(...(page.Items ?? []).map(webhookIn).filter(webhook => webhook !== undefined));
-      from = page.LastEvaluatedKey;
-    } while (from);
-    return webhooks;
+    const items = await readItemsOf(dynamo, table, accountId);
+    return items.map(webhookIn).filter(webhook => webhook !== undefined);
   }
 
   /**
@@ -175,6 +161,26 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   ): Promise<Webhook | undefined> {
     return webhookIn(await updateWebhook(dynamo, { ...change, table, key: webhookKey(accountId, eventName) }));
   }
+}
+
+/** Reads the items of an account consistently, by event name. */
+export async function readItemsOf(dynamo: Dynamo, table: string, accountId: string): Promise<Item[]> {
+  const items: Item[] = [];
+  let from: Item | undefined;
+  do {
+    const page: QueryCommandOutput = await dynamo(
+      new QueryCommand({
+        TableName: table,
+        ConsistentRead: true,
+        KeyConditionExpression: 'accountId = :accountId',
+        ExpressionAttributeValues: { ':accountId': accountId },
+        ExclusiveStartKey: from,
+      }),
+    );
+    items.push(...(page.Items ?? []));
+    from = page.LastEvaluatedKey;
+  } while (from);
+  return items;
 }
 
 /** The state of a webhook that is not suspended. */
