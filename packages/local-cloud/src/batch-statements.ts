@@ -3,12 +3,11 @@ import * as z from 'zod';
 /** Calls an operation of DynamoDB. Returns the status and the parsed body of its answer. */
 export type CallOperation = (operation: string, input: object) => Promise<{ status: number; body: Body }>;
 
-/** A parsed body. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** An item to insert, in DynamoDB's JSON. */
 export interface Insert {
   readonly table: string;
+  /** In DynamoDB's JSON. */
   readonly item: Body;
 }
 

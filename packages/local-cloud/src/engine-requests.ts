@@ -5,7 +5,6 @@ import { type Body, type CallOperation, executeStatements } from './batch-statem
 /** The listener of the DynamoDB engine (dynalite). It reads no more of a request than this, and listens to its events. */
 export type EngineListener = (request: EventEmitter & EngineRequest, response: EngineResponse) => void;
 
-/** A request without its body. */
 export interface EngineRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { type Interceptor, ServiceError, type ServiceRequest } from './emulator.ts';
 import { type Change, followFile, readAtStart, watchChanges } from './followed-file.ts';
 
-/** A kind of fault that can be injected. */
 export type FaultKind = keyof z.output<typeof faultsSchema>;
 
 /** Faults that a local run injects from outside: the bundles do not know of them. */
@@ -25,7 +24,6 @@ const faultsSchema = z.strictObject({
   repeatedBatches: share,
 });
 
-/** All kinds of faults. */
 export const faultKinds: readonly FaultKind[] = faultsSchema.keyof().options;
 
 /**

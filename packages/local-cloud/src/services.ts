@@ -16,7 +16,6 @@ export interface ServicePorts {
   readonly dynamoDb?: number;
 }
 
-/** The options of the services. */
 export interface ServiceOptions {
   /** The interceptors that see each request before the services do. */
   readonly interceptors: readonly Interceptor[];

@@ -14,7 +14,6 @@ export interface Terminal {
   log(source: string, line: string): void;
 }
 
-/** The part of a stream that is used. */
 export type Output = Pick<WriteStream, 'write'> & { readonly isTTY?: boolean };
 
 /** Opens the terminal. Each source gets a colour of its own, in the order of appearance. */

@@ -8,7 +8,6 @@ export type UsageLine =
   | { readonly kind: 'invocation'; readonly function: string; readonly memory: number }
   | { readonly kind: 'log'; readonly function: string; readonly bytes: number };
 
-/** Records a line. */
 export type RecordUsage = (line: UsageLine) => void;
 
 /** Empties a usage file. Returns the function that appends to it. */

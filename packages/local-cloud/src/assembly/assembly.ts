@@ -11,7 +11,6 @@ export type Resource = z.output<typeof resourceSchema>;
 /** A CloudFormation template, as far as it is read here. */
 export type Template = z.output<typeof templateSchema>;
 
-/** One stack of the assembly. */
 export interface Stack {
   readonly name: string;
   readonly template: Template;

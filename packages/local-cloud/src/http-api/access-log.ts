@@ -3,7 +3,6 @@ import { type LiveResource, ofType, readProperties } from '../assembly/resources
 import { logTime } from './event.ts';
 import type { AnsweredRequest } from './gateway.ts';
 
-/** The access log of an API's stage. */
 export interface AccessLog {
   /** The log group that it is written to. */
   readonly group: string;

@@ -24,7 +24,6 @@ export interface IncomingRequest {
   readonly receivedAt: number;
 }
 
-/** The address of an API. */
 export interface ApiAddress {
   readonly apiId: string;
   /** `127.0.0.1:port` */

@@ -6,7 +6,6 @@ import type { FindRoute } from './routes.ts';
 import type { RequestHandler } from './server.ts';
 import type { Throttle } from './throttle.ts';
 
-/** A request that was answered. */
 export interface AnsweredRequest {
   readonly request: IncomingRequest;
   /** Without one no route fitted. */

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { InvocationOutcome } from '../lambda/invocation.ts';
 
-/** The response to the caller. */
 export interface GatewayResponse {
   readonly status: number;
   /** In the order sent; `set-cookie` may occur several times. */

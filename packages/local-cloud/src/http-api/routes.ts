@@ -4,7 +4,6 @@ import { type LiveResource, ofType, readProperties } from '../assembly/resources
 import { StartError } from '../errors.ts';
 import { readThrottles, type ThrottleSettings } from './throttle.ts';
 
-/** An HTTP API of the template. */
 export interface ApiDefinition {
   readonly apiId: string;
   readonly routes: readonly RouteDefinition[];
@@ -25,7 +24,6 @@ export interface Route<Target> {
   readonly target: Target;
 }
 
-/** A route that fits a request. */
 export interface RouteMatch<Target> extends Route<Target> {
   readonly pathParameters: Readonly<Record<string, string>>;
 }

@@ -3,10 +3,8 @@ import { type LoopbackServer, listenOnLoopback } from '../loopback-server.ts';
 import { type IncomingRequest, makeRequestId } from './event.ts';
 import { type GatewayResponse, gatewayMessage } from './response.ts';
 
-/** Answers a complete request. */
 export type RequestHandler = (request: IncomingRequest) => Promise<GatewayResponse>;
 
-/** The HTTP server of an API. */
 export interface HttpServer extends LoopbackServer {
   /** Begins to answer requests; before, they get 503. */
   open(handler: RequestHandler): void;

@@ -62,7 +62,6 @@ const statementSchema = z.strictObject({
     .optional(),
 });
 
-/** The document of a policy. */
 export const policyDocumentSchema = z.object({ Statement: z.array(statementSchema) });
 
 const policySchema = z.object({ PolicyDocument: policyDocumentSchema, Roles: z.array(z.string()) });

@@ -17,7 +17,6 @@ export interface HostMap {
   delaysOf(name: string): HostDelays;
 }
 
-/** The sources of a host map. */
 export interface HostMapSource {
   /** Names that always exist, and their ports; the others override them. */
   readonly builtIn: Iterable<Mapping>;
@@ -63,7 +62,6 @@ export function makeHostMap({ builtIn, mappings, hostsFile }: HostMapSource): Ho
   };
 }
 
-/** A name and a port. */
 type Mapping = readonly [string, number];
 
 interface Snapshot {

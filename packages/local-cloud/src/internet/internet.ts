@@ -34,7 +34,6 @@ export interface Internet {
   stop(): Promise<void>;
 }
 
-/** The events of the emulated Internet. */
 export interface InternetEvents {
   onHostsChange(change: Change<HostTable>): void;
   onUnreachable: OnUnreachable;

@@ -10,7 +10,6 @@ interface TerminatorThread extends LoopbackServer {
   readonly authorityCertificate: string;
 }
 
-/** The messages of the thread. */
 export type TerminatorMessage =
   | { readonly said: 'listening'; readonly port: number; readonly authorityCertificate: string }
   | { readonly said: 'unreachable'; readonly name: string; readonly port: number };

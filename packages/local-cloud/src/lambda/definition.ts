@@ -3,7 +3,6 @@ import { functionArn, physicalName } from '../assembly/identities.ts';
 import { type LiveResource, readProperties } from '../assembly/resources.ts';
 import { StartError } from '../errors.ts';
 
-/** A function of the template. */
 export interface FunctionDefinition {
   readonly name: string;
   readonly arn: string;

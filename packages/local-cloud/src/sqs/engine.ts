@@ -9,7 +9,6 @@ import { makeQueueEngine, type QueueApp, queueUrl } from './fauxqs.ts';
 import { enforceLimits } from './limits.ts';
 import { keepSentMessages } from './sent-messages.ts';
 
-/** A queue of the template. */
 export interface Queue {
   readonly name: string;
   /** As SetQueueAttributes takes them: all strings. */
@@ -24,7 +23,6 @@ export interface QueueService extends Emulator {
   ensureTopic(name: string): void;
 }
 
-/** The options of the engine. */
 export interface QueueServiceOptions {
   readonly interceptors?: readonly Interceptor[];
   /** The place where queues and messages are kept. @default - in memory */

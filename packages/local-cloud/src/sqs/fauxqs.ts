@@ -6,7 +6,6 @@ import { account } from '../assembly/identities.ts';
 // otherwise than SQS, the rest of this file corrects it: one function for each fault, which says what the fault is. A new version may
 // name its files otherwise, or lack a fault: `engine.test.ts` tries each.
 
-/** One queue of the engine. */
 export type EngineQueue = NonNullable<ReturnType<QueueStore['getQueueByName']>>;
 
 /** The engine's web server (Fastify). */
@@ -65,10 +64,8 @@ export async function makeQueueEngine(region: string): Promise<QueueEngine> {
   };
 }
 
-/** The engine's queues. */
 type QueueStore = Stores['sqsStore'];
 
-/** The engine's topics. */
 type TopicStore = Stores['snsStore'];
 
 type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>;
