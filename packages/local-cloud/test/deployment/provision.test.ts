@@ -3,14 +3,14 @@ import { provisionFunctions, runDeploymentTriggers } from '../../src/deployment/
 import type { ResolvedTemplate } from '../../src/deployment/resolved-template.ts';
 import { liveResource } from '../live-resource.ts';
 
-const inDelivery = (logicalId: string) => ({ stack: 'App-local-Delivery', logicalId });
-
-const functionResource = (FunctionName: string) =>
-  liveResource(
-    'AWS::Lambda::Function',
-    { FunctionName, Code: { S3Key: 'asset.zip' }, Handler: 'index.handler', Runtime: 'nodejs24.x' },
-    inDelivery(FunctionName),
-  );
+const functionResource = (FunctionName: string, ReservedConcurrentExecutions?: number) =>
+  liveResource('AWS::Lambda::Function', {
+    FunctionName,
+    Code: { S3Key: 'asset.zip' },
+    Handler: 'index.handler',
+    Runtime: 'nodejs24.x',
+    ReservedConcurrentExecutions,
+  });
 
 const mapping = (FunctionName: string, MaximumConcurrency: number) =>
   liveResource('AWS::Lambda::EventSourceMapping', {
@@ -19,14 +19,16 @@ const mapping = (FunctionName: string, MaximumConcurrency: number) =>
     ScalingConfig: { MaximumConcurrency },
   });
 
-it('functions have as many processes as their event sources process batches at once, and 16 by default', () => {
+it('functions have as many processes as their event sources process batches at once, 16 by default, none beyond what is reserved', () => {
   const resources = [
     functionResource('Api'),
     functionResource('DeliverFirst'),
     functionResource('DeliverRetry'),
+    functionResource('DeliverSlow', 2),
     mapping('DeliverFirst', 50),
     mapping('DeliverRetry', 12),
     mapping('DeliverRetry', 8),
+    mapping('DeliverSlow', 50),
   ];
   const functions = provisionFunctions(
     { resources, assets: new Map([['asset.zip', '/nowhere']]) } as unknown as ResolvedTemplate,
@@ -39,6 +41,7 @@ it('functions have as many processes as their event sources process batches at o
     ['Api', 16],
     ['DeliverFirst', 50],
     ['DeliverRetry', 20],
+    ['DeliverSlow', 2],
   ]);
 });
 
@@ -55,7 +58,7 @@ it('triggers of the deployment run the function behind a version, and stop the s
     }),
   ) as unknown as Parameters<typeof runDeploymentTriggers>[1];
   const run = (HandlerArn: string) => {
-    const resources = [liveResource('Custom::Trigger', { HandlerArn }, inDelivery('Trigger'))];
+    const resources = [liveResource('Custom::Trigger', { HandlerArn })];
     return runDeploymentTriggers({ resources } as unknown as ResolvedTemplate, functions);
   };
   await run('arn:aws:lambda:us-east-1:000000000000:function:RotateKeys:1');
@@ -63,5 +66,5 @@ it('triggers of the deployment run the function behind a version, and stop the s
   await expect(run('arn:aws:lambda:us-east-1:000000000000:function:Broken:1')).rejects.toThrow(
     "The deployment's trigger auth/Broken failed: no keys",
   );
-  await expect(run('x')).rejects.toThrow('App-local-Delivery/Trigger triggers no function.');
+  await expect(run('x')).rejects.toThrow('App/Thing triggers no function.');
 });

@@ -145,7 +145,3 @@ describe('the id of a request', () => {
     expect(headers.get('apigw-requestid')).toMatch(/^[A-Za-z0-9_-]{15}=$/);
   });
 });
-
-it('a port in use is an error in one line', async () => {
-  await expect(startHttpServer(server.port)).rejects.toThrow(`Port ${server.port} is in use`);
-});

@@ -42,6 +42,7 @@ describe('a policy', () => {
     ['the encryption context it is limited to', signingOnly, decrypt('mac'), true],
     ['no other encryption context', signingOnly, decrypt('sealing'), false],
     ['nothing without the context it requires', signingOnly, decrypt(), false],
+    ['nothing without any context', signingOnly, { action: 'kms:Decrypt', resource: key }, false],
     ['nothing when it is empty', [], onTable('GetItem'), false],
   ])('allows %s', (_what, policy, request, allowed) => {
     expect(isAllowed(policy, request)).toBe(allowed);

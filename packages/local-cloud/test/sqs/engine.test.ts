@@ -197,8 +197,3 @@ it.each([
   await sendTen('quiet');
   expect(bodiesOf(await receive())[0]).toBe(expected);
 });
-
-it('on a port in use fails with one line', async () => {
-  const port = Number(new URL((await start()).sqs.endpoint).port);
-  await expect(startSqs({ port })).rejects.toThrow(`Port ${port} is in use`);
-});
