@@ -15,6 +15,8 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
 
+type Resources = Parameters<typeof writeAssembly>[1];
+
 const root = temporaryDirectory();
 const outputsFile = join(root, 'outputs.json');
 const workDirectory = join(root, '.local');
@@ -23,9 +25,9 @@ const terminal = openTerminal({ write: text => written.push(String(text)) > 0 },
 const clouds: LocalCloud[] = [];
 
 /** An app that "synthesises" a hand-written assembly. */
-const writeApp = (changes?: Record<string, object>) => {
+const writeApp = () => {
   const made = join(root, 'made.out');
-  writeAssembly(made, changes);
+  writeAssembly(made);
   const copy = `import { cpSync } from 'node:fs'; cpSync('${made}', process.env.CDK_OUTDIR ?? '', { recursive: true });`;
   mkdirSync(join(root, 'bin'), { recursive: true });
   writeFileSync(join(root, 'bin/app.ts'), copy);
@@ -208,21 +210,33 @@ describe('a run', () => {
   it('that cannot start stops all that it had started, and names the reason', async () => {
     const running = await start();
     const port = Number(new URL(String(running.outputs.AuthUrl)).port);
-    const own = { outputsFile: join(root, 'own.json') };
-    await expect(start({ ...own, apis: { AuthUrl: port, BaseUrl: 0 } })).rejects.toThrow(`Port ${port} is in use`);
-    writeApp({ Bucket: { Type: 'AWS::S3::Bucket' } });
-    await expect(start(own)).rejects.toThrow('does not know the resource type AWS::S3::Bucket (App-local-Data/Bucket)');
-    writeApp({ AuthApi: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'x' } } });
-    await expect(start(own)).rejects.toThrow(/App-local-Data\/AuthApi: .* no attribute "ApiEndpoint"/);
-    writeApp();
-    await expect(start({ ...own, apis: { AuthUrl: 0 } })).rejects.toThrow(
-      'The HTTP API App-local-Data/BaseApi has no port: name the output that is its endpoint.',
+    const assemblyDirectory = join(root, 'refused.out');
+    const refuse = async (reason: string | RegExp, changes: Partial<LocalCloudRequest>, resources?: Resources) => {
+      writeAssembly(assemblyDirectory, resources);
+      const own = { app: { assemblyDirectory }, outputsFile: join(root, 'own.json') };
+      await expect(start({ ...own, ...changes })).rejects.toThrow(reason);
+    };
+    await refuse(`Port ${port} is in use`, { apis: { AuthUrl: port, BaseUrl: 0 } });
+    await refuse(
+      'does not know the resource type AWS::S3::Bucket (App-local-Data/Bucket)',
+      {},
+      {
+        Bucket: { Type: 'AWS::S3::Bucket' },
+      },
     );
-    await expect(start({ ...own, apis: { AuthUrl: 0, BaseUrl: 0, OtherUrl: 0 } })).rejects.toThrow(
-      'The stacks have no output "OtherUrl", which the local run needs.',
+    await refuse(
+      /App-local-Data\/AuthApi: .* no attribute "ApiEndpoint"/,
+      {},
+      {
+        AuthApi: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'x' } },
+      },
     );
-    await expect(start({ ...own, hostsFile: join(root, 'missing.json') })).rejects.toThrow(
-      'missing.json cannot be used',
-    );
+    await refuse('The HTTP API App-local-Data/BaseApi has no port: name the output that is its endpoint.', {
+      apis: { AuthUrl: 0 },
+    });
+    await refuse('The stacks have no output "OtherUrl", which the local run needs.', { apis: { OtherUrl: 0 } });
+    await refuse('missing.json cannot be used', { hostsFile: join(root, 'missing.json') });
+    writeFileSync(join(root, 'bin/app.ts'), "throw new TypeError('broken');");
+    await refuse('The CDK app does not synthesise: TypeError: broken', { app: { root, entry: 'bin/app.ts' } });
   });
 });
