@@ -34,7 +34,7 @@ export function makeOwner(now: Clock, dynamo: Dynamo) {
     /** Has it found quick again. */
     speedUp: () => slownessStore.change(owner, slowness => recovered(slowness, now())),
     /** Has it found to take so many milliseconds for an answer. */
-    measureAttempt: (milliseconds: number) =>
+    measureAnswer: (milliseconds: number) =>
       slownessStore.change(owner, slowness => withDuration(slowness, milliseconds, now())),
     takeSlots,
     /** Takes so many of the next slots, as other deliveries would. */

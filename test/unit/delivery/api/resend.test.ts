@@ -154,19 +154,6 @@ describe('a resend of a waiting delivery', () => {
     expect(world.only()).toMatchObject({ state: 'delivered' });
   });
 
-  it('has no further effect the second time', async () => {
-    world.answers.push(answer(503, { 'retry-after': '3600' }), answer(500));
-    await world.step('first');
-    await world.pass(1_000);
-    await resend();
-    await resend();
-    await world.pass(1_000);
-    await world.step('retry');
-    await world.step('retry');
-    expect(world.posts).toHaveLength(2);
-    expect(world.only().wait?.nextAttemptAt).toBe(noon + hour);
-  });
-
   it('is recovered by the sweeper when its message is lost, and is still not charged', async () => {
     world.answers.push(answer(503, { 'retry-after': '36000' }), answer(500));
     await world.step('first');

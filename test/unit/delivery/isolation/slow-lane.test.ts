@@ -293,11 +293,11 @@ describe('a delivery whose slot counts no more', () => {
   /** One that has a slot in half a minute, of a webhook that is found to hang meanwhile: the next slot is ten seconds off then. */
   const waitForOldSlot = async () => {
     await world.slowDown();
-    await world.measureAttempt(2_500);
+    await world.measureAnswer(2_500);
     await world.reserveSlots(600);
     world.publishEvent();
     await world.step('first');
-    await world.measureAttempt(15_000);
+    await world.measureAnswer(15_000);
     await world.reserveSlots(40);
     await world.pass(30 * second);
     await world.reserveSlots(40);
