@@ -14,7 +14,7 @@ import { makeOwner } from './owner.ts';
 import { makeReceivers } from './receivers.ts';
 import { type Answered, type Sent, toRequest } from './requests.ts';
 import { makeServices } from './services.ts';
-import { type Crash, isAcknowledged, makeSteppedCloud } from './stepped-cloud.ts';
+import { type Crash, leftBy, makeSteppedCloud } from './stepped-cloud.ts';
 import { makeWatchedTables } from './watched-tables.ts';
 
 /** Delivery in virtual time, step by step. */
@@ -106,8 +106,9 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
     if (batch.length === 0) return false;
     batches.push(queue.name);
     const outcome = await stepped.invoke(lane, eventOf(batch, queue.name), crash);
-    const isDone = isAlive(outcome) && isAcknowledged(outcome) && !isTwice;
-    for (const { receipt } of isDone ? batch : []) queue.remove(receipt);
+    if (!isAlive(outcome) || isTwice) return true;
+    const left = leftBy(outcome);
+    for (const { receipt } of batch.filter(({ id }) => !left.has(id))) queue.remove(receipt);
     return true;
   }
 

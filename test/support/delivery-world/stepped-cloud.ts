@@ -1,6 +1,7 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { makeVirtualCloud, type Outcome, type ProcessOutside } from '@emissor/virtual-cloud';
 import { makeTables, type TablesCommand } from '@emissor/virtual-cloud/dynamodb/tables';
+import type { SQSBatchResponse } from 'aws-lambda';
 import { deadLetters, queueOf } from '../../../lab/world/stage.ts';
 import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { tableDefinition, tableNames } from '../../../tools/support/tables.ts';
@@ -127,7 +128,13 @@ export function makeSteppedCloud({ start, visibilityTimeout, functions, execute 
 
 /** Returns whether a consumer has answered that it is done with its messages. */
 export function isAcknowledged(outcome: Outcome): boolean {
-  return outcome.status === 'answered' && Object(outcome.result).batchItemFailures.length === 0;
+  return outcome.status === 'answered' && leftBy(outcome).size === 0;
+}
+
+/** Returns the ids of the messages that a consumer has answered that it is not done with. */
+export function leftBy(outcome: Extract<Outcome, { status: 'answered' }>): ReadonlySet<string> {
+  const { batchItemFailures = [] }: Partial<SQSBatchResponse> = Object(outcome.result);
+  return new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
 }
 
 interface Invocation {

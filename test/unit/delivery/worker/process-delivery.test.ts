@@ -93,33 +93,4 @@ describe('an attempt at a webhook that', () => {
     expect(world.only()).toMatchObject({ state: 'held', settledAt: noon });
     expect(world.waiting('slow')).toEqual([]);
   });
-
-  it.each([
-    ['first', { attempt: 1, charged: 0, attempts: [] }],
-    ['retry', { attempt: 2, charged: 1 }],
-  ] as const)(
-    'has all places of the process is made 2 to 4 s later, by the fifth message: %s',
-    async (lane, expected) => {
-      const messages = 26; // one more than places
-      for (let message = 0; message < messages; message++) {
-        world.publishEvent();
-        if (lane === 'first') continue;
-        world.answers.push(answer(500));
-        await world.step('first');
-      }
-      await world.pass(5_000);
-      for (let receive = 1; receive < 5; receive++) {
-        await world.stepBatch(lane, messages, { afterCalls: 0, hasEffect: false });
-        await world.pass(181_000);
-      }
-      const before = world.posts.length;
-      const now = world.now();
-      world.answers.push(...Array(messages).fill({ ...answer(200), takesMs: 1_000 }));
-      await world.stepBatch(lane, messages);
-      expect(world.posts).toHaveLength(before + messages - 1);
-      expect(world.deliveries().filter(({ state }) => state === 'pending')).toMatchObject([expected]);
-      expect(world.waiting('retries')).toMatchObject([{ visibleAt: now + 3_000 }]);
-      expect(world.counts).toMatchObject({ MovedToRetryLane: 1 });
-    },
-  );
 });

@@ -1,87 +1,90 @@
-import type { SQSRecord } from 'aws-lambda';
-import { describe, expect, it } from 'vitest';
-import { deliveryIdOf } from '../../../../lambdas/delivery/intake/event.ts';
-import type { Admission } from '../../../../lambdas/delivery/isolation/admission.ts';
-import type { SlownessOwner } from '../../../../lambdas/delivery/isolation/slow-since.ts';
-import { makeFirstAttempt } from '../../../../lambdas/delivery/worker/first-attempt.ts';
-import { makeRetry } from '../../../../lambdas/delivery/worker/retry.ts';
-import { frozenClock } from '../../../support/clock.ts';
-import { fakeTelemetry } from '../builders.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
+import { answer } from '../builders.ts';
 
-const id = deliveryIdOf('conta-1', 'demanda.criada', 'pub-1');
-const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 7, id: 'pub-1' };
-const attempt = { id, accountId: 'conta-1', eventName: 'demanda.criada', attempt: 2 };
+let world: DeliveryWorld;
 
-const recordOf = (body: object, receiveCount: number) =>
-  ({
-    messageId: 'message-1',
-    body: JSON.stringify(body),
-    attributes: { ApproximateReceiveCount: String(receiveCount) },
-    messageAttributes: {},
-  }) as unknown as SQSRecord;
+/** One more than a webhook has places in a process. */
+const messages = 26;
 
-/** Processes a message by an admission, and tells what was asked and what was read. Whatever is read fails. */
-const processing = (admission: Admission) => {
-  const asked: [SlownessOwner, number][] = [];
-  let reads = 0;
-  const telemetry = fakeTelemetry();
-  const untouched = async () => {
-    throw new Error('nothing else may be done');
-  };
-  const dependencies = {
-    ...telemetry,
-    admit: ({ accountId, eventName }: SlownessOwner, receiveCount: number) => {
-      asked.push([{ accountId, eventName }, receiveCount]);
-      return admission;
-    },
-    findWebhookState: async () => {
-      reads += 1;
-      throw new Error('the store is down');
-    },
-    judgeTurn: untouched,
-    processDelivery: untouched,
-    sendAgain: untouched,
-    suspensions: { resume: untouched },
-    moveToDeadLetters: untouched,
-    now: frozenClock().now,
-  };
-  const store = { create: untouched, update: untouched };
-  const first = makeFirstAttempt({
-    ...dependencies,
-    store,
-    refusals: { add: untouched },
-    withoutWebhook: { note: untouched },
-    demandsUrl: 'https://d.com.br',
-  });
-  const retry = makeRetry({ ...dependencies, store, replays: { find: untouched }, lane: 'retry' });
-  return { first, retry, asked, reads: () => reads, telemetry };
+const second = 1_000;
+const shedLines = () => world.lines.map(line => JSON.parse(line)).filter(([name]) => name === 'delivery.shed');
+
+/** Has these messages wait in a lane. */
+const begin = async (lane: 'first' | 'retry') => {
+  world = makeDeliveryWorld();
+  await world.register();
+  for (let message = 0; message < messages; message++) {
+    world.publishEvent();
+    if (lane === 'first') continue;
+    world.answers.push(answer(500));
+    await world.step('first');
+  }
+  await world.pass(5 * second);
+  world.posts.length = 0;
+};
+
+/** Has a process take all messages. Their receivers answer after a second. */
+const takeAll = async (lane: 'first' | 'retry') => {
+  world.answers.push(...Array(messages).fill({ ...answer(200), takesMs: second }));
+  await world.stepBatch(lane, messages);
 };
 
 describe.each([
-  ['first', event, { messageId: 'message-1', deliveryId: id }],
-  ['retry', attempt, { deliveryId: id, attempt: 2 }],
-] as const)('a message that is shed in the %s lane', (lane, body, described) => {
-  it('is asked for by its webhook and its receives, and nothing of it is read or written', async () => {
-    const world = processing({ outcome: 'shed' });
-    expect(await world[lane](recordOf(body, 3))).toBe('shed');
-    expect(world.asked).toEqual([[{ accountId: 'conta-1', eventName: 'demanda.criada' }, 3]]);
-    expect(world.reads()).toBe(0);
+  ['first', 'events', { attempt: 1, charged: 0, attempts: [] }],
+  ['retry', 'retries', { attempt: 2, charged: 1 }],
+] as const)('a message in the %s lane whose webhook has all its places', (lane, queue, stored) => {
+  beforeEach(() => begin(lane));
+  /** Has processes receive all messages, and die before they do anything. */
+  const receiveAll = async (times: number) => {
+    for (let receive = 0; receive < times; receive++) {
+      await world.stepBatch(lane, messages, { afterCalls: 0, hasEffect: false });
+      await world.pass(181 * second);
+    }
+  };
+
+  it('is shed: it is hidden for a moment, and nothing of it is stored', async () => {
+    const now = world.now();
+    await takeAll(lane);
+    expect(world.posts).toHaveLength(messages - 1);
+    const others = world.deliveries().filter(({ state }) => state !== 'delivered');
+    expect(others).toMatchObject(lane === 'first' ? [] : [stored]);
+    expect(world.waiting(queue)).toMatchObject([{ visibleAt: now + 2 * second }]);
+    expect(world.counts).toMatchObject({ MessageShed: 1 });
+    await world.settle();
+    expect(world.posts).toHaveLength(messages);
   });
 
   it('has one line in the log, by which it is found', async () => {
-    const world = processing({ outcome: 'shed' });
-    for (const receiveCount of [1, 2, 3, 4]) await world[lane](recordOf(body, receiveCount));
-    const lines = world.telemetry.lines.map(line => JSON.parse(line));
-    expect(lines).toEqual([['delivery.shed', { ...described, account: 'conta-1', event: 'demanda.criada' }]]);
+    await takeAll(lane);
+    const described = { account: 'conta-1', event: 'demanda.criada', deliveryId: expect.stringMatching(/^evt_/) };
+    expect(shedLines()).toMatchObject([['delivery.shed', described]]);
   });
 
-  it('gives its place back where it was admitted and fails', async () => {
-    let places = 1;
-    const leave = () => {
-      places -= 1;
-    };
-    const world = processing({ outcome: 'admitted', mayAttempt: true, leave });
-    await expect(world[lane](recordOf(body, 1))).rejects.toThrow('the store is down');
-    expect(places).toBe(0);
+  it('has no further line when it comes again', async () => {
+    await receiveAll(1);
+    await takeAll(lane);
+    expect(world.counts).toMatchObject({ MessageShed: 2 });
+    expect(shedLines()).toHaveLength(1);
   });
+
+  it('is stored when it comes for the fifth time, and its attempt is made 2 to 4 s later, uncharged', async () => {
+    await receiveAll(4);
+    const now = world.now();
+    await takeAll(lane);
+    expect(world.posts).toHaveLength(messages - 1);
+    expect(world.deliveries().filter(({ state }) => state === 'pending')).toMatchObject([stored]);
+    expect(world.waiting('retries')).toMatchObject([{ visibleAt: now + 3 * second }]);
+    expect(world.counts).toMatchObject({ MovedToRetryLane: 1 });
+  });
+});
+
+it('a message finds the places again of those that failed', async () => {
+  await begin('retry');
+  world.between('BatchGetCommand', () => Promise.reject(new Error('the store is down'))); // they are read together
+  await world.stepBatch('retry', messages - 1);
+  expect(world.deferrals()).toHaveLength(messages - 1);
+  await world.pass(181 * second);
+  await takeAll('retry');
+  expect(world.posts).toHaveLength(messages - 1);
 });
