@@ -17,31 +17,6 @@ describe('the admission of a message', () => {
     expect(admit({ ...owner, accountId: 'conta-2' }, 1)).toMatchObject({ mayAttempt: true });
   });
 
-  it.each([
-    [1, 'shed'],
-    [4, 'shed'],
-    [5, 'admitted'],
-    [99, 'admitted'],
-  ] as const)('after %s receives, without a place, is %s', (receives, outcome) => {
-    const admit = admissionIn('first');
-    admit(owner, 1);
-    admit(owner, 1);
-    const admission = admit(owner, receives);
-    expect(admission.outcome).toBe(outcome);
-    if (admission.outcome === 'admitted') expect(admission.mayAttempt).toBe(false);
-  });
-
-  it('gives a place back to the next one, and takes none without an attempt', () => {
-    const admit = admissionIn('first');
-    const first = admit(owner, 1);
-    admit(owner, 1);
-    const late = admit(owner, 5);
-    if (late.outcome === 'admitted') late.leave();
-    expect(admit(owner, 1).outcome).toBe('shed');
-    if (first.outcome === 'admitted') first.leave();
-    expect(admit(owner, 1)).toMatchObject({ outcome: 'admitted', mayAttempt: true });
-  });
-
   it('has no limit in the slow lane, where each webhook is paced', () => {
     const admit = admissionIn('slow');
     expect(Array.from({ length: 9 }, () => admit(owner, 1))).toEqual(

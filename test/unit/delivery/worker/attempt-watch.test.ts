@@ -18,14 +18,26 @@ interface Circumstances extends Partial<AttemptWatchDependencies> {
   readonly slowness?: Slowness;
   /** The answers to whether messages wait, one per question, in order; `false` after the last. */
   readonly waiting?: readonly boolean[];
+  /** The process stands still for so long, so many milliseconds after noon. */
+  readonly standstill?: { readonly from: number; readonly milliseconds: number };
 }
 
 const slow = withSlowDns(unknownSlowness, noon - 60_000);
 
 /** The watch of one attempt, a clock that fires its timers, and what was done, each with its time since noon. */
 const timing = (circumstances: Circumstances = {}) => {
-  const { slowness = unknownSlowness, waiting = [], ...changes } = circumstances;
+  const {
+    slowness = unknownSlowness,
+    waiting = [],
+    standstill = { from: 0, milliseconds: 0 },
+    ...changes
+  } = circumstances;
   const clock = frozenClock();
+  /** A clock that stands still while the process does (test/unit/platform/event-loop-lag.test.ts). */
+  const elapsed = () => {
+    const since = Math.max(0, clock.now() - noon - standstill.from);
+    return clock.now() - Math.min(since, standstill.milliseconds);
+  };
   const did: string[] = [];
   let timers: { readonly at: number; act(): void }[] = [];
   let asked = 0;
@@ -39,7 +51,7 @@ const timing = (circumstances: Circumstances = {}) => {
       recordDuration: async (_, milliseconds) => void note(`takes ${milliseconds}`),
       recordQuickSuccess: async () => void note('quick success'),
     },
-    eventLoopLag: { begin: () => ({ lateness: () => 0, elapsed: clock.now, end: () => void ended++ }) },
+    eventLoopLag: { begin: () => ({ lateness: () => 0, elapsed, end: () => void ended++ }) },
     dnsTimeouts: { begin: () => () => undefined, recordTimeout: () => false },
     hasMessages: async () => {
       note('asks');
@@ -125,6 +137,18 @@ describe('an attempt that is not answered 2 s after connecting began', () => {
       { waiting: [true] },
       [...connected, 15_000],
       ['2000 slow', '2000 asks', '2000 gives up'],
+    ],
+    [
+      'is recorded and given up later where the process stood still meanwhile',
+      { waiting: [true], standstill: { from: 1_000, milliseconds: 5_000 } },
+      [...connected, 15_000],
+      ['7000 slow', '7000 asks', '7000 gives up'],
+    ],
+    [
+      'is neither where the receiver answered in time but for that',
+      { waiting: [true], standstill: { from: 1_000, milliseconds: 5_000 } },
+      [...connected, 6_500, 'onAnswered', delivered(1_500)],
+      ['6500 quick'],
     ],
     [
       'is given up at the second from which messages wait',

@@ -171,17 +171,18 @@ describe('a time-out', () => {
     expect(late).toEqual(onTime);
   });
 
-  it('is watched from the resolving of the name on, and no longer than it takes', async () => {
+  it('is watched from the resolving of the name on, and no longer than it takes, by the clock that the POST goes by', async () => {
     const watched: string[] = [];
-    const { attempt } = attemptOver(answer(200), {
+    const { attempt, requests } = attemptOver(answer(200), {
       eventLoopLag: {
         begin: () => {
           watched.push('begins');
-          return { ...neverLate.begin(), end: () => void watched.push('ends') };
+          return { ...neverLate.begin(), elapsed: () => 42, end: () => void watched.push('ends') };
         },
       },
     });
     await attempt(aWebhook(), aDelivery());
     expect(watched).toEqual(['begins', 'ends']);
+    expect(requests[0]?.elapsed()).toBe(42);
   });
 });
