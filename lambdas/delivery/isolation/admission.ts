@@ -7,7 +7,7 @@ import { type SlownessOwner, slownessId } from './slow-since.ts';
  * The verdict on a message that was received. `shed`: the process has as many messages of its webhook in hand as it may. Nothing
  * is read or stored, and the message has to come back in a moment.
  */
-export type Admission = { readonly outcome: 'shed' } | AdmittedMessage;
+type Admission = { readonly outcome: 'shed' } | AdmittedMessage;
 
 export interface AdmittedMessage {
   readonly outcome: 'admitted';

@@ -58,14 +58,6 @@ describe('what a process records', () => {
     expect(isSlow(stored())).toBe(false);
   });
 
-  it('forgets quick attempts of more than a minute ago', async () => {
-    const { tracker, stored, clock } = trackerOver();
-    for (let at = 0; at < 30; at++) tracker.recordQuick(owner);
-    clock.advance(60_000);
-    await tracker.recordSlow(owner);
-    expect(stored().tallies).toMatchObject([{ slow: 1, quick: 0 }]);
-  });
-
   it('writes slow attempts that come while one is written together, and each caller waits for its own', async () => {
     const { tracker, stored, writes, hold } = trackerOver();
     const release = hold();
