@@ -32,50 +32,34 @@ describe('after an attempt', () => {
     expect(after.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 30 }, (_, at) => at + 2));
   });
 
-  it('a success ends as delivered', () => {
-    const after = applyOutcome()(aDelivery(), success);
-    expect(after).toMatchObject({ state: 'delivered', attempt: 2, settledAt: noon, attempts: [success.record] });
-    expect(after.wait).toBeUndefined();
-  });
-
-  it('one that was given up is repeated at once: neither charged nor an internal error', () => {
-    const outcome: AttemptOutcome = {
-      outcome: 'given_up',
-      record: aRecord({ number: 3, result: 'slow', status: null }),
-    };
-    const after = applyOutcome()(aDelivery({ attempt: 3, charged: 2, internalErrors: 0 }), outcome);
-    expect(after).toMatchObject({
-      state: 'pending',
-      attempt: 4,
-      charged: 2,
-      internalErrors: 0,
-      wait: { nextAttemptAt: noon },
-      attempts: [{ number: 3, result: 'slow' }],
-    });
-  });
-
-  it('410 ends as held', () => {
-    expect(applyOutcome()(aDelivery(), gone)).toMatchObject({ state: 'held', settledAt: noon });
-  });
-
-  it('a failure waits for the next attempt', () => {
-    expect(applyOutcome()(aDelivery(), failure())).toMatchObject({
-      state: 'pending',
-      attempt: 2,
-      charged: 1,
-      wait: { nextAttemptAt: noon + 5_000, overdueCount: 0 },
-    });
-  });
-
-  it('the failure after the last wait ends as failed', () => {
-    const after = applyOutcome()(aDelivery({ attempt: 4, charged: 3 }), failure());
-    expect(after).toMatchObject({ state: 'failed', attempt: 5, charged: 4, settledAt: noon });
-    expect(after.wait).toBeUndefined();
-  });
-
-  it('a receiver may ask for a longer wait than the schedule has, not for a shorter one', () => {
-    expect(applyOutcome()(aDelivery(), failure({}, 60_000)).wait?.nextAttemptAt).toBe(noon + 60_000);
-    expect(applyOutcome()(aDelivery(), failure({}, 1_000)).wait?.nextAttemptAt).toBe(noon + 5_000);
+  it.each<[string, Partial<Delivery>, AttemptOutcome, object]>([
+    ['a success ends as delivered', {}, success, { state: 'delivered', settledAt: noon, attempts: [success.record] }],
+    ['410 ends as held', {}, gone, { state: 'held', settledAt: noon }],
+    [
+      'a failure waits for the next attempt',
+      {},
+      failure(),
+      { state: 'pending', attempt: 2, charged: 1, wait: { nextAttemptAt: noon + 5_000, overdueCount: 0 } },
+    ],
+    [
+      'the failure after the last wait ends as failed',
+      { attempt: 4, charged: 3 },
+      failure(),
+      { state: 'failed', attempt: 5, charged: 4, settledAt: noon },
+    ],
+    ['a receiver may ask for a longer wait', {}, failure({}, 60_000), { wait: { nextAttemptAt: noon + 60_000 } }],
+    ['a receiver may not ask for a shorter one', {}, failure({}, 1_000), { wait: { nextAttemptAt: noon + 5_000 } }],
+    [
+      'one that was given up is repeated at once: neither charged nor an internal error',
+      { attempt: 3, charged: 2 },
+      { outcome: 'given_up', record: aRecord({ number: 3, result: 'slow', status: null }) },
+      {
+        ...{ state: 'pending', attempt: 4, charged: 2, internalErrors: 0 },
+        ...{ wait: { nextAttemptAt: noon }, attempts: [{ number: 3, result: 'slow' }] },
+      },
+    ],
+  ])('%s', (_, before, outcome, expected) => {
+    expect(applyOutcome()(aDelivery(before), outcome)).toMatchObject(expected);
   });
 
   it('an internal error is not charged, and waits 1 min, doubling to 15', () => {
