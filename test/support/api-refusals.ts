@@ -1,4 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
+import type { OperationId } from '../../lambdas/platform/route-table.ts';
+import type { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 import { documents, type Method } from './contract/document.ts';
 import { type FindingName, findingNames, isProblemOfTables, type Told } from './refusal-texts.ts';
 
@@ -203,9 +206,7 @@ const json = { 'content-type': 'application/json' };
 const range = { desde: '2026-11-20T00:00:00Z', ate: '2026-11-21T00:00:00-03:00', estado: 'falhou' };
 
 /** Requests that have one finding each, by its name: the operation, and the body or the query. */
-const findings: Readonly<
-  Record<Exclude<FindingName, HostFinding>, readonly [operation: string, sent: object | string]>
-> = {
+const findings: Readonly<Record<Exclude<FindingName, HostFinding>, readonly [BaseOperation, object | string]>> = {
   required: ['registerWebhook', { evento: 'demanda.criada' }],
   unknown_field: ['rotateSecret', { imediata: true }],
   object_type: ['registerWebhook', []],
@@ -237,6 +238,8 @@ const findings: Readonly<
   unknown_parameter: ['listDeliveries', 'pagina=1'],
   repeated: ['listDeliveries', 'limite=1&limite=1'],
 };
+
+type BaseOperation = OperationId<typeof webhookRoutes> | OperationId<typeof deliveryRoutes>;
 
 /** Findings about a host that depend on the stage, or on name servers. */
 export type HostFinding = 'own_host' | 'ipv4' | 'not_found' | 'temporary';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { turnsUntil, useVirtualTime } from '../../../support/virtual-time.ts';
-import { ok, request, say, start, stopAll } from './posting.ts';
+import { request, say, start, stopAll } from './posting.ts';
 import type { Play } from './tls-receiver.ts';
 
 afterEach(stopAll);
