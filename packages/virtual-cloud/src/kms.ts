@@ -11,7 +11,7 @@ import { ServiceError } from './service-error.ts';
  * Makes KMS. What it wraps it keeps, and the wrapped text names that: it opens only under the encryption context that it was made
  * with. Data keys and pairs come from the seed; of pairs it makes those of P-256 only, since Node makes none of RSA from given chance.
  */
-export function makeKms(random: SeededRandom) {
+export function makeKms(random: Pick<SeededRandom, 'bytes'>) {
   const wrapped = new Map<string, Wrapped>();
   return { execute };
 
@@ -63,7 +63,7 @@ function contextOf(context: Record<string, string> = {}): string {
 }
 
 /** One in 2^32 draws lies over the order of the curve, and Node refuses it. */
-function ellipticKey(random: SeededRandom): KeyObject {
+function ellipticKey(random: Pick<SeededRandom, 'bytes'>): KeyObject {
   const pair = createECDH('prime256v1');
   pair.setPrivateKey(random.bytes(32));
   const point = pair.getPublicKey();
