@@ -8,7 +8,6 @@ import { withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
 import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
 import { ResolutionError } from '../../../lambdas/platform/egress/resolver.ts';
-import type { HttpRequest } from '../../../lambdas/platform/http.ts';
 import { makeHttpHandler } from '../../../lambdas/platform/lambda-handler.ts';
 import { systemRandom } from '../../../lambdas/platform/random.ts';
 import type { Route } from '../../../lambdas/platform/route-table.ts';
@@ -28,6 +27,7 @@ import { describeApiRefusals, type HostFinding } from '../../support/api-refusal
 import { type AuthService, authEnvironment, issuer, startAuthService } from '../../support/auth-service.ts';
 import { frozenClock } from '../../support/clock.ts';
 import type { Database } from '../../support/database/database.ts';
+import { httpRequest } from '../../support/http-request.ts';
 import { judgedBy } from '../../support/password-hashing.ts';
 
 const clock = frozenClock(Date.parse('2026-11-20T12:00:00.000Z'));
@@ -118,22 +118,14 @@ interface Sent {
   readonly raw?: string | Buffer;
 }
 
-const requestOf = async (
-  method: string,
-  rawPath: string,
-  { body, token, headers, raw }: Sent = {},
-): Promise<HttpRequest> => {
+const requestOf = async (method: string, path: string, { body, token, headers, raw }: Sent = {}) => {
   const bytes = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-  return {
-    rawPath,
-    headers: {
-      authorization: `Bearer ${await tokenFor(token ?? `admin|webhooks:read webhooks:manage|${account}`)}`,
-      ...(bytes === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    requestContext: { http: { method } },
-    ...(bytes === undefined ? {} : { body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true }),
-  } as unknown as HttpRequest;
+  const all = {
+    authorization: `Bearer ${await tokenFor(token ?? `admin|webhooks:read webhooks:manage|${account}`)}`,
+    ...(bytes !== undefined && { 'content-type': 'application/json' }),
+    ...headers,
+  };
+  return httpRequest({ method, path, headers: all, ...(bytes !== undefined && { body: bytes }) });
 };
 
 const send = async (method: string, rawPath: string, sent: Sent = {}, used = api) => {
@@ -602,12 +594,8 @@ describe('an endpoint without a body', () => {
 
 describe('the type of a refusal (RFC 9457 section 3.1.1)', () => {
   it('is the page of its code, if the stage has one', async () => {
-    const request = { rawPath: '/v1/none', headers: {}, requestContext: { http: { method: 'GET' } } };
-    const { body = '' } = await apiOver(
-      undefined,
-      undefined,
-      'https://docs.example.com/erros',
-    )(request as unknown as HttpRequest);
+    const api = apiOver(undefined, undefined, 'https://docs.example.com/erros');
+    const { body = '' } = await api(httpRequest({ path: '/v1/none' }));
     expect(JSON.parse(body)).toMatchObject({ type: 'https://docs.example.com/erros#not_found', code: 'not_found' });
   });
 });
