@@ -1,31 +1,26 @@
 import { BatchWriteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resourcesOf } from '../../lambdas/api/route.ts';
-import { makeApi } from '../../lambdas/api/router.ts';
 import { apiRoutes } from '../../lambdas/api/routes.ts';
 import { composeDiscovery } from '../../lambdas/auth/endpoints/discovery.composition.ts';
-import { parseScope } from '../../lambdas/auth/principals/scope.ts';
 import { authRoutes } from '../../lambdas/auth/routes.ts';
-import { type BearerAuthentication, makeBearerAuthentication } from '../../lambdas/auth/sessions/bearer.ts';
+import { makeBearerAuthentication } from '../../lambdas/auth/sessions/bearer.ts';
 import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import { type Delivery, keptAttempts, settled } from '../../lambdas/delivery/delivery.ts';
-import { makeReadWithoutWebhook, withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
-import { makeReadSlowSince, slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
+import { withoutWebhookId } from '../../lambdas/delivery/intake/without-webhook.ts';
+import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
 import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import type { OperationId, Route } from '../../lambdas/platform/route-table.ts';
-import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
 import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
-import { makeWebhookHandlers } from '../../lambdas/webhooks/webhook-handlers.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { type AuthService, audience, authEnvironment, issuer, startAuthService } from '../support/auth-service.ts';
 import { type CallCounts, countCalls, countCommands } from '../support/database/call-counts.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../support/delivery-world/delivery-world.ts';
-import { type Sent, toRequest } from '../support/delivery-world/requests.ts';
+import type { Sent } from '../support/delivery-world/requests.ts';
 import { httpRequest } from '../support/http-request.ts';
 import { readPage } from '../support/markdown-page.ts';
 import { aDelivery, aRecord, aWebhook, noon } from './delivery/builders.ts';
@@ -50,14 +45,6 @@ const operations = new Map(
     Object.entries(all).map(([id, { method }]) => [id, `${method} ${path}`] as const),
   ),
 );
-
-/** Takes every token for what it says. */
-const authenticate: BearerAuthentication = async (authorization = '') => {
-  const [role, scopes = '', accountId = ''] = authorization.slice('Bearer '.length).split('|');
-  if (role !== 'admin') return { outcome: 'invalid' };
-  const principal = { clientId: 'c', userId: 'u', sessionId: 'f', role, accountId } as const;
-  return { outcome: 'authenticated', principal: { ...principal, scopes: parseScope(scopes) ?? new Set() } };
-};
 
 /** The most of each that any of several runs took. */
 const mostOf = (counts: readonly CallCounts[]): CallCounts => ({
@@ -116,7 +103,6 @@ describe('what a request to {base_url} asks of a full store', () => {
   const ended = `evt_${'e'.repeat(27)}`;
   let world: DeliveryWorld;
   let counts: ReturnType<typeof countCommands>;
-  let webhooksApi: ReturnType<typeof makeApi>;
 
   /** Deliveries that ended in the last hour before noon; of the newest hundred, indexes still tell what is past its time. */
   const history = (eventName: EventName, state: 'failed' | 'delivered', number: number, expired = 100): Item[] =>
@@ -129,28 +115,7 @@ describe('what a request to {base_url} asks of a full store', () => {
 
   beforeAll(async () => {
     world = makeDeliveryWorld();
-    const { dynamo, now } = world;
-    const stored = { dynamo, table: 'Deliveries', now };
-    webhooksApi = makeApi({
-      log: world.log,
-      docsUrl: undefined,
-      resourceMetadata: () => '',
-      authenticate,
-      resources: resourcesOf(
-        webhookRoutes,
-        webhookProblems,
-        makeWebhookHandlers({
-          store: world.webhooks,
-          readSlowSince: makeReadSlowSince(stored),
-          readWithoutWebhook: makeReadWithoutWebhook(stored),
-          sealing: { seal: async text => text },
-          validateUrl: async () => [],
-          makeSecret: () => 'whsec_x',
-          makeId: () => 'id',
-          now,
-        }),
-      ),
-    });
+    const { dynamo } = world;
     const records = Array.from({ length: keptAttempts }, (_, number) => aRecord({ number: number + 1, response: 'x' }));
     const wait = { nextAttemptAt: noon + 3_600_000, sweepAt: noon + 3_600_000, overdueCount: 0 };
     const waiting: Delivery = {
@@ -184,9 +149,7 @@ describe('what a request to {base_url} asks of a full store', () => {
     counts = countCommands(world);
   }, 60_000);
 
-  const toWebhooks = (method: string, path: string, body?: object) => () =>
-    webhooksApi(toRequest(method, path, body ? { body } : {}));
-  const toDeliveries =
+  const to =
     (method: string, path: string, sent: Sent = {}) =>
     () =>
       world.request(method, path, sent);
@@ -197,26 +160,26 @@ describe('what a request to {base_url} asks of a full store', () => {
     OperationId<typeof webhookRoutes> | OperationId<typeof deliveryRoutes>,
     readonly (() => Promise<unknown>)[]
   > = {
-    listWebhooks: [toWebhooks('GET', '/v1/webhooks')],
-    registerWebhook: [toWebhooks('POST', '/v1/webhooks', { evento: registered, url })],
-    getWebhook: [toWebhooks('GET', at(registered)), toWebhooks('GET', at(gone))],
-    replaceWebhook: [toWebhooks('PUT', at(registered), { url }), toWebhooks('PUT', at(gone), { url })],
-    rotateSecret: [toWebhooks('POST', at(registered, '/segredo')), toWebhooks('POST', at(gone, '/segredo'))],
-    reactivateWebhook: [toWebhooks('POST', at(registered, '/reativacao')), toWebhooks('POST', at(gone, '/reativacao'))],
+    listWebhooks: [to('GET', '/v1/webhooks')],
+    registerWebhook: [to('POST', '/v1/webhooks', { body: { evento: registered, url } })],
+    getWebhook: [to('GET', at(registered)), to('GET', at(gone))],
+    replaceWebhook: [to('PUT', at(registered), { body: { url } }), to('PUT', at(gone), { body: { url } })],
+    rotateSecret: [to('POST', at(registered, '/segredo')), to('POST', at(gone, '/segredo'))],
+    reactivateWebhook: [to('POST', at(registered, '/reativacao')), to('POST', at(gone, '/reativacao'))],
     deleteWebhook: [
-      toWebhooks('DELETE', at(gone)),
+      to('DELETE', at(gone)),
       async () => {
         // an announcement is left to be published: the item is replaced, and not deleted
         const Item = { ...aWebhook({ eventName: 'reembolso.solicitado' }), announcements: [] };
         await world.dynamo(new PutCommand({ TableName: 'Webhooks', Item }));
         counts.take();
-        await toWebhooks('DELETE', at('reembolso.solicitado'))();
+        await to('DELETE', at('reembolso.solicitado'))();
       },
     ],
-    sendTest: [toDeliveries('POST', at(registered, '/teste')), toDeliveries('POST', at(gone, '/teste'))],
+    sendTest: [to('POST', at(registered, '/teste')), to('POST', at(gone, '/teste'))],
     listDeliveries: [
       ...['', 'estado=falhou&', 'estado=cancelada&', 'estado=pendente&', 'estado=entregue&'].flatMap(query =>
-        [registered, gone].map(event => toDeliveries('GET', at(event, '/entregas'), { query: `${query}limite=100` })),
+        [registered, gone].map(event => to('GET', at(event, '/entregas'), { query: `${query}limite=100` })),
       ),
       async () => {
         const query = 'limite=100';
@@ -226,32 +189,27 @@ describe('what a request to {base_url} asks of a full store', () => {
         await world.request('GET', at(registered, '/entregas'), { query: `${query}&cursor=${cursor}` });
       },
     ],
-    getDelivery: [
-      toDeliveries('GET', at(registered, `/entregas/${full}`)),
-      toDeliveries('GET', at(gone, `/entregas/${unknown}`)),
-    ],
+    getDelivery: [to('GET', at(registered, `/entregas/${full}`)), to('GET', at(gone, `/entregas/${unknown}`))],
     resendDelivery: [
-      ...[full, ended].map(id => toDeliveries('POST', at(registered, `/entregas/${id}/reenvio`))),
-      toDeliveries('POST', at(gone, `/entregas/${unknown}/reenvio`)),
+      ...[full, ended].map(id => to('POST', at(registered, `/entregas/${id}/reenvio`))),
+      to('POST', at(gone, `/entregas/${unknown}/reenvio`)),
     ],
     startReplay: [
-      toDeliveries('POST', at(registered, '/reenvios'), { body: range }),
-      toDeliveries('POST', at(registered, '/reenvios'), { body: range }), // the first is under way
+      to('POST', at(registered, '/reenvios'), { body: range }),
+      to('POST', at(registered, '/reenvios'), { body: range }), // the first is under way
       async () => {
         const refused = await world.request('POST', at(registered, '/reenvios'), { body: range });
         await world.request('DELETE', String(refused?.headers.location));
         counts.take();
         await world.request('POST', at(registered, '/reenvios'), { body: range }); // the one before is kept
       },
-      toDeliveries('POST', at(small, '/reenvios'), { body: range }), // all are sent
-      toDeliveries('POST', at(ninePages, '/reenvios'), { body: range }), // nine steps count, one sends
-      toDeliveries('POST', at(gone, '/reenvios'), { body: range }),
+      to('POST', at(small, '/reenvios'), { body: range }), // all are sent
+      to('POST', at(ninePages, '/reenvios'), { body: range }), // nine steps count, one sends
+      to('POST', at(gone, '/reenvios'), { body: range }),
     ],
-    getReplay: [registered, gone].map(event =>
-      toDeliveries('GET', at(event, '/reenvios/reenvio_0000000000000000000000')),
-    ),
+    getReplay: [registered, gone].map(event => to('GET', at(event, '/reenvios/reenvio_0000000000000000000000'))),
     cancelReplay: [
-      ...[registered, gone].map(event => toDeliveries('DELETE', at(event, '/reenvios/reenvio_0000000000000000000000'))),
+      ...[registered, gone].map(event => to('DELETE', at(event, '/reenvios/reenvio_0000000000000000000000'))),
       async () => {
         const refused = await world.request('POST', at(registered, '/reenvios'), { body: range });
         counts.take();

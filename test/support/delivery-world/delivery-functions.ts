@@ -1,5 +1,6 @@
 import { consumerTimeout, queueOf } from '../../../lab/world/stage.ts';
 import { composeDeliveriesApi } from '../../../lambdas/base-api/deliveries-api.composition.ts';
+import { composeWebhooksApi } from '../../../lambdas/base-api/webhooks-api.composition.ts';
 import { makeResend } from '../../../lambdas/delivery/api/resend.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { type Lane, lanes } from '../../../lambdas/delivery/lane-routing.ts';
@@ -13,9 +14,12 @@ import { environment } from './environment.ts';
 import type { makeServices } from './services.ts';
 import type { Start } from './stepped-cloud.ts';
 
-/** Returns the functions of delivery by their names: a consumer for each lane, `sweep`, `api`, and `resend`, which stands for the owner's. */
+/**
+ * Returns the functions of delivery by their names: a consumer for each lane, `sweep`, `api`, and `resend`, which stands for the
+ * owner's. Beside them is that of webhooks.
+ */
 export function deliveryFunctions({ waits, telemetry, outsideOf }: FunctionsParts): Readonly<Record<string, Start>> {
-  return { ...Object.fromEntries(lanes.map(lane => [lane, consumerOf(lane)])), sweep, api, resend };
+  return { ...Object.fromEntries(lanes.map(lane => [lane, consumerOf(lane)])), sweep, api, webhooks, resend };
 
   /** Each message of the first lane gets a composition of its own: it knows of nothing that others met. */
   function consumerOf(lane: Lane): Start {
@@ -38,6 +42,11 @@ export function deliveryFunctions({ waits, telemetry, outsideOf }: FunctionsPart
 
   function api(...[process]: Parameters<Start>) {
     const answer = composeDeliveriesApi(environment, outsideOf(process), telemetry);
+    return (request: HttpRequest) => answer(request);
+  }
+
+  function webhooks(...[process]: Parameters<Start>) {
+    const answer = composeWebhooksApi(environment, outsideOf(process), telemetry);
     return (request: HttpRequest) => answer(request);
   }
 

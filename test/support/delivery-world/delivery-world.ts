@@ -1,9 +1,12 @@
 import { eventOf, type Outcome } from '@emissor/virtual-cloud';
 import { queueOf } from '../../../lab/world/stage.ts';
+import { matchPath } from '../../../lambdas/api/route.ts';
+import { deliveryRoutes } from '../../../lambdas/delivery/api/routes.ts';
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import { makeDeliveryStore } from '../../../lambdas/delivery/store/delivery-store.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
+import type { Route } from '../../../lambdas/platform/route-table.ts';
 import { makeWebhookStore } from '../../../lambdas/webhooks/webhook-store.ts';
 import { fakeTelemetry, noon } from '../../unit/delivery/builders.ts';
 import { makeCallers } from './callers.ts';
@@ -122,12 +125,12 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
     isAlive(await stepped.invoke('resend', { delivery, ago }));
   }
 
-  /** A request to the history's API; nothing comes back from a process that dies. */
+  /** A request to {base_url}, which leads to the function of its path; nothing comes back from a process that dies. */
   async function request(method: string, path: string, sent: Sent = {}, crash?: Crash): Promise<Answered | undefined> {
     const asked = toRequest(method, path, sent);
     const authorization = await callers.authorization(asked.headers.authorization ?? '');
     const event = { ...asked, headers: { ...asked.headers, authorization } };
-    const outcome = await stepped.invoke('api', event, crash);
+    const outcome = await stepped.invoke(isOfDeliveries(path) ? 'api' : 'webhooks', event, crash);
     if (!isAlive(outcome)) return undefined;
     const { statusCode: status, headers = {}, body = '' }: Answer = { ...Object(outcome.result) };
     return { status, headers, json: body === '' ? undefined : JSON.parse(body) };
@@ -154,6 +157,10 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
     queue.purge();
     return lost;
   }
+}
+
+function isOfDeliveries(path: string): boolean {
+  return Object.values<Route>(deliveryRoutes).some(route => matchPath(route.path, path));
 }
 
 type Queue = 'events' | 'retries' | 'slow';

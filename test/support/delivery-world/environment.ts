@@ -22,6 +22,7 @@ export const environment = {
   OWN_HOSTS: nothing,
   ISSUERS: [ownUrls.issuer],
   AUDIENCES: [ownUrls.audience],
+  AUTHORIZATION_SERVERS: [ownUrls.issuer],
   SERVICE_VERSION: '0',
   DOCS_URL: undefined,
   FORMER_HOST: undefined,
