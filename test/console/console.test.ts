@@ -181,15 +181,6 @@ describe('every page', () => {
     await page.waitForSelector('text=It is sent again.');
     await context.close();
   });
-
-  it('runs nothing that a receiver answered', async () => {
-    const { page, folder: base, troubles, context } = await openWindow(browser, operator.makeLink());
-    await page.goto(`${base}${webhook('proposta.recebida')}/deliveries/${failedId}`);
-    expect(await page.textContent('pre')).toContain('<script>');
-    expect(await page.title()).not.toBe('run');
-    expect(troubles).toEqual([]);
-    await context.close();
-  });
 });
 
 describe('what an operator does', () => {
@@ -219,15 +210,6 @@ describe('what an operator does', () => {
       await page.goto(base + webhook('demanda.criada'));
       return /teste_[\w-]+/.test((await page.textContent('#deliveries')) ?? '') || undefined;
     });
-  });
-
-  it('sends all that match again, after the count', async () => {
-    await page.goto(`${base}${webhook('proposta.recebida')}?state=falhou`);
-    await page.click('a.button:has-text("Send all that match again")');
-    expect(await page.textContent('main')).toMatch(/Deliveries that match: 1/);
-    await page.click('button:has-text("Yes")');
-    await page.waitForSelector('text=They are being sent again.');
-    await until('the replay', () => receiver.received('/fails').length > 4 || undefined);
   });
 
   it('discards the dead letters that are ticked, and no other', async () => {
@@ -289,14 +271,6 @@ describe('what an operator does', () => {
     await window.context.close();
     await console.stop();
   });
-
-  it('has ten tabs open, and all of them answer', async () => {
-    const { context, folder: base } = await openWindow(browser, operator.makeLink());
-    const tabs = await Promise.all(Array.from({ length: 10 }, () => context.newPage()));
-    const answers = await Promise.all(tabs.map(tab => tab.goto(`${base}/accounts/${account}`)));
-    expect(answers.map(answer => answer?.status())).toEqual(Array(10).fill(200));
-    await context.close();
-  });
 });
 
 describe('a site on another port of this machine', () => {
@@ -323,14 +297,6 @@ describe('a site on another port of this machine', () => {
     await context.close();
     site.close();
     site.closeAllConnections();
-  });
-
-  it('cannot frame a page', async () => {
-    const { context, page, folder: base } = await openWindow(browser, operator.makeLink());
-    await page.setContent(`<iframe src="${base}/"></iframe>`).catch(() => {});
-    const [, frame] = page.frames();
-    expect(await frame?.textContent('body').catch(() => '')).not.toContain('What needs you');
-    await context.close();
   });
 });
 
@@ -386,15 +352,4 @@ describe('"nothing since yesterday" is answered in three clicks', () => {
     expect(await page.textContent('#deliveries')).toContain('entregue');
     await context.close();
   });
-
-  it('for an integrator, as far as it may know', async () => {
-    const panel = await startPanel(client, session);
-    const { page, context } = await openWindow(browser, panel.link);
-    expect(await page.textContent('#webhooks')).toMatch(/demanda\.finalizada\s*suspenso gone/);
-    await page.click('text=proposta.recebida');
-    await page.click(`text=${failedId}`);
-    expect(await page.textContent('#timeline')).toMatch(/refused\s+· answered 503/);
-    await context.close();
-    await stopPanel(panel.process);
-  }, 60_000);
 });

@@ -66,18 +66,14 @@ const quietStage = async (name: string, minutes: number, change: (stage: Stage, 
 type Stage = Awaited<ReturnType<typeof startDelivery>>;
 
 describe('a fault of our own that lasts, at six events an hour', () => {
-  it('wakes somebody within 15 minutes: KMS denies', async () => {
-    const { time } = await quietStage('InternalErrors', 60, stage => {
-      stage.faults.kms = true;
+  it.each([
+    ['InternalErrors', 'KMS denies', 'kms', 4], // attempts after 0, 1 and 3 minutes
+    ['Deferred', 'the store takes nothing', 'store', 3], // the message comes back after 5 s, doubled each time
+  ] as const)('wakes somebody within 15 minutes: %s: %s', async (name, _what, fault, minutes) => {
+    const { time } = await quietStage(name, 60, stage => {
+      stage.faults[fault] = true;
     });
-    expect(time).toBe(4); // attempts after 0, 1 and 3 minutes
-  });
-
-  it('wakes somebody within 15 minutes: the store takes nothing', async () => {
-    const { time } = await quietStage('Deferred', 60, stage => {
-      stage.faults.store = true;
-    });
-    expect(time).toBe(3); // the message comes back after 5 s, doubled each time
+    expect(time).toBe(minutes);
   });
 });
 
@@ -392,16 +388,12 @@ describe('RetriesLate: what is not late wakes nobody', () => {
 });
 
 describe('silence', () => {
-  it('SweepStopped: no sweep for five minutes', async () => {
+  it.each([
+    ['no sweep for five minutes', 'sweeper'],
+    ['sweeps that fail', 'store'],
+  ] as const)('SweepStopped: %s', async (_what, fault) => {
     const { time } = await quietStage('SweepStopped', 60, (stage, at) => {
-      stage.faults.sweeper = at >= 10;
-    });
-    expect(time).toBe(15);
-  });
-
-  it('SweepStopped: sweeps that fail', async () => {
-    const { time } = await quietStage('SweepStopped', 60, (stage, at) => {
-      stage.faults.store = at >= 10;
+      stage.faults[fault] = at >= 10;
     });
     expect(time).toBe(15);
   });

@@ -6,33 +6,6 @@ const routes = (template: typeof Auth) =>
   resourcesOf(template, 'AWS::ApiGatewayV2::Route').map(([, route]) => route.Properties.RouteKey);
 
 describe('the endpoints', () => {
-  it('route every method and path to a function, which answers 404 and 405 itself', () => {
-    expect(routes(Auth)).toEqual([
-      'ANY /oauth/v1/token',
-      'ANY /oauth/v1/revoke',
-      'ANY /oauth/v1/introspect',
-      'ANY /.well-known/jwks.json',
-      'ANY /.well-known/oauth-authorization-server',
-      '$default',
-    ]);
-    expect(routes(Webhooks)).toEqual([
-      'ANY /v1/webhooks',
-      'ANY /v1/webhooks/{evento}',
-      'ANY /v1/webhooks/{evento}/segredo',
-      'ANY /v1/webhooks/{evento}/reativacao',
-      'ANY /.well-known/oauth-protected-resource',
-      '$default',
-    ]);
-    expect(routes(Delivery)).toEqual([
-      'ANY /v1/webhooks/{evento}/teste',
-      'ANY /v1/webhooks/{evento}/entregas',
-      'ANY /v1/webhooks/{evento}/entregas/{id}',
-      'ANY /v1/webhooks/{evento}/entregas/{id}/reenvio',
-      'ANY /v1/webhooks/{evento}/reenvios',
-      'ANY /v1/webhooks/{evento}/reenvios/{id}',
-    ]);
-  });
-
   // API Gateway refuses a route with another name for the variable of a level (409, "conflicting variable").
   it('name the variable of a level of their paths alike in every route, and are not greedy', () => {
     for (const templates of [[Auth], [Webhooks, Delivery]]) {
