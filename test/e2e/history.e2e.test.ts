@@ -40,6 +40,7 @@ describeWith(['names'], 'the history', () => {
     receiver.script('/history', { status: 410 });
     const id = deliveryId(account(), evento, await publish(account(), { event: evento, id_demanda: 2 }));
     expect(await settled(id)).toMatchObject({ state: 'retida' });
+    expect((await call('GET', '')).json).toMatchObject({ estado: 'suspenso', motivo_suspensao: 'gone' });
     receiver.script('/history', { status: 200 });
     return id;
   };

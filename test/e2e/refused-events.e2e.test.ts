@@ -96,37 +96,3 @@ describeWith(['engines'], 'a subscription with a filter by sender', () => {
     }
   });
 });
-
-// The sweeper tells of a minute's count after the minute: all in all it takes two.
-describeWith(['engines', 'patience'], 'the eleventh refused event of a minute', () => {
-  it('is kept back, with those after it, and told by a count', async () => {
-    const queue = await subscribeToRefusals({ reason: ['unknown_event'] });
-    try {
-      const sender = `AIDA${unique()}`;
-      const sent = new Set<string>();
-      for (let message = 0; message < 25; message++) {
-        sent.add(await send(JSON.stringify({ event: `x.${unique()}` }), 'e2e', sender));
-      }
-      const count = await until(
-        'the count',
-        async () => (await queue.received()).find(({ body }) => 'suppressed' in body),
-        170_000,
-        1_000,
-      );
-      expect(count.body).toEqual({
-        sender: expect.stringMatching(/\S/),
-        reason: 'unknown_event',
-        suppressed: expect.any(Number),
-        since: expect.stringMatching(/^\d{4}-.*:00\.000Z$/),
-        until: expect.stringMatching(/^\d{4}-.*:00\.000Z$/),
-      });
-      expect(count.attributes).toEqual({ sender: count.body.sender, reason: 'unknown_event' });
-      expect(Date.parse(String(count.body.until)) - Date.parse(String(count.body.since))).toBe(60_000);
-      expect(count.body.suppressed).toBeGreaterThanOrEqual(3);
-      const told = (await queue.received()).filter(({ body }) => sent.has(String(body.messageId)));
-      expect(told.length).toBeLessThanOrEqual(10);
-    } finally {
-      await queue.stop();
-    }
-  }, 200_000);
-});

@@ -64,21 +64,6 @@ describeWith(['names', 'schedule'], 'a receiver', () => {
     const [first, second] = await receiver.waitFor('/busy', 2, exhaustion);
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(3_000);
   });
-
-  it.concurrent('that is gone (410) gets nothing more: its webhook is suspended and says why', async () => {
-    receiver.script('/gone', { status: 410 });
-    const session = await openSession(client);
-    const { account } = session.user;
-    await register(session, { evento: 'demanda.criada', url: receiver.url('/gone') });
-    const id = await deliver(account, { event: 'demanda.criada', id_demanda: 1 });
-
-    expect(await settled(id, exhaustion)).toMatchObject({ state: 'retida', attempts: [{ status: 410 }] });
-    const webhook = await callApi('GET', '/v1/webhooks/demanda.criada', { token: session.token });
-    expect(webhook.json).toMatchObject({ estado: 'suspenso', motivo_suspensao: 'gone' });
-    const next = await deliver(account, { event: 'demanda.criada', id_demanda: 2 });
-    expect(await settled(next, exhaustion)).toMatchObject({ state: 'retida' });
-    expect(receiver.received('/gone').length).toBe(1);
-  });
 });
 
 describeWith(['names', 'schedule'], 'a delivery', () => {

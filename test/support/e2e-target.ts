@@ -53,7 +53,6 @@ const features = {
     lack: 'the tables are on AWS here',
   },
   local: { present: outputs.DynamoDbEndpoint !== undefined, lack: 'it would start a local run, and this is none' },
-  patience: { present: run.processId === null, lack: 'it takes two minutes: it is tried on runs that were up before' },
   log: { present: run.logFile !== null, lack: 'the output of the run is not at hand here' },
 };
 
