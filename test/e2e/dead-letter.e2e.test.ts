@@ -1,47 +1,13 @@
-import type { Message } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
 import { unique } from '../../tools/support/accounts.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
-import { createClient, newAccount } from '../support/e2e-accounts.ts';
+import { createClient } from '../support/e2e-accounts.ts';
 import { ops } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
-import { deliveryId, send, sendDeadLetter, takeDeadLetters } from '../support/e2e-queues.ts';
+import { deliveryId, send, sendDeadLetter } from '../support/e2e-queues.ts';
 import { startReceiver } from '../support/e2e-receiver.ts';
 import { describeWith, run } from '../support/e2e-target.ts';
 import { openSession, register } from '../support/e2e-webhooks.ts';
-
-const taken: Message[] = [];
-
-/** The dead letter with that body; what else is on the queue is kept for the tests beside this one. */
-const deadLetter = (body: string): Promise<Message> =>
-  until('the dead letter', async () => {
-    taken.push(...(await takeDeadLetters()));
-    return taken.find(message => message.Body === body);
-  });
-
-const cases = [
-  ['no JSON', 'malformed', () => `{"id_conta": ${unique()}`],
-  [
-    'an event in another case',
-    'unknown_event',
-    () => JSON.stringify({ id_conta: newAccount(), event: 'Demanda.Criada', id_demanda: 1 }),
-  ],
-] as const;
-
-describe('a message that cannot be processed goes to the dead-letter queue, its body unchanged', () => {
-  it.concurrent.each(cases)('%s: %s', async (_title, reason, build) => {
-    const body = build();
-    const messageId = await send(body, 'e2e');
-    const message = await deadLetter(body);
-    expect(message.MessageAttributes).toMatchObject({
-      reason: { DataType: 'String', StringValue: reason },
-      detail: { DataType: 'String', StringValue: expect.stringMatching(/\S/) },
-      sender: { DataType: 'String', StringValue: expect.stringMatching(/\S/) },
-      original_message_id: { DataType: 'String', StringValue: messageId },
-      original_sent_at: { DataType: 'String', StringValue: expect.stringMatching(/^\d{4}-.*Z$/) },
-    });
-  });
-});
 
 const dlq = (args: readonly string[]) => runOpsInProcess(['--outputs', run.outputsFile, '--json', ...args]);
 
@@ -52,9 +18,8 @@ const onceVisible = (args: readonly string[]): Promise<unknown> =>
     return code === 0 ? JSON.parse(stdout) : undefined;
   });
 
-// In this file, because one reader of the queue hides messages from the other.
 describe('ops dlq', () => {
-  it('lists what is there and why, shows it, and discards it for good', async () => {
+  it('lists the message that could not be processed and why, shows it, and discards it for good', async () => {
     const body = `no JSON ${unique()}`;
     const messageId = await send(body, 'e2e');
     const letter = await until('the message in the list', async () => {

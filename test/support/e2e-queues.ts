@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { EventValues } from '../../lambdas/delivery/intake/event-format.ts';
 import { sqsClientOf } from '../../tools/support/engines.ts';
 import { output, outputs } from './e2e-target.ts';
@@ -34,24 +34,6 @@ export interface PublishedEvent extends EventValues {
 /** Publishes an event of an account; returns the queue's message id. */
 export function publish(account: string, event: PublishedEvent): Promise<string> {
   return send(JSON.stringify({ id_conta: account, ...event }), account);
-}
-
-/** Takes what the dead-letter queue holds now, at most ten messages, off the queue. */
-export async function takeDeadLetters(): Promise<readonly Message[]> {
-  const QueueUrl = output('DeadLetterQueueUrl');
-  const answer = await queues.send(
-    new ReceiveMessageCommand({
-      QueueUrl,
-      MaxNumberOfMessages: 10,
-      MessageAttributeNames: ['All'],
-      WaitTimeSeconds: 1,
-    }),
-  );
-  const messages = answer.Messages ?? [];
-  await Promise.all(
-    messages.map(({ ReceiptHandle }) => queues.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))),
-  );
-  return messages;
 }
 
 /** Returns the id of an event's delivery: the same for every copy of the event. `id` is the publisher's, or else the message's. */
