@@ -3,4 +3,5 @@ import { parentPort, workerData } from 'node:worker_threads';
 /* A thread that does one job after another, by the function that it is told the place of. */
 const { module, name }: { readonly module: string; readonly name: string } = workerData;
 const { [name]: work }: Readonly<Record<string, (job: unknown) => unknown>> = await import(module);
-parentPort?.on('message', async job => parentPort?.postMessage(await work?.(job)));
+if (!work) throw new TypeError(`${module} has no function ${name}.`);
+parentPort?.on('message', async job => parentPort?.postMessage(await work(job)));
