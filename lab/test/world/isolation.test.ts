@@ -2,10 +2,9 @@ import { ChangeMessageVisibilityBatchCommand } from '@aws-sdk/client-sqs';
 import type { BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { brokenSlowLaneBounds } from '../../world/isolation/bounds.ts';
-import { attackLength, quickTrials } from '../../world/isolation/plan.ts';
+import { attackLength, inOrder, quickTrials } from '../../world/isolation/plan.ts';
 import { runAttack } from '../../world/isolation/run-attack.ts';
 import type { Alter, RunResult } from '../../world/isolation/run-tenants.ts';
-import { inOrder } from '../../world/isolation/situations.ts';
 import { judge } from '../../world/isolation/verdict.ts';
 import { deliveryEnvironment } from '../../world/stage.ts';
 

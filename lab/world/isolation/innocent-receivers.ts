@@ -1,5 +1,5 @@
+import { inOrder } from './plan.ts';
 import { runTenants } from './run-tenants.ts';
-import { inOrder } from './situations.ts';
 import { burstsEvery, type Tenant } from './tenant.ts';
 
 /** Returns how many events of a quiet day a receiver gets twice that starts cold each time: it answers in 3 s, once in 30 s. */

@@ -1,7 +1,7 @@
 import { makeRandom } from '../../../tools/support/random.ts';
 import { attackOf, innocents } from './attacks.ts';
+import type { Situation } from './plan.ts';
 import { type Alter, type RunResult, runTenants } from './run-tenants.ts';
-import type { Situation } from './situations.ts';
 
 /** One run: innocents, and an attack beside them, or none. */
 export interface IsolationRun {

@@ -10,7 +10,7 @@ import { deadLetters, deliveryEnvironment } from '../stage.ts';
 import { minute } from '../times.ts';
 import type { SlowLaneFigures } from './bounds.ts';
 import type { InnocentWaits } from './extra-waits.ts';
-import { type Situation, scalingIn } from './situations.ts';
+import { type Situation, scalingIn } from './plan.ts';
 import { accountOf, eventOf, hostOf, type Period, type Tenant, type TenantEvent } from './tenant.ts';
 import { makeTenantReceivers } from './tenant-receivers.ts';
 

@@ -2,8 +2,8 @@ import { markdownTable } from '../../../tools/support/markdown-table.ts';
 import { runInThreads } from '../run-in-threads.ts';
 import { minute } from '../times.ts';
 import { brokenSlowLaneBounds, slowLaneBounds } from './bounds.ts';
+import { inOrder } from './plan.ts';
 import { type RunResult, runTenants } from './run-tenants.ts';
-import { inOrder } from './situations.ts';
 import { burstsEvery, type Tenant } from './tenant.ts';
 
 /** Webhooks that hang for hours, with all retries that fall due meanwhile. */

@@ -3,8 +3,10 @@ import { makeRandom, pick, shuffled } from '../../../../tools/support/random.ts'
 import { faultTime } from '../../fault-classes.ts';
 import { minute, second } from '../../times.ts';
 import type { TokenWorld } from '../make-token-world.ts';
+import type { WorldClient, WorldUser } from '../population.ts';
+import { credentialsOf, type Scene } from '../scene.ts';
+import { accessTokenSeconds, refreshIdleSeconds } from '../token-stage.ts';
 import { guessers, mistypeLater, visit } from './guessers.ts';
-import { visitLater } from './later-visit.ts';
 import { operateNow } from './operators-plan.ts';
 import { earlierSessions, logInForEach } from './service-account.ts';
 import { holdSessions } from './session-holder.ts';
@@ -46,7 +48,7 @@ export function letIn(world: TokenWorld, began: number): void {
   });
   if (isCrowded(seed)) letServiceIn();
 
-  async function laterVisit(client: typeof web, user: typeof users.ana): Promise<void> {
+  async function laterVisit(client: WorldClient, user: WorldUser): Promise<void> {
     await scene.until(began + 20 * minute);
     await visitLater(scene, client, user);
   }
@@ -75,4 +77,27 @@ export function letIn(world: TokenWorld, began: number): void {
 /** In one world of three a service account has all the sessions that it may have. */
 function isCrowded(seed: number): boolean {
   return seed % 3 === 0;
+}
+
+/** Logs in when all locks are over, and goes through the life of a session, to its end by time. */
+async function visitLater(scene: Scene, client: WorldClient, user: WorldUser) {
+  const { refresh, send, pause } = scene;
+  const ask = async (token: string) => void (await send('introspect', { ...credentialsOf(client), token }));
+  const first = await scene.logIn(client, user);
+  const second = await scene.logIn(client, user);
+  await ask(first?.access_token ?? 'none');
+  await pause(accessTokenSeconds * 1_000);
+  await ask(first?.access_token ?? 'none');
+  if (first?.refresh_token === undefined || second?.refresh_token === undefined) return;
+  const next = await refresh(client, first.refresh_token);
+  await ask(next?.refresh_token ?? 'none');
+  await refresh(client, first.refresh_token);
+  await send('revoke', { ...credentialsOf(client), token: first.refresh_token });
+  await refresh(client, next?.refresh_token ?? 'none');
+  await ask(next?.access_token ?? 'none');
+  await pause(refreshIdleSeconds * 1_000 - 20 * minute);
+  const last = await refresh(client, second.refresh_token);
+  await pause(refreshIdleSeconds * 1_000 + 1_000);
+  await ask(last?.refresh_token ?? 'none');
+  await refresh(client, last?.refresh_token ?? 'none');
 }
