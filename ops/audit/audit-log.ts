@@ -9,7 +9,7 @@ import {
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import * as z from 'zod';
 import { isoTime } from '../../lambdas/platform/clock.ts';
-import { CliError } from '../stage/operator.ts';
+import { CliError, isNamed } from '../stage/operator.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
 /** The target of a command by ids: no e-mail address, name or secret is one. What is unknown is left out. */
@@ -40,23 +40,10 @@ export type Change = Readonly<Record<string, string | number | boolean | readonl
 /** One command of an operator, as its audit line tells it. */
 export type AuditRecord = z.output<typeof auditLine>;
 
-/** An audit line that was begun. */
-export interface BegunLine {
-  /** Writes a further line, which names more of the target than one line holds. */
-  continue(subject: Subject): Promise<void>;
-  /** Writes how the command ended. Of an error it tells the name, never the message. */
-  complete(outcome: 'done' | 'failed', subject: Subject, error?: unknown): Promise<void>;
-}
+export type BegunLine = Awaited<ReturnType<ReturnType<typeof openAuditLog>['begin']>>;
 
-/** The audit trail of a target: lines of a log group, in a stream for each day. */
-export interface AuditLog {
-  begin(command: string, subject: Subject, change?: Change): Promise<BegunLine>;
-  /** Returns the latest commands since then, at most `limit`, the newest first. */
-  list(since: number, limit: number): Promise<readonly AuditRecord[]>;
-}
-
-/** Opens the target's audit trail. @throws {CliError} where it has none. */
-export function openAuditLog(target: Target): AuditLog {
+/** Opens the target's audit trail: lines of a log group, in a stream for each day. @throws {CliError} where it has none. */
+export function openAuditLog(target: Target) {
   const { clock, connect, makeId } = target;
   const logs = connect(CloudWatchLogsClient, 'LogsEndpoint');
   const logGroupName = requireOutput(target, 'AuditLogGroup');
@@ -96,7 +83,7 @@ export function openAuditLog(target: Target): AuditLog {
   }
 
   return {
-    begin: async function beginLine(command, subject, change = {}) {
+    begin: async function beginLine(command: string, subject: Subject, change: Change = {}) {
       const caller = await findCaller(); // and the time
       const begun: AuditRecord = {
         message: 'operator.begun',
@@ -110,7 +97,8 @@ export function openAuditLog(target: Target): AuditLog {
       };
       await write(begun);
       return {
-        continue: subject =>
+        /** Writes a further line, which names more of the target than one line holds. */
+        continue: (subject: Subject): Promise<void> =>
           write({
             ...begun,
             message: 'operator.continued',
@@ -119,7 +107,8 @@ export function openAuditLog(target: Target): AuditLog {
             of: begun.id,
             outcome: 'done',
           }),
-        complete: (outcome, more, error) =>
+        /** Writes how the command ended. Of an error it tells the name, never the message. */
+        complete: (outcome: 'done' | 'failed', more: Subject, error?: unknown): Promise<void> =>
           write({
             ...begun,
             message: 'operator.ended',
@@ -131,7 +120,8 @@ export function openAuditLog(target: Target): AuditLog {
       };
     },
 
-    list: async function listCommands(since, limit) {
+    /** Returns the latest commands since then, at most `limit`, the newest first. */
+    list: async function listCommands(since: number, limit: number): Promise<readonly AuditRecord[]> {
       const found = new Map<string, AuditRecord>();
       for await (const line of newestFirst(logs, logGroupName, since)) {
         if (!found.has(line.id) && found.size === limit) break;
@@ -232,8 +222,4 @@ function parseLine(text: string): readonly AuditRecord[] {
 /** Returns the name of the stream for a day, in UTC: `2026-11-23`. */
 function streamOf(moment: number): string {
   return isoTime(moment).slice(0, 10);
-}
-
-function isNamed(error: unknown, name: string): boolean {
-  return error instanceof Error && error.name === name;
 }

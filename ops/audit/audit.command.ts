@@ -46,7 +46,6 @@ Examples:
   },
 });
 
-/** The operators' questions about the audit trail. */
 export const audit: Noun = {
   name: 'audit',
   about: 'what operators changed, and whose bodies they looked at',

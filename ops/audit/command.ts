@@ -28,7 +28,6 @@ export interface ListedCommand {
   /** The words by which it is called and audited: `clients create`. */
   readonly name: string;
   readonly effect: Effect;
-  /** Adds it to its noun on the command line. */
   readonly addTo: (noun: CommanderCommand, run: Run) => void;
 }
 

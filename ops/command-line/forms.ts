@@ -7,7 +7,6 @@ import { longestEmail, parseEmailAddress } from '../stage/email-address.ts';
 
 // The forms of the values that are typed, each with what is said where a value has another.
 
-/** An account id. */
 export const accountId = z.string().refine(isAccountId, 'It must be 1 to 64 letters, digits, "_" or "-".');
 
 /** The id of an account that somebody may be given a client, a user or an event of. */
@@ -18,10 +17,8 @@ export const ordinaryAccountId = accountId.refine(value => !isReservedAccount(va
 /** An id or a name that is looked up. */
 export const notEmpty = z.string().min(1, 'It must not be empty.');
 
-/** The id of a client. */
 export const clientId = notEmpty.refine(isClientId, 'It must be 1 to 64 letters or digits.');
 
-/** The id of a user: both are made alike. */
 export const userId = clientId;
 
 /** The text that names a user: an e-mail address or an id. */
@@ -30,7 +27,6 @@ export const userReference = z.string().superRefine((value, context) => {
   for (const { message } of form.safeParse(value).error?.issues ?? []) context.addIssue(message);
 });
 
-/** The id of a session. */
 export const sessionId = notEmpty.regex(/^[A-Za-z0-9-]{1,130}$/, 'It must be letters, digits and "-".');
 
 /** Returns the form of whole numbers from `least` up to `most`; the default is the greatest that JSON represents exactly. */
@@ -73,7 +69,6 @@ export const messageId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,128}$/, 'It must be a message id: 1 to 128 letters, digits, "_" or "-".');
 
-/** The id of a delivery or of a message. */
 export const deliveryOrMessageId = z
   .string()
   .refine(value => isDeliveryId(value) || (messageId.safeParse(value).success && !/^(?:evt|teste)_/.test(value)), {

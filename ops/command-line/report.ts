@@ -25,43 +25,35 @@ export type Field<Item> = {
   | { readonly json?: string; readonly value: (item: Item) => unknown }
 );
 
-/** The description of a noun, from which its JSON, its table and its lines are made. */
-export interface Shape<Item> {
-  json(item: Item): Readonly<Record<string, unknown>>;
-  /** One item, a field on a line, and further lines. */
-  lines(item: Item, more?: readonly Line[]): string;
-  /** A table with headings; `whenEmpty` replaces a table without rows. */
-  table(items: readonly Item[], whenEmpty: string): string;
-  /** Reports one item in lines. */
-  show(item: Item): ObjectReport;
-  /** Makes the report of a list. */
-  list(whenEmpty: string): (items: readonly Item[]) => Report;
-  /** Makes the report of a change: a sentence for people. */
-  tell(sentence: (item: Item) => string): (item: Item) => ObjectReport;
-}
-
 /** A heading and a value. */
 export type Line = readonly [heading: string, value: string];
 
-/** Makes the shape of a noun. */
-export function makeShape<Item>(fields: readonly Field<Item>[]): Shape<Item> {
+/** Makes the shape of a noun, from which its JSON, its table and its lines are made. */
+export function makeShape<Item>(fields: readonly Field<Item>[]) {
   const shown = fields.filter(field => field.in !== 'list');
   const listed = fields.filter(field => field.in !== 'show');
   return {
     json,
     lines: linesOf,
     table,
-    show: item => ({ json: json(item), text: linesOf(item) }),
-    list: whenEmpty => items => ({ json: items.map(json), text: table(items, whenEmpty) }),
-    tell: sentence => item => ({ json: json(item), text: sentence(item) }),
+    /** Reports one item in lines. */
+    show: (item: Item): ObjectReport => ({ json: json(item), text: linesOf(item) }),
+    /** Makes the report of a list. */
+    list: (whenEmpty: string) => (items: readonly Item[]) => ({
+      json: items.map(json),
+      text: table(items, whenEmpty),
+    }),
+    /** Makes the report of a change: a sentence for people. */
+    tell: (sentence: (item: Item) => string) => (item: Item) => ({ json: json(item), text: sentence(item) }),
   };
 
-  function json(item: Item) {
+  function json(item: Item): Readonly<Record<string, unknown>> {
     return Object.fromEntries(
       fields.flatMap(field => (field.json === undefined ? [] : [[field.json, valueIn(field, item) ?? null]])),
     );
   }
 
+  /** Writes one item, a field on a line, and further lines. */
   function linesOf(item: Item, more: readonly Line[] = []): string {
     const own = shown.flatMap((field): Line[] => {
       const text = field.heading === undefined ? undefined : textOf(field, item);
@@ -70,6 +62,7 @@ export function makeShape<Item>(fields: readonly Field<Item>[]): Shape<Item> {
     return lines([...own, ...more]);
   }
 
+  /** Writes a table with headings; `whenEmpty` replaces a table without rows. */
   function table(items: readonly Item[], whenEmpty: string): string {
     if (items.length === 0) return whenEmpty;
     const columns = listed.flatMap(field => {

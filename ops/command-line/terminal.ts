@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { buffer } from 'node:stream/consumers';
-import { type AskPassword, CliError, type ShowProgress } from '../stage/operator.ts';
+import { type AskPassword, CliError } from '../stage/operator.ts';
 
 /** The streams of a command: the process's own, or those of a test. */
 export interface Streams {
@@ -11,29 +11,24 @@ export interface Streams {
   readonly interruption?: AbortSignal;
 }
 
-/** The progress of one command. `clear` removes it from a terminal before anything else is written. */
-export interface Progress {
-  readonly show: ShowProgress;
-  clear(): void;
-}
-
 /** Shows nothing: with `--json`, standard error holds nothing but an error. */
 export function noProgress(_text: string): void {}
 
 /** Makes the progress of a command that begins now. It shows nothing in the first second. */
-export function makeProgress(output: Streams['stderr'], now: () => number = Date.now): Progress {
+export function makeProgress(output: Streams['stderr'], now: () => number = Date.now) {
   const startedAt = now();
   let shownAt = Number.NEGATIVE_INFINITY;
   let latest = '';
   return {
-    show: function showProgress(text) {
+    show: function showProgress(text: string): void {
       const isEarly = now() - startedAt < quietMs || (!output.isTTY && now() - shownAt < lineIntervalMs);
       if (text === latest || isEarly) return;
       latest = text;
       shownAt = now();
       output.write(output.isTTY ? `${eraseLine}${text}` : `${text}\n`);
     },
-    clear: function clearProgress() {
+    /** Removes it from a terminal before anything else is written. */
+    clear: function clearProgress(): void {
       if (output.isTTY && latest !== '') output.write(eraseLine);
       latest = '';
     },

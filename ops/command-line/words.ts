@@ -36,7 +36,7 @@ export function required<Value>(placeholder: string, about: string, form: Form<V
   return optionWord<Value>(placeholder, about, made => formed(made, form).makeOptionMandatory());
 }
 
-/** Returns an option that may be given several times, each time with one of these values. */
+/** Returns an option that may be given several times, each time with one of these values; a required one at least once. */
 export function repeatable<Value extends string>(
   placeholder: string,
   about: string,
@@ -44,13 +44,11 @@ export function repeatable<Value extends string>(
 ): Word<readonly Value[] | undefined> {
   return optionWord<readonly Value[] | undefined>(placeholder, about, made => collecting(made, choices));
 }
-
-/** Returns the same, which must be given at least once. */
 export function requiredRepeatable<Value extends string>(
   placeholder: string,
   about: string,
   choices: readonly Value[],
-): Word<readonly Value[]> {
+) {
   return optionWord<readonly Value[]>(placeholder, about, made => collecting(made, choices).makeOptionMandatory());
 }
 
@@ -67,7 +65,6 @@ export function negation(of: string, about: string): Word<true | undefined> {
   };
 }
 
-/** Returns an argument. */
 export function argument<Value>(placeholder: string, about: string, form: Form<Value>): Word<Value> {
   return argumentWord<Value>(`<${placeholder}>`, about, made => formed(made, form));
 }
@@ -81,7 +78,6 @@ export function optionalArgument<Value>(
   return argumentWord<Value | undefined>(`[${placeholder}]`, about, made => formed(made, form));
 }
 
-/** Returns all further arguments. */
 export function furtherArguments<Value>(placeholder: string, about: string, form: Form<Value>): Word<readonly Value[]> {
   const { addTo, read } = argumentWord<readonly Value[] | undefined>(`[${placeholder}...]`, about, made =>
     made.argParser((text: string, before: readonly Value[] = []) => [...before, parse(form, text)]),

@@ -4,7 +4,6 @@ import * as z from 'zod';
 
 const textOrNull = z.string().nullable();
 
-/** A webhook. */
 export const webhookAnswer = z.object({
   evento: z.string(),
   url: z.string(),
@@ -17,7 +16,6 @@ export const webhookAnswer = z.object({
   autorizacao_definida: z.boolean(),
 });
 
-/** The webhooks of an account. */
 export const webhooksAnswer = z.object({ webhooks: z.array(webhookAnswer) });
 
 const deliveryRecord = z.object({
@@ -33,7 +31,6 @@ const deliveryRecord = z.object({
 /** A delivery as the API lists it. */
 export type DeliveryRecord = z.infer<typeof deliveryRecord>;
 
-/** A page of the deliveries of a webhook. */
 export const deliveriesAnswer = z.object({ entregas: z.array(deliveryRecord), proximo_cursor: textOrNull });
 
 const attemptRecord = z.object({
@@ -45,8 +42,6 @@ const attemptRecord = z.object({
   resposta: textOrNull,
 });
 
-/** An attempt of a delivery. */
 export type AttemptRecord = z.infer<typeof attemptRecord>;
 
-/** A delivery as the API shows it alone. */
 export const deliveryAnswer = deliveryRecord.extend({ tentativas: z.array(attemptRecord), corpo: z.string() });

@@ -7,7 +7,6 @@ import type { Task } from '../stage/target.ts';
 import { makeOperatorSource } from './operator-source.ts';
 import { startConsole } from './server.ts';
 
-/** The command that serves the console. */
 export function consolePages(streams: Streams): Noun {
   const serving = command('console', {
     about: 'pages that show what happens and mend it, on 127.0.0.1, with your own credentials',

@@ -38,7 +38,6 @@ export type Parameters = Readonly<Record<string, string>>;
 /** A page, or what a form does. The values are those of the query, or of the form. */
 export type Handler = (context: Context, parameters: Parameters, values: URLSearchParams) => Promise<Answer>;
 
-/** Writes the document of a page. */
 export function documentOf({ title, content, isLive = true }: Page, context: Context): string {
   const { source, language, texts, folder, now } = context;
   const refresh = isLive ? source.refreshSeconds : 0;
@@ -99,14 +98,12 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   )}</tbody></table>`;
 }
 
-/** A column of a table. */
 export interface Column<Row> {
   readonly heading: string;
   readonly value: (row: Row) => HtmlValue;
   readonly isNumber?: boolean;
 }
 
-/** Writes a list of facts. */
 export function facts(rows: readonly (readonly [term: string, value: HtmlValue])[]): Html {
   return html`<dl class="facts">${rows.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value ?? '–'}</dd></div>`)}</dl>`;
 }
@@ -138,7 +135,6 @@ export function button(
   );
 }
 
-/** Writes a link to a page. */
 export function link({ folder }: Context, path: string, label: HtmlValue): Html {
   return html`<a href="${folder}${path}">${label}</a>`;
 }

@@ -6,7 +6,6 @@ import { answerPage } from './pages/pages.ts';
 import type { Source } from './source.ts';
 import { type Language, languageOf, textsOf } from './texts.ts';
 
-/** A console that runs. */
 export interface Console {
   /** Without a token: nobody gets in by it alone. */
   readonly url: string;

@@ -40,7 +40,6 @@ export interface Source {
   resend(reference: DeliveryReference): Promise<void>;
   replay(range: ReplayRange): Promise<void>;
   reactivate(account: string, event: string): Promise<void>;
-  /** Sends a test event. */
   test(account: string, event: string): Promise<void>;
   /** The rest is there for operators only. */
   readonly operator?: OperatorSource;

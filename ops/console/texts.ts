@@ -4,7 +4,6 @@ export type Language = 'pt' | 'en';
 /** The texts of the pages in one language. */
 export type Texts = Readonly<ReturnType<typeof makeTexts>>;
 
-/** Returns the texts of a language. */
 export function textsOf(language: Language): Texts {
   return makeTexts((english, portuguese) => (language === 'pt' ? portuguese : english));
 }

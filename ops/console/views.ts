@@ -2,7 +2,6 @@ import type { WireState } from '../../lambdas/delivery/representation.ts';
 
 // What pages show and ask for. Times are RFC 3339 in UTC; states, results and reasons are the words of the wire.
 
-/** A webhook. */
 export interface WebhookView {
   readonly account: string;
   readonly event: string;
@@ -62,7 +61,6 @@ export interface DeliveryPage<Row = DeliveryRow> {
   readonly next: string | null;
 }
 
-/** One delivery of one webhook. */
 export interface DeliveryReference {
   readonly account: string;
   readonly event: string;

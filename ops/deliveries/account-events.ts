@@ -1,5 +1,6 @@
 import { type Delivery, isTest } from '../../lambdas/delivery/delivery.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
+import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { type LoggedLine, openEventLog } from '../stage/cloudwatch.ts';
 import type { ShowProgress } from '../stage/operator.ts';
@@ -34,7 +35,6 @@ export interface AccountEvents extends EventsQuery {
   readonly logSince: number;
 }
 
-/** The sources that an account's events are read from. */
 export interface AccountSources {
   /** The newest deliveries of events accepted since then. */
   listDeliveries(account: string, since: number, limit: number): Promise<readonly Delivery[]>;
@@ -97,7 +97,8 @@ export async function readEvents(
   const lines = await sources.findLines(account, tellingMessages, logSince);
   const known = new Map(listed.map(delivery => [delivery.id, delivery]));
   const unlisted = [...new Set(lines.flatMap(({ fields }) => idOf(fields) ?? []))].filter(id => !known.has(id));
-  const others = await inBatches(unlisted, sources.readDeliveries);
+  const others: Delivery[] = [];
+  for await (const ids of inBatches(unlisted, 100)) others.push(...(await sources.readDeliveries(ids)));
   const stored = new Map([...listed, ...others].map(({ id, messageId }) => [id, messageId]));
   const unstored = lines.filter(isUnstored);
   const found = [
@@ -130,13 +131,6 @@ function idOf({ deliveryId }: LoggedLine['fields']): string | undefined {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-/** Reads 100 at a time. */
-async function inBatches(ids: readonly string[], read: AccountSources['readDeliveries']): Promise<Delivery[]> {
-  const found: Delivery[] = [];
-  for (let first = 0; first < ids.length; first += 100) found.push(...(await read(ids.slice(first, first + 100))));
-  return found;
 }
 
 function eventOf(delivery: Delivery, webhooks: readonly WebhookWithSlowness[]): AccountEvent {

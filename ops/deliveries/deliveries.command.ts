@@ -194,7 +194,6 @@ export const replay = command('deliveries replay', {
   },
 });
 
-/** The operators' commands on deliveries. */
 export const deliveries: Noun = {
   name: 'deliveries',
   about: 'what became of events: list, show, resend, replay',

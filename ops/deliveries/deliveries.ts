@@ -71,24 +71,39 @@ export async function readDeliveries(
   return found;
 }
 
-/**
- * Counts undelivered deliveries of all accounts, the greatest numbers first. It scans the index `undelivered` of the table
- * `Deliveries`, which holds nothing else: some 5,000 in a page. Expired ones count until DynamoDB has removed them.
- */
+/** Counts undelivered deliveries, the greatest numbers first. */
 export async function countUndelivered(
   target: Target,
-  { account, event, state, since, until, limit }: UndeliveredQuery,
+  { account, event, state, limit, ...span }: UndeliveredQuery,
   progress: ShowProgress,
 ): Promise<readonly UndeliveredCount[]> {
+  const { counts } = await countIndex(target, span, looked => progress(`Looked at ${looked} deliveries so far`));
+  return counts
+    .filter(held => account === undefined || held.accountId === account)
+    .filter(held => event === undefined || held.eventName === event)
+    .filter(held => state === undefined || held.state === state)
+    .slice(0, limit);
+}
+
+/**
+ * Counts undelivered deliveries of all accounts. It scans the index `undelivered` of the table `Deliveries`, which holds nothing
+ * else: some 5,000 in a page. Expired ones count until DynamoDB has removed them.
+ */
+export async function countIndex(
+  target: Target,
+  { since, until }: AcceptedSpan,
+  onPage: (looked: number) => void,
+  mostPages = Number.POSITIVE_INFINITY,
+) {
   const [from, before] = [since === undefined ? '' : isoTime(since), until === undefined ? '~' : isoTime(until)];
   const counts = new Map<string, UndeliveredCount>();
-  let counted = 0;
+  let [looked, pages, isCutOff] = [0, 0, false];
   const request = {
     TableName: requireOutput(target, 'DeliveriesTable'),
     IndexName: 'undelivered',
     ProjectionExpression: 'stateShard, listKey',
   };
-  for await (const { Items = [] } of paginateScan({ client: target.documents() }, request)) {
+  for await (const { Items = [], LastEvaluatedKey } of paginateScan({ client: target.documents() }, request)) {
     for (const { stateShard, listKey } of Items) {
       const held = contentsOfStateShard(stateShard);
       const [acceptedAt = ''] = String(listKey).split('#');
@@ -98,15 +113,14 @@ export async function countUndelivered(
       const newest = newestAcceptedAt > acceptedAt ? newestAcceptedAt : acceptedAt;
       counts.set(name, { ...held, count: count + 1, newestAcceptedAt: newest });
     }
-    counted += Items.length;
-    progress(`Looked at ${counted} deliveries so far`);
+    looked += Items.length;
+    onPage(looked);
+    pages += 1;
+    isCutOff = LastEvaluatedKey !== undefined;
+    if (pages === mostPages) break;
   }
-  return [...counts.values()]
-    .filter(held => account === undefined || held.accountId === account)
-    .filter(held => event === undefined || held.eventName === event)
-    .filter(held => state === undefined || held.state === state)
-    .toSorted((one, other) => other.count - one.count)
-    .slice(0, limit);
+  const greatestFirst = [...counts.values()].toSorted((one, other) => other.count - one.count);
+  return { counts: greatestFirst, looked, isCutOff };
 }
 
 /** Returns a delivery, without the receiver's answers. @throws {CliError} where there is no such delivery. */

@@ -177,7 +177,6 @@ export const discardLetters = command('dlq discard', {
   report: count => ({ json: { discarded: count }, text: `Discarded ${count}.` }),
 });
 
-/** The operators' commands on dead letters. */
 export const dlq: Noun = {
   name: 'dlq',
   about: 'messages that could not be processed: list, show, redrive, discard',

@@ -116,7 +116,6 @@ Examples:
   },
 });
 
-/** The operators' commands on events. */
 export const events: Noun = {
   name: 'events',
   about: 'published events: find what became of one, or list what came for an account',

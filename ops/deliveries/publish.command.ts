@@ -97,7 +97,6 @@ Examples:
   npm run ops -- publish --account acme --event demanda.criada --demand 42
   npm run ops -- publish --account acme --event proposta.recebida ${options} --id order-981`;
 
-/** Publishes a business event. */
 export const publishEvent = makePublish(businessEvents);
 
 /** The values of documents, for the fields of every business event. */
@@ -105,5 +104,4 @@ export const exampleValues = Object.fromEntries(
   Object.values(businessEvents.fields).map(field => [valueName(field), field.example]),
 );
 
-/** The command that publishes events. */
 export const publish: Noun = { name: 'publish', commands: [publishEvent] };

@@ -15,7 +15,6 @@ export interface ReplayRequest extends ReplayRange {
   readonly event: EventName;
 }
 
-/** A replay that has ended. */
 export interface Replayed {
   readonly id: string;
   readonly total: number;
@@ -44,7 +43,6 @@ export async function replayDeliveries(
     pause,
   }: {
     readonly findWebhook: FindWebhook;
-    /** The webhook's latest replay. */
     findLatest(accountId: string, eventName: EventName): Promise<Replay | undefined>;
     readonly start: StartReplay;
     readonly now: () => number;

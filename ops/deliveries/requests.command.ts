@@ -60,7 +60,6 @@ export const findRequest = command('requests find', {
   },
 });
 
-/** The operators' questions about requests to the two hosts. */
 export const requests: Noun = {
   name: 'requests',
   about: 'requests to the token endpoint and to the API: find one',

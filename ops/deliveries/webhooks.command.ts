@@ -189,7 +189,6 @@ export const testWebhook = command('webhooks test', {
   }),
 });
 
-/** The operators' commands on webhooks. */
 export const webhooks: Noun = {
   name: 'webhooks',
   about: 'webhooks of all accounts: list, show, suspend, reactivate, test',

@@ -4,6 +4,7 @@ import { batchGet } from '../../lambdas/platform/aws/batch-get.ts';
 import { type Dynamo, type Item, type ItemKey, UnprocessedKeysError } from '../../lambdas/platform/aws/dynamo.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import type { Pause } from '../../lambdas/platform/timer.ts';
+import { isNamed } from '../stage/operator.ts';
 
 /** A table of the stage, and another that AWS restored an earlier moment of it into. */
 export interface RestoredTable {
@@ -113,7 +114,7 @@ export async function putMissing(
     );
     return true;
   } catch (error) {
-    if (error instanceof Error && error.name === 'ConditionalCheckFailedException') return false;
+    if (isNamed(error, 'ConditionalCheckFailedException')) return false;
     throw error;
   }
 }

@@ -22,15 +22,6 @@ export interface Move<Of extends Candidate = Candidate> {
   readonly takenBack: readonly number[];
 }
 
-/** The moves of a roll-back, before it makes them. */
-export interface Plan<Of extends Candidate = Candidate> {
-  readonly moves: readonly Move<Of>[];
-  /** Functions that are rolled back already. */
-  readonly already: readonly Of[];
-  /** Functions without a version to go back to. */
-  readonly stuck: readonly Of[];
-}
-
 /** The choice of a roll-back. */
 export interface Choice {
   /** Names of functions; none stands for those whose version the latest deployment published. */
@@ -41,9 +32,10 @@ export interface Choice {
 
 /**
  * Plans a roll-back. Each function goes to the version before the one that it leads to, past those that were taken back before. What
- * is rolled back stays where it is, so that the command may be repeated, unless it is to go back again.
+ * is rolled back stays where it is, so that the command may be repeated, unless it is to go back again. `stuck` are functions without a
+ * version to go back to.
  */
-export function planRollback<Of extends Candidate>(functions: readonly Of[], { names, again }: Choice): Plan<Of> {
+export function planRollback<Of extends Candidate>(functions: readonly Of[], { names, again }: Choice) {
   const moves: Move<Of>[] = [];
   const already: Of[] = [];
   const stuck: Of[] = [];

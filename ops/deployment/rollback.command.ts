@@ -25,7 +25,6 @@ const move = makeShape<MoveView>([
 
 const functionName = z.string().regex(/^[A-Za-z]\w{0,63}$/, 'It must be the name of a function, such as Token.');
 
-/** The command that takes a release back. */
 export const rollback: Noun = {
   name: 'rollback',
   commands: [

@@ -3,7 +3,7 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import type { Subject } from '../audit/audit-log.ts';
-import { CliError, type Part } from '../stage/operator.ts';
+import { CliError } from '../stage/operator.ts';
 import type { StageStacks } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target, type Task } from '../stage/target.ts';
 import { moveAll, raiseNumber } from './alias-moves.ts';
@@ -13,26 +13,10 @@ import { type LiveFunction, listFunctions } from './live-functions.ts';
 import { readMissingGrants } from './missing-grants.ts';
 import { type Choice, type Move, planRollback, type Version } from './rollback-plan.ts';
 
-/** The outcome of a roll-back. */
-export interface Rollback {
-  readonly stage: string;
-  readonly moved: readonly MoveView[];
-  /** Names of functions that were rolled back before. */
-  readonly already: readonly string[];
-  /** Names of functions that have no version to go back to. */
-  readonly stuck: readonly string[];
-}
+export type Rollback = Awaited<ReturnType<typeof rollBack>>;
 
 /** The way back of one function, for people and programs. */
-export interface MoveView {
-  readonly function: string;
-  readonly from: number;
-  readonly fromPublishedAt: string | null;
-  readonly to: number;
-  readonly toPublishedAt: string | null;
-  /** The resources that the older version names and its role has no grant on. */
-  readonly missingGrants: Part<readonly string[]>;
-}
+export type MoveView = Awaited<ReturnType<typeof viewMove>>;
 
 /**
  * Leads the aliases of functions back to the version before, all at once. It may be repeated: what is rolled back stays, and what is not
@@ -40,7 +24,7 @@ export interface MoveView {
  *
  * @throws {CliError} for a local run, during a deployment, for an unknown function, and where there is nothing to go back to.
  */
-export async function rollBack({ target, progress, confirm }: Task, { names, again }: Choice): Promise<Rollback> {
+export async function rollBack({ target, progress, confirm }: Task, { names, again }: Choice) {
   const { connect, clock } = target;
   const deployed = requireStage(target);
   const parameter = requireOutput(target, 'RollbackNumberParameter');
@@ -97,7 +81,7 @@ function noVersion(names: readonly string[]): string {
   return `${which} ${names.length === 1 ? 'has' : 'have'} no version to go back to: it would be the first, was deleted, or was rolled back itself. Deploy the earlier commit.`;
 }
 
-async function viewMove(iam: IAMClient, { function: one, from, to }: Move<Deployed>): Promise<MoveView> {
+async function viewMove(iam: IAMClient, { function: one, from, to }: Move<Deployed>) {
   const wants = one.wants.get(to.version);
   return {
     function: one.name,
@@ -105,6 +89,7 @@ async function viewMove(iam: IAMClient, { function: one, from, to }: Move<Deploy
     fromPublishedAt: timeOf(from),
     to: to.version,
     toPublishedAt: timeOf(to),
+    /** The resources that the older version names and its role has no grant on. */
     missingGrants: wants ? await readMissingGrants(iam, wants, one.wants.get(from.version)?.environment ?? {}) : [],
   };
 }

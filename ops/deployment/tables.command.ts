@@ -73,7 +73,6 @@ export const copyMissing = command('tables copy', {
   report: result => ({ json: result, text: `Copied ${result.copied}. ${told(result)}.` }),
 });
 
-/** The operators' commands on a table that AWS restored. */
 export const tables: Noun = {
   name: 'tables',
   about: 'a table that AWS restored: compare, copy what is missing',

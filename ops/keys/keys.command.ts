@@ -82,7 +82,6 @@ const rotate = command('keys rotate', {
   },
 });
 
-/** The operators' commands on keys. */
 export const keys: Noun = {
   name: 'keys',
   about: 'keys that sign, authenticate and seal: list, rotate',

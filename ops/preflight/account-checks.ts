@@ -1,8 +1,7 @@
 import { receiverConcurrency, unreservedConcurrency } from '../../lib/account-concurrency.ts';
 import type { StageConfiguration } from '../../lib/config.ts';
 import { lanePlaces } from '../../lib/lane-places.ts';
-import type { Check, Subject } from './checks.ts';
-import { type Finding, ok, problem } from './finding.ts';
+import { type Check, type Finding, ok, problem, type Subject } from './checks.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
 
 /** The checks of all that the account must have before anything is deployed into it. */

@@ -1,33 +1,13 @@
 import type { StageConfiguration } from '../../lib/config.ts';
 import { readLiveFunctions } from '../deployment/live-functions.ts';
-import { findRolledBack, type RolledBack } from '../deployment/rolled-back.ts';
+import { findRolledBack } from '../deployment/rolled-back.ts';
+import { isNamed } from '../stage/operator.ts';
 import { attemptsAtStage, type DeployedStack, describeStacks } from '../stage/stage-stacks.ts';
 import type { Connect } from '../stage/world.ts';
 import type { Template } from './synthesis.ts';
 
 /** The questions that the checks ask of AWS, in one Region. Nothing here writes. */
-export interface Aws {
-  readonly caller: () => Promise<{ readonly account: string; readonly arn: string }>;
-  readonly stacks: () => Promise<readonly DeployedStack[]>;
-  /** The functions of stacks that are rolled back. */
-  readonly rolledBack: (stacks: readonly DeployedStack[]) => Promise<readonly RolledBack[]>;
-  /** The template that a stack was last deployed with. */
-  readonly deployedTemplate: (stackName: string) => Promise<Template>;
-  /** The time of the latest event of a stack, in milliseconds since the epoch: the end of its last deployment. */
-  readonly lastEvent: (stackName: string) => Promise<number>;
-  /** Lambda's concurrent executions: the quota, and how much of it no function has reserved. */
-  readonly concurrency: () => Promise<{ readonly quota: number; readonly unreserved: number }>;
-  /** A certificate; `undefined` where there is none of that ARN. */
-  readonly certificate: (arn: string) => Promise<Certificate | undefined>;
-  /** The Regions in which the stage's functions have roles: roles are known in all of them. */
-  readonly regionsOfRoles: () => Promise<readonly string[]>;
-  /** Names of tables that begin so, and whether there may be more: the first 1,000 tables are looked at. */
-  readonly tables: (prefix: string) => Promise<{ readonly names: readonly string[]; readonly isCutOff: boolean }>;
-  /** URLs of the queues that begin so, 1,000 at most. */
-  readonly queues: (prefix: string) => Promise<readonly string[]>;
-  /** The subscriptions of a topic, 300 at most. */
-  readonly subscriptions: (topicArn: string) => Promise<readonly Subscription[]>;
-}
+export type Aws = ReturnType<typeof connectAws>;
 
 /** The facts that the checks read of a certificate. */
 export interface Certificate {
@@ -37,15 +17,8 @@ export interface Certificate {
   readonly notAfter: number | undefined;
 }
 
-/** A subscription of a topic. */
-interface Subscription {
-  readonly protocol: string;
-  readonly endpoint: string;
-  readonly isConfirmed: boolean;
-}
-
 /** Connects to AWS with the SDK's usual credentials. Each client is loaded when it is first needed. */
-export function connectAws(configuration: StageConfiguration, region: string): Aws {
+export function connectAws(configuration: StageConfiguration, region: string) {
   const { stage } = configuration;
   const settings = { region, maxAttempts: 3 };
   const connect: Connect = Service => new Service({ ...settings, maxAttempts: attemptsAtStage });
@@ -56,24 +29,27 @@ export function connectAws(configuration: StageConfiguration, region: string): A
       return { account: Account, arn: Arn };
     },
 
-    stacks: async () => (await describeStacks(configuration, connect)).stacks,
+    stacks: async (): Promise<readonly DeployedStack[]> => (await describeStacks(configuration, connect)).stacks,
 
-    rolledBack: async stacks => findRolledBack(await readLiveFunctions(connect, stacks)),
+    rolledBack: async (stacks: readonly DeployedStack[]) => findRolledBack(await readLiveFunctions(connect, stacks)),
 
-    deployedTemplate: async stackName => {
+    /** Returns the template that a stack was last deployed with. */
+    deployedTemplate: async (stackName: string) => {
       const { CloudFormationClient, GetTemplateCommand } = await import('@aws-sdk/client-cloudformation');
       const command = new GetTemplateCommand({ StackName: stackName, TemplateStage: 'Original' });
       const { TemplateBody = '' } = await new CloudFormationClient(settings).send(command);
       return JSON.parse(TemplateBody) as Template;
     },
 
-    lastEvent: async stackName => {
+    /** Returns the time of the latest event of a stack, in milliseconds since the epoch: the end of its last deployment. */
+    lastEvent: async (stackName: string) => {
       const { CloudFormationClient, DescribeStackEventsCommand } = await import('@aws-sdk/client-cloudformation');
       const command = new DescribeStackEventsCommand({ StackName: stackName });
       const { StackEvents: [latest] = [] } = await new CloudFormationClient(settings).send(command);
       return latest?.Timestamp?.getTime() ?? 0;
     },
 
+    /** Reads Lambda's concurrent executions: the quota, and how much of it no function has reserved. */
     concurrency: async () => {
       const { GetAccountSettingsCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
       const { AccountLimit } = await new LambdaClient(settings).send(new GetAccountSettingsCommand({}));
@@ -82,7 +58,8 @@ export function connectAws(configuration: StageConfiguration, region: string): A
       return { quota: ConcurrentExecutions, unreserved: UnreservedConcurrentExecutions ?? ConcurrentExecutions };
     },
 
-    certificate: async arn => {
+    /** Reads a certificate; `undefined` where there is none of that ARN. */
+    certificate: async (arn: string): Promise<Certificate | undefined> => {
       const { ACMClient, DescribeCertificateCommand } = await import('@aws-sdk/client-acm');
       const answer = new ACMClient(settings).send(new DescribeCertificateCommand({ CertificateArn: arn }));
       const found = (await unlessMissing(answer, 'ResourceNotFoundException'))?.Certificate;
@@ -91,6 +68,7 @@ export function connectAws(configuration: StageConfiguration, region: string): A
       return { status: Status, names: [DomainName, ...SubjectAlternativeNames], notAfter: NotAfter?.getTime() };
     },
 
+    /** Lists the Regions in which the stage's functions have roles: roles are known in all of them. */
     regionsOfRoles: async () => {
       const { IAMClient, ListRolesCommand } = await import('@aws-sdk/client-iam');
       const command = new ListRolesCommand({ PathPrefix: `/emissor/${stage}/`, MaxItems: 1_000 });
@@ -98,7 +76,8 @@ export function connectAws(configuration: StageConfiguration, region: string): A
       return [...new Set(Roles.map(({ Path = '' }) => Path.split('/')[3] ?? ''))];
     },
 
-    tables: async prefix => {
+    /** Lists tables whose names begin so, and whether there may be more: the first 1,000 tables are looked at. */
+    tables: async (prefix: string) => {
       const { DynamoDBClient, ListTablesCommand } = await import('@aws-sdk/client-dynamodb');
       const client = new DynamoDBClient(settings);
       const names: string[] = [];
@@ -112,16 +91,18 @@ export function connectAws(configuration: StageConfiguration, region: string): A
       return { names, isCutOff: from !== undefined };
     },
 
-    queues: async prefix => {
+    /** Lists the URLs of the queues that begin so, 1,000 at most. */
+    queues: async (prefix: string) => {
       const { ListQueuesCommand, SQSClient } = await import('@aws-sdk/client-sqs');
       const { QueueUrls = [] } = await new SQSClient(settings).send(new ListQueuesCommand({ QueueNamePrefix: prefix }));
       return QueueUrls;
     },
 
-    subscriptions: async topicArn => {
+    /** Lists the subscriptions of a topic, 300 at most. */
+    subscriptions: async (topicArn: string) => {
       const { ListSubscriptionsByTopicCommand, SNSClient } = await import('@aws-sdk/client-sns');
       const client = new SNSClient(settings);
-      const found: Subscription[] = [];
+      const found: { readonly protocol: string; readonly endpoint: string; readonly isConfirmed: boolean }[] = [];
       let from: string | undefined;
       for (let page = 0; page < 3; page++) {
         const answer = await client.send(new ListSubscriptionsByTopicCommand({ TopicArn: topicArn, NextToken: from }));
@@ -141,7 +122,7 @@ async function unlessMissing<Answer>(answer: Promise<Answer>, errorName: string)
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof Error && error.name === errorName) return undefined;
+    if (isNamed(error, errorName)) return undefined;
     throw error;
   }
 }

@@ -1,7 +1,6 @@
 import type { StageConfiguration } from '../../lib/config.ts';
 import type { DeployedStack } from '../stage/stage-stacks.ts';
 import type { Aws } from './aws.ts';
-import type { Finding } from './finding.ts';
 import type { Synthesis, Template } from './synthesis.ts';
 
 /** The subject of the checks. A value from AWS is read when it is first asked for, and once. */
@@ -22,10 +21,29 @@ export interface Subject {
   readonly yes: boolean;
 }
 
-/** One check. */
 export interface Check {
   readonly name: string;
   /** The permissions that it needs. */
   readonly needs: readonly string[];
   readonly check: (subject: Subject) => Finding | Promise<Finding>;
+}
+
+/** The result of one check. `unknown`: it could not be checked, and the text says why. */
+export interface Finding {
+  readonly state: 'ok' | 'problem' | 'unknown';
+  readonly text: string;
+  /** The operator's next step about a problem. */
+  readonly todo?: string;
+}
+
+export function ok(text: string): Finding {
+  return { state: 'ok', text };
+}
+
+export function problem(text: string, todo: string): Finding {
+  return { state: 'problem', text, todo };
+}
+
+export function unknown(text: string): Finding {
+  return { state: 'unknown', text };
 }

@@ -2,8 +2,7 @@ import type { StageConfiguration } from '../../lib/config.ts';
 import { ownStacks } from '../deployment/latest-deployment.ts';
 import { isDeployed } from '../deployment/stack-states.ts';
 import type { DeployedStack } from '../stage/stage-stacks.ts';
-import type { Check, Subject } from './checks.ts';
-import { type Finding, ok, problem } from './finding.ts';
+import { type Check, type Finding, ok, problem, type Subject } from './checks.ts';
 import { type Resource, resourcesOf, type Template } from './synthesis.ts';
 
 /**

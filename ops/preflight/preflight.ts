@@ -5,9 +5,8 @@ import { describeError, type ShowProgress } from '../stage/operator.ts';
 import { isLeftOver } from '../stage/stage-stacks.ts';
 import { accountChecks } from './account-checks.ts';
 import type { Aws } from './aws.ts';
-import type { Check, Subject } from './checks.ts';
+import { type Check, type Finding, ok, problem, type Subject, unknown } from './checks.ts';
 import { domainCheck } from './domain-checks.ts';
-import { type Finding, ok, problem, unknown } from './finding.ts';
 import { stageChecks } from './stage-checks.ts';
 import type { Synthesis } from './synthesis.ts';
 

@@ -1,8 +1,7 @@
 import { ownStacks } from '../deployment/latest-deployment.ts';
 import { isDeployed } from '../deployment/stack-states.ts';
 import { type DeployedStack, stackNameOf } from '../stage/stage-stacks.ts';
-import type { Check, Subject } from './checks.ts';
-import { type Finding, ok, problem, unknown } from './finding.ts';
+import { type Check, type Finding, ok, problem, type Subject, unknown } from './checks.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
 
 /** The checks of all that is already there of the stage, and must not be hurt. */

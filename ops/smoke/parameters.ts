@@ -1,22 +1,14 @@
 import { DeleteParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { readParameter } from '../../lambdas/platform/deployment/parameters.ts';
+import { isNamed } from '../stage/operator.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
-/** The secrets that the target keeps in Parameter Store, encrypted with its own KMS key. */
-export interface Parameters {
-  /** Returns a secret. Where there is none, it makes one and stores it. */
-  readOrMake(name: string, make: () => string): Promise<string>;
-  /** Stores a secret in place of another. */
-  replace(name: string, value: string): Promise<void>;
-  /** Deletes a secret. One that does not exist counts as deleted. */
-  remove(name: string): Promise<void>;
-}
-
-/** Connects to the target's parameters. */
-export function openParameters(target: Target): Parameters {
+/** Connects to the secrets that the target keeps in Parameter Store, encrypted with its own KMS key. */
+export function openParameters(target: Target) {
   const ssm = target.connect(SSMClient);
   return { readOrMake, replace, remove };
 
+  /** Returns a secret. Where there is none, it makes one and stores it. */
   async function readOrMake(name: string, make: () => string): Promise<string> {
     const found = await readParameter(ssm, name);
     if (found !== undefined) return found;
@@ -30,10 +22,12 @@ export function openParameters(target: Target): Parameters {
     }
   }
 
+  /** Stores a secret in place of another. */
   function replace(name: string, value: string): Promise<void> {
     return put(name, value, true);
   }
 
+  /** Deletes a secret. One that does not exist counts as deleted. */
   async function remove(name: string): Promise<void> {
     try {
       await ssm.send(new DeleteParameterCommand({ Name: name }));
@@ -53,8 +47,4 @@ export function openParameters(target: Target): Parameters {
       }),
     );
   }
-}
-
-function isNamed(error: unknown, name: string): boolean {
-  return error instanceof Error && error.name === name;
 }

@@ -44,7 +44,6 @@ const remove = command('smoke remove', {
   }),
 });
 
-/** The operators' commands about smoke tests. */
 export function smoke({ stdout, interruption }: Pick<Streams, 'stdout' | 'interruption'>): Noun {
   const test = command('smoke', {
     about: 'test the whole service: log in, register a webhook, publish an event, receive it; and tidy up',
@@ -95,7 +94,6 @@ async function untilInterrupted<Value>(
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Returns one line for each step. */
 function lineOf({ name, durationMs, outcome, detail }: Step): string {
   const state = outcome === 'failed' ? 'FAILED: ' : '';
   return `${name.padEnd(15)} ${`${durationMs}`.padStart(6)} ms  ${state}${printable(detail)}`;

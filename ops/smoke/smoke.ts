@@ -18,7 +18,6 @@ import {
   removePrincipals,
 } from './smoke-principals.ts';
 
-/** The options of a test. */
 interface TestOptions {
   /** In seconds. */
   readonly timeout: number;

@@ -64,30 +64,18 @@ export interface LoggedLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The logs of the functions that deliver. */
-export interface EventLog {
-  /** The time of the oldest lines that are kept. Milliseconds since the epoch. */
-  keptSince(): Promise<number>;
-  /** The latest lines since then that contain an id, the newest first. */
-  find(id: string, since: number, progress: ShowProgress): Promise<readonly LoggedLine[]>;
-}
-
-/** Log groups, searched as one. */
-export interface Logs extends EventLog {
-  /** The latest lines since then whose fields have one of the values, the newest first. */
-  filter(filters: FieldFilters, since: number, most: number, progress: ShowProgress): Promise<readonly LoggedLine[]>;
-}
+/** The logs of the functions that deliver, as far as an id is looked for. */
+export type EventLog = Pick<ReturnType<typeof openLogs>, 'keptSince' | 'find'>;
 
 /** The values of which each field has one. None may hold a quotation mark. */
-export type FieldFilters = Readonly<Record<string, readonly string[]>>;
+type FieldFilters = Readonly<Record<string, readonly string[]>>;
 
-/** Opens the logs of the target's delivery functions. */
-export function openEventLog(target: Target): Logs {
+export function openEventLog(target: Target) {
   return openLogs(target, ['DeliveryLogGroups']);
 }
 
-/** Opens the log groups that outputs of the target name. */
-export function openLogs(target: Target, outputs: readonly string[]): Logs {
+/** Opens the log groups that outputs of the target name, which are searched as one. */
+export function openLogs(target: Target, outputs: readonly string[]) {
   const client = target.connect(CloudWatchLogsClient, 'LogsEndpoint');
   const { clock, pause } = target;
   const logGroupNames = outputs.flatMap(output => requireOutput(target, output).split(','));
@@ -101,13 +89,16 @@ export function openLogs(target: Target, outputs: readonly string[]): Logs {
   };
 
   return {
+    /** Returns the time of the oldest lines that are kept. Milliseconds since the epoch. */
     keptSince: async () => Math.min(...(await Promise.all(logGroupNames.map(groupKeptSince)))),
 
-    // Ids consist of letters, digits, "-", "_" and "=", and of two more that mean something else in a regular expression.
-    find: (id, since, progress) =>
+    /** Returns the latest lines since then that contain an id, the newest first. */
+    find: (id: string, since: number, progress: ShowProgress) =>
+      // Ids consist of letters, digits, "-", "_" and "=", and of two more that mean something else in a regular expression.
       search(`filter @message like /${id.replaceAll(/[+/]/g, '\\$&')}/`, since, mostLines, progress),
 
-    filter: (filters, since, most, progress) => {
+    /** Returns the latest lines since then whose fields have one of the values, the newest first. */
+    filter: (filters: FieldFilters, since: number, most: number, progress: ShowProgress) => {
       const named = Object.entries(filters).map(([field, values]) => {
         const list = values.map(value => JSON.stringify(value)).join(', ');
         return `filter ${field} in [${list}]`;

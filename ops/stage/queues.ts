@@ -11,10 +11,10 @@ import {
 import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/intake/event.ts';
 import { type Origin, originOf, originTexts, textAttributes } from '../../lambdas/delivery/intake/origin.ts';
 import { type AttemptQueue, makeAttemptQueue } from '../../lambdas/delivery/queues.ts';
+import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { requireOutput, type Target } from './target.ts';
 
-/** A queue, by the name of its output. */
-export type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl';
+type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl';
 
 /** A message of the dead-letter queue. Copies that were put there of one message have the same origin and body. */
 export interface DeadLetter {
@@ -28,31 +28,13 @@ export interface DeadLetter {
   readonly receipt: string;
 }
 
-/** The target's queues. */
-export interface Queues {
-  /** Sends a message in the group of its account. Returns the message id. `origin` keeps a redriven message the same event. */
-  send(queue: QueueName, body: string, account: string, origin?: Origin): Promise<string>;
-  /**
-   * Receives dead letters, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees them;
-   * at the end those that were not removed show again at once.
-   */
-  deadLetters(limit: number): AsyncGenerator<DeadLetter>;
-  /**
-   * About how many dead letters are in flight: they show again within a minute. SQS counts late: of two counts, before and
-   * after work of one's own, the smaller one is what others have in flight. Who says that there is no letter takes the greater
-   * one: others may have hidden it before or meanwhile.
-   */
-  countInFlight(): Promise<number>;
-  /** Deletes a dead letter. */
-  remove(letter: DeadLetter): Promise<void>;
-}
+export type Queues = ReturnType<typeof openQueues>;
 
 /** Returns what the copies of a dead letter share. An origin alone may be forged: it is an attribute of the message. */
 export function copyKey({ origin, body }: Pick<DeadLetter, 'origin' | 'body'>): string {
   return hash('sha256', JSON.stringify([origin.messageId, body]));
 }
 
-/** Connects to the target's retry queue. */
 export function openRetryQueue(target: Target): AttemptQueue {
   return makeAttemptQueue({
     sqs: target.connect(SQSClient, 'SqsEndpoint'),
@@ -61,15 +43,8 @@ export function openRetryQueue(target: Target): AttemptQueue {
   });
 }
 
-/** The number of messages that a queue holds, as SQS counts them: approximately. */
-export interface QueueDepth {
-  readonly waiting: number;
-  readonly inFlight: number;
-  readonly delayed: number;
-}
-
-/** Counts the messages of one of the target's queues. */
-export async function readDepth(target: Target, queueUrl: string): Promise<QueueDepth> {
+/** Counts the messages of one of the target's queues, as SQS counts them: approximately. */
+export async function readDepth(target: Target, queueUrl: string) {
   const sqs = target.connect(SQSClient, 'SqsEndpoint');
   const { Attributes = {} } = await sqs.send(
     new GetQueueAttributesCommand({
@@ -88,8 +63,7 @@ export async function readDepth(target: Target, queueUrl: string): Promise<Queue
   };
 }
 
-/** Connects to the target's queues. */
-export function openQueues(target: Target): Queues {
+export function openQueues(target: Target) {
   const sqs = target.connect(SQSClient, 'SqsEndpoint');
   const urlOf = (queue: QueueName) => requireOutput(target, queue);
   const removed = new Set<string>();
@@ -110,17 +84,16 @@ export function openQueues(target: Target): Queues {
 
   /** Makes dead letters visible again. If that fails, their visibility timeout does it. */
   const release = async (receipts: readonly string[]): Promise<void> => {
-    for (let start = 0; start < receipts.length; start += longestBatch) {
-      const Entries = receipts
-        .slice(start, start + longestBatch)
-        .map((ReceiptHandle, index) => ({ Id: `${index}`, ReceiptHandle, VisibilityTimeout: 0 }));
+    for await (const some of inBatches(receipts, longestBatch)) {
+      const Entries = some.map((ReceiptHandle, index) => ({ Id: `${index}`, ReceiptHandle, VisibilityTimeout: 0 }));
       const QueueUrl = urlOf('DeadLetterQueueUrl');
       await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries })).catch(() => undefined);
     }
   };
 
   return {
-    send: async (queue, body, account, origin) => {
+    /** Sends a message in the group of its account. Returns the message id. `origin` keeps a redriven message the same event. */
+    send: async (queue: QueueName, body: string, account: string, origin?: Origin): Promise<string> => {
       const answer = await sqs.send(
         new SendMessageCommand({
           QueueUrl: urlOf(queue),
@@ -132,7 +105,11 @@ export function openQueues(target: Target): Queues {
       return answer.MessageId ?? '';
     },
 
-    deadLetters: async function* (limit) {
+    /**
+     * Receives dead letters, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees them;
+     * at the end those that were not removed show again at once.
+     */
+    deadLetters: async function* (limit: number): AsyncGenerator<DeadLetter> {
       const receipts = new Map<string, string>();
       let seenAgain = 0;
       try {
@@ -150,7 +127,12 @@ export function openQueues(target: Target): Queues {
       }
     },
 
-    countInFlight: async () => {
+    /**
+     * Returns about how many dead letters are in flight: they show again within a minute. SQS counts late: of two counts, before and
+     * after work of one's own, the smaller one is what others have in flight. Who says that there is no letter takes the greater
+     * one: others may have hidden it before or meanwhile.
+     */
+    countInFlight: async (): Promise<number> => {
       const { Attributes } = await sqs.send(
         new GetQueueAttributesCommand({
           QueueUrl: urlOf('DeadLetterQueueUrl'),
@@ -160,7 +142,8 @@ export function openQueues(target: Target): Queues {
       return Number(Attributes?.ApproximateNumberOfMessagesNotVisible ?? 0);
     },
 
-    remove: async ({ receipt }) => {
+    /** Deletes a dead letter. */
+    remove: async ({ receipt }: DeadLetter): Promise<void> => {
       await sqs.send(new DeleteMessageCommand({ QueueUrl: urlOf('DeadLetterQueueUrl'), ReceiptHandle: receipt }));
       removed.add(receipt);
     },

@@ -13,7 +13,6 @@ export const attemptsAtStage = 5;
 /** One of the stacks of a stage, without the prefix of its stage. */
 export type StackName = (typeof stackNames)[number];
 
-/** The deployed state of one stack. */
 export interface DeployedStack {
   readonly name: StackName;
   /** Its name in CloudFormation. */
@@ -32,7 +31,6 @@ export interface StageStacks {
   readonly stacks: readonly DeployedStack[];
 }
 
-/** Returns the name of a stack in CloudFormation. */
 export function stackNameOf(stage: StageName, name: StackName): string {
   return `Emissor-${stage}-${name}`;
 }

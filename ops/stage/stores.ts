@@ -21,12 +21,12 @@ import { makeReadAnswers } from '../../lambdas/delivery/store/read-answers.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
 import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import type { MakeId } from '../../lambdas/platform/identifiers.ts';
+import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
 import { makeOperatorStore } from '../../lambdas/webhooks/operator-store.ts';
 import { CliError } from './operator.ts';
 import { requireOutput, type Target } from './target.ts';
 
-/** Opens the target's clients. */
 export function openClients(target: Target) {
   return makeClientStore({ ...connect(target), table: requireOutput(target, 'ClientsTable') });
 }
@@ -41,7 +41,6 @@ export function forgetDroppedUses(target: Target, client: Client): Promise<void>
   return batchDelete(target.dynamo, droppedUseKeys(requireOutput(target, 'LockoutsTable'), client));
 }
 
-/** Opens the target's users. */
 export function openUsers(target: Target) {
   return makeUserStore({
     ...connect(target),
@@ -50,7 +49,6 @@ export function openUsers(target: Target) {
   });
 }
 
-/** Opens the target's sessions. */
 export function openSessions(target: Target) {
   const stored = { ...connect(target), table: requireOutput(target, 'SessionsTable') };
   return { ...makeSessionList(stored), ...makeSessionStore(stored) };
@@ -73,7 +71,6 @@ export function openRotation(target: Target) {
   return makeKeyRotation({ ...connect(target), ...rotationSettings(target), kms: connectKms(target) });
 }
 
-/** Returns the settings that the target's rotation of keys has. */
 export function rotationSettings(target: Target): RotationSettings {
   try {
     const environment = rotateKeysEnvironment.parse(JSON.parse(requireOutput(target, 'RotateKeysSettings')));
@@ -93,7 +90,6 @@ export function rotationSettings(target: Target): RotationSettings {
   }
 }
 
-/** Opens the target's webhooks. */
 export function openWebhooks(target: Target) {
   return makeOperatorStore({ ...connect(target), table: requireOutput(target, 'WebhooksTable') });
 }
@@ -152,9 +148,7 @@ export async function readSlowSince(
 ): Promise<readonly (number | undefined)[]> {
   const read = makeReadSlowSince({ dynamo: target.dynamo, table: requireOutput(target, 'DeliveriesTable') });
   const found: (number | undefined)[] = [];
-  for (let start = 0; start < owners.length; start += batchGetLimit) {
-    found.push(...(await read(owners.slice(start, start + batchGetLimit))));
-  }
+  for await (const some of inBatches(owners, batchGetLimit)) found.push(...(await read(some)));
   return found;
 }
 

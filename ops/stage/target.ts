@@ -154,7 +154,6 @@ export function outputsOf({ configuration, region, stacks }: Omit<StageStacks, '
   return { ...outputsOfStacks(own), Region: region };
 }
 
-/** Returns the outputs of stacks, by their names. */
 export function outputsOfStacks(stacks: readonly DeployedStack[]): Outputs {
   const outputs = stacks.flatMap(({ found }) => found?.Outputs ?? []);
   return Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));

@@ -8,7 +8,6 @@ import type { AwsClient } from './aws-clock.ts';
 
 /** All that actions reach outside themselves: AWS, time and chance. They have it by their target; a test gives its own. */
 export interface World {
-  /** Makes a client of one of AWS's services. */
   readonly makeClient: <Client extends AwsClient>(Service: ServiceOf<Client>, settings: ConnectionSettings) => Client;
   /** Makes the client of DynamoDB that takes and returns items. */
   readonly makeDocumentClient: (settings: ConnectionSettings) => DynamoDBDocumentClient;

@@ -8,6 +8,7 @@ import { headKey } from '../../lambdas/delivery/store/head-key.ts';
 import { batchGet, batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
 import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
+import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 
@@ -58,7 +59,10 @@ async function findOverdue(target: Target, now: number): Promise<LateDeliveries>
   );
   const isCutOff = pages.some(page => page.isCutOff);
   const groups = new Map<string, LateGroup>();
-  for (const ids of inChunks(pages.flatMap(({ entries }) => entries.map(({ id }) => id)))) {
+  for await (const ids of inBatches(
+    pages.flatMap(({ entries }) => entries.map(({ id }) => id)),
+    batchGetLimit,
+  )) {
     for (const { id, accountId: account, eventName: event, attempts, wait } of await openDeliveries(target).read(ids)) {
       if (!wait) continue; // it is held, and expires
       const isOurs = attempts.at(-1)?.result === 'internal';
@@ -80,7 +84,10 @@ async function findUnserved(target: Target, now: number): Promise<LateDeliveries
   const { dynamo, table } = openTable(target);
   const { entries, isCutOff } = await readShard({ dynamo, table }, taskShard, mostTasks);
   const groups: LateGroup[] = [];
-  for (const ids of inChunks(entries.map(({ id }) => id))) {
+  for await (const ids of inBatches(
+    entries.map(({ id }) => id),
+    batchGetLimit,
+  )) {
     const items = await batchGet(
       dynamo,
       ids.map(id => headKey(table, id)),
@@ -149,12 +156,6 @@ async function readShard({ dynamo, table }: Table, shard: string, most: number, 
   );
   const entries = (answer.Items ?? []).map(({ id, dueAt }) => ({ id: String(id), dueAt: String(dueAt) }));
   return { entries, isCutOff: answer.LastEvaluatedKey !== undefined };
-}
-
-function inChunks<Value>(values: readonly Value[]): readonly (readonly Value[])[] {
-  return Array.from({ length: Math.ceil(values.length / batchGetLimit) }, (_, index) =>
-    values.slice(index * batchGetLimit, (index + 1) * batchGetLimit),
-  );
 }
 
 /** Later than any entry, and of the same form. */

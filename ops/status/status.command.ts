@@ -45,7 +45,6 @@ export const readStatus = command('status', {
   report: reportStatus,
 });
 
-/** The command that tells how a stage does. */
 export const status: Noun = { name: 'status', commands: [readStatus] };
 
 /** Returns the status as text for people and as JSON for programs. */
@@ -65,18 +64,15 @@ function reportStatus(status: Status): Report {
 }
 
 function reportParts(status: Status): readonly string[] {
+  const ofStage = [
+    section('Tables', status.tables, tables => {
+      const isProtected = tables.filter(({ deletionProtection }) => deletionProtection).length;
+      return `${isProtected} of ${tables.length} protected from deletion`;
+    }),
+    section('Roll-backs', status.rolledBack, found => rolledBackShape.table(found, 'no function is rolled back')),
+  ];
   return [
-    ...(status.stacks
-      ? [
-          section('Tables', status.tables, tables => {
-            const isProtected = tables.filter(({ deletionProtection }) => deletionProtection).length;
-            return `${isProtected} of ${tables.length} protected from deletion`;
-          }),
-        ]
-      : []),
-    ...(status.stacks
-      ? [section('Roll-backs', status.rolledBack, found => rolledBackShape.table(found, 'no function is rolled back'))]
-      : []),
+    ...(status.stacks ? ofStage : []),
     section('Queues', status.queues, queues => queueShape.table(queues, 'none')),
     section('Alarms', status.alarms, ({ total, isCutOff, ringing }) => {
       const looked = isCutOff ? `the first ${total}` : `${total}`;
@@ -94,17 +90,14 @@ function section<Value>(title: string, part: Part<Value>, report: (value: Value)
   return `${title}\n${isUnread(part) ? `could not be read: ${part.unread}` : report(part)}`;
 }
 
-function reportWebhooks({ read, isCutOff, suspended, failing }: WebhooksView): string {
-  const looked = isCutOff ? `the first ${read}; there are more ("webhooks list" reads all)` : `${read}`;
+function reportWebhooks({ suspended, failing, ...looked }: WebhooksView): string {
   const rows: readonly WebhookRow[] = [
     ...suspended.map(({ reason, ...webhook }) => ({ ...webhook, what: `suspended (${reason ?? 'unknown'})` })),
     ...failing.map(webhook => ({ ...webhook, what: 'failing' })),
   ];
-  const shown = rows.slice(0, mostRows);
   return [
-    `${suspended.length} suspended and ${failing.length} failing of ${looked}`,
-    ...(rows.length > 0 ? [webhookShape.table(shown, '')] : []),
-    ...(rows.length > shown.length ? [`… and ${rows.length - shown.length} more (--json has them)`] : []),
+    `${suspended.length} suspended and ${failing.length} failing of ${lookedAt(looked, 'webhooks')}`,
+    ...firstRows(webhookShape, rows),
   ].join('\n');
 }
 
@@ -113,19 +106,28 @@ function reportDeliveries({ failed, held, late, looked, isCutOff }: DeliveriesVi
   const among = isCutOff
     ? `the first ${looked} that are not delivered; there are more`
     : `${looked} that are not delivered`;
-  const shown = late.groups.slice(0, mostRows);
   return [
     `${sum(failed)} failed and ${sum(held)} held of ${among}`,
     ...(late.isCutOff ? ['not all that waits could be read: more may be late'] : []),
-    ...(shown.length > 0 ? [lateShape.table(shown, '')] : []),
-    ...(late.groups.length > shown.length ? [`… and ${late.groups.length - shown.length} more (--json has them)`] : []),
+    ...firstRows(lateShape, late.groups),
   ].join('\n');
 }
 
-function reportUsers({ read, isCutOff, beingDeleted }: UsersView): string {
-  const looked = isCutOff ? `the first ${read}; there are more ("users list" reads all)` : `${read}`;
+function reportUsers({ beingDeleted, ...looked }: UsersView): string {
   const ids = beingDeleted.slice(0, mostRows).map(({ userId }) => userId);
-  return [`${beingDeleted.length} being deleted of ${looked}`, ...ids].join('\n');
+  return [`${beingDeleted.length} being deleted of ${lookedAt(looked, 'users')}`, ...ids].join('\n');
+}
+
+function lookedAt({ read, isCutOff }: { read: number; isCutOff: boolean }, noun: string): string {
+  return isCutOff ? `the first ${read}; there are more ("${noun} list" reads all)` : `${read}`;
+}
+
+/** Returns a table of the first rows, and how many more there are. */
+function firstRows<Row>(shape: ReturnType<typeof makeShape<Row>>, rows: readonly Row[]): readonly string[] {
+  if (rows.length === 0) return [];
+  const others = rows.length - mostRows;
+  const table = shape.table(rows.slice(0, mostRows), '');
+  return others > 0 ? [table, `… and ${others} more (--json has them)`] : [table];
 }
 
 const stackShape = makeShape<StackView>([

@@ -1,18 +1,15 @@
 import type { ShowProgress } from '../stage/operator.ts';
 import { copyKey, type Queues } from '../stage/queues.ts';
 
-/** Dead letters of an account, copies counted once, and about how many letters others had in flight: some may be the account's. */
-export interface DeletedLetters {
-  readonly deadLetters: number;
-  readonly inFlight: number;
-}
-
-/** Deletes the dead letters that name an account. Those that others look at meanwhile stay. */
+/**
+ * Deletes the dead letters that name an account; copies are counted once. Those that others look at meanwhile stay: `inFlight` is about
+ * how many they have, some of which may be the account's.
+ */
 export async function deleteLetters(
   queues: Pick<Queues, 'deadLetters' | 'countInFlight' | 'remove'>,
   account: string,
   progress: ShowProgress,
-): Promise<DeletedLetters> {
+) {
   const deleted = new Set<string>();
   const before = await queues.countInFlight();
   for await (const letter of queues.deadLetters(Number.POSITIVE_INFINITY)) {

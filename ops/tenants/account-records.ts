@@ -18,7 +18,6 @@ import type { Target } from '../stage/target.ts';
 import type { AccountItems } from './account-items.ts';
 import type { ExportedKind } from './item-kinds.ts';
 
-/** Reads the records of each kind. */
 type RecordReaders = Readonly<Record<ExportedKind, () => AsyncGenerator<object>>>;
 
 /**

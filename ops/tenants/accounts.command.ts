@@ -27,7 +27,6 @@ const exportAccount = command('accounts export', {
   report: counts => ({ json: counts, text: `Exported: ${told(counts)}.` }),
 });
 
-/** Deletes all that is kept of an account. */
 export const deleteAccount = command('accounts delete', {
   about: 'delete all that is kept of an account, for good; it may be repeated',
   notes: examples,
@@ -42,7 +41,6 @@ export const deleteAccount = command('accounts delete', {
   },
 });
 
-/** The operators' commands on all that is kept of an account. */
 export const accounts: Noun = {
   name: 'accounts',
   about: 'all that is kept of an account: export, delete',

@@ -10,9 +10,9 @@ import { openLockout, openSessions, openUsers, openWebhooks } from '../stage/sto
 import { requireOutput, type Task } from '../stage/target.ts';
 import { type AccountItems, openAccountItems } from './account-items.ts';
 import { deliveryKeysOf, ownKeysOf } from './account-keys.ts';
-import { type DeletedLetters, deleteLetters } from './account-letters.ts';
+import { deleteLetters } from './account-letters.ts';
 import { makeRecordReaders } from './account-records.ts';
-import { countDeleted } from './delete-user.ts';
+import { countSessions } from './delete-user.ts';
 import { eraseClient } from './erase-client.ts';
 import { eraseUser } from './erase-user.ts';
 import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
@@ -31,9 +31,6 @@ export interface DeletedCounts {
   /** Addresses that were claimed for users who were never made. */
   readonly claimedAddresses: number;
 }
-
-/** The counts of a deletion, dead letters among them. */
-export interface DeletedAccount extends DeletedCounts, DeletedLetters {}
 
 /**
  * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. Password
@@ -93,7 +90,10 @@ export async function exportAll(
  *
  * @throws {CliError} when nobody confirmed, or there is nothing of the account.
  */
-export async function deleteAll({ target, progress, confirm }: Task, account: string): Promise<DeletedAccount> {
+export async function deleteAll(
+  { target, progress, confirm }: Task,
+  account: string,
+): Promise<DeletedCounts & Awaited<ReturnType<typeof deleteLetters>>> {
   const items = openAccountItems(target, account);
   const [found, clients, webhooks] = [
     await items.listUsers(),
@@ -152,7 +152,7 @@ async function deleteUsers(
   { account, listUsers }: AccountItems,
 ): Promise<Pick<DeletedCounts, 'users' | 'sessions' | 'claimedAddresses'>> {
   const data = { users: openUsers(target), sessions: openSessions(target), lockout: openLockout(target) };
-  const tell = countDeleted(progress, 'sessions');
+  const tell = countSessions(progress);
   let [users, sessions] = [0, 0];
   for (const { userId } of await listUsers()) {
     const erased = await eraseUser(data, userId, count => {

@@ -197,7 +197,6 @@ const rotateSecret = command('clients rotate-secret', {
   report: newSecretReport,
 });
 
-/** The operators' commands on clients. */
 export const clients: Noun = {
   name: 'clients',
   about: 'clients of the token endpoint: create, list, show, update, enable, disable, delete, rotate-secret',

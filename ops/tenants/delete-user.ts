@@ -8,10 +8,7 @@ import { noUser, ownerOf } from './users.ts';
  * Deletes a user with their password, sessions and addresses. Whatever it was killed at, it goes on by the user's id, and by their
  * address until the credential is gone. By its address it also deletes what the creation of a user left that was killed.
  */
-export async function deleteUser(
-  { target, confirm, progress }: Task,
-  reference: string,
-): Promise<{ readonly userId: string; readonly email: string }> {
+export async function deleteUser({ target, confirm, progress }: Task, reference: string) {
   const users = openUsers(target);
   const data = { users, sessions: openSessions(target), lockout: openLockout(target) };
   const userId = await ownerOf(users, reference);
@@ -20,7 +17,7 @@ export async function deleteUser(
   if (user ? isByEmail && !isNamedBy(user, reference) : !isByEmail) throw noUser(reference);
   const email = user?.email ?? reference;
   await confirm(`This deletes user ${email} of ${target.label}, with their password and sessions.`);
-  const tell = countDeleted(progress, 'sessions');
+  const tell = countSessions(progress);
   if (!(await eraseUser(data, userId, tell)) && isByEmail) {
     await data.sessions.deleteSessions(userId, tell);
     await eraseLogin(data, userId, reference);
@@ -34,11 +31,11 @@ function isNamedBy(user: User, reference: string): boolean {
   return user.status === 'deleting' ? emailsOf(user).includes(email) : user.email === email;
 }
 
-/** Returns what tells how many were deleted so far. */
-export function countDeleted(progress: Task['progress'], what: string): (count: number) => void {
+/** Returns what tells how many sessions were deleted so far. */
+export function countSessions(progress: Task['progress']): (count: number) => void {
   let deleted = 0;
   return function tellDeleted(count) {
     deleted += count;
-    progress(`${deleted} ${what} deleted`);
+    progress(`${deleted} sessions deleted`);
   };
 }

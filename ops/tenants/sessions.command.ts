@@ -92,7 +92,6 @@ const end = command('sessions end', {
   report: ({ json, what }) => ({ json, text: `${what} is over.` }),
 });
 
-/** The operators' commands on sessions. */
 export const sessions: Noun = {
   name: 'sessions',
   about: 'logins and the tokens that come of them: list, end',

@@ -199,7 +199,6 @@ const setEmail = command('users set-email', {
   report: emailReport,
 });
 
-/** The operators' commands on users. */
 export const users: Noun = {
   name: 'users',
   about:

@@ -48,7 +48,6 @@ ${card(texts.events, eventTable(context, account, events), {
   };
 }
 
-/** Writes the table of an account's webhooks. */
 export function webhookTable(context: Context, webhooks: readonly WebhookView[]): Html {
   const { texts } = context;
   return table(

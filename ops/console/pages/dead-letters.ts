@@ -50,7 +50,6 @@ ${source.mayChange ? html`<form method="post" action="${folder}/dead-letters/ask
   };
 }
 
-/** A dead letter. */
 export async function letterPage(context: Context, { id = '' }: Parameters): Promise<Answer> {
   const { texts } = context;
   const { letter, inFlight } = await operatorOf(context).findLetter(id);
@@ -70,7 +69,6 @@ ${card(
   };
 }
 
-/** Asks before dead letters are put back. */
 export async function askRedrive(context: Context): Promise<Answer> {
   const { texts } = context;
   const { letters } = await operatorOf(context).listLetters();
@@ -83,13 +81,11 @@ export async function askRedrive(context: Context): Promise<Answer> {
   );
 }
 
-/** Puts them back. */
 export async function redrive(context: Context): Promise<Answer> {
   const { moved, kept } = await operatorOf(context).redrive();
   return { location: `/dead-letters?done=redrive&count=${encodeURIComponent(`${moved}, ${kept}`)}` };
 }
 
-/** Asks before dead letters are discarded. */
 export async function askDiscard(context: Context, _: Parameters, form: URLSearchParams): Promise<Answer> {
   const { texts } = context;
   const ids = form.getAll('id');
@@ -98,7 +94,6 @@ export async function askDiscard(context: Context, _: Parameters, form: URLSearc
   return question(context, texts.askDiscard, said, '/dead-letters', '/discard', { ids: ids.join(' ') });
 }
 
-/** Discards them. */
 export async function discard(context: Context, _: Parameters, form: URLSearchParams): Promise<Answer> {
   const ids = (form.get('ids') ?? '').split(' ').filter(id => id !== '');
   if (ids.length === 0) throw new Refusal(context.texts.noneTicked);

@@ -25,7 +25,6 @@ export async function bodyPage(context: Context, parameters: Parameters): Promis
   return { ...pageOf(context, delivery, await context.source.readBody(delivery)), isLive: false };
 }
 
-/** Sends a delivery again. */
 export async function resend({ source }: Context, { account = '', event = '', id = '' }: Parameters): Promise<Answer> {
   const reference = { account, event, id };
   await source.resend(reference);

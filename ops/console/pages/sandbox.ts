@@ -20,13 +20,11 @@ ${button(context, '/sandbox/clear', texts.clear)} ${link(context, pathOf({ accou
   };
 }
 
-/** Publishes a sample of an event. */
 export async function publishSample(context: Context, _: Parameters, form: URLSearchParams): Promise<Answer> {
   await sandboxOf(context).publish(form.get('event') ?? '');
   return { location: '/sandbox?done=publish' };
 }
 
-/** Forgets what the receiver got. */
 export async function clearSandbox(context: Context): Promise<Answer> {
   await sandboxOf(context).clear();
   return { location: '/sandbox?done=clear' };

@@ -72,13 +72,11 @@ ${card(
   };
 }
 
-/** Sends a test event. */
 export async function test({ source }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
   await source.test(account, event);
   return { location: `${pathOf({ account, event })}?done=test` };
 }
 
-/** Asks before a suspension. */
 export async function askSuspend(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
   const { texts } = context;
   return question(
@@ -90,13 +88,11 @@ export async function askSuspend(context: Context, { account = '', event = '' }:
   );
 }
 
-/** Suspends a webhook. */
 export async function suspend({ source }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
   await source.operator?.suspend(account, event);
   return { location: `${pathOf({ account, event })}?done=suspend` };
 }
 
-/** Ends a suspension. */
 export async function reactivate({ source }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
   await source.reactivate(account, event);
   return { location: `${pathOf({ account, event })}?done=reactivate` };
@@ -112,7 +108,6 @@ export async function askReplay(context: Context, { account = '', event = '' }: 
   return question(context, texts.askResendAll, said, pathOf({ account, event }), '/replay', { state, since, until });
 }
 
-/** Sends what matches again. */
 export async function replay(
   context: Context,
   { account = '', event = '' }: Parameters,

@@ -1,44 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withSlowDns } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { makeSlownessStore } from '../../../lambdas/delivery/isolation/slowness-store.ts';
 import type { EventName, Webhook } from '../../../lambdas/webhooks/webhook.ts';
-import { runOpsInProcess } from '../../../tools/support/ops.ts';
-import { type Database, startDatabase } from '../../support/database/database.ts';
+import { type OperatedTables, startOperatedTables } from '../../support/operated-tables.ts';
 import { aWebhook, noon } from '../delivery/builders.ts';
 
-let database: Database;
-let directory: string;
-
+let operated: OperatedTables;
 beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks', 'Users', 'Credentials');
-  directory = mkdtempSync(join(tmpdir(), 'emissor-ops-lists-'));
-  const tables = {
-    DeliveriesTable: 'Deliveries',
-    WebhooksTable: 'Webhooks',
-    UsersTable: 'Users',
-    CredentialsTable: 'Credentials',
-  };
-  const outputs = { ...tables, DynamoDbEndpoint: database.endpoint, Region: database.region };
-  writeFileSync(join(directory, 'outputs.json'), JSON.stringify(outputs));
+  operated = await startOperatedTables();
 });
+afterAll(() => operated.stop());
 
-afterAll(async () => {
-  rmSync(directory, { recursive: true });
-  await database.stop();
-});
-
-const put = (table: string, Item: object) =>
-  database.dynamo(new BatchWriteCommand({ RequestItems: { [table]: [{ PutRequest: { Item } }] } }));
-const ops = (...args: string[]) => runOpsInProcess(['--outputs', join(directory, 'outputs.json'), ...args]);
-const listed = async <Item>(...args: string[]): Promise<Item[]> => {
-  const { code, stdout, stderr } = await ops('--json', ...args);
-  expect([code, stderr]).toEqual([0, '']);
-  return JSON.parse(stdout);
-};
+const put = (TableName: string, Item: object) => operated.database.dynamo(new PutCommand({ TableName, Item }));
+const listed = <Item>(...args: string[]): Promise<Item[]> => operated.ask(args);
 
 describe('ops webhooks list', () => {
   beforeAll(async () => {
@@ -50,7 +25,12 @@ describe('ops webhooks list', () => {
     await register('bolt', 'proposta.recebida');
     const hold = { accountId: 'bolt', eventName: 'demanda.finalizada', updatedAt: noon };
     await put('Webhooks', { ...hold, status: 'suspended', suspensionReason: 'operator' });
-    const slowness = makeSlownessStore({ dynamo: database.dynamo, table: 'Deliveries', now: () => noon, rate: 20 });
+    const slowness = makeSlownessStore({
+      dynamo: operated.database.dynamo,
+      table: 'Deliveries',
+      now: () => noon,
+      rate: 20,
+    });
     await slowness.change({ accountId: 'bolt', eventName: 'proposta.recebida' }, found => withSlowDns(found, noon));
   });
 
@@ -78,9 +58,9 @@ describe('ops webhooks list', () => {
   });
 
   it('reads the webhooks of an account, and no others, where one is named', async () => {
-    database.operations.length = 0;
+    operated.database.operations.length = 0;
     await names('--account', 'bolt');
-    expect(database.operations.join()).not.toContain('Scan');
+    expect(operated.database.operations.join()).not.toContain('Scan');
   });
 });
 

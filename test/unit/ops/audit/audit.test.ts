@@ -4,10 +4,10 @@ import { afterAll, beforeEach, expect, it } from 'vitest';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { audited } from '../../../../ops/audit/audit.ts';
 import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
-import { noProgress } from '../../../../ops/command-line/terminal.ts';
 import { CliError } from '../../../../ops/stage/operator.ts';
-import { makeTarget, type Target, type Task } from '../../../../ops/stage/target.ts';
+import { makeTarget, type Target } from '../../../../ops/stage/target.ts';
 import { thisWorld } from '../../../../ops/stage/world.ts';
+import { aTask } from '../a-task.ts';
 
 let logs: LogService;
 let warnings: string[];
@@ -27,14 +27,7 @@ const targetOf = (outputs: Record<string, string> = {}, world = thisWorld): Targ
     },
     world,
   );
-const taskOn = (target: Target): Task => ({
-  target,
-  progress: noProgress,
-  tell: () => {},
-  warn: text => void warnings.push(text),
-  confirm: async () => {},
-  askPassword: async () => '',
-});
+const taskOn = (target: Target) => aTask(target, { warn: text => void warnings.push(text) });
 const trail = () => openAuditLog(targetOf()).list(Date.now() - 60_000, 100);
 
 it('begins a line before the write, and completes it afterwards with what is known then', async () => {

@@ -2,7 +2,17 @@ import { expect, it } from 'vitest';
 import { type Delivery, isTest, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { type AccountSources, readEvents } from '../../../../ops/deliveries/account-events.ts';
 import { readDeliveries } from '../../../../ops/deliveries/deliveries.ts';
+import type { LoggedLine } from '../../../../ops/stage/cloudwatch.ts';
 import { aDelivery, noon } from '../../delivery/builders.ts';
+
+/** Returns sources with these lines in the log, and these deliveries in the table. */
+const sourcesOf = (lines: readonly LoggedLine[], deliveries: readonly Delivery[] = []): AccountSources => ({
+  listDeliveries: async (_account, _since, most) => deliveries.slice(0, most),
+  readDeliveries: async () => [],
+  listWebhooks: async () => [],
+  keptSince: async () => 0,
+  findLines: async () => lines,
+});
 
 it('tells how far back it looked: to the oldest line where there are more lines than are read', async () => {
   const now = Date.UTC(2026, 10, 23, 12);
@@ -11,52 +21,31 @@ it('tells how far back it looked: to the oldest line where there are more lines 
       at: now - at,
       fields: { message: 'message.deferred', messageId: `message-${at % 100}`, seconds: 1 },
     }));
-    const sources = {
-      listDeliveries: async () => [],
-      readDeliveries: async () => [],
-      listWebhooks: async () => [],
-      keptSince: async () => 0,
-      findLines: async () => lines,
-    };
     const query = { account: 'acme', since: now - 86_400_000, limit: 10 };
-    return (await readEvents(query, sources, () => {})).logSince;
+    return (await readEvents(query, sourcesOf(lines), () => {})).logSince;
   };
   expect(await lookedBack(200)).toBe(now - 86_400_000);
   expect(await lookedBack(10_000)).toBe(now - 9_999);
 });
 
 it('tells an event that was sent before its webhook was deleted by what the attempt’s process logged', async () => {
-  const at = Date.UTC(2026, 10, 23, 12);
   const fields = { messageId: 'message-1', deliveryId: 'evt_1', account: 'acme', event: 'demanda.criada' };
-  const sources = {
-    listDeliveries: async () => [],
-    readDeliveries: async () => [],
-    listWebhooks: async () => [],
-    keptSince: async () => 0,
-    findLines: async () => [
-      { at, fields: { ...fields, message: 'event.without_webhook' } },
-      { at, fields: { ...fields, messageId: 'message-2', message: 'event.without_webhook' } },
-      {
-        at: at - 1,
-        fields: { ...fields, message: 'delivery.outcome_not_stored', attempt: 1, result: 'delivered', status: 200 },
-      },
-    ],
-  };
-  const { events } = await readEvents({ account: 'acme', since: 0, limit: 10 }, sources, () => {});
-  expect(events.map(({ messageId, verdict }) => [messageId, verdict])).toEqual([
+  const lines = [
+    { ...fields, message: 'event.without_webhook' },
+    { ...fields, messageId: 'message-2', message: 'event.without_webhook' },
+    { ...fields, message: 'delivery.outcome_not_stored', attempt: 1, result: 'delivered', status: 200 },
+  ];
+  expect(await listed([], lines)).toEqual([
     ['message-1', 'delivered'],
     ['message-2', 'no webhook'],
   ]);
 });
 
 const listed = async (deliveries: readonly Delivery[], lines: readonly Record<string, unknown>[], limit = 10) => {
-  const sources: AccountSources = {
-    listDeliveries: async (_account, _since, most) => deliveries.slice(0, most),
-    readDeliveries: async () => [],
-    listWebhooks: async () => [],
-    keptSince: async () => 0,
-    findLines: async () => lines.map((fields, at) => ({ at: noon - at, fields })),
-  };
+  const sources = sourcesOf(
+    lines.map((fields, at) => ({ at: noon - at, fields })),
+    deliveries,
+  );
   const { events } = await readEvents({ account: 'conta-1', since: 0, limit }, sources, () => {});
   return events.map(({ messageId, verdict }) => [messageId, verdict]);
 };

@@ -92,30 +92,21 @@ const take = async (QueueUrl: string) =>
 /** The text of a message's attribute. */
 const said = ({ MessageAttributes = {} }: Message, name: string) => MessageAttributes[name]?.StringValue;
 
+/** The id that a message was published under. */
+const original = '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f';
+
 /** The attributes of a message that was refused. */
-const refused = {
-  reason: 'malformed',
-  detail: 'no',
-  original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
-};
+const refused = { reason: 'malformed', detail: 'no', original_message_id: original };
 
 describe('ops dlq list', () => {
   it('names messages by the id of their publication, where that is known', async () => {
     const own = await put('moved by its queue');
-    await put('moved by the function', {
-      reason: 'malformed',
-      detail: 'no',
-      original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
-    });
-    await put('moved twice', {
-      reason: 'malformed',
-      detail: 'no',
-      original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
-    });
+    await put('moved by the function', refused);
+    await put('moved twice', refused);
     expect((await list()).map(({ messageId, body, reason }) => [messageId, body, reason])).toEqual([
       [own, 'moved by its queue', null],
-      ['0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', 'moved by the function', 'malformed'],
-      ['0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', 'moved twice', 'malformed'],
+      [original, 'moved by the function', 'malformed'],
+      [original, 'moved twice', 'malformed'],
     ]);
   });
 
@@ -166,13 +157,8 @@ describe('the attributes of a publisher’s message', () => {
 
   it.each(['list', 'show'])('reach no terminal as control characters: %s', async command => {
     const detail = 'x\u009b2J\u001b[31m\u202e\nMESSAGE ID';
-    await put('no JSON', {
-      reason: 'malformed',
-      detail,
-      sender: detail,
-      original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
-    });
-    const text = await dlq(command, ...(command === 'show' ? ['0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f'] : []));
+    await put('no JSON', { ...refused, detail, sender: detail });
+    const text = await dlq(command, ...(command === 'show' ? [original] : []));
     expect(text).toContain('x\\u{9b}2J\\u{1b}[31m\\u{202e}\\u{a}MESSAGE ID');
     expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
     expect(text.match(/^MESSAGE ID/gm)?.length ?? 0).toBe(command === 'list' ? 1 : 0);
@@ -184,26 +170,20 @@ describe('ops dlq redrive', () => {
     const own = await put(JSON.stringify(event(1)));
     const named = `${JSON.stringify({ ...event(2), id: 'its-own' })}\n`;
     const long = '2026-01-02T03:04:05.678Z';
-    const origin = { original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', original_sent_at: long };
+    const origin = { original_message_id: original, original_sent_at: long };
     await put(named, { reason: 'unknown_event', detail: 'no', ...origin });
     const listed = await list();
-    expect(listed).toMatchObject([
-      { messageId: own },
-      { messageId: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', sentAt: long },
-    ]);
+    expect(listed).toMatchObject([{ messageId: own }, { messageId: original, sentAt: long }]);
     expect(await redrive()).toMatchObject({ moved: 2 });
     const taken = await take(urls.events);
     expect(taken.map(({ Body }) => Body)).toEqual([JSON.stringify({ ...event(1), id: own }), named]);
-    expect(taken.map(message => said(message, 'original_message_id'))).toEqual([
-      own,
-      '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
-    ]);
+    expect(taken.map(message => said(message, 'original_message_id'))).toEqual([own, original]);
     expect(taken.map(message => said(message, 'original_sent_at'))).toEqual([listed[0]?.sentAt, long]);
     expect(taken.map(message => said(message, 'reason'))).toEqual([undefined, undefined]);
   });
 
   it('sends copies of one message once', async () => {
-    const origin = { original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' };
+    const origin = { original_message_id: original };
     for (let copy = 0; copy < 3; copy += 1) await put(JSON.stringify(event(1)), origin);
     await put('no JSON', refused);
     await put('no JSON', refused);
@@ -214,8 +194,8 @@ describe('ops dlq redrive', () => {
   });
 
   it('shows what it kept again at once', async () => {
-    await put('no JSON', { original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' });
-    expect(await redrive()).toMatchObject({ moved: 0, kept: [{ messageId: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f' }] });
+    await put('no JSON', { original_message_id: original });
+    expect(await redrive()).toMatchObject({ moved: 0, kept: [{ messageId: original }] });
     expect(await list()).toHaveLength(1);
   });
 
@@ -254,15 +234,9 @@ describe('ops dlq redrive', () => {
 describe('ops dlq show', () => {
   it('shows a message by the id it was published under, with its body and who sent it', async () => {
     await put('another');
-    const attributes = {
-      reason: 'malformed',
-      detail: 'no JSON',
-      sender: 'AROA:x',
-      original_message_id: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
-    };
-    await put('no JSON\u009b2J\u202e', attributes);
-    expect(JSON.parse(await dlq('show', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', '--json'))).toEqual({
-      messageId: '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f',
+    await put('no JSON\u009b2J\u202e', { ...refused, detail: 'no JSON', sender: 'AROA:x' });
+    expect(JSON.parse(await dlq('show', original, '--json'))).toEqual({
+      messageId: original,
       body: 'no JSON\u009b2J\u202e',
       sentAt: expect.stringMatching(/^\d{4}-.*Z$/),
       reason: 'malformed',
@@ -270,7 +244,7 @@ describe('ops dlq show', () => {
       sender: 'AROA:x',
       copies: 1,
     });
-    const text = await dlq('show', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f');
+    const text = await dlq('show', original);
     expect(text).toMatch(/sender +AROA:x\n/);
     expect(text).toContain('no JSON\\u{9b}2J\\u{202e}'); // nothing that the terminal would obey
     expect(await list()).toHaveLength(2);

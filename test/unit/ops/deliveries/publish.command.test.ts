@@ -1,10 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { noProgress } from '../../../../ops/command-line/terminal.ts';
 import { makePublish } from '../../../../ops/deliveries/publish.command.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { thisWorld } from '../../../../ops/stage/world.ts';
 import { eventsToCome, proposalWith } from '../../../support/events-to-come.ts';
+import { aTask } from '../a-task.ts';
 
 // The options of `publish` are made of the fields' rows: here of those of a catalogue with fields of each kind.
 
@@ -60,8 +60,6 @@ function publishing(bodies: string[]): Command {
   const makeClient = () => ({ send, middlewareStack: { add: () => {} } }) as never;
   const outputs = { AuditLogGroup: 'audit', EventsQueueUrl: 'https://sqs.example.com/events' };
   const target = localTarget(outputs, { ...thisWorld, makeClient });
-  const task = { target, ...{ progress: noProgress, tell: noProgress, warn: noProgress } };
-  const asked = { confirm: async () => {}, askPassword: async () => '' };
-  makePublish(eventsToCome).addTo(program.command('publish'), async act => void (await act({ ...task, ...asked })));
+  makePublish(eventsToCome).addTo(program.command('publish'), async act => void (await act(aTask(target))));
   return program;
 }

@@ -1,35 +1,29 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { isoTime } from '../../../../lambdas/platform/clock.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
-import { noProgress } from '../../../../ops/command-line/terminal.ts';
 import { replay } from '../../../../ops/deliveries/deliveries.command.ts';
 import { localTarget, type Target } from '../../../../ops/stage/target.ts';
 import { thisWorld } from '../../../../ops/stage/world.ts';
 import { frozenClock } from '../../../support/clock.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, noon } from '../../delivery/builders.ts';
+import { aTask } from '../a-task.ts';
 
-let database: Database;
-let logs: LogService;
+let operated: OperatedTables;
 let questions: string[];
 let told: string[];
 beforeAll(async () => {
-  database = await startDatabase('Deliveries', 'Webhooks');
-  logs = await startLogs();
+  operated = await startOperatedTables();
 });
 beforeEach(() => {
   questions = [];
   told = [];
 });
-afterAll(async () => {
-  await logs.stop();
-  await database.stop();
-});
+afterAll(() => operated.stop());
 
 /** Stores deliveries of an account that failed, one a second from noon on. Those that are resent stand in the index as before. */
 const store = async (accountId: string, count: number, isResent: (number: number) => boolean) => {
@@ -42,33 +36,18 @@ const store = async (accountId: string, count: number, isResent: (number: number
       const item = isResent(number)
         ? { ...itemFromDelivery(settled(delivery, 'delivered', noon), 30), stateShard }
         : failed;
-      return database.dynamo(new PutCommand({ TableName: 'Deliveries', Item: item }));
+      return operated.database.dynamo(new PutCommand({ TableName: 'Deliveries', Item: item }));
     }),
   );
 };
 
 const targetAt = (time = systemTime) => {
-  const outputs = {
-    DynamoDbEndpoint: database.endpoint,
-    LogsEndpoint: logs.endpoint,
-    Region: database.region,
-    AuditLogGroup: 'audit',
-    DeliveriesTable: 'Deliveries',
-    WebhooksTable: 'Webhooks',
-    RetryQueueUrl: 'http://127.0.0.1:1/retry',
-    HistoryDays: '30',
-  };
+  const outputs = { ...operated.outputs, RetryQueueUrl: 'http://127.0.0.1:1/retry', HistoryDays: '30' };
   return localTarget(outputs, { ...thisWorld, time });
 };
 
-const taskOn = (target: Target) => ({
-  target,
-  progress: noProgress,
-  tell: (line: string) => void told.push(line),
-  warn: () => {},
-  confirm: async (text: string) => void questions.push(text),
-  askPassword: async () => '',
-});
+const taskOn = (target: Target) =>
+  aTask(target, { tell: line => void told.push(line), confirm: async text => void questions.push(text) });
 
 const range = { since: noon, until: noon + 3_600_000, state: 'falhou' } as const;
 const replayAll = async (account?: string) => (await replay.act(taskOn(targetAt()), { account, ...range })).all;
@@ -93,7 +72,7 @@ it('tells of deliveries of an event that this version does not know, and asks fo
     30,
   );
   const Item = { ...failed, eventName: 'demanda.nova', stateShard: 'newer#demanda.nova#failed' };
-  await database.dynamo(new PutCommand({ TableName: 'Deliveries', Item }));
+  await operated.database.dynamo(new PutCommand({ TableName: 'Deliveries', Item }));
   const skipped = { account: 'newer', event: 'demanda.nova', outcome: 'skipped' };
   const outcomes = await replayAll();
   expect(outcomes).toContainEqual({ ...skipped, reason: 'this version does not know the event' });

@@ -8,7 +8,6 @@ import { makeClientStore } from '../../../../lambdas/auth/principals/client-stor
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
-import { noProgress } from '../../../../ops/command-line/terminal.ts';
 import { openParameters } from '../../../../ops/smoke/parameters.ts';
 import { removeAll } from '../../../../ops/smoke/smoke.ts';
 import type { StageStacks } from '../../../../ops/stage/stage-stacks.ts';
@@ -17,6 +16,7 @@ import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { type FakeParameterStore, startParameterStore } from '../../../support/fake-parameter-store.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
+import { aTask } from '../a-task.ts';
 
 const tables = ['Clients', 'Users', 'Credentials', 'Sessions'] as const;
 const credentials = '/emissor/dev/smoke/credentials';
@@ -239,14 +239,7 @@ describe('ops smoke remove, where the stack is left over', () => {
     const deployed = { configuration, region: database.region, account: '111122223333', stacks } as StageStacks;
     const target = makeTarget({ label: '', outputs, unreachable: '', deployed });
     for (const name of [receiverKey, credentials]) await openParameters(target).replace(name, 'secret');
-    const asked = {
-      confirm: async () => undefined,
-      tell: () => {},
-      askPassword: async () => '',
-      progress: noProgress,
-      warn: noProgress,
-    };
-    expect(await removeAll({ target, ...asked })).toEqual([receiverKey, credentials]);
+    expect(await removeAll(aTask(target))).toEqual([receiverKey, credentials]);
     expect([...store.parameters.keys()]).toEqual([]);
   });
 });

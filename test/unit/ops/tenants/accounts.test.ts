@@ -4,13 +4,13 @@ import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
-import { noProgress } from '../../../../ops/command-line/terminal.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { openAccountItems } from '../../../../ops/tenants/account-items.ts';
 import { makeRecordReaders } from '../../../../ops/tenants/account-records.ts';
 import { deleteAccount } from '../../../../ops/tenants/accounts.command.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery } from '../../delivery/builders.ts';
+import { aTask } from '../a-task.ts';
 
 let operated: OperatedTables;
 beforeAll(async () => {
@@ -31,17 +31,9 @@ const loginOf = async (email: string) =>
 
 /** Deletes an account, and does something while the question stands. */
 const deleteWhile = (account: string, whileAsked: () => Promise<unknown>) =>
-  deleteAccount.act(
-    {
-      target: localTarget(operated.outputs),
-      progress: noProgress,
-      tell: () => {},
-      warn: () => {},
-      confirm: async () => void (await whileAsked()),
-      askPassword: async () => '',
-    },
-    { account },
-  );
+  deleteAccount.act(aTask(localTarget(operated.outputs), { confirm: async () => void (await whileAsked()) }), {
+    account,
+  });
 
 describe('ops accounts delete', () => {
   it('keeps the login of another account’s user who has a former address of one of its users', async () => {

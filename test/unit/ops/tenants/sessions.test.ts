@@ -1,46 +1,25 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSessionStore } from '../../../../lambdas/auth/sessions/session-store.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
-import { runOpsInProcess } from '../../../../tools/support/ops.ts';
-import { type Database, startDatabase } from '../../../support/database/database.ts';
+import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 
-const tables = ['Clients', 'Users', 'Credentials', 'Sessions'] as const;
-let database: Database;
-let directory: string;
-
-let logs: LogService;
+let operated: OperatedTables;
 beforeAll(async () => {
-  database = await startDatabase(...tables);
-  directory = mkdtempSync(join(tmpdir(), 'emissor-ops-sessions-'));
-  const outputs = Object.fromEntries(tables.map(name => [`${name}Table`, name]));
-  logs = await startLogs();
-  const audit = { LogsEndpoint: logs.endpoint, AuditLogGroup: 'audit' };
-  const endpoint = { DynamoDbEndpoint: database.endpoint, Region: database.region, ...audit };
-  writeFileSync(join(directory, 'outputs.json'), JSON.stringify({ ...outputs, ...endpoint }));
+  operated = await startOperatedTables();
 });
+afterAll(() => operated.stop());
 
-afterAll(async () => {
-  await logs.stop();
-  rmSync(directory, { recursive: true });
-  await database.stop();
-});
-
-const ops = (...args: string[]) => runOpsInProcess(['--outputs', join(directory, 'outputs.json'), '--json', ...args]);
 const list = async (...args: string[]) => {
-  const { code, stdout, stderr } = await ops('sessions', 'list', ...args);
+  const { code, stdout, stderr } = await operated.run('--json', 'sessions', 'list', ...args);
   return { code, ids: JSON.parse(stdout || '[]').map(({ sessionId }: { sessionId: string }) => sessionId), stderr };
 };
 const createClient = async (): Promise<string> =>
-  JSON.parse((await ops('clients', 'create', '--name', 'Acme', '--grant', 'password')).stdout).clientId;
+  (await operated.ask(['clients', 'create', '--name', 'Acme', '--grant', 'password'])).clientId;
 
 /** Stores a session that began through a client; its user does not exist. */
 const begin = async (clientId: string, sessionId: string) => {
   const now = Date.now();
-  await makeSessionStore({ ...systemTime, dynamo: database.dynamo, table: 'Sessions' }).createSession({
+  await makeSessionStore({ ...systemTime, dynamo: operated.database.dynamo, table: 'Sessions' }).createSession({
     sessionId,
     clientId,
     userId: sessionId.split('-')[0] ?? '',

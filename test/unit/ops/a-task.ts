@@ -1,0 +1,8 @@
+import type { Target, Task } from '../../../ops/stage/target.ts';
+
+/** Returns a task at a target that tells nobody anything, and to which everything is confirmed. */
+export function aTask(target: Target, changes: Partial<Task> = {}): Task {
+  const nothing = () => {};
+  const asked = { confirm: async () => {}, askPassword: async () => '' };
+  return { target, progress: nothing, tell: nothing, warn: nothing, ...asked, ...changes };
+}
