@@ -17,7 +17,7 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
     most: 13_500,
   },
   { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 24_900 },
-  { name: 'ops', takes: /^(bin|ops)\//, most: 14_200 },
+  { name: 'ops', takes: /^(bin|ops)\//, most: 13_400 },
   { name: 'lab', takes: /^lab\//, most: 14_350 },
   { name: 'virtual-cloud', takes: /^packages\/virtual-cloud\//, most: 4_450 },
   { name: 'local-cloud', takes: /^packages\/local-cloud\//, most: 10_400 },

@@ -1,44 +1,23 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { nouns } from '../../../ops/program.ts';
 import { runOpsInProcess } from '../../../tools/support/ops.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const nouns = [
-  'clients',
-  'users',
-  'sessions',
-  'keys',
-  'webhooks',
-  'publish',
-  'deliveries',
-  'events',
-  'dlq',
-  'status',
-  'smoke',
-];
 
-const helpOf = async (...words: string[]) => (await runOpsInProcess([...words, '--help'])).stdout;
-
-/** The verbs that the help of a noun lists, each on a line that begins with it. */
-const verbsIn = (help: string): string[] => {
-  const commands = help.split('Commands:\n')[1]?.split('\n\n')[0] ?? '';
-  return [...commands.matchAll(/^ {2}([a-z-]+)/gm)].flatMap(([, verb]) => (verb && verb !== 'help' ? [verb] : []));
-};
-
-/** All texts that contain commands, by their names. */
-const readTexts = async (): Promise<Map<string, string>> => {
-  const texts = new Map<string, string>();
-  for (const file of globSync(['*.md', 'docs/*.md'], { cwd: root })) {
-    texts.set(file, readFileSync(join(root, file), 'utf8'));
-  }
-  texts.set('ops --help', await helpOf());
-  for (const noun of nouns) {
-    const help = await helpOf(noun);
-    texts.set(`ops ${noun} --help`, help);
-    for (const verb of verbsIn(help)) texts.set(`ops ${noun} ${verb} --help`, await helpOf(noun, verb));
-  }
-  return texts;
+/** The help of all nouns and commands, by their words. */
+const readHelps = async (): Promise<ReadonlyMap<string, string>> => {
+  const loaded = await Promise.all(Object.values(nouns).map(load => load(process)));
+  const words = loaded.flatMap(({ name, commands }) => [name, ...commands.map(command => command.name)]);
+  const helps = await Promise.all(
+    ['', ...new Set(words)].map(async name => {
+      const { code, stdout, stderr } = await runOpsInProcess([...name.split(' ').filter(Boolean), '--help']);
+      expect({ code, stderr }, name).toEqual({ code: 0, stderr: '' });
+      return [name, stdout] as const;
+    }),
+  );
+  return new Map(helps);
 };
 
 /** The commands in a text, without `ops`: lines of examples, and in prose those with more than a noun and a verb. */
@@ -64,8 +43,13 @@ const wordsOf = (command: string): string[] =>
     .map(word => ({ EVENT: 'demanda.criada', ID: 'evt_2Qm0pXkD1nVb8sYfTzR4uWcJe7H' })[word] ?? word);
 
 describe('the commands in help and documents', async () => {
-  const texts = await readTexts();
-  const told = [...texts].flatMap(([where, text]) => commandsIn(text).map(command => [where, command] as const));
+  const helps = await readHelps();
+  const documents = globSync(['*.md', 'docs/*.md'], { cwd: root });
+  const texts = [
+    ...documents.map(file => [file, readFileSync(join(root, file), 'utf8')] as const),
+    ...[...helps].map(([name, help]) => [`ops ${name} --help`, help] as const),
+  ];
+  const told = texts.flatMap(([where, text]) => commandsIn(text).map(command => [where, command] as const));
 
   it.each(told)('%s: %s', async (_where, command) => {
     const [silent, words] = command.startsWith('--silent ') ? [true, command.slice(9)] : [false, command];
@@ -79,30 +63,17 @@ describe('the commands in help and documents', async () => {
   });
 
   it('are in the help of every noun', () => {
-    for (const noun of nouns) expect(commandsIn(texts.get(`ops ${noun} --help`) ?? ''), noun).not.toEqual([]);
+    const withoutNotes = [...helps].filter(([name, help]) => !name.includes(' ') && !help.includes('npm run ops -- '));
+    expect(withoutNotes.map(([name]) => name)).toEqual(['audit']); // its only command has them
   });
-});
 
-describe('the help of clients update', () => {
-  it('names no default, because what is not given stays as it was', async () => {
-    expect(await helpOf('clients', 'update')).not.toMatch(/\bdefault\b/);
-    expect(await helpOf('clients', 'create')).toMatch(/default: all.*default 30/s);
+  it.each([...helps])('%s: offers --yes and --json, and no line is longer than a terminal is wide', (_name, help) => {
+    for (const option of ['--yes', '--json']) expect(help).toContain(option);
+    expect(help.split('\n').filter(line => line.length > 130)).toEqual([]);
   });
-});
 
-describe('the help of every command', () => {
-  it('offers --yes, so that scripts may give it to each', async () => {
-    for (const noun of nouns) expect(await helpOf(noun), noun).toContain('--yes');
-    expect(await helpOf('sessions', 'end')).toContain('--yes');
+  it('name no default of clients update, because what is not given stays as it was', () => {
+    expect(helps.get('clients update')).not.toMatch(/\bdefault\b/);
+    expect(helps.get('clients create')).toMatch(/default: all.*default 30/s);
   });
-});
-
-it('no line of help is longer than a terminal is wide', async () => {
-  const helps = [await helpOf()];
-  for (const noun of verbsIn(helps[0] ?? '')) {
-    const help = await helpOf(noun);
-    helps.push(help, ...(await Promise.all(verbsIn(help).map(verb => helpOf(noun, verb)))));
-  }
-  expect(helps.length).toBeGreaterThan(60);
-  expect(helps.flatMap(help => help.split('\n')).filter(line => line.length > 130)).toEqual([]);
 });
