@@ -104,10 +104,11 @@ function optionWord<Value>(placeholder: string, about: string, adapt: (made: Opt
 }
 
 function argumentWord<Value>(flags: string, about: string, adapt: (made: Argument) => Argument): Word<Value> {
+  const placeholder = new Argument(flags).name();
   return {
     addTo: command => void command.addArgument(adapt(new Argument(flags, about))),
     read: ({ registeredArguments, processedArgs }) =>
-      processedArgs[registeredArguments.findIndex(made => flags.includes(made.name()))],
+      processedArgs[registeredArguments.findIndex(made => made.name() === placeholder)],
   };
 }
 

@@ -5,9 +5,8 @@ import { command, type Noun } from '../audit/command.ts';
 import { messageId, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, printable } from '../command-line/report.ts';
 import { argument, forPrograms, furtherArguments, option } from '../command-line/words.ts';
-import { lookedAt } from '../stage/looked-at.ts';
 import { CliError } from '../stage/operator.ts';
-import { copyKey, type DeadLetter, openQueues, type Queues } from '../stage/queues.ts';
+import { copyKey, type DeadLetter, lookedAt, openQueues, type Queues } from '../stage/queues.ts';
 
 const examples = `
 Messages are named by the id they were published under; copies of one are shown, redriven and discarded together. While a

@@ -1,6 +1,5 @@
 import type { StageConfiguration } from '../../lib/config.ts';
-import { readLiveFunctions } from '../deployment/live-functions.ts';
-import { findRolledBack } from '../deployment/rolled-back.ts';
+import { findRolledBack, readLiveFunctions } from '../deployment/live-functions.ts';
 import { isNamed } from '../stage/operator.ts';
 import { attemptsAtStage, type DeployedStack, describeStacks } from '../stage/stage-stacks.ts';
 import type { Connect } from '../stage/world.ts';

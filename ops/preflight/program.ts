@@ -1,8 +1,7 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { stageConfiguration } from '../../lib/config.ts';
-import type { StageName } from '../../lib/stage-files.ts';
+import { ConfigurationError, knownStage, type StageName } from '../../lib/stage-files.ts';
 import { printable } from '../command-line/report.ts';
-import { stageOption } from '../command-line/stage-option.ts';
 import { makeProgress, noProgress, type Streams } from '../command-line/terminal.ts';
 import { connectAws } from './aws.ts';
 import { checkStage, type Preflight, type PreflightWorld } from './preflight.ts';
@@ -54,12 +53,22 @@ function makeProgram({ stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): Co
     .description(
       'Checks a stage before its deployment: its file, the account, and what is there already. It only reads.',
     )
-    .addOption(stageOption('the stage to be deployed'))
+    .requiredOption('--stage <name>', 'the stage to be deployed', deployableStage)
     .option('--yes', 'the stage has no integrators yet: a host that it had may go without notice')
     .option('--json', 'write JSON for programs instead of text')
     .addHelpText('after', examples)
     .configureOutput({ writeOut: text => void stdout.write(text), writeErr: text => void stderr.write(text) })
     .exitOverride();
+}
+
+function deployableStage(name: string): StageName {
+  if (name === 'local') throw new InvalidArgumentError('Stage local is what "npm start" runs: it is not deployed.');
+  try {
+    return knownStage(name);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    throw new InvalidArgumentError(error.message);
+  }
 }
 
 const examples = `

@@ -30,6 +30,11 @@ export interface DeadLetter {
 
 export type Queues = ReturnType<typeof openQueues>;
 
+/** Returns the sentence about dead letters that others have in flight: nobody may say that there are none. */
+export function lookedAt(inFlight: number): string {
+  return `another command is looking at dead letters (about ${inFlight}), which show again when it ends, or within a minute`;
+}
+
 /** Returns what the copies of a dead letter share. An origin alone may be forged: it is an attribute of the message. */
 export function copyKey({ origin, body }: Pick<DeadLetter, 'origin' | 'body'>): string {
   return hash('sha256', JSON.stringify([origin.messageId, body]));

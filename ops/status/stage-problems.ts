@@ -1,4 +1,4 @@
-import type { RolledBack } from '../deployment/rolled-back.ts';
+import type { RolledBack } from '../deployment/live-functions.ts';
 import { adviceOn } from '../deployment/stack-states.ts';
 import { isUnread } from '../stage/operator.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';

@@ -1,6 +1,6 @@
 import { command, type Noun } from '../audit/command.ts';
 import { lines, makeShape, type Report } from '../command-line/report.ts';
-import type { RolledBack } from '../deployment/rolled-back.ts';
+import type { RolledBack } from '../deployment/live-functions.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import type { LateGroup } from './late-deliveries.ts';
 import type { DeliveriesView } from './status-deliveries.ts';

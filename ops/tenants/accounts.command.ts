@@ -1,7 +1,7 @@
 import { command, type Noun } from '../audit/command.ts';
 import { notEmpty, ordinaryAccountId } from '../command-line/forms.ts';
 import { argument, required } from '../command-line/words.ts';
-import { lookedAt } from '../stage/looked-at.ts';
+import { lookedAt } from '../stage/queues.ts';
 import { type DeletedCounts, deleteAll, type ExportedCounts, exportAll } from './accounts.ts';
 
 const examples = `

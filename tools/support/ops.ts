@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import { nouns, runOps } from '../../ops/program.ts';
 
@@ -32,6 +35,18 @@ export async function runOpsInProcess(
   const { signal } = interruption;
   const code = await runOps(args, { stdin, stdout: into('stdout'), stderr: into('stderr'), interruption: signal });
   return { code, ...streams };
+}
+
+/** Runs a command in this process on a run that has these outputs. */
+export async function runOpsOn(outputs: object, ...args: readonly string[]): Promise<OpsResult> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-ops-'));
+  try {
+    const file = path.join(folder, 'outputs.json');
+    writeFileSync(file, JSON.stringify(outputs));
+    return await runOpsInProcess(['--outputs', file, ...args]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /**

@@ -1,19 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
-import { runOpsInProcess } from '../../../../tools/support/ops.ts';
+import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aDelivery, aRecord, noon } from '../../delivery/builders.ts';
 
 let database: Database;
-let directory: string;
+let outputs: Readonly<Record<string, string>>;
 
 interface Listed {
   readonly id: string;
@@ -23,10 +20,8 @@ interface Listed {
 
 beforeAll(async () => {
   database = await startDatabase('Deliveries', 'Webhooks');
-  directory = mkdtempSync(join(tmpdir(), 'emissor-ops-deliveries-'));
   const tables = { DeliveriesTable: 'Deliveries', WebhooksTable: 'Webhooks' };
-  const outputs = { ...tables, DynamoDbEndpoint: database.endpoint, Region: database.region };
-  writeFileSync(join(directory, 'outputs.json'), JSON.stringify(outputs));
+  outputs = { ...tables, DynamoDbEndpoint: database.endpoint, Region: database.region };
   await fill(4_500, 'acme', 'failed'); // more than a page of the index
   await fill(30, 'acme', 'delivered');
   await fill(3, 'acme', 'pending');
@@ -34,10 +29,7 @@ beforeAll(async () => {
   await fill(9, 'bolt', 'held');
 });
 
-afterAll(async () => {
-  rmSync(directory, { recursive: true });
-  await database.stop();
-});
+afterAll(() => database.stop());
 
 /** Stores deliveries that were accepted one a second from noon on. */
 const fill = async (count: number, accountId: string, state: DeliveryState, changes: Partial<Delivery> = {}) => {
@@ -54,8 +46,7 @@ const fill = async (count: number, accountId: string, state: DeliveryState, chan
   }
 };
 
-const list = (...args: string[]) =>
-  runOpsInProcess(['--outputs', join(directory, 'outputs.json'), 'deliveries', 'list', ...args]);
+const list = (...args: string[]) => runOpsOn(outputs, 'deliveries', 'list', ...args);
 const listed = async (...args: string[]) => {
   const { code, stdout, stderr } = await list('--json', ...args);
   expect([code, stderr]).toEqual([0, '']);
@@ -146,8 +137,7 @@ describe('ops deliveries list', () => {
 
 describe('ops deliveries show', () => {
   const id = `evt_${'a'.repeat(27)}`;
-  const show = (...args: string[]) =>
-    runOpsInProcess(['--outputs', join(directory, 'outputs.json'), 'deliveries', 'show', id, ...args]);
+  const show = (...args: string[]) => runOpsOn(outputs, 'deliveries', 'show', id, ...args);
 
   beforeAll(async () => {
     const store = makeDeliveryStore({

@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { type Interceptor, type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { runOpsInProcess } from '../../../../tools/support/ops.ts';
+import { runOpsOn } from '../../../../tools/support/ops.ts';
 
-let directory: string;
+let outputs: Readonly<Record<string, string>>;
 let engine: QueueService;
 let logs: LogService;
 let client: SQSClient;
@@ -26,11 +23,10 @@ beforeEach(async () => {
   urls = { events: engine.urlOf('events'), dead: engine.urlOf('dead') };
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
   client = new SQSClient({ region: 'us-east-1', endpoint: engine.endpoint, credentials });
-  directory = mkdtempSync(join(tmpdir(), 'emissor-ops-dlq-'));
   logs = await startLogs();
   const queues = { SqsEndpoint: engine.endpoint, EventsQueueUrl: urls.events, DeadLetterQueueUrl: urls.dead };
   const audit = { LogsEndpoint: logs.endpoint, AuditLogGroup: 'audit' };
-  writeFileSync(join(directory, 'outputs.json'), JSON.stringify({ ...queues, ...audit, Region: 'us-east-1' }));
+  outputs = { ...queues, ...audit, Region: 'us-east-1' };
 });
 
 /** The engine answers at once: without this, every empty receive would wait for a second. */
@@ -48,17 +44,15 @@ afterEach(async () => {
   vi.restoreAllMocks();
   client.destroy();
   await Promise.all([engine.stop(), logs.stop()]);
-  rmSync(directory, { recursive: true });
 });
 
-const outputs = () => ['--outputs', join(directory, 'outputs.json')];
 const dlq = async (...args: string[]): Promise<string> => {
-  const result = await runOpsInProcess([...outputs(), 'dlq', ...args]);
+  const result = await runOpsOn(outputs, 'dlq', ...args);
   expect(result).toMatchObject({ code: 0, stderr: '' });
   return result.stdout;
 };
 /** A command that ends with another code than 0, or warns. */
-const failing = (...args: string[]) => runOpsInProcess([...outputs(), 'dlq', ...args]);
+const failing = (...args: string[]) => runOpsOn(outputs, 'dlq', ...args);
 const list = async (
   ...args: string[]
 ): Promise<(Record<'messageId' | 'body' | 'sentAt' | 'reason', string> & { copies: number })[]> =>
@@ -132,7 +126,7 @@ describe('ops dlq list', () => {
     async command => {
       for (let index = 0; index < 3; index += 1) await put(`no JSON ${index}`);
       expect(await take(urls.dead)).toHaveLength(3);
-      const { code, stdout, stderr } = await runOpsInProcess([...outputs(), 'dlq', ...command.split(' ')]);
+      const { code, stdout, stderr } = await runOpsOn(outputs, 'dlq', ...command.split(' '));
       expect(code).toBe(0);
       expect(stdout).not.toContain('There are no');
       expect(stderr).toContain('another command is looking at dead letters (about 3)');

@@ -1,10 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { runOpsInProcess } from '../../../../tools/support/ops.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { inlineCode, readPage } from '../../../support/markdown-page.ts';
@@ -15,15 +12,9 @@ import { answer, noon } from '../../delivery/builders.ts';
 
 let database: Database;
 let logs: LogService;
-let directory: string;
+let outputs: Readonly<Record<string, string>>;
 let world: DeliveryWorld;
 let told = 0;
-
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'emissor-got-nothing-'));
-});
-
-afterAll(() => rmSync(directory, { recursive: true }));
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: noon - 7 * day });
@@ -32,13 +23,12 @@ beforeEach(async () => {
   told = 0;
   logs = await startLogs();
   const tables = { DeliveriesTable: 'Deliveries', WebhooksTable: 'Webhooks', DeliveryLogGroups: 'delivery' };
-  const outputs = {
+  outputs = {
     ...tables,
     DynamoDbEndpoint: database.endpoint,
     LogsEndpoint: logs.endpoint,
     Region: database.region,
   };
-  writeFileSync(join(directory, 'outputs.json'), JSON.stringify(outputs));
 });
 
 afterEach(async () => {
@@ -77,7 +67,7 @@ const storeItems = async () => {
 const ask = async (...args: string[]): Promise<string> => {
   await storeItems();
   vi.setSystemTime(noon + day - hour);
-  const { code, stdout, stderr } = await runOpsInProcess(['--outputs', join(directory, 'outputs.json'), ...args]);
+  const { code, stdout, stderr } = await runOpsOn(outputs, ...args);
   expect([code, stderr]).toEqual([0, '']);
   return `$ ops ${args.join(' ')}\n${stdout.trimEnd()}`;
 };

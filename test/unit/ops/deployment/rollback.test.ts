@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { readRecord, writeRecord } from '../../../../lambdas/platform/deployment/rollback-record.ts';
 import { moveAll, raiseNumber } from '../../../../ops/deployment/alias-moves.ts';
 import { publishedByLatest, refuseWhileDeploying } from '../../../../ops/deployment/latest-deployment.ts';
+import { findRolledBack } from '../../../../ops/deployment/live-functions.ts';
 import { readMissingGrants } from '../../../../ops/deployment/missing-grants.ts';
 import { type Candidate, planRollback } from '../../../../ops/deployment/rollback-plan.ts';
-import { findRolledBack } from '../../../../ops/deployment/rolled-back.ts';
 import type { DeployedStack } from '../../../../ops/stage/stage-stacks.ts';
 
 const moment = Date.parse('2026-11-20T12:00:00.000Z');

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -12,7 +9,7 @@ import { openParameters } from '../../../../ops/smoke/parameters.ts';
 import { removeAll } from '../../../../ops/smoke/smoke.ts';
 import type { StageStacks } from '../../../../ops/stage/stage-stacks.ts';
 import { makeTarget } from '../../../../ops/stage/target.ts';
-import { runOpsInProcess } from '../../../../tools/support/ops.ts';
+import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { type FakeParameterStore, startParameterStore } from '../../../support/fake-parameter-store.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
@@ -25,7 +22,6 @@ const receiverKey = '/emissor/dev/smoke/receiver-key';
 let database: Database;
 let store: FakeParameterStore;
 let logs: LogService;
-let directory: string;
 let outputs: Record<string, string>;
 
 beforeAll(async () => {
@@ -33,12 +29,10 @@ beforeAll(async () => {
   store = await startParameterStore();
   logs = await startLogs();
   for (const [name, value] of Object.entries(store.environment)) vi.stubEnv(name, value);
-  directory = mkdtempSync(join(tmpdir(), 'emissor-ops-smoke-'));
 });
 
 afterAll(async () => {
   vi.unstubAllEnvs();
-  rmSync(directory, { recursive: true });
   store.stop();
   await logs.stop();
   await database.stop();
@@ -71,11 +65,7 @@ const clients = (ago = 0) => makeClientStore({ ...at(ago), table: 'Clients' });
 const users = (ago = 0) =>
   makeUserStore({ ...at(ago), tables: { users: 'Users', credentials: 'Credentials' }, hash: passwordHashing.hash });
 
-const ops = (...args: string[]) => {
-  const file = join(directory, 'outputs.json');
-  writeFileSync(file, JSON.stringify(outputs));
-  return runOpsInProcess(['--outputs', file, ...args]);
-};
+const ops = (...args: string[]) => runOpsOn(outputs, ...args);
 const names = async () => [
   ...(await clients().listClients()).map(({ name }) => name),
   ...(await users().listUsers()).map(({ email }) => email),

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { BatchWriteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +14,7 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { keyKinds } from '../../../../lambdas/platform/keyring.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { Status } from '../../../../ops/status/status.command.ts';
-import { runOpsInProcess } from '../../../../tools/support/ops.ts';
+import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
 import { aDelivery, aRecord, aWebhook, fakeTelemetry } from '../../delivery/builders.ts';
@@ -25,17 +22,14 @@ import { aDelivery, aRecord, aWebhook, fakeTelemetry } from '../../delivery/buil
 const day = 86_400_000;
 let database: Database;
 let queues: QueueService;
-let directory: string;
 
 beforeAll(async () => {
   database = await startDatabase('Webhooks', 'Deliveries', 'Users', 'Credentials', 'Keyring');
   queues = await startSqs();
   for (const name of ['events', 'retry', 'slow', 'dead']) queues.ensureQueue({ name, attributes: {} });
-  directory = mkdtempSync(join(tmpdir(), 'emissor-ops-status-'));
 });
 
 afterAll(async () => {
-  rmSync(directory, { recursive: true });
   await queues.stop();
   await database.stop();
 });
@@ -65,8 +59,7 @@ const status = (replaced: Record<string, string | undefined>, ...args: string[])
     }),
     ...replaced,
   };
-  writeFileSync(join(directory, 'outputs.json'), JSON.stringify(outputs));
-  return runOpsInProcess(['--outputs', join(directory, 'outputs.json'), 'status', ...args]);
+  return runOpsOn(outputs, 'status', ...args);
 };
 
 const read = async (replaced: Record<string, string | undefined> = {}): Promise<Status> => {
