@@ -24,7 +24,7 @@ export interface Command<Asked, Value> extends ListedCommand {
 }
 
 /** A command as its noun lists it. */
-export interface ListedCommand {
+interface ListedCommand {
   /** The words by which it is called and audited: `clients create`. */
   readonly name: string;
   readonly effect: Effect;

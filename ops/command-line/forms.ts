@@ -17,13 +17,12 @@ export const ordinaryAccountId = accountId.refine(value => !isReservedAccount(va
 /** An id or a name that is looked up. */
 export const notEmpty = z.string().min(1, 'It must not be empty.');
 
-export const clientId = notEmpty.refine(isClientId, 'It must be 1 to 64 letters or digits.');
-
-export const userId = clientId;
+/** The id of a client or of a user: both are made alike. */
+export const principalId = notEmpty.refine(isClientId, 'It must be 1 to 64 letters or digits.');
 
 /** The text that names a user: an e-mail address or an id. */
 export const userReference = z.string().superRefine((value, context) => {
-  const form = value.includes('@') ? anyAddress : userId;
+  const form = value.includes('@') ? anyAddress : principalId;
   for (const { message } of form.safeParse(value).error?.issues ?? []) context.addIssue(message);
 });
 

@@ -1,6 +1,7 @@
 import type { StageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError, type StageName } from '../../lib/stage-files.ts';
 import { isDeployed } from '../deployment/stack-states.ts';
+import { once } from '../stage/once.ts';
 import { describeError, type ShowProgress } from '../stage/operator.ts';
 import { isLeftOver } from '../stage/stage-stacks.ts';
 import { accountChecks } from './account-checks.ts';
@@ -157,14 +158,6 @@ function makeSubject({ aws, ...rest }: Omit<Subject, 'stacks' | 'deployedTemplat
     );
   });
   return { ...rest, aws, stacks, deployedTemplates };
-}
-
-function once<Value>(read: () => Promise<Value>): () => Promise<Value> {
-  let value: Promise<Value> | undefined;
-  return () => {
-    value ??= read();
-    return value;
-  };
 }
 
 /** Runs a check. An error in it leaves the other checks alone: the finding is then `unknown`. */

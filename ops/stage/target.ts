@@ -183,9 +183,8 @@ const notRunning = 'no local run found: start one with npm start (or name a depl
 
 /** Outputs by name. `cdk deploy --outputs-file` groups them by stack, so one level of grouping is flattened. */
 function flatten(content: Record<string, unknown>): Outputs {
-  const isGroup = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
   const entries = Object.entries(content).flatMap(([key, value]) =>
-    isGroup(value) ? Object.entries(value) : [[key, value]],
+    typeof value === 'object' && value !== null ? Object.entries(value) : [[key, value]],
   );
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }

@@ -13,6 +13,7 @@ import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
 import { toWebhookRecord } from '../../lambdas/webhooks/representation.ts';
 import { EVENT_NAMES, type Webhook } from '../../lambdas/webhooks/webhook.ts';
+import { once } from '../stage/once.ts';
 import { openClients, openDeliveries, openLockout, openWebhooks } from '../stage/stores.ts';
 import type { Target } from '../stage/target.ts';
 import type { AccountItems } from './account-items.ts';
@@ -104,14 +105,6 @@ export function makeRecordReaders(target: Target, items: AccountItems, exported:
 
 /** The deliveries that one read takes at once. */
 const readSize = 100;
-
-function once<Value>(read: () => Promise<Value>): () => Promise<Value> {
-  let value: Promise<Value> | undefined;
-  return function readOnce() {
-    value ??= read();
-    return value;
-  };
-}
 
 /** Returns a webhook as its account sees it, or an operator's suspension of the next one. */
 function shownWebhook(webhook: Webhook | Hold, now: number): object {

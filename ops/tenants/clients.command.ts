@@ -2,7 +2,7 @@ import { type Client, grantTypes, isLiveSecret } from '../../lambdas/auth/princi
 import type { SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
 import { command, type Noun } from '../audit/command.ts';
-import { clientId, displayName, ordinaryAccountId, wholeNumber } from '../command-line/forms.ts';
+import { displayName, ordinaryAccountId, principalId, wholeNumber } from '../command-line/forms.ts';
 import {
   argument,
   flag,
@@ -35,7 +35,7 @@ Examples:
   npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 3600
   npm run ops -- --stage prod clients rotate-secret 4f6KqXkD1nVb8sYfTzR4uW --overlap-seconds 0  # it leaked`;
 
-const ofClient = { client: argument('client-id', 'as create and list show it', clientId) };
+const ofClient = { client: argument('client-id', 'as create and list show it', principalId) };
 
 /** The options that create and update share. Only create has defaults: what update is not given stays as it was. */
 const settings = ({ scope = '', grace = '' } = {}) => ({
@@ -76,7 +76,7 @@ const list = command('clients list', {
   given: {
     oldSecret: flag('those whose old secret still works; all are read for them'),
     limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
-    after: option('<id>', 'go on after the last client that was shown', clientId),
+    after: option('<id>', 'go on after the last client that was shown', principalId),
   },
   refuse: ({ after, oldSecret }) =>
     after !== undefined && oldSecret && "option '--after <id>' cannot be used with option '--old-secret'",

@@ -1,5 +1,5 @@
 import { command, type Noun } from '../audit/command.ts';
-import { clientId, sessionId, userReference, wholeNumber } from '../command-line/forms.ts';
+import { principalId, sessionId, userReference, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape } from '../command-line/report.ts';
 import { flag, option, optionalArgument } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
@@ -18,7 +18,7 @@ Examples:
 
 const ofOwner = {
   user: option('<user>', 'sessions of this user', userReference),
-  client: option('<client-id>', 'sessions that began through this client', clientId),
+  client: option('<client-id>', 'sessions that began through this client', principalId),
 };
 
 const session = makeShape<SessionState>([

@@ -8,7 +8,7 @@ import {
   emailAddress,
   notEmpty,
   ordinaryAccountId,
-  userId,
+  principalId,
   userReference,
   wholeNumber,
 } from '../command-line/forms.ts';
@@ -88,7 +88,7 @@ const list = command('users list', {
   given: {
     account: option('<id>', 'those of this account only; all are read for them', accountId),
     limit: option('<n>', 'show at most n', wholeNumber(1, 100_000)),
-    after: option('<id>', 'go on after the last user that was shown', userId),
+    after: option('<id>', 'go on after the last user that was shown', principalId),
   },
   effect: 'reads',
   act: async ({ target, progress }, page) =>

@@ -6,7 +6,7 @@ import { moveAll, raiseNumber } from '../../../../ops/deployment/alias-moves.ts'
 import { publishedByLatest, refuseWhileDeploying } from '../../../../ops/deployment/latest-deployment.ts';
 import { findRolledBack } from '../../../../ops/deployment/live-functions.ts';
 import { readMissingGrants } from '../../../../ops/deployment/missing-grants.ts';
-import { type Candidate, planRollback } from '../../../../ops/deployment/rollback-plan.ts';
+import { type Candidate, type Choice, planRollback } from '../../../../ops/deployment/rollback-plan.ts';
 import type { DeployedStack } from '../../../../ops/stage/stage-stacks.ts';
 
 const moment = Date.parse('2026-11-20T12:00:00.000Z');
@@ -23,51 +23,47 @@ const candidate = (name: string, changes: Partial<Candidate> = {}): Candidate =>
   ...changes,
 });
 const rolledBackTo2 = { version: 2, record: { from: [3], to: 2, at: 'then' } };
+const plan = (functions: readonly Candidate[], choice: Partial<Choice> = {}) =>
+  planRollback(functions, { names: [], again: false, ...choice });
 const waysOf = ({ moves }: ReturnType<typeof planRollback>) =>
   moves.map(({ function: { name }, from, to }) => [name, from.version, to.version]);
 
 describe('the plan of a roll-back', () => {
   it('takes back what the latest deployment published, and nothing else', () => {
-    const plan = planRollback([candidate('Token'), candidate('Sweep', { isOfLatest: false })], {
-      names: [],
-      again: false,
-    });
-    expect(waysOf(plan)).toEqual([['Token', 3, 2]]);
+    const found = plan([candidate('Token'), candidate('Sweep', { isOfLatest: false })]);
+    expect(waysOf(found)).toEqual([['Token', 3, 2]]);
   });
 
   it('takes back those that are named, whatever deployment published them', () => {
-    const plan = planRollback([candidate('Token'), candidate('Sweep', { isOfLatest: false })], {
-      names: ['Sweep'],
-      again: false,
-    });
-    expect(waysOf(plan)).toEqual([['Sweep', 3, 2]]);
+    const found = plan([candidate('Token'), candidate('Sweep', { isOfLatest: false })], { names: ['Sweep'] });
+    expect(waysOf(found)).toEqual([['Sweep', 3, 2]]);
   });
 
   it('leaves what is rolled back where it is, unless it is to go further', () => {
     const back = candidate('Token', rolledBackTo2);
-    expect(planRollback([back], { names: [], again: false })).toMatchObject({ moves: [], already: [back] });
-    expect(waysOf(planRollback([back], { names: [], again: true }))).toEqual([['Token', 2, 1]]);
+    expect(plan([back])).toMatchObject({ moves: [], already: [back] });
+    expect(waysOf(plan([back], { again: true }))).toEqual([['Token', 2, 1]]);
   });
 
   it('passes over a version that was taken back, where a deployment that failed brought it again', () => {
     const returned = candidate('Token', { version: 3, isOfLatest: false, record: { from: [3], to: 2, at: 'then' } });
-    expect(waysOf(planRollback([returned], { names: [], again: false }))).toEqual([['Token', 3, 2]]);
+    expect(waysOf(plan([returned]))).toEqual([['Token', 3, 2]]);
     const mended = candidate('Token', {
       version: 5,
       versions: [2, 3, 5].map(version => ({ version, publishedAt: moment })),
       record: { from: [3], to: 2, at: 'then' },
     });
-    expect(waysOf(planRollback([mended], { names: [], again: false }))).toEqual([['Token', 5, 2]]);
+    expect(waysOf(plan([mended]))).toEqual([['Token', 5, 2]]);
   });
 
   it('ends a release that CodeDeploy is shifting: the newest version that gets requests is taken back', () => {
     const shifting = candidate('Token', { version: 2, sharing: [3], isOfLatest: false });
-    expect(waysOf(planRollback([shifting], { names: [], again: false }))).toEqual([['Token', 3, 2]]);
+    expect(waysOf(plan([shifting]))).toEqual([['Token', 3, 2]]);
   });
 
   it('tells what has no version to go back to', () => {
     const first = candidate('Token', { version: 1, versions: [{ version: 1, publishedAt: moment }] });
-    expect(planRollback([first], { names: [], again: false })).toEqual({ moves: [], already: [], stuck: [first] });
+    expect(plan([first])).toEqual({ moves: [], already: [], stuck: [first] });
   });
 
   it('never goes forward, to what was taken back, or to a version that is gone', () => {
@@ -80,7 +76,7 @@ describe('the plan of a roll-back', () => {
           versions: kept.map(number => ({ version: number, publishedAt: moment })),
           record: { from: takenBack, to: takenBack[0] ?? 1, at: 'then' },
         });
-        for (const { to, from } of planRollback([one], { names: ['Token'], again }).moves) {
+        for (const { to, from } of plan([one], { names: ['Token'], again }).moves) {
           expect(kept).toContain(to.version);
           expect(takenBack).not.toContain(to.version);
           expect(to.version).toBeLessThan(from.version);
@@ -147,7 +143,7 @@ describe('the latest deployment', () => {
 });
 
 describe('the moves of a roll-back', () => {
-  const [move] = planRollback([candidate('Token')], { names: [], again: false }).moves;
+  const [move] = plan([candidate('Token')]).moves;
 
   it('lead the alias back, take its weights, and are recorded, by one call under the revision that was read', async () => {
     const sent: object[] = [];
@@ -166,7 +162,7 @@ describe('the moves of a roll-back', () => {
   });
 
   it('go on where one fails, and tell which', async () => {
-    const moves = planRollback([candidate('Token'), candidate('Revoke')], { names: [], again: false }).moves;
+    const moves = plan([candidate('Token'), candidate('Revoke')]).moves;
     let calls = 0;
     const lambda = {
       send: async ({ input }: { input: { FunctionName: string } }) => {
