@@ -16,24 +16,14 @@ export interface ApiCredentials {
 }
 
 /** A login at the API whose tokens are in memory only. */
-export interface ApiSession {
-  readonly account: string;
-  /** True where the token may change something. */
-  readonly mayChange: boolean;
-  readonly host: string;
-  readonly isLocal: boolean;
-  /** Calls the API. An access token that has ended is refreshed, once for all calls that wait. */
-  call(method: string, path: string, request?: Omit<ApiRequest, 'token'>): Promise<Answer>;
-  /** Ends the session at the service. */
-  revoke(): Promise<void>;
-}
+export type ApiSession = Awaited<ReturnType<typeof openApiSession>>;
 
 /**
  * Logs in. The password is not kept.
  *
  * @throws {Refusal} where the service refuses the credentials.
  */
-export async function openApiSession(address: ServiceAddress, credentials: ApiCredentials): Promise<ApiSession> {
+export async function openApiSession(address: ServiceAddress, credentials: ApiCredentials) {
   const { postForm, callApi } = makeServiceClient(address);
   const client = { client_id: credentials.clientId, client_secret: credentials.clientSecret };
   const { username, password } = credentials;
@@ -43,6 +33,7 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
   const { host, hostname } = new URL(address.baseUrl);
   return {
     account,
+    /** True where the token may change something. */
     mayChange: scope.split(' ').includes('webhooks:manage'),
     host,
     isLocal: hostname === '127.0.0.1' || hostname === 'localhost',
@@ -50,6 +41,7 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
     revoke,
   };
 
+  /** Calls the API. An access token that has ended is refreshed, once for all calls that wait. */
   async function call(method: string, path: string, request: Omit<ApiRequest, 'token'> = {}): Promise<Answer> {
     const token = tokens.accessToken;
     const answer = await callApi(method, path, { ...request, token });
@@ -69,6 +61,7 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
     tokens = tokensIn(await postForm('token', { grant_type: 'refresh_token', ...client, refresh_token: refreshToken }));
   }
 
+  /** Ends the session at the service. */
   async function revoke(): Promise<void> {
     await postForm('revoke', { ...client, token: tokens.refreshToken ?? tokens.accessToken });
   }

@@ -1,10 +1,16 @@
 import type * as z from 'zod';
 import { deliveriesAnswer, deliveryAnswer, webhookAnswer, webhooksAnswer } from './api-answers.ts';
 import type { ApiSession } from './api-session.ts';
-import { attemptView, deliveryRow } from './delivery-views.ts';
 import type { Source } from './source.ts';
 import type { Language } from './texts.ts';
-import { type DeliveryReference, type DeliveryView, Refusal, type WebhookView } from './views.ts';
+import {
+  attemptView,
+  type DeliveryReference,
+  type DeliveryView,
+  deliveryRow,
+  Refusal,
+  type WebhookView,
+} from './views.ts';
 
 /**
  * Makes the source of an integrator's pages: the public API, with the session of one login. It sees its account because the API

@@ -6,13 +6,8 @@ import { answerPage } from './pages/pages.ts';
 import type { Source } from './source.ts';
 import { type Language, languageOf, textsOf } from './texts.ts';
 
-export interface Console {
-  /** Without a token: nobody gets in by it alone. */
-  readonly url: string;
-  /** Makes a link that opens the console once. */
-  makeLink(): string;
-  stop(): Promise<void>;
-}
+/** A console that runs. */
+export type Console = Awaited<ReturnType<typeof startConsole>>;
 
 /**
  * Serves the pages of a source on 127.0.0.1, until it is stopped.
@@ -21,7 +16,7 @@ export interface Console {
  * @param port - 0 for any that is free.
  * @throws the error of `listen`, where the port is taken.
  */
-export async function startConsole(sourceIn: (language: Language) => Source, port: number): Promise<Console> {
+export async function startConsole(sourceIn: (language: Language) => Source, port: number) {
   const access = makeAccess();
   const server = createServer((request, response) => {
     respond({ sourceIn, access, port: portOf(server) }, request, response).catch(() => response.destroy());
@@ -31,10 +26,12 @@ export async function startConsole(sourceIn: (language: Language) => Source, por
   });
   const url = `http://127.0.0.1:${portOf(server)}/`;
   return {
+    /** Without a token: nobody gets in by it alone. */
     url,
+    /** Makes a link that opens the console once. */
     makeLink: () => `${url}#${access.makeToken()}`,
     stop: () =>
-      new Promise(resolve => {
+      new Promise<void>(resolve => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

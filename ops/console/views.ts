@@ -1,4 +1,5 @@
 import type { WireState } from '../../lambdas/delivery/representation.ts';
+import type { AttemptRecord, DeliveryRecord } from './api-answers.ts';
 
 // What pages show and ask for. Times are RFC 3339 in UTC; states, results and reasons are the words of the wire.
 
@@ -17,17 +18,7 @@ export interface WebhookView {
 }
 
 /** A delivery as lists show it. */
-export interface DeliveryRow {
-  readonly id: string;
-  readonly account: string;
-  readonly event: string;
-  readonly state: string;
-  readonly createdAt: string;
-  readonly nextAttemptAt: string | null;
-  readonly attempts: number;
-  readonly lastResult: string | null;
-  readonly lastStatus: number | null;
-}
+export type DeliveryRow = ReturnType<typeof deliveryRow>;
 
 /** A delivery with its latest attempts. */
 export interface DeliveryView extends DeliveryRow {
@@ -35,19 +26,15 @@ export interface DeliveryView extends DeliveryRow {
 }
 
 /** An attempt, and what the receiver answered. */
-export interface AttemptView {
-  readonly number: number;
-  readonly startedAt: string;
-  readonly durationMs: number;
-  readonly result: string;
-  readonly status: number | null;
-  readonly answer: string | null;
+export type AttemptView = ReturnType<typeof attemptView>;
+
+interface WebhookReference {
+  readonly account: string;
+  readonly event: string;
 }
 
 /** The choice of the deliveries of one webhook; times as they were typed, RFC 3339. */
-export interface DeliveryQuery {
-  readonly account: string;
-  readonly event: string;
+export interface DeliveryQuery extends WebhookReference {
   readonly state?: WireState | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
@@ -61,16 +48,12 @@ export interface DeliveryPage<Row = DeliveryRow> {
   readonly next: string | null;
 }
 
-export interface DeliveryReference {
-  readonly account: string;
-  readonly event: string;
+export interface DeliveryReference extends WebhookReference {
   readonly id: string;
 }
 
 /** The deliveries that are sent again together. */
-export interface ReplayRange {
-  readonly account: string;
-  readonly event: string;
+export interface ReplayRange extends WebhookReference {
   readonly state: 'falhou' | 'retida';
   readonly since: string;
   readonly until: string;
@@ -79,4 +62,31 @@ export interface ReplayRange {
 /** A refusal that the person can act on. Its message is shown as it is. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
+}
+
+/** Returns a delivery of the wire as pages list it. */
+export function deliveryRow({ account, event }: WebhookReference, record: DeliveryRecord) {
+  return {
+    id: record.id,
+    account,
+    event,
+    state: record.estado,
+    createdAt: record.criado_em,
+    nextAttemptAt: record.proxima_tentativa_em,
+    attempts: record.tentativas,
+    lastResult: record.ultimo_resultado,
+    lastStatus: record.ultimo_status,
+  };
+}
+
+/** Returns an attempt of the wire as pages show it. */
+export function attemptView(record: AttemptRecord) {
+  return {
+    number: record.numero,
+    startedAt: record.iniciada_em,
+    durationMs: record.duracao_ms,
+    result: record.resultado,
+    status: record.status,
+    answer: record.resposta,
+  };
 }

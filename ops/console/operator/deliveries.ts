@@ -3,8 +3,15 @@ import { stateFromWire, toAttemptRecord, toDeliveryRecord } from '../../../lambd
 import { resendDelivery, showDelivery } from '../../deliveries/deliveries.command.ts';
 import { beginReplay, findDelivery as readDelivery, readPage } from '../../deliveries/delivery-pages.ts';
 import type { Task } from '../../stage/target.ts';
-import { attemptView, deliveryRow } from '../delivery-views.ts';
-import type { DeliveryQuery, DeliveryReference, DeliveryRow, DeliveryView, ReplayRange } from '../views.ts';
+import {
+  attemptView,
+  type DeliveryQuery,
+  type DeliveryReference,
+  type DeliveryRow,
+  type DeliveryView,
+  deliveryRow,
+  type ReplayRange,
+} from '../views.ts';
 import { eventName } from './event-name.ts';
 
 /** Makes the part of an operator's source that shows deliveries and sends them again. */
