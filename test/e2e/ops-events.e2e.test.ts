@@ -6,7 +6,7 @@ import { until } from '../support/e2e-poll.ts';
 import { deliveryId, publish, send } from '../support/e2e-queues.ts';
 import { type Answer, type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { describeWith, run } from '../support/e2e-target.ts';
-import { openSession, register, type Session } from '../support/e2e-webhooks.ts';
+import { callApi, openSession, register, type Session } from '../support/e2e-webhooks.ts';
 
 const evento = 'demanda.criada';
 
@@ -61,6 +61,24 @@ describeWith(['names', 'schedule'], 'ops events find', () => {
     expect(await findKnown(messageId)).toMatchObject({ verdict: 'delivered', deliveryId: id, messageId });
   });
 
+  it('finds what waits, and what is held', async () => {
+    const { session } = await openWebhook({ status: 503, headers: { 'retry-after': '3600' } }, { status: 410 });
+    const { account } = session.user;
+    await publish(account, { event: evento, id_demanda: 1, id: 'waits' });
+    const waiting = await until('its first attempt', async () => {
+      const found = await find(deliveryId(account, evento, 'waits'));
+      return found.delivery?.attempts.length === 1 ? found : undefined;
+    });
+    expect(waiting).toMatchObject({
+      verdict: 'waiting',
+      why: expect.stringMatching(/^attempt 2 is due at .*http 503$/),
+    });
+    await publish(account, { event: evento, id_demanda: 1, id: 'held' });
+    const held = deliveryId(account, evento, 'held');
+    await settled(held);
+    expect(await find(held)).toMatchObject({ verdict: 'held', why: expect.stringMatching(/suspended \(gone\)/) });
+  });
+
   it('finds what failed; a replay of the range sends it again, and only that', async () => {
     const failing = { status: 500 };
     const { session, path } = await openWebhook(failing);
@@ -112,6 +130,18 @@ describeWith(['names', 'schedule'], 'ops events find', () => {
     });
     expect(again).toMatchObject([{ evento, outcome: 'skipped', reason: expect.stringMatching(/this range exists/) }]);
   }, 180_000);
+
+  it('finds what was cancelled', async () => {
+    const { session, path } = await openWebhook({ status: 503, headers: { 'retry-after': '3600' } });
+    const { account } = session.user;
+    await publish(account, { event: evento, id_demanda: 1, id: 'x' });
+    await receiver.waitFor(path, 1);
+    const id = deliveryId(account, evento, 'x');
+    await until('its first attempt', async () => ((await find(id)).delivery ? true : undefined));
+
+    expect((await callApi('DELETE', `/v1/webhooks/${evento}`, { token: session.token })).status).toBe(204);
+    expect(await find(id)).toMatchObject({ verdict: 'cancelled', why: expect.stringMatching(/deleted/) });
+  });
 });
 
 describeWith(['engines'], 'ops events find, of what no table holds', () => {
@@ -145,6 +175,12 @@ describeWith(['engines'], 'ops events find, of what no table holds', () => {
     expect(logged).toMatchObject({
       ...refused,
       why: expect.stringMatching(/refused at .* as malformed \(id_demanda: .*\): "dlq show /),
+    });
+    const unknown = ['--account', account, '--event', 'demanda.inventada', '--id', 'x'];
+    await send(JSON.stringify({ id_conta: account, event: 'demanda.inventada', id_demanda: 1, id: 'x' }), account);
+    expect(await findKnown(...unknown)).toMatchObject({
+      verdict: 'refused',
+      why: expect.stringContaining('as unknown_event'),
     });
   });
 
