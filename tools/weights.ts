@@ -14,18 +14,18 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
   {
     name: 'generated',
     takes: /^docs\/api\/|^package-lock\.json$|^packages\/publisher\/(src\/events\.ts|python\/.*\/events\.py)$/,
-    most: 13_500,
+    most: 13_050,
   },
-  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 24_900 },
+  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 25_000 },
   { name: 'ops', takes: /^(bin|ops)\//, most: 13_350 },
   { name: 'lab', takes: /^lab\//, most: 12_000 },
   { name: 'virtual-cloud', takes: /^packages\/virtual-cloud\//, most: 4_420 },
   { name: 'local-cloud', takes: /^packages\/local-cloud\//, most: 10_250 },
-  { name: 'publisher', takes: /^packages\/publisher\//, most: 2_250 },
-  { name: 'tools', takes: /^tools\//, most: 4_350 },
-  { name: 'test', takes: /^test\//, most: 53_500 },
-  { name: 'docs', takes: /^docs\//, most: 8_100 },
-  { name: 'other', takes: /^/, most: 1_700 },
+  { name: 'publisher', takes: /^packages\/publisher\//, most: 2_210 },
+  { name: 'tools', takes: /^tools\//, most: 4_330 },
+  { name: 'test', takes: /^test\//, most: 47_650 },
+  { name: 'docs', takes: /^docs\//, most: 6_650 },
+  { name: 'other', takes: /^/, most: 1_710 },
 ];
 
 /** The programs around the service, without their tests. */

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeDocumentClient, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { type Database, startDatabase } from '../support/database/database.ts';
 
 const Key = { clientId: 'one' };

@@ -99,7 +99,9 @@ describe('the keyring', () => {
     const opened = await Promise.all([1, 2, 3].map(() => keyring.open(key)));
     expect(new Set(opened).size).toBe(1);
     expect(kms.calls.get('DecryptCommand')).toBe(1);
-    await expect(keyring.open({ ...key, keyId: 'x', kind: 'sealing' })).rejects.toMatchObject({ name: 'InvalidCiphertextException' });
+    await expect(keyring.open({ ...key, keyId: 'x', kind: 'sealing' })).rejects.toMatchObject({
+      name: 'InvalidCiphertextException',
+    });
   });
 
   it('only lists keys without KMS', async () => {
