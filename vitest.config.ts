@@ -27,6 +27,7 @@ export default defineConfig({
           globalSetup: ['test/support/database/dynamodb-local.ts'],
           isolate,
           testTimeout: 30_000, // hashes and property tests on a busy machine; nothing here measures time
+          hookTimeout: 60_000, // some fill a table
           maxWorkers,
           sequence: { groupOrder: 1 },
         },

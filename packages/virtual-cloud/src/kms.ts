@@ -1,4 +1,4 @@
-import { createECDH, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createECDH, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import {
   DecryptCommand,
   GenerateDataKeyPairWithoutPlaintextCommand,
@@ -9,7 +9,7 @@ import { ServiceError } from './service-error.ts';
 
 /**
  * Makes KMS. What it wraps it keeps, and the wrapped text names that: it opens only under the encryption context that it was made
- * with. Data keys and pairs come from the seed; of pairs it makes those of P-256 only, since Node makes none of RSA from given chance.
+ * with. Data keys and P-256 pairs come from the seed; RSA pairs do not, since Node makes none from given chance.
  */
 export function makeKms(random: Pick<SeededRandom, 'bytes'>) {
   const wrapped = new Map<string, Wrapped>();
@@ -24,9 +24,7 @@ export function makeKms(random: Pick<SeededRandom, 'bytes'>) {
     }
     if (command instanceof GenerateDataKeyPairWithoutPlaintextCommand) {
       const { KeyId, KeyPairSpec } = command.input;
-      if (KeyPairSpec !== 'ECC_NIST_P256')
-        throw new TypeError(`This virtual KMS knows no key pairs of ${KeyPairSpec}.`);
-      const privateKey = ellipticKey(random);
+      const privateKey = KeyPairSpec === 'ECC_NIST_P256' ? ellipticKey(random) : rsaKey(KeyPairSpec);
       const PublicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
       const plaintext = privateKey.export({ type: 'pkcs8', format: 'der' });
       return { KeyId, KeyPairSpec, PublicKey, PrivateKeyCiphertextBlob: wrap(plaintext, command.input) };
@@ -72,4 +70,10 @@ function ellipticKey(random: Pick<SeededRandom, 'bytes'>): KeyObject {
     .subarray(-32)
     .toString('base64url');
   return createPrivateKey({ key: { kty: 'EC', crv: 'P-256', x, y, d }, format: 'jwk' });
+}
+
+function rsaKey(spec = ''): KeyObject {
+  const [, bits] = /^RSA_(\d+)$/.exec(spec) ?? [];
+  if (bits === undefined) throw new TypeError(`This virtual KMS does not know key pairs of ${spec}.`);
+  return generateKeyPairSync('rsa', { modulusLength: Number(bits) }).privateKey;
 }
