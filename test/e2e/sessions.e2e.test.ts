@@ -3,7 +3,6 @@ import type { Client, User } from '../../tools/support/accounts.ts';
 import { passwordGrant, refreshGrant, type Tokens } from '../../tools/support/service-client.ts';
 import { createClient, createUser, getTokens, logIn, postForm, postToken } from '../support/e2e-accounts.ts';
 import { ops } from '../support/e2e-ops.ts';
-import { authUrl } from '../support/e2e-target.ts';
 import { callApi, expectProblem } from '../support/e2e-webhooks.ts';
 
 let client: Client;
@@ -113,32 +112,5 @@ describe('revocation (RFC 7009) and introspection (RFC 7662)', () => {
       json: { error: 'invalid_request' },
     });
     await getTokens(refreshGrant(client, tokens.refresh_token));
-  });
-
-  describe.each(['revoke', 'introspect'])('%s', endpoint => {
-    const form = { 'content-type': 'application/x-www-form-urlencoded' };
-    const basic = (text: string) => ({ ...form, authorization: `Basic ${Buffer.from(text).toString('base64')}` });
-    const own = () => new URLSearchParams(as(client)).toString();
-    const ownBasic = () => basic(`${client.clientId}:${client.clientSecret}`);
-
-    it.each<[string, number, string, () => [headers: Record<string, string>, body: string, query?: string]]>([
-      ['JSON', 400, 'invalid_request', () => [{ 'content-type': 'application/json' }, '{}']],
-      ['a large form', 413, 'invalid_request', () => [form, `token=${'x'.repeat(17_000)}`]],
-      ['what cannot be decoded', 400, 'invalid_request', () => [form, 'token=%']],
-      ['a parameter twice', 400, 'invalid_request', () => [form, 'token=1&token=2']],
-      ['secrets in the query', 400, 'invalid_request', () => [form, own(), '?client_secret=1']],
-      ['no client', 401, 'invalid_client', () => [form, 'token=1']],
-      ['a client in two ways', 400, 'invalid_request', () => [ownBasic(), own()]],
-      ['two clients', 400, 'invalid_request', () => [ownBasic(), 'client_id=another']],
-      ['malformed Basic', 400, 'invalid_request', () => [{ ...form, authorization: 'Basic !' }, 'token=1']],
-      ['another scheme', 401, 'invalid_client', () => [{ ...form, authorization: 'Bearer 1' }, own()]],
-      ['a wrong secret', 401, 'invalid_client', () => [basic(`${client.clientId}:wrong`), 'token=1']],
-      ['no token', 400, 'invalid_request', () => [form, own()]],
-    ])('refuses %s', async (_title, status, error, request) => {
-      const [headers, text, query = ''] = request();
-      const body = new TextEncoder().encode(text); // fetch would add a content type of its own to a string
-      const response = await fetch(`${authUrl}/oauth/v1/${endpoint}${query}`, { method: 'POST', headers, body });
-      expect([response.status, await response.json()]).toMatchObject([status, { error }]);
-    });
   });
 });
