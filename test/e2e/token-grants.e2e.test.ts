@@ -91,6 +91,13 @@ describe('the refresh grant (RFC 6749 section 6)', () => {
     await getTokens(refreshGrant(client, second.refresh_token));
   });
 
+  it('refuses a wider scope than the session began with, which stays alive', async () => {
+    const narrow = await getTokens({ ...passwordGrant(client, admin), scope: 'webhooks:read' });
+    const refused = await postToken({ ...refreshGrant(client, narrow.refresh_token), scope: 'webhooks:manage' });
+    expect(refused).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
+    await getTokens(refreshGrant(client, narrow.refresh_token));
+  });
+
   it('is not there for a client without it', async () => {
     const passwordOnly = await createClient('--grant', 'password');
     const response = await postToken(passwordGrant(passwordOnly, admin));
