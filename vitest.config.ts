@@ -12,7 +12,7 @@ const waiting = maxWorkers + 1;
 /** Suites share what they import: none changes a module, and importing everything anew for each costs minutes. */
 const isolate = false;
 
-/** `npm test` ends within two minutes without them; the gate runs all. */
+/** `npm test` ends in three minutes without them; the gate runs all. */
 const exclude = isFull ? [] : ['**/*.long.*'];
 
 export default defineConfig({
