@@ -6,7 +6,7 @@ import type { AttemptResult } from '../../lambdas/delivery/delivery.ts';
 export interface ReceiverBehaviour {
   readonly name: string;
   readonly state: 'delivered' | 'failed';
-  /** How its attempts may end. */
+  /** The results that its attempts may have. */
   readonly results: readonly AttemptResult[];
   /** The addresses that its name leads to once its webhook is registered. */
   readonly leadsTo?: readonly string[];
@@ -24,7 +24,7 @@ interface Visit {
   readonly earlier: number;
 }
 
-/** What only sockets show: bodies and headers that do not end, resets, names, certificates. The world tries the others. */
+/** Receivers whose behaviour only sockets show: bodies and headers that do not end, resets, names, certificates. The world tries the others. */
 export const receiverBehaviours: readonly ReceiverBehaviour[] = [
   delivered('204', ['delivered'], answer204),
   delivered('200, trickling body', ['delivered'], ({ response }) => keepWriting(response.writeHead(200), '.', 50)),

@@ -76,7 +76,7 @@ function isSweep(name: string): boolean {
   return name.includes('Sweep');
 }
 
-/** What a usage file does not tell of an action. */
+/** The part of an action that its usage file does not tell. */
 interface Around {
   readonly apiRequests: number;
   readonly published: number;

@@ -39,7 +39,7 @@ describe('A product is found out', { timeout: 5 * minutes }, () => {
   });
 });
 
-/** What a process sheds comes back at once. */
+/** Has the messages that a process sheds come back at once. */
 const hidesNothing: Alter = outside => {
   const { sqs } = outside;
   const send: typeof sqs.send = (command, options) => {

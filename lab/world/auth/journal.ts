@@ -11,9 +11,9 @@ export type Form = Readonly<Record<string, string>>;
 export interface RequestCall {
   /** `Update Sessions` */
   readonly name: string;
-  /** What the product was told; nothing where its process died before. */
+  /** The end of the call, as the product saw it; nothing where its process died before. */
   readonly ending?: 'answered' | 'refused' | 'unanswered';
-  /** How often the SDK tried. */
+  /** The number of tries that the SDK made. */
   readonly attempts?: number;
 }
 

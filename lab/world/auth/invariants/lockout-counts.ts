@@ -37,7 +37,7 @@ function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidenc
   }
 }
 
-/** What the SDK repeats may count again where others failed in between. */
+/** A write that the SDK repeats may count again where others failed in between. */
 function mostTimes({ calls }: TokenRequest): number {
   return Math.max(1, ...calls.filter(({ name }) => name === 'Update Lockouts').map(({ attempts = 3 }) => attempts));
 }
