@@ -8,7 +8,13 @@ import { ops } from '../support/e2e-ops.ts';
 import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { inlineCode, readPage } from '../support/markdown-page.ts';
-import { type ClientRun, clientLanguages, makeTokenClient, type TokenClient } from '../support/token-client.ts';
+import {
+  type ClientRun,
+  clientLanguages,
+  crashOfMono,
+  makeTokenClient,
+  type TokenClient,
+} from '../support/token-client.ts';
 
 // The clients that integrators copy, those of docs/samples/client, against the run under test, through proxies that lose
 // answers and ask to wait. PHP has no threads: there, twenty calls are twenty processes. C# runs on Mono.
@@ -33,7 +39,7 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
     expect(listed).toHaveLength(clientLanguages.length);
   });
 
-  describe.each(clientLanguages)('%s', language => {
+  describe.each(clientLanguages)('%s', { retry: { count: 2, condition: new RegExp(crashOfMono) } }, language => {
     let program: TokenClient;
     let client: Client;
     let user: User;

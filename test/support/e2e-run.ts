@@ -39,7 +39,7 @@ export function setup(project: TestProject): () => Promise<void> {
   };
 }
 
-/** Removes the files of a run, but for one that wrote a planted secret, or whose tests failed: of that it shows the end of the log. */
+/** Removes the files of a run, but for one that wrote a planted secret, or whose tests failed: of that it shows the last errors. */
 function leave(folder: string, { canaryFile, logFile }: Run, { vitest }: TestProject): void {
   const log = logFile === null ? '' : readFileSync(logFile, 'utf8');
   const planted = new Set(readFileSync(canaryFile, 'utf8').split('\n').filter(Boolean));
@@ -49,8 +49,9 @@ function leave(folder: string, { canaryFile, logFile }: Run, { vitest }: TestPro
     rmSync(folder, { recursive: true, force: true });
     return;
   }
-  const end = log.trimEnd().split('\n').slice(-80).join('\n');
-  process.stderr.write(`\nThe run under test wrote (last lines of ${logFile}):\n${end}\n`);
+  // Few, since this comes after the summary, which says what failed.
+  const errors = log.split('\n').filter(line => line.includes('  ERROR  '));
+  process.stderr.write([`\nThe run under test wrote ${logFile}`, ...errors.slice(-10), ''].join('\n'));
 }
 
 type Found = Omit<Run, 'canaryFile' | 'contractFile'> & { readonly stop: () => Promise<void> };

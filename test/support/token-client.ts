@@ -28,6 +28,9 @@ export const clientLanguages = ['Node.js', 'Python', 'PHP', 'Go', 'Java', 'C#'] 
 /** The name of such a language. */
 export type ClientLanguage = (typeof clientLanguages)[number];
 
+/** What a run's error begins with where Mono itself has crashed, which it does once in some thousand runs on a busy machine. */
+export const crashOfMono = 'Mono has crashed';
+
 /** Writes a client to a folder of its own, with a program that calls it, and compiles it where that is needed. */
 export function makeTokenClient(language: ClientLanguage): TokenClient {
   const { file, driver, source, prepare, command, isOneCallEach } = programs[language];
@@ -60,9 +63,15 @@ function runOnce(program: string, args: string[], cwd: string, environment: Read
     child.once('error', error =>
       reject(new Error(`${program} is needed (CONTRIBUTING.md, test/clients): ${error.message}`)),
     );
-    child.once('close', code => resolve({ code, output }));
+    child.once('close', code => {
+      if (output.includes(monoReport)) reject(new Error(`${crashOfMono}:\n${output}`));
+      else resolve({ code, output });
+    });
   });
 }
+
+/** The title of the report that Mono writes of a crash of its own, and never of an error of the program. */
+const monoReport = 'Native Crash Reporting';
 
 const samples = path.join(import.meta.dirname, '../../docs/samples/client');
 
