@@ -6,7 +6,7 @@ import { SummaryReporter } from './test/support/summary-reporter.ts';
 /** Vitest keeps one processor free; on two that is half of them. */
 const maxWorkers = availableParallelism();
 
-/** For suites that wait for other programs, or for time to pass. */
+/** For suites that wait for other programs, for hashes that other threads compute, or for time to pass. */
 const waiting = maxWorkers + 1;
 
 /** Suites share what they import: none changes a module, and importing everything anew for each costs minutes. */
@@ -28,7 +28,7 @@ export default defineConfig({
           isolate,
           testTimeout: 30_000, // hashes and property tests on a busy machine; nothing here measures time
           hookTimeout: 60_000, // some fill a table
-          maxWorkers,
+          maxWorkers: waiting,
           sequence: { groupOrder: 1 },
         },
       },
@@ -41,7 +41,7 @@ export default defineConfig({
           isolate,
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers,
+          maxWorkers: waiting,
           sequence: { groupOrder: 1 },
         },
       },
@@ -64,10 +64,10 @@ export default defineConfig({
       {
         test: {
           name: 'world',
-          include: ['lab/test/world/seeds.test.ts'],
+          include: ['lab/test/world/*-seeds.test.ts'],
           isolate,
           testTimeout: 30_000,
-          maxWorkers,
+          maxWorkers: waiting,
           sequence: { groupOrder: 1 },
         },
       },
@@ -86,7 +86,7 @@ export default defineConfig({
         test: {
           name: 'lab',
           include: ['lab/test/*/**/*.test.ts'],
-          exclude: ['lab/test/world/seeds.test.ts'],
+          exclude: ['lab/test/world/*-seeds.test.ts'],
           isolate,
           testTimeout: 120_000, // a world takes seconds, on a busy machine many
           maxWorkers,

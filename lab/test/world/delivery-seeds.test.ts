@@ -1,0 +1,3 @@
+import { testWorlds } from './every-promise.ts';
+
+testWorlds('delivery', [3, 15]);
