@@ -67,7 +67,7 @@ export class DeliveryStack extends Stack {
       new GradualReleases(this, 'Releases', { configuration, services });
     }
 
-    addPublishers(this, { configuration, queue: queues.first, dataKey });
+    addPublishers(this, { configuration, queue: queues.first, dataKey, refusedEvents: this.#refusedEvents });
     this.eventsQueue = queues.first;
     // The stack for smoke tests imports them where the stage has a schedule. Without these, AWS would refuse to end that schedule.
     this.exportValue(queues.first.queueArn);

@@ -1,6 +1,7 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { CfnOutput, type CfnResource, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { StageConfiguration } from './config.ts';
 import type { WorkQueue } from './constructs/work-queue.ts';
@@ -12,15 +13,21 @@ export interface PublishersProps {
   readonly queue: WorkQueue;
   /** The account's own key that encrypts the queue, if one does. */
   readonly dataKey: kms.Key | undefined;
+  /** Tells publishers of refused events. */
+  readonly refusedEvents: ITopic;
 }
 
 /**
  * Lets publishers send to the events queue. Services of this account have a managed policy. Roles of other accounts, SNS topics and
  * EventBridge rules are those that the stage names: the queue's own policy allows them, and so does the policy of its key.
  *
- * @throws {ConfigurationError} where the stage names more than the policy of a queue can hold.
+ * @throws {ConfigurationError} where the stage names more than the policy of a queue can hold, or the topic of refused events.
  */
-export function addPublishers(scope: Construct, { configuration, queue, dataKey }: PublishersProps): void {
+export function addPublishers(
+  scope: Construct,
+  { configuration, queue, dataKey, refusedEvents }: PublishersProps,
+): void {
+  refuseLoop(configuration, refusedEvents);
   const publisher = new iam.ManagedPolicy(scope, 'Publisher', {
     description: 'Allows an internal service to publish events to Emissor, and nothing else',
   });
@@ -77,6 +84,16 @@ function serviceSource(service: 'sns' | 'events', arns: readonly string[]): read
   return [
     { principals: [new iam.ServicePrincipal(`${service}.amazonaws.com`)], conditions, keyConditions: conditions },
   ];
+}
+
+/** A notice is no event: it would be refused, which the topic tells in a further notice. CloudFormation ends a topic's name as it likes. */
+function refuseLoop({ stage, publisherTopics }: StageConfiguration, { node, stack }: ITopic): void {
+  const { logicalId } = node.defaultChild as CfnResource;
+  const beginning = `:${stack.stackName}-${stack.resolve(logicalId)}-`;
+  if (!publisherTopics.some(arn => arn.includes(beginning))) return;
+  throw new ConfigurationError(
+    `Stage ${stage}: publisherTopics must not name the topic of refused events: each notice would be refused, and told again.`,
+  );
 }
 
 /** AWS refuses a larger policy during the deployment, and the stack rolls back. */

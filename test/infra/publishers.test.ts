@@ -91,6 +91,16 @@ describe('a publisher', () => {
   });
 });
 
+// Refused, it would be told of in a further notice, and so on.
+it('brings no notice of a refused event: the topic of those is no publisher', () => {
+  const named = (name: string) => () =>
+    stageTemplates('prod', { publisherTopics: [...topics, `arn:aws:sns:sa-east-1:111122223333:${name}`] });
+  expect(named(`Emissor-prod-Delivery-${topicArn.Ref}-x1yz2ABCdef3`)).toThrow(
+    'Stage prod: publisherTopics must not name the topic of refused events: each notice would be refused, and told again.',
+  );
+  expect(named('Emissor-prod-Deliveries')).not.toThrow();
+});
+
 describe('the policy of the events queue', () => {
   const account = '444455556666';
   const many = (count: number, make: (index: number) => string) =>
