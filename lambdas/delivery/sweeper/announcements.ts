@@ -35,11 +35,15 @@ export interface PublishedAnnouncement {
 
 export type PublishAnnouncement = (announcement: PublishedAnnouncement) => Promise<void>;
 
+/** Makes the publisher. By the attribute `type` a subscription tells these from alarms, which have none. */
 export function makePublishAnnouncement(publish: Publish, topicArn: string): PublishAnnouncement {
   return async function publishAnnouncement(announcement) {
-    const Message = JSON.stringify(announcement);
-    const Subject = `Emissor: ${announcement.type.replace('.', ' ')}`;
-    await publish(topicArn, { Subject, Message });
+    const { type } = announcement;
+    await publish(topicArn, {
+      Subject: `Emissor: ${type.replace('.', ' ')}`,
+      Message: JSON.stringify(announcement),
+      MessageAttributes: { type: { DataType: 'String', StringValue: type } },
+    });
   };
 }
 

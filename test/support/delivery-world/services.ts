@@ -5,6 +5,7 @@ import type { Lane } from '../../../lambdas/delivery/lane-routing.ts';
 import type { PublishNotice } from '../../../lambdas/delivery/refusals/refused-events-topic.ts';
 import type { PublishedAnnouncement } from '../../../lambdas/delivery/sweeper/announcements.ts';
 import type { Dynamo } from '../../../lambdas/platform/aws/dynamo.ts';
+import type { Publish } from '../../../lambdas/platform/aws/topic.ts';
 import type { Outside } from '../../../lambdas/platform/outside.ts';
 import { keyringDynamo, kms } from '../../unit/delivery/test-keyring.ts';
 import { environment } from './environment.ts';
@@ -16,6 +17,8 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
   const announced: PublishedAnnouncement[] = [];
   /** The notices that the topic of refused events got; while it is down, none. */
   const notices: Parameters<PublishNotice>[0][] = [];
+  /** All that topics got, as SNS is told it. */
+  const published: Parameters<Publish>[1][] = [];
   const topic = { isDown: false };
   /** Actions that come between: each happens when the next call of its name is about to be made. */
   const between: { readonly name: string; readonly act: () => Promise<unknown> }[] = [];
@@ -26,7 +29,7 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
   /** The reads of who asks. */
   const callerReads: BatchGetCommand[] = [];
   let processes = 0;
-  return { outsideOf, announced, notices, topic, between, losing, queueRequests, callerReads };
+  return { outsideOf, announced, notices, published, topic, between, losing, queueRequests, callerReads };
 
   /** Returns what leads out of a process. Its keys and who asks are known to it: they cost no call. */
   function outsideOf(outside: ProcessOutside, lane: Lane = 'first') {
@@ -49,8 +52,8 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
       resolve: receivers.resolve,
       post: receivers.postFrom(lane, outside),
       readEventSourceState: async () => 'Enabled',
-      publish: async (topicArn, { Message = '' }) => {
-        await call({ service: 'sns', operation: 'Publish', tries: 1 }, () => publish(topicArn, Message));
+      publish: async (topicArn, message) => {
+        await call({ service: 'sns', operation: 'Publish', tries: 1 }, () => publish(topicArn, message));
       },
       sqs: { send: sendSqs },
       dynamo: sendDynamo,
@@ -86,10 +89,11 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
     };
   }
 
-  function publish(topicArn: string, text: string): object {
+  function publish(...[topicArn, message]: Parameters<Publish>): object {
     const isRefusals = topicArn === environment.REFUSED_EVENTS_TOPIC_ARN;
     if (isRefusals && topic.isDown) throw new Error('the topic is down');
-    (isRefusals ? notices : announced).push(JSON.parse(text));
+    published.push(message);
+    (isRefusals ? notices : announced).push(JSON.parse(message.Message ?? ''));
     return {};
   }
 }

@@ -27,6 +27,22 @@ const suspend = async () => {
 const day = 24 * 60 * 60_000;
 const iso = (moment: number) => new Date(moment).toISOString();
 
+const attempt = async (status: number, crash?: Crash) => {
+  world.answers.push(answer(status));
+  world.publishEvent();
+  await world.step('first');
+  if (world.answers.length > 0) await world.step('retry', crash); // one that keeps failing has its first attempts made there
+};
+/** Fails for a day, and has that announced. */
+const failForADay = async () => {
+  await attempt(500);
+  await world.run(noon + day);
+  await attempt(500);
+  await world.sweep();
+  expect(world.announced).toMatchObject([{ type: 'webhook.failing', deliveryId: world.posts.at(-1)?.id }]);
+  world.announced.length = 0;
+};
+
 const hold = { status: 'suspended', suspensionReason: 'operator' };
 
 const announcement = {
@@ -232,21 +248,6 @@ describe('an account that toggles its suspension', () => {
 });
 
 describe('a webhook that delivers again', () => {
-  const attempt = async (status: number, crash?: Crash) => {
-    world.answers.push(answer(status));
-    world.publishEvent();
-    await world.step('first');
-    if (world.answers.length > 0) await world.step('retry', crash); // one that keeps failing has its first attempts made there
-  };
-  /** Fails for a day, and has that announced. */
-  const failForADay = async () => {
-    await attempt(500);
-    await world.run(noon + day);
-    await attempt(500);
-    await world.sweep();
-    expect(world.announced).toMatchObject([{ type: 'webhook.failing', deliveryId: world.posts.at(-1)?.id }]);
-    world.announced.length = 0;
-  };
   const recovered = () => ({
     ...announcement,
     type: 'webhook.recovered',
@@ -288,4 +289,44 @@ describe('a webhook that delivers again', () => {
       expect(world.announced.map(({ type }) => type)).toEqual(['webhook.recovered']);
     },
   );
+});
+
+describe('the function that tells the owner, which the pages link to', () => {
+  const sample = new URL('../../../../docs/samples/operator/tell-owner.mjs', import.meta.url).href;
+  const addresses: Record<string, string> = { 'conta-1': 'ana@acme.com.br' };
+
+  it('writes to the address of the account for each notice that the service publishes, and for no alarm', async () => {
+    await failForADay();
+    await attempt(200);
+    await suspend();
+    await makeOperator().reactivate('conta-1', 'demanda.criada');
+    await world.sweep();
+    const { makeHandler } = await import(sample);
+    const sent: string[] = [];
+    const send = async (...[address, text]: string[]) => void sent.push(`${address}: ${text}`);
+    const handler = makeHandler(async (account: string) => addresses[account], send);
+    await handler(asSnsInvokes([...world.published, { Message: '"Rings since 2026-11-20:"' }]));
+    expect(sent).toEqual([
+      `ana@acme.com.br: Webhook demanda.criada: nenhuma tentativa deu certo desde ${iso(noon)}`,
+      `ana@acme.com.br: Webhook demanda.criada: as entregas voltaram a dar certo; falhavam desde ${iso(noon)}`,
+      `ana@acme.com.br: Webhook demanda.criada: está suspenso desde ${iso(noon + day)}`,
+      `ana@acme.com.br: Webhook demanda.criada: está ativo de novo desde ${iso(noon + day)}`,
+    ]);
+
+    delete addresses['conta-1'];
+    await handler(asSnsInvokes(world.published));
+    expect(sent).toHaveLength(4);
+  });
+
+  /** The event of an invocation: SNS names attributes otherwise than it is told them. */
+  function asSnsInvokes(messages: DeliveryWorld['published']) {
+    const Records = messages.map(({ Message, Subject, MessageAttributes = {} }) => {
+      const attributes = Object.entries(MessageAttributes).map(([name, { DataType, StringValue }]) => [
+        name,
+        { Type: DataType, Value: StringValue },
+      ]);
+      return { EventSource: 'aws:sns', Sns: { Message, Subject, MessageAttributes: Object.fromEntries(attributes) } };
+    });
+    return { Records };
+  }
 });
