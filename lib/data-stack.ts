@@ -27,10 +27,8 @@ export class DataStack extends Stack {
   readonly webhooks: Table;
   readonly deliveries: Table;
   readonly keyring: Keyring;
-  /** Alarms that can wait, and suspended webhooks, are announced here. */
+  /** Programs hear here of alarms that can wait, and of what becomes of webhooks. */
   readonly operations: sns.Topic;
-  /** Alarms that wake somebody are announced here. */
-  readonly pages: sns.Topic;
   /** {auth_url} */
   readonly auth: HttpEndpoint;
   /** {base_url} */
@@ -80,14 +78,16 @@ export class DataStack extends Stack {
     });
     this.keyring = new Keyring(this, 'Keyring', { key, ...kept });
 
-    this.operations = new sns.Topic(this, 'Operations', {
-      displayName: `Emissor ${configuration.stage} tickets`,
-      enforceSSL: true,
+    const topic = (name: string, displayName: string): sns.Topic =>
+      new sns.Topic(this, name, { displayName: `Emissor ${configuration.stage} ${displayName}`, enforceSSL: true });
+    const [tickets, pages] = [topic('Tickets', 'tickets'), topic('Pages', 'PAGE')];
+    this.operations = topic('Operations', 'operations');
+    for (const mailed of [tickets, pages])
+      for (const address of configuration.alarmRecipients) mailed.addSubscription(new EmailSubscription(address));
+    new AlarmMails(this, 'AlarmMails', {
+      configuration,
+      topics: { page: [pages], ticket: [tickets, this.operations] },
     });
-    this.pages = new sns.Topic(this, 'Pages', { displayName: `Emissor ${configuration.stage} PAGE`, enforceSSL: true });
-    for (const topic of [this.operations, this.pages])
-      for (const address of configuration.alarmRecipients) topic.addSubscription(new EmailSubscription(address));
-    new AlarmMails(this, 'AlarmMails', { configuration, topics: { page: this.pages, ticket: this.operations } });
 
     const endpoint = (area: string, name: string, domain: OwnDomain | undefined): HttpEndpoint =>
       new HttpEndpoint(this, name, { configuration, area, domain });
@@ -104,7 +104,8 @@ export class DataStack extends Stack {
     const { formerHostsUntil } = configuration;
     if (formerHostsUntil) new CfnOutput(this, 'FormerHostsUntil', { value: formerHostsUntil });
     new CfnOutput(this, 'OperationsTopicArn', { value: this.operations.topicArn });
-    new CfnOutput(this, 'PagesTopicArn', { value: this.pages.topicArn });
+    new CfnOutput(this, 'PagesTopicArn', { value: pages.topicArn });
+    new CfnOutput(this, 'TicketsTopicArn', { value: tickets.topicArn });
     new CfnOutput(this, 'KeyArn', { value: key.keyArn });
     // No function writes to it: the operators' command line does.
     const auditTrail = new logs.LogGroup(this, 'AuditLogs', {

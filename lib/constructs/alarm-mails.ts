@@ -7,8 +7,8 @@ import { beginningOf, type Severity } from './alarms.ts';
 
 export interface AlarmMailsProps {
   readonly configuration: StageConfiguration;
-  /** Receives the mails of each severity. */
-  readonly topics: Readonly<Record<Severity, ITopic>>;
+  /** They receive the mails of each severity. */
+  readonly topics: Readonly<Record<Severity, readonly ITopic[]>>;
 }
 
 /**
@@ -28,6 +28,7 @@ export class AlarmMails extends Construct {
 
   #addRule(id: string, severity: Severity, change: object, word: string): void {
     const { configuration, topics } = this.#props;
+    const message = events.RuleTargetInput.fromMultilineText(text(word));
     new events.Rule(this, id, {
       description: `Sends the mail of an alarm: ${severity}, ${word.toLowerCase()}`,
       eventPattern: {
@@ -35,9 +36,7 @@ export class AlarmMails extends Construct {
         detailType: ['CloudWatch Alarm State Change'],
         detail: { ...change, configuration: { description: [{ prefix: beginningOf(severity, configuration) }] } },
       },
-      targets: [
-        new targets.SnsTopic(topics[severity], { message: events.RuleTargetInput.fromMultilineText(text(word)) }),
-      ],
+      targets: topics[severity].map(topic => new targets.SnsTopic(topic, { message })),
     });
   }
 }

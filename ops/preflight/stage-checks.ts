@@ -126,7 +126,7 @@ function groups(names: readonly string[]): string {
 async function checkRecipients(subject: Subject): Promise<Finding> {
   const { alarmRecipients } = subject.configuration;
   const stacks = await subject.stacks();
-  const topicArns = ['PagesTopicArn', 'OperationsTopicArn'].flatMap(name => outputValue(stacks, name) ?? []);
+  const topicArns = ['PagesTopicArn', 'TicketsTopicArn'].flatMap(name => outputValue(stacks, name) ?? []);
   if (alarmRecipients.length === 0) return ok('the stage names none: alarms go to who subscribed to its topics');
   if (topicArns.length === 0) {
     return ok(`${alarmRecipients.join(', ')} must confirm the e-mails that come with the first deployment`);

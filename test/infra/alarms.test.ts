@@ -5,7 +5,7 @@ import { savedQueries } from '../../lib/saved-queries.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { type AlarmProperties, watchedMetrics } from '../support/cloudwatch/alarm.ts';
 import { type EventRule, mailsOf } from '../support/cloudwatch/mail.ts';
-import { resourcesOf, stageTemplates } from './templates.ts';
+import { bare, resourcesOf, stageTemplates } from './templates.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const runbook = read('docs/runbook.md');
@@ -133,12 +133,12 @@ describe('the mails of a stage', () => {
   const rules = resourcesOf(Data, 'AWS::Events::Rule').map(([, { Properties }]) => Properties as EventRule);
   const described = (name: string) => alarmsOf('prod').find(alarm => named(alarm) === name)?.AlarmDescription ?? '';
   const topics = (name: string, from: 'OK' | 'ALARM' | 'INSUFFICIENT_DATA', to: 'OK' | 'ALARM') =>
-    mailsOf(rules, { description: described(name), from, to }).map(({ topic }) => topic.replace(/[0-9A-F]{8}$/, ''));
+    mailsOf(rules, { description: described(name), from, to }).map(({ topic }) => bare(topic));
 
-  it('go to the topic of their severity when an alarm rings, and, of a page only, when it is over', () => {
+  it('go to the topics of their severity when an alarm rings, and, of a page only, when it is over', () => {
     expect(topics('LoginsFail', 'OK', 'ALARM')).toEqual(['Pages']);
     expect(topics('LoginsFail', 'ALARM', 'OK')).toEqual(['Pages']);
-    expect(topics('RefreshTokenReuse', 'OK', 'ALARM')).toEqual(['Operations']);
+    expect(topics('RefreshTokenReuse', 'OK', 'ALARM')).toEqual(['Tickets', 'Operations']);
     expect(topics('RefreshTokenReuse', 'ALARM', 'OK')).toEqual([]);
   });
 
@@ -165,6 +165,19 @@ describe('the mails of a stage', () => {
     ]);
   });
 
+  // Bug: where a platform was down that hosts hundreds of receivers, each mailbox got a mail of each, three times over. No filter can
+  // hold them back: SNS lets nothing without attributes through one, not even through `exists: false`, and alarms have none.
+  it('are all that a mailbox gets: its topics have no other publisher, and its subscriptions no filter', () => {
+    const subscriptions = resourcesOf(Data, 'AWS::SNS::Subscription').map(([, { Properties }]) => Properties);
+    expect(subscriptions.map(({ TopicArn }) => bare(TopicArn.Ref)).sort()).toEqual(['Pages', 'Tickets']);
+    for (const subscription of subscriptions) expect(subscription).not.toHaveProperty('FilterPolicy');
+    const permissions = ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'].flatMap(type =>
+      resourcesOf(stageTemplates('prod'), type),
+    );
+    expect(JSON.stringify(permissions)).toMatch(/sns:Publish.*Operations/);
+    expect(JSON.stringify(permissions)).not.toMatch(/Pages|Tickets/);
+  });
+
   // EventBridge gives SNS no context that a condition could ask for: with one, every mail would be refused in silence.
   it('may be published: EventBridge without a condition, and nobody in the clear', () => {
     for (const [id, { Properties }] of resourcesOf(Data, 'AWS::SNS::TopicPolicy')) {
@@ -178,7 +191,7 @@ describe('the mails of a stage', () => {
       expect(allow, id).not.toHaveProperty('Condition');
       expect(others, id).toEqual([]);
     }
-    for (const name of ['OperationsTopicArn', 'PagesTopicArn']) Data.hasOutput(name, {});
+    for (const name of ['OperationsTopicArn', 'PagesTopicArn', 'TicketsTopicArn']) Data.hasOutput(name, {});
   });
 });
 

@@ -601,7 +601,7 @@ describe('what an earlier deployment left', () => {
 
 describe('the recipients of alarms', () => {
   const values = { alarmRecipients: ['ops@acme.com'] };
-  const stacks = { Data: { Outputs: [{ OutputKey: 'OperationsTopicArn', OutputValue: `arn:aws:sns:${region}:1:t` }] } };
+  const stacks = { Data: { Outputs: [{ OutputKey: 'TicketsTopicArn', OutputValue: `arn:aws:sns:${region}:1:t` }] } };
   const subscribed = (isConfirmed: boolean) => ({
     subscriptions: async () => [{ protocol: 'email', endpoint: 'ops@acme.com', isConfirmed }],
   });
