@@ -12,6 +12,14 @@ export function persisting(count: cloudwatch.Metric): AlarmRule {
   return { metric: count.with({ statistic: 'Sum', period: minute }), ...threeOfFifteen };
 }
 
+/**
+ * Returns the rule of what a stranger causes as often as they like: it rings at once, and for the fifteen minutes after the last one, in
+ * which no further one sends a mail.
+ */
+export function occurring(count: cloudwatch.Metric): AlarmRule {
+  return { metric: count.with({ statistic: 'Sum', period: minute }), among: 15 };
+}
+
 /** Returns the rule of a share: it rings where over 5 % failed in three of the last fifteen minutes. */
 export function persistingShare(failed: cloudwatch.Metric, all: cloudwatch.Metric): AlarmRule {
   return { metric: math('failed / all', { failed, all }), threshold: leastShare, ...threeOfFifteen };

@@ -5,6 +5,7 @@ import {
   hardlyAny,
   longWaits,
   notFalling,
+  occurring,
   ownFaults,
   persisting,
   persistingShare,
@@ -72,7 +73,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
       severity: 'ticket',
       harm: 'A refresh token was used twice and its session was ended: somebody else may have a copy.',
       command: 'sessions list --user EMAIL',
-      rule: { metric: own(configuration, 'RefreshTokenReuse', { service: 'token' }) },
+      rule: occurring(own(configuration, 'RefreshTokenReuse', { service: 'token' })),
     },
     KeysNotRotated: {
       severity: 'ticket',
@@ -176,7 +177,7 @@ export function deliveryAlarms(configuration: StageConfiguration, queues: Watche
       severity: 'ticket',
       harm: 'A registered URL led to an address that is not public: an attack, or a receiver’s broken DNS.',
       command: 'webhooks list',
-      rule: { metric: count('Blocked') },
+      rule: occurring(count('Blocked')),
     },
   });
 }

@@ -52,6 +52,26 @@ const minutesToRing = async (
   return undefined;
 };
 
+/** Runs minute by minute, and returns how many mails the alarm sends: one each time that it begins to ring. */
+const mailsIn = async (
+  name: string,
+  metrics: Metrics,
+  minutes: number,
+  each: (minute: number, end: number) => unknown,
+) => {
+  const start = Date.now();
+  let mails = 0;
+  for (let passed = 0, rang = false; passed < minutes; passed++) {
+    const end = start + (passed + 1) * minute;
+    await each(passed, end - 1);
+    vi.setSystemTime(end);
+    const ringsNow = rings(alarmOf(name), metrics, end);
+    if (ringsNow && !rang) mails += 1;
+    rang = ringsNow;
+  }
+  return mails;
+};
+
 /** A stage on which a quiet event is published every ten minutes. */
 const quietStage = async (name: string, minutes: number, change: (stage: Stage, at: number) => unknown) => {
   const metrics = collectMetrics();
@@ -425,22 +445,26 @@ describe('silence', () => {
 });
 
 describe('what can wait for the morning', () => {
+  const reuse = () => {
+    const telemetry = makeTelemetry('token');
+    const { refused } = makeAudit(telemetry);
+    const refusal = refuse('refresh_token_refused', { reason: 'refresh_token_reused' });
+    const request = { ip: '203.0.113.7', endpoint: 'token' } as const;
+    return invoke(telemetry, async () => refused(request, refusal), undefined);
+  };
+
   it('RefreshTokenReuse: once', async () => {
-    const metrics = collectMetrics();
-    const time = await minutesToRing('RefreshTokenReuse', metrics, 5, async () => {
-      const telemetry = makeTelemetry('token');
-      const { refused } = makeAudit(telemetry);
-      await invoke(
-        telemetry,
-        async () =>
-          refused(
-            { ip: '203.0.113.7', endpoint: 'token' },
-            refuse('refresh_token_refused', { reason: 'refresh_token_reused' }),
-          ),
-        undefined,
-      );
-    });
-    expect(time).toBe(1);
+    expect(await minutesToRing('RefreshTokenReuse', collectMetrics(), 5, reuse)).toBe(1);
+  });
+
+  // Bug: who used an own refresh token again every other minute sent thirty mails an hour to each recipient.
+  it.each([
+    [2, 1],
+    [15, 1],
+    [20, 3],
+  ])('RefreshTokenReuse: every %i minutes for an hour: %i mails', async (every, mails) => {
+    const each = (at: number) => at % every === 0 && reuse();
+    expect(await mailsIn('RefreshTokenReuse', collectMetrics(), 60, each)).toBe(mails);
   });
 
   it('InvalidGrantSurge: 600 refused logins in five minutes, for ten', async () => {
@@ -459,6 +483,17 @@ describe('what can wait for the morning', () => {
       stage.faults.address = '10.0.0.1';
     });
     expect(time).toBe(1);
+  });
+
+  it('Blocked: an event in ten minutes for an hour, and its retries: one mail', async () => {
+    const metrics = collectMetrics();
+    const stage = await startDelivery();
+    stage.faults.address = '10.0.0.1';
+    const mails = await mailsIn('Blocked', metrics, 60, async (at, end) => {
+      if (at % 10 === 0) stage.publish();
+      await stage.runUntil(end);
+    });
+    expect(mails).toBe(1);
   });
 });
 

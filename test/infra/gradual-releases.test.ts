@@ -39,7 +39,7 @@ describe('a gradual release', () => {
     }
   });
 
-  it('is judged by crashes and answers with status 500 of the new version alone', () => {
+  it('is judged minute by minute, by crashes and answers with status 500 of the new version alone', () => {
     for (const [id, alias] of released) {
       const { FunctionName, FunctionVersion } = alias.Properties;
       const judging = alarmsOf(alias);
