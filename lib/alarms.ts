@@ -58,6 +58,13 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
       },
       customersOnly: true,
     },
+    DiscoveryThrottled: {
+      severity: 'ticket',
+      harm: 'The gateway refuses requests for the documents under /.well-known with 429. No login and no webhook is refused for that.',
+      command: 'status',
+      rule: persisting(own(configuration, 'DiscoveryThrottled')),
+      customersOnly: true,
+    },
     InvalidGrantSurge: {
       severity: 'ticket',
       harm: 'Unusually many logins are refused: somebody guesses passwords, or a client repeats an old one.',

@@ -26,7 +26,11 @@ export function customMetrics(): readonly ServiceMetrics[] {
     answering({ service: 'discovery', ordinary: [], faults: [] }),
     { service: 'rotate-keys', ordinary: [], faults: ['KeyCreated'] }, // once in months
     { service: 'smoke-test', ordinary: ['SmokePassed'], faults: [] },
-    { service: 'none: the gateway, all functions together', ordinary: ['Throttled'], faults: ['RequestFailed'] },
+    {
+      service: 'none: the gateway, all functions together',
+      ordinary: ['Throttled'],
+      faults: ['DiscoveryThrottled', 'RequestFailed'],
+    },
   ];
 }
 

@@ -186,25 +186,34 @@ function deliveredLogsName(name: string): string {
 /**
  * Counts what the gateway refuses with 429, as a share of all requests: HTTP APIs have no metric of it. Where a function answered
  * 429 itself, it was invoked, with 200. Unknown paths and the public documents count for neither: each has a small throttle of its
- * own, so that a scanner would ring the alarm although nobody else is refused, or hide that others are.
+ * own, so that a scanner would ring the alarm although nobody else is refused, or hide that others are. Refusals of the documents have
+ * a count of their own, and those of unknown paths none: nobody needs them.
  */
 function countThrottled(accessLogs: logs.LogGroup, configuration: StageConfiguration): void {
+  const refused = '(($.status = "429") && ($.integrationStatus != "200"))';
+  const passed = '(($.status != "429") || ($.integrationStatus = "200"))';
   const filters = {
-    Throttled: { pattern: `{ (($.status = "429") && ($.integrationStatus != "200")) && ${hurts} }`, value: '1' },
-    Passed: { pattern: `{ (($.status != "429") || ($.integrationStatus = "200")) && ${hurts} }`, value: '0' },
+    Throttled: { pattern: `${refused} && ${hurts}`, metricName: 'Throttled', metricValue: '1' },
+    Passed: { pattern: `${passed} && ${hurts}`, metricName: 'Throttled', metricValue: '0' },
+    DiscoveryThrottled: {
+      pattern: `${refused} && ($.route = ${documents})`,
+      metricName: 'DiscoveryThrottled',
+      metricValue: '1',
+    },
   };
-  for (const [id, { pattern, value }] of Object.entries(filters)) {
+  for (const [id, { pattern, ...metric }] of Object.entries(filters)) {
     accessLogs.addMetricFilter(id, {
-      filterPattern: logs.FilterPattern.literal(pattern),
+      filterPattern: logs.FilterPattern.literal(`{ ${pattern} }`),
       metricNamespace: metricsNamespace(configuration),
-      metricName: 'Throttled',
-      metricValue: value,
+      ...metric,
     });
   }
 }
 
+const documents = '"*/.well-known/*"';
+
 /** The routes where a refusal keeps somebody from their work. */
-const hurts = '($.route != "$default") && ($.route != "*/.well-known/*")';
+const hurts = `($.route != "$default") && ($.route != ${documents})`;
 
 /** One line per request: who, what and how it ended. No query strings and headers, because they may hold secrets. */
 export const accessLogFormat = AccessLogFormat.custom(

@@ -175,7 +175,7 @@ describe('what AWS counts by itself', () => {
   };
 
   // Minute by minute CloudWatch looks at the last three times five.
-  it.each<[alarm: string, what: string, minutes: number | undefined, feed: (add: Add, at: number) => void]>([
+  it.each<[alarm: string, what: string, minutes: number | undefined, feed: (add: Add, at: number) => unknown]>([
     ['LoginsFail', 'one request in five minutes, and each fails', 11, eachFails],
     ['LoginsFail', 'one request of a hundred fails', undefined, oneInAHundredFails],
     ['ApiFails', 'one request in five minutes, and each fails', 11, eachFails],
@@ -183,6 +183,18 @@ describe('what AWS counts by itself', () => {
     ['LoginsSlow', 'each takes 4 s', 11, add => add('Latency', 4_000)],
     ['ApiSlow', 'each takes 6 s', 11, add => add('Latency', 6_000)],
     ['RequestsThrottled', 'a tenth of all requests', 11, add => add('Throttled', 1, ...Array(9).fill(0))],
+    [
+      'DiscoveryThrottled',
+      'one refusal in five minutes',
+      11,
+      (add, at) => at % 5 === 0 && add('DiscoveryThrottled', 1),
+    ],
+    [
+      'DiscoveryThrottled',
+      'a burst of a minute',
+      undefined,
+      (add, at) => at === 0 && add('DiscoveryThrottled', 1, 1, 1),
+    ],
     ['EventsStuck', 'one event that nobody takes', 15, add => waiting(add, 1, 0)],
     ['EventsStuck', 'a busy queue goes up and down', undefined, (add, at) => waiting(add, 1_000 + (at % 10), 500)],
     ['DeadLetters', 'a new one', 11, (add, at) => waiting(add, at < 10 ? 0 : 1, 0)],

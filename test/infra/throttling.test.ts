@@ -189,21 +189,26 @@ describe('the share of requests that the gateway refuses', () => {
   const own = { status: '429', integrationStatus: '200' };
   const refused = { status: '429', integrationStatus: '-' };
   const served = { status: '200', integrationStatus: '200' };
-  const filters = resourcesOf(templates.Data, 'AWS::Logs::MetricFilter').map(([, { Properties }]) => ({
-    pattern: String(Properties.FilterPattern),
-    value: Number(Properties.MetricTransformations[0].MetricValue),
-  }));
+  const filters = resourcesOf(templates.Data, 'AWS::Logs::MetricFilter').map(([, { Properties }]) => {
+    const [{ MetricName, MetricValue }] = Properties.MetricTransformations;
+    return { pattern: String(Properties.FilterPattern), counted: `${MetricName} ${MetricValue}` };
+  });
 
   it.each([
-    ['a token that is refused', { route: 'ANY /oauth/v1/token', ...refused }, [1]],
-    ['a token that is issued', { route: 'ANY /oauth/v1/token', ...served }, [0]],
-    ['a limit of our own', { route: 'ANY /v1/webhooks/{evento}/teste', ...own }, [0]],
+    ['a token that is refused', { route: 'ANY /oauth/v1/token', ...refused }, ['Throttled 1']],
+    ['a token that is issued', { route: 'ANY /oauth/v1/token', ...served }, ['Throttled 0']],
+    ['a limit of our own', { route: 'ANY /v1/webhooks/{evento}/teste', ...own }, ['Throttled 0']],
     ['an unknown path that is refused', { route: '$default', ...refused }, []],
     ['an unknown path that is answered', { route: '$default', ...served, status: '404' }, []],
-    ['a public document that is refused', { route: 'ANY /.well-known/jwks.json', ...refused }, []],
-  ])('counts %s', (_case, line, counted) => {
-    const values = filters.filter(({ pattern }) => matches(pattern, line)).map(({ value }) => value);
-    expect([...new Set(values)]).toEqual(counted);
+    [
+      'a public document that is refused',
+      { route: 'ANY /.well-known/jwks.json', ...refused },
+      ['DiscoveryThrottled 1'],
+    ],
+    ['a public document that is served', { route: 'ANY /.well-known/jwks.json', ...served }, []],
+  ])('counts %s', (_case, line, expected) => {
+    const counts = filters.filter(({ pattern }) => matches(pattern, line)).map(({ counted }) => counted);
+    expect([...new Set(counts)]).toEqual(expected);
   });
 
   /** Judges a line by a filter pattern of CloudWatch Logs, in which `*` stands for any text. */
