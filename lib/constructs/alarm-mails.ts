@@ -3,7 +3,7 @@ import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { StageConfiguration } from '../config.ts';
-import { beginningOf, type Severity } from './alarms.ts';
+import { beginningOf, type Severity, type Urgency } from './alarms.ts';
 
 export interface AlarmMailsProps {
   readonly configuration: StageConfiguration;
@@ -13,7 +13,8 @@ export interface AlarmMailsProps {
 
 /**
  * The mails that alarms send: when one rings, and, of a page only, when it is over. A new alarm becomes OK without ever having
- * rung, which is told to nobody: no deployment sends a mail.
+ * rung, which is told to nobody: no deployment sends a mail. A new alarm on silence rings until it hears something for the first time:
+ * that is a ticket. Whether the end of a silence is that of a page or of such a ticket is not told: it is a ticket, too.
  */
 export class AlarmMails extends Construct {
   readonly #props: AlarmMailsProps;
@@ -21,25 +22,47 @@ export class AlarmMails extends Construct {
   constructor(scope: Construct, id: string, props: AlarmMailsProps) {
     super(scope, id);
     this.#props = props;
-    this.#addRule('Page', 'page', { state: { value: ['ALARM'] } }, 'Rings');
-    this.#addRule('Ticket', 'ticket', { state: { value: ['ALARM'] } }, 'Rings');
-    this.#addRule('Over', 'page', { state: { value: ['OK'] }, previousState: { value: ['ALARM'] } }, 'Over');
+    for (const [id, mail] of Object.entries(mails)) this.#addRule(id, mail);
   }
 
-  #addRule(id: string, severity: Severity, change: object, word: string): void {
+  #addRule(id: string, { of, from, to, as }: Mail): void {
     const { configuration, topics } = this.#props;
+    const word = to === 'OK' ? 'Over' : 'Rings';
     const message = events.RuleTargetInput.fromMultilineText(text(word));
     new events.Rule(this, id, {
-      description: `Sends the mail of an alarm: ${severity}, ${word.toLowerCase()}`,
+      description: `Sends the mail of an alarm: ${of}, ${word.toLowerCase()}`,
       eventPattern: {
         source: ['aws.cloudwatch'],
         detailType: ['CloudWatch Alarm State Change'],
-        detail: { ...change, configuration: { description: [{ prefix: beginningOf(severity, configuration) }] } },
+        detail: {
+          state: { value: [to] },
+          ...(from && { previousState: { value: [from] } }),
+          configuration: { description: [{ prefix: beginningOf(of, configuration) }] },
+        },
       },
-      targets: topics[severity].map(topic => new targets.SnsTopic(topic, { message })),
+      targets: topics[as].map(topic => new targets.SnsTopic(topic, { message })),
     });
   }
 }
+
+/** A change of an alarm's state that is mailed. */
+interface Mail {
+  readonly of: Urgency;
+  /** @default - any other state */
+  readonly from?: 'OK' | 'ALARM' | 'INSUFFICIENT_DATA';
+  readonly to: 'OK' | 'ALARM';
+  /** It goes to the topics of this severity. */
+  readonly as: Severity;
+}
+
+const mails: Readonly<Record<string, Mail>> = {
+  Page: { of: 'page', to: 'ALARM', as: 'page' },
+  Ticket: { of: 'ticket', to: 'ALARM', as: 'ticket' },
+  Over: { of: 'page', from: 'ALARM', to: 'OK', as: 'page' },
+  Silence: { of: 'page: silence', from: 'OK', to: 'ALARM', as: 'page' },
+  FirstSilence: { of: 'page: silence', from: 'INSUFFICIENT_DATA', to: 'ALARM', as: 'ticket' },
+  SilenceOver: { of: 'page: silence', from: 'ALARM', to: 'OK', as: 'ticket' },
+};
 
 /** The fields are put in by EventBridge. Each line is a text of its own, which is how its templates have several. */
 function text(word: string): string {

@@ -32,6 +32,9 @@ export interface AlarmRow {
 
 export type Severity = 'page' | 'ticket';
 
+/** How an alarm is to be told of. A page of silence rings where something is not heard, as before it is heard for the first time. */
+export type Urgency = Severity | 'page: silence';
+
 export interface AlarmsProps {
   readonly configuration: StageConfiguration;
   readonly rows: Readonly<Record<string, AlarmRow>>;
@@ -62,15 +65,20 @@ export class Alarms extends Construct {
   }
 }
 
-/** Returns what the descriptions of a stage's alarms of a severity begin with. */
-export function beginningOf(severity: Severity, { stage }: Pick<StageConfiguration, 'stage'>): string {
-  return `[${severity}] ${stage} `;
+/** Returns what the descriptions of a stage's alarms of an urgency begin with. */
+export function beginningOf(urgency: Urgency, { stage }: Pick<StageConfiguration, 'stage'>): string {
+  return `[${urgency}] ${stage} `;
 }
 
 /** Quotation marks and line breaks would break the mail's template. */
-function describe(section: string, { severity, harm, command }: AlarmRow, configuration: StageConfiguration): string {
+function describe(section: string, row: AlarmRow, configuration: StageConfiguration): string {
+  const { harm, command } = row;
   const { stage } = configuration;
-  return `${beginningOf(severity, configuration)}${section}: ${harm} | First: npm run ops -- --stage ${stage} ${command} | Then: docs/runbook.md#${section.toLowerCase()}`;
+  return `${beginningOf(urgencyOf(row), configuration)}${section}: ${harm} | First: npm run ops -- --stage ${stage} ${command} | Then: docs/runbook.md#${section.toLowerCase()}`;
+}
+
+function urgencyOf({ severity, rule }: AlarmRow): Urgency {
+  return severity === 'page' && rule.comparison === 'below' ? 'page: silence' : severity;
 }
 
 const comparisons = {

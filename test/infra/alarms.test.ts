@@ -21,7 +21,7 @@ const alarmsOf = (stage: 'dev' | 'prod') =>
 const alarms = [...alarmsOf('prod'), ...alarmsOf('dev')];
 const partsOf = ({ AlarmDescription }: Pick<AlarmProperties, 'AlarmDescription'>) => {
   const form =
-    /^\[(?<severity>page|ticket)\] (?<stage>\w+) (?<section>\w+): (?<harm>.+\.) \| First: npm run ops -- --stage \w+ (?<command>.+) \| Then: (?<link>.+)$/;
+    /^\[(?<severity>page|ticket)(?:: silence)?\] (?<stage>\w+) (?<section>\w+): (?<harm>.+\.) \| First: npm run ops -- --stage \w+ (?<command>.+) \| Then: (?<link>.+)$/;
   return form.exec(AlarmDescription)?.groups ?? {};
 };
 const named = (alarm: AlarmProperties & { id: string }) => partsOf(alarm).section ?? alarm.id;
@@ -150,6 +150,21 @@ describe('the mails of a stage', () => {
       expect(mailsOf(rules, { description, from: 'INSUFFICIENT_DATA', to: 'OK' })).toEqual([]);
     for (const { id, AlarmActions, OKActions, InsufficientDataActions } of alarms)
       expect([AlarmActions, OKActions, InsufficientDataActions], id).toEqual([undefined, undefined, undefined]);
+  });
+
+  // Bug: the first deployment paged: nothing had been heard of sweeps and smoke tests yet.
+  it('page for no silence before something was heard, nor for its end', () => {
+    const silent = alarmsOf('prod').filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
+    expect(silent.map(named).sort()).toEqual(['KeysNotRotated', 'SmokeFailed', 'SweepStopped']);
+    for (const name of silent.map(named)) {
+      expect(topics(name, 'INSUFFICIENT_DATA', 'ALARM'), name).toEqual(['Tickets', 'Operations']);
+      expect(topics(name, 'ALARM', 'OK'), name).not.toContain('Pages');
+    }
+    for (const name of ['SmokeFailed', 'SweepStopped']) {
+      expect(topics(name, 'OK', 'ALARM'), name).toEqual(['Pages']);
+      expect(topics(name, 'ALARM', 'OK'), name).toEqual(['Tickets', 'Operations']);
+    }
+    expect(topics('LoginsFail', 'INSUFFICIENT_DATA', 'ALARM')).toEqual(['Pages']); // it does ring for something
   });
 
   it('are of this stage only', () => {
