@@ -189,6 +189,21 @@ export function deliveryAlarms(configuration: StageConfiguration, queues: Watche
   });
 }
 
+/** Returns the alarm of the mails of all others. */
+export function mailAlarms(configuration: StageConfiguration, unsent: DeadLetterQueue): AlarmRows {
+  const [visible] = depth(unsent);
+  return forStage(configuration, {
+    MailsFail: {
+      severity: 'page',
+      harm: 'Mails of alarms were not sent: whatever else rings, somebody does not hear of it.',
+      command: 'status',
+      rule: { metric: visible, among: 15 }, // SQS may report a minute late, which is no second mail
+      customersOnly: true,
+      direct: true,
+    },
+  });
+}
+
 /** Returns the alarm of the scheduled smoke test, which runs once in each interval. */
 export function smokeAlarms(configuration: StageConfiguration, interval: Duration): AlarmRows {
   return {

@@ -84,7 +84,7 @@ export class DataStack extends Stack {
     this.operations = topic('Operations', 'operations');
     for (const mailed of [tickets, pages])
       for (const address of configuration.alarmRecipients) mailed.addSubscription(new EmailSubscription(address));
-    new AlarmMails(this, 'AlarmMails', {
+    const { unsent } = new AlarmMails(this, 'AlarmMails', {
       configuration,
       topics: { page: [pages], ticket: [tickets, this.operations] },
     });
@@ -106,6 +106,7 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'OperationsTopicArn', { value: this.operations.topicArn });
     new CfnOutput(this, 'PagesTopicArn', { value: pages.topicArn });
     new CfnOutput(this, 'TicketsTopicArn', { value: tickets.topicArn });
+    new CfnOutput(this, 'UnsentMailsQueueUrl', { value: unsent.queueUrl });
     new CfnOutput(this, 'KeyArn', { value: key.keyArn });
     // No function writes to it: the operators' command line does.
     const auditTrail = new logs.LogGroup(this, 'AuditLogs', {

@@ -1,9 +1,16 @@
+import { Validations } from 'aws-cdk-lib';
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import { mailAlarms } from '../alarms.ts';
 import type { StageConfiguration } from '../config.ts';
-import { beginningOf, type Severity, type Urgency } from './alarms.ts';
+import { retentionOf } from '../stage-props.ts';
+import { Alarms, beginningOf, type Severity, type Urgency } from './alarms.ts';
+import { DeadLetterQueue } from './work-queue.ts';
 
 export interface AlarmMailsProps {
   readonly configuration: StageConfiguration;
@@ -15,14 +22,27 @@ export interface AlarmMailsProps {
  * The mails that alarms send: when one rings, and, of a page only, when it is over. A new alarm becomes OK without ever having
  * rung, which is told to nobody: no deployment sends a mail. A new alarm on silence rings until it hears something for the first time:
  * that is a ticket. Whether the end of a silence is that of a page or of such a ticket is not told: it is a ticket, too.
+ *
+ * What the rules cannot send lies on a queue, whose own alarm needs no rule.
  */
 export class AlarmMails extends Construct {
+  /** The changes of alarms whose mails were not sent. */
+  readonly unsent: DeadLetterQueue;
   readonly #props: AlarmMailsProps;
 
   constructor(scope: Construct, id: string, props: AlarmMailsProps) {
     super(scope, id);
     this.#props = props;
+    const { configuration } = props;
+    const { removalPolicy } = retentionOf(configuration);
+    this.unsent = new DeadLetterQueue(this, 'Unsent', { removalPolicy, dataKey: undefined });
+    Validations.of(this.unsent).acknowledge({
+      id: 'AwsSolutions::AwsSolutions-SQS3',
+      reason: 'It is a dead-letter queue, of EventBridge: the rule knows those of other queues only.',
+    });
     for (const [id, mail] of Object.entries(mails)) this.#addRule(id, mail);
+    const { alarms } = new Alarms(this, 'Alarms', { configuration, rows: mailAlarms(configuration, this.unsent) });
+    for (const alarm of alarms) for (const topic of props.topics.page) this.#letTell(alarm, topic);
   }
 
   #addRule(id: string, { of, from, to, as }: Mail): void {
@@ -40,8 +60,20 @@ export class AlarmMails extends Construct {
           configuration: { description: [{ prefix: beginningOf(of, configuration) }] },
         },
       },
-      targets: topics[as].map(topic => new targets.SnsTopic(topic, { message })),
+      targets: topics[as].map(topic => new targets.SnsTopic(topic, { message, deadLetterQueue: this.unsent })),
     });
+  }
+
+  #letTell(alarm: Alarm, topic: ITopic): void {
+    alarm.addAlarmAction(new SnsAction(topic));
+    topic.addToResourcePolicy(
+      new iam.PolicyStatement({
+        principals: [new iam.ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { ArnEquals: { 'aws:SourceArn': alarm.alarmArn } },
+      }),
+    );
   }
 }
 

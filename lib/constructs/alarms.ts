@@ -26,14 +26,19 @@ export interface AlarmRow {
   readonly rule: AlarmRule;
   /** True where a stage that has no customers does without it. @default false */
   readonly customersOnly?: boolean;
+  /** True where no rule sends its mail, since it rings where those fail. @default false */
+  readonly direct?: boolean;
   /** The alarm's section in the runbook. @default - its name */
   readonly section?: string;
 }
 
 export type Severity = 'page' | 'ticket';
 
-/** How an alarm is to be told of. A page of silence rings where something is not heard, as before it is heard for the first time. */
-export type Urgency = Severity | 'page: silence';
+/**
+ * How an alarm is to be told of. A page of silence rings where something is not heard, as before it is heard for the first time. A
+ * direct page is sent by the alarm itself.
+ */
+export type Urgency = Severity | 'page: silence' | 'page: direct';
 
 export interface AlarmsProps {
   readonly configuration: StageConfiguration;
@@ -41,8 +46,8 @@ export interface AlarmsProps {
 }
 
 /**
- * The alarms of one stack. None has an action: a rule on the changes of their states sends the mails (`alarm-mails.ts`), by what the
- * description begins with.
+ * The alarms of one stack. None has an action here: rules on the changes of their states send the mails (`alarm-mails.ts`), by what
+ * the description begins with.
  */
 export class Alarms extends Construct {
   readonly alarms: readonly cloudwatch.Alarm[];
@@ -77,7 +82,8 @@ function describe(section: string, row: AlarmRow, configuration: StageConfigurat
   return `${beginningOf(urgencyOf(row), configuration)}${section}: ${harm} | First: npm run ops -- --stage ${stage} ${command} | Then: docs/runbook.md#${section.toLowerCase()}`;
 }
 
-function urgencyOf({ severity, rule }: AlarmRow): Urgency {
+function urgencyOf({ severity, rule, direct = false }: AlarmRow): Urgency {
+  if (direct) return 'page: direct';
   return severity === 'page' && rule.comparison === 'below' ? 'page: silence' : severity;
 }
 

@@ -97,11 +97,12 @@ async function checkLeftOvers(subject: Subject): Promise<Finding> {
     return unknown('a deployment is under way: what belongs to the stage is not known before it has ended');
   }
   const own = outputsOf(stacks);
-  const [tables, queues] = await Promise.all([
+  const [tables, ...queues] = await Promise.all([
     aws.tables(`${stackNameOf(stage, 'Data')}-`),
+    aws.queues(`${stackNameOf(stage, 'Data')}-`),
     aws.queues(`${stackNameOf(stage, 'Delivery')}-`),
   ]);
-  const left = [...tables.names, ...queues].filter(name => !own.includes(name));
+  const left = [...tables.names, ...queues.flat()].filter(name => !own.includes(name));
   const looked = tables.isCutOff ? ' among the first 1,000 tables' : '';
   if (left.length === 0) return ok(`nothing remains of an earlier deployment${looked}`);
   const names = groups(left.map(name => name.slice(name.lastIndexOf('/') + 1)));

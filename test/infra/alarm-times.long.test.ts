@@ -7,7 +7,7 @@ import { makeTelemetry } from '../../lambdas/platform/telemetry.ts';
 import { type AlarmProperties, rings, watchedMetrics } from '../support/cloudwatch/alarm.ts';
 import type { Metrics } from '../support/cloudwatch/metrics.ts';
 import { httpRequest } from '../support/http-request.ts';
-import { resourcesOf, stageTemplates } from './templates.ts';
+import { bare, resourcesOf, stageTemplates } from './templates.ts';
 import { answering, hanging } from './watched-outside.ts';
 import { collectMetrics, invoke, startDelivery } from './watched-stage.ts';
 
@@ -16,8 +16,8 @@ const refuse = OAuthError.from(oauthCases);
 const minute = 60_000;
 const alarms = new Map(
   resourcesOf(stageTemplates('prod'), 'AWS::CloudWatch::Alarm')
-    .filter(([id]) => id.startsWith('Alarms')) // test/infra/gradual-releases.test.ts has those of releases
-    .map(([id, { Properties }]) => [id.slice('Alarms'.length, -8), Properties as AlarmProperties]),
+    .filter(([id]) => /^(AlarmMails)?Alarms/.test(id)) // test/infra/gradual-releases.test.ts has those of releases
+    .map(([id, { Properties }]) => [bare(id).replace(/^(AlarmMails)?Alarms/, ''), Properties as AlarmProperties]),
 );
 const rung = new Map<string, number>();
 const alarmOf = (name: string): AlarmProperties => {
@@ -205,6 +205,7 @@ describe('what AWS counts by itself', () => {
       undefined,
       (add, at) => at % 7 <= 3 && waiting(add, at % 2, 1 - (at % 2)),
     ],
+    ['MailsFail', 'one that was not sent', 11, (add, at) => add('ApproximateNumberOfMessagesVisible', at < 10 ? 0 : 1)],
   ])('%s: %s: rings after %s minutes', async (alarm, _what, minutes, feed) => {
     const metrics = collectMetrics();
     const watched = watchedMetrics(alarmOf(alarm));
@@ -495,6 +496,13 @@ describe('what can wait for the morning', () => {
       stage.faults.address = '10.0.0.1';
     });
     expect(time).toBe(1);
+  });
+
+  it('MailsFail: one mail for what lies there, though SQS does not report it for a while', async () => {
+    const metrics = collectMetrics();
+    const [depth] = watchedMetrics(alarmOf('MailsFail'));
+    const add = (at: number) => at % 7 <= 3 && depth && metrics.add(depth, Date.now(), 1);
+    expect(await mailsIn('MailsFail', metrics, 60, add)).toBe(1);
   });
 
   it('Blocked: an event in ten minutes for an hour, and its retries: one mail', async () => {

@@ -21,7 +21,7 @@ const alarmsOf = (stage: 'dev' | 'prod') =>
 const alarms = [...alarmsOf('prod'), ...alarmsOf('dev')];
 const partsOf = ({ AlarmDescription }: Pick<AlarmProperties, 'AlarmDescription'>) => {
   const form =
-    /^\[(?<severity>page|ticket)(?:: silence)?\] (?<stage>\w+) (?<section>\w+): (?<harm>.+\.) \| First: npm run ops -- --stage \w+ (?<command>.+) \| Then: (?<link>.+)$/;
+    /^\[(?<severity>page|ticket)(?:: (?:silence|direct))?\] (?<stage>\w+) (?<section>\w+): (?<harm>.+\.) \| First: npm run ops -- --stage \w+ (?<command>.+) \| Then: (?<link>.+)$/;
   return form.exec(AlarmDescription)?.groups ?? {};
 };
 const named = (alarm: AlarmProperties & { id: string }) => partsOf(alarm).section ?? alarm.id;
@@ -29,7 +29,7 @@ const named = (alarm: AlarmProperties & { id: string }) => partsOf(alarm).sectio
 describe('the alarms of a stage', () => {
   it.each([
     ['dev', 1.5],
-    ['prod', 4.1],
+    ['prod', 4.2],
   ] as const)('of %s cost $%d a month at most: a tenth for each metric', (stage, most) => {
     const metrics = alarmsOf(stage).flatMap(watchedMetrics);
     for (const { alarm } of Object.values(priceFile.regions))
@@ -55,6 +55,7 @@ describe('the alarms of a stage', () => {
       'InternalErrors',
       'LoginsFail',
       'LoginsSlow',
+      'MailsFail',
       'NothingDelivered',
       'RequestsFail',
       'RequestsThrottled',
@@ -132,6 +133,7 @@ describe('the runbook', () => {
 
 describe('the mails of a stage', () => {
   const { Data } = stageTemplates('prod');
+  const ruleIds = resourcesOf(Data, 'AWS::Events::Rule').map(([id]) => id);
   const rules = resourcesOf(Data, 'AWS::Events::Rule').map(([, { Properties }]) => Properties as EventRule);
   const described = (name: string) => alarmsOf('prod').find(alarm => named(alarm) === name)?.AlarmDescription ?? '';
   const topics = (name: string, from: 'OK' | 'ALARM' | 'INSUFFICIENT_DATA', to: 'OK' | 'ALARM') =>
@@ -148,8 +150,38 @@ describe('the mails of a stage', () => {
   it('are sent by no deployment: an alarm that never rang has nothing to say', () => {
     for (const { AlarmDescription: description } of alarmsOf('prod'))
       expect(mailsOf(rules, { description, from: 'INSUFFICIENT_DATA', to: 'OK' })).toEqual([]);
-    for (const { id, AlarmActions, OKActions, InsufficientDataActions } of alarms)
-      expect([AlarmActions, OKActions, InsufficientDataActions], id).toEqual([undefined, undefined, undefined]);
+    for (const { AlarmActions, OKActions, InsufficientDataActions, ...alarm } of alarms) {
+      if (named(alarm) !== 'MailsFail') expect(AlarmActions, alarm.id).toBeUndefined();
+      expect([OKActions, InsufficientDataActions], alarm.id).toEqual([undefined, undefined]);
+    }
+  });
+
+  // Bug: with a wrong policy of a topic a stage was mute, and told nobody.
+  it('that a rule cannot send lie on a queue, of which an alarm tells by itself', () => {
+    const [[queue], ...others] = resourcesOf(Data, 'AWS::SQS::Queue') as [[string, unknown]];
+    expect(others).toEqual([]);
+    const arn = { 'Fn::GetAtt': [queue, 'Arn'] };
+    for (const { Targets } of rules)
+      for (const { DeadLetterConfig } of Targets) expect(DeadLetterConfig).toEqual({ Arn: arn });
+    const [[, policy] = []] = resourcesOf(Data, 'AWS::SQS::QueuePolicy');
+    const senders = policy?.Properties.PolicyDocument.Statement.filter(
+      ({ Effect }: { Effect: string }) => Effect === 'Allow',
+    );
+    expect(senders).toEqual(
+      ruleIds.map(id => ({
+        Sid: expect.any(String),
+        Effect: 'Allow',
+        Action: 'sqs:SendMessage',
+        Principal: { Service: 'events.amazonaws.com' },
+        Resource: arn,
+        Condition: { ArnEquals: { 'aws:SourceArn': { 'Fn::GetAtt': [id, 'Arn'] } } },
+      })),
+    );
+
+    const alarm = alarmsOf('prod').find(each => named(each) === 'MailsFail');
+    expect(alarm?.Dimensions).toEqual([{ Name: 'QueueName', Value: { 'Fn::GetAtt': [queue, 'QueueName'] } }]);
+    expect(alarm?.AlarmActions).toEqual([{ Ref: expect.stringMatching(/^Pages/) }]);
+    for (const from of ['OK', 'INSUFFICIENT_DATA'] as const) expect(topics('MailsFail', from, 'ALARM')).toEqual([]);
   });
 
   // Bug: the first deployment paged: nothing had been heard of sweeps and smoke tests yet.
@@ -196,7 +228,8 @@ describe('the mails of a stage', () => {
   });
 
   // EventBridge gives SNS no context that a condition could ask for: with one, every mail would be refused in silence.
-  it('may be published: EventBridge without a condition, and nobody in the clear', () => {
+  it('may be published: EventBridge without a condition, one alarm of pages, and nobody in the clear', () => {
+    const [[mailsFail] = ['']] = resourcesOf(Data, 'AWS::CloudWatch::Alarm');
     for (const [id, { Properties }] of resourcesOf(Data, 'AWS::SNS::TopicPolicy')) {
       const [deny, allow, ...others] = Properties.PolicyDocument.Statement;
       expect(deny, id).toMatchObject({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } });
@@ -206,7 +239,13 @@ describe('the mails of a stage', () => {
         Principal: { Service: 'events.amazonaws.com' },
       });
       expect(allow, id).not.toHaveProperty('Condition');
-      expect(others, id).toEqual([]);
+      const direct = {
+        Effect: 'Allow',
+        Action: 'sns:Publish',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Condition: { ArnEquals: { 'aws:SourceArn': { 'Fn::GetAtt': [mailsFail, 'Arn'] } } },
+      };
+      expect(others, id).toMatchObject(id.startsWith('Pages') ? [direct] : []);
     }
     for (const name of ['OperationsTopicArn', 'PagesTopicArn', 'TicketsTopicArn']) Data.hasOutput(name, {});
   });

@@ -56,7 +56,7 @@ it('there is one, with every part', () => {
   expect(titles.at(-1)).toMatch(/^Dollars/);
 });
 
-it('has a graph of each alarm, but for those of releases and of the smoke test', () => {
+it('has a graph of each alarm, but for those of releases, of the mails and of the smoke test', () => {
   const graphs = new Set(widgets.map(({ properties }) => properties.title.replace(/ \((?:page|ticket)\)$/, '')));
   const alarms = resourcesOf(stageTemplates('prod'), 'AWS::CloudWatch::Alarm').filter(
     ([id]) => id.startsWith('Alarms') && !id.includes('SmokeFailed'),

@@ -10,6 +10,7 @@ export interface EventRule {
   readonly EventPattern: object;
   readonly Targets: readonly {
     readonly Arn: { readonly Ref: string };
+    readonly DeadLetterConfig?: { readonly Arn: object };
     readonly InputTransformer: { readonly InputPathsMap: Record<string, string>; readonly InputTemplate: string };
   }[];
 }

@@ -580,14 +580,17 @@ describe('what an earlier deployment left', () => {
   const names = ['Emissor-dev-Data-Clients1-A'];
   const aws = {
     tables: async () => ({ names, isCutOff: false }),
-    queues: async () => ['https://sqs.sa-east-1.amazonaws.com/1/Emissor-dev-Delivery-Events1-B'],
+    queues: async (prefix: string) =>
+      ['Emissor-dev-Data-AlarmMails1-C', 'Emissor-dev-Delivery-Events1-B']
+        .filter(name => name.startsWith(prefix))
+        .map(name => `https://sqs.sa-east-1.amazonaws.com/1/${name}`),
   };
   const values = { removalPolicy: 'retain' };
   it('must be looked at before the first deployment', () =>
     expectProblem(
       'left-overs',
       { values, aws, stacks: none },
-      /2 tables and queues remain .*: 1 of Emissor-dev-Data \(Emissor-dev-Data-Clients1-A\), 1 of Emissor-dev-Delivery \(Emissor-dev-Delivery-Events1-B\)\. The stage would begin without/,
+      /3 tables and queues remain .*: 2 of Emissor-dev-Data \(Emissor-dev-Data-Clients1-A, …\), 1 of Emissor-dev-Delivery \(Emissor-dev-Delivery-Events1-B\)\. The stage would begin without/,
     ));
   it('does not stand in the way of a stage that is there, or keeps nothing', async () => {
     await expectOk('left-overs', { values, aws }, /nobody uses them/);
