@@ -7,12 +7,26 @@ import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { ACMClient, RequestCertificateCommand } from '@aws-sdk/client-acm';
 import {
+  CloudWatchClient,
+  DescribeAlarmsCommand,
+  type MetricAlarm,
+  SetAlarmStateCommand,
+} from '@aws-sdk/client-cloudwatch';
+import {
   DeleteFunctionCommand,
   GetAliasCommand,
   InvokeCommand,
   LambdaClient,
   UpdateAliasCommand,
 } from '@aws-sdk/client-lambda';
+import { SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
+import {
+  CreateQueueCommand,
+  DeleteQueueCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import { expect } from 'vitest';
 import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
 import { until } from '../support/e2e-poll.ts';
@@ -94,6 +108,36 @@ step('prod: deploy, with nothing cleared away by hand', async () => {
   expect([...states.values()].filter(state => !/^(CREATE|UPDATE)_COMPLETE$/.test(state ?? ''))).toEqual([]);
   return countOf(await emulator.inventory.identities());
 });
+
+step(
+  'prod: nothing that was not heard yet pages, what is no longer heard does, and mails that are not sent',
+  async () => {
+    const { PagesTopicArn = '', TicketsTopicArn = '' } = outputsOf('prod') as Record<string, string>;
+    const [pages, tickets] = [await hear(PagesTopicArn), await hear(TicketsTopicArn)];
+    const client = new CloudWatchClient(emulator.settings);
+    const { MetricAlarms = [] } = await client.send(new DescribeAlarmsCommand({ AlarmNamePrefix: 'Emissor-prod-' }));
+    const change = async (alarms: readonly MetricAlarm[], StateValue: 'ALARM' | 'OK') => {
+      for (const { AlarmName } of alarms)
+        await client.send(new SetAlarmStateCommand({ AlarmName, StateValue, StateReason: 'the drill' }));
+    };
+    const silent = MetricAlarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
+    const others = MetricAlarms.filter(alarm => !silent.includes(alarm));
+    // What CloudWatch does after a first deployment.
+    await change(silent, 'ALARM');
+    await change(others, 'OK');
+    await change(silent, 'OK');
+    const once = ['Rings KeysNotRotated', 'Rings SmokeFailed', 'Rings SweepStopped'];
+    expect(await tickets.heard()).toEqual(['Over SmokeFailed', 'Over SweepStopped', ...once]);
+    expect(await pages.heard()).toEqual([]);
+
+    await change([...silent, ...others.filter(({ AlarmName }) => AlarmName?.includes('MailsFail'))], 'ALARM');
+    expect(await pages.heard()).toEqual(['MailsFail', 'Rings SmokeFailed', 'Rings SweepStopped']);
+    expect(await tickets.heard()).toEqual(['Rings KeysNotRotated']);
+    await pages.stop();
+    await tickets.stop();
+    return undefined;
+  },
+);
 
 step('status finds nothing to do in dev, and asks for protection in prod', async () => {
   const status = async (stage: string) => succeeded(await copy.program('ops', ['--stage', stage, 'status'])).output;
@@ -488,6 +532,41 @@ const statefulKinds: Readonly<Record<string, string>> = {
 /** Returns how long the key set of a stage may be kept, which a changed function says otherwise. */
 async function cacheControl(stage: string): Promise<string | null> {
   return (await fetch(`${outputsOf(stage).AuthUrl}/.well-known/jwks.json`)).headers.get('cache-control');
+}
+
+/** Subscribes a queue to a topic. Of each mail since the last time it tells whether an alarm rings or that is over, and which; sorted. */
+async function hear(TopicArn: string) {
+  const sqs = new SQSClient(emulator.settings);
+  const { QueueUrl } = await sqs.send(
+    new CreateQueueCommand({
+      QueueName: `hears-${TopicArn.split(':').at(-1)}`,
+      Attributes: { VisibilityTimeout: '3600' },
+    }),
+  );
+  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
+  const subscription = {
+    TopicArn,
+    Protocol: 'sqs',
+    Endpoint: Attributes?.QueueArn,
+    Attributes: { RawMessageDelivery: 'true' },
+  };
+  await new SNSClient(emulator.settings).send(new SubscribeCommand(subscription));
+  return { heard, stop: () => sqs.send(new DeleteQueueCommand({ QueueUrl })) };
+
+  async function heard(): Promise<readonly string[]> {
+    const texts: string[] = [];
+    for (let quiet = 0; quiet < 2; ) {
+      const ask = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 });
+      const { Messages = [] } = await sqs.send(ask);
+      quiet = Messages.length === 0 ? quiet + 1 : 0;
+      texts.push(...Messages.map(({ Body = '' }) => Body));
+    }
+    const form = /^(?:"(?<word>\w+) since )?[\s\S]*?\] prod (?<alarm>\w+):/; // what the alarm itself sends has no word
+    return texts
+      .map(text => Object.values({ ...form.exec(text)?.groups }).filter(part => part !== undefined))
+      .map(parts => parts.join(' '))
+      .sort();
+  }
 }
 
 /** Runs the command line of AWS on the emulator. @throws with its output, when it fails. */
