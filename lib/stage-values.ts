@@ -45,7 +45,7 @@ export const stageValues = z.object({
   demandsUrl: httpsUrl().register(requiredWithCustomers, {
     what: 'the public https address of demands, with which links in events begin',
   }),
-  /** E-mail addresses that alarms and suspended webhooks are reported to. Each must confirm the subscription once. */
+  /** E-mail addresses that alarms are reported to. Each must confirm two subscriptions once: that of pages and that of tickets. */
   alarmRecipients: list(emailAddress, 10)
     .prefault([])
     .register(requiredWithCustomers, { what: 'the e-mail addresses that alarms go to' }),
