@@ -47,6 +47,12 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
       command: 'smoke',
       rule: persisting(own(configuration, 'RequestFailed', { functions: 'http' })),
     },
+    StoreThrottled: {
+      severity: 'page',
+      harm: 'DynamoDB throttles a table or an index: logins or requests fail, or events wait, and other alarms ring for it.',
+      command: 'status',
+      rule: persisting(own(configuration, 'StoreThrottled', { store: 'dynamodb' })),
+    },
     RequestsThrottled: {
       severity: 'page',
       harm: 'The gateway refuses over 5 % of the requests for tokens and webhooks with 429, honest ones among them.',

@@ -29,7 +29,7 @@ export function customMetrics(): readonly ServiceMetrics[] {
     {
       service: 'none: the gateway, all functions together',
       ordinary: ['Throttled'],
-      faults: ['DiscoveryThrottled', 'RequestFailed'],
+      faults: ['DiscoveryThrottled', 'RequestFailed', 'StoreThrottled'],
     },
   ];
 }

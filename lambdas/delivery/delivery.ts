@@ -1,3 +1,4 @@
+import type { ErrorDescription } from '../platform/telemetry.ts';
 import type { EventName } from '../webhooks/webhook.ts';
 
 /**
@@ -39,7 +40,7 @@ export interface AttemptRecord {
  * - `gone`: 410, the receiver wants no more;
  * - `failed`: anything else a receiver or its network did, and what the URL policy or the SSRF guard blocks; charged;
  * - `given_up`: not answered in time in a quick lane; repeated in the slow one, not charged;
- * - `internal_error`: our own keys, sockets or network; not charged. `detail` says which, for our log only.
+ * - `internal_error`: our own keys, sockets or network; not charged. `detail` and `fault` say which, for our log only.
  */
 export type AttemptOutcome = {
   readonly record: AttemptRecord;
@@ -48,7 +49,7 @@ export type AttemptOutcome = {
 } & (
   | { readonly outcome: 'delivered' | 'gone' | 'given_up' }
   | { readonly outcome: 'failed'; readonly retryAfterMs: number | undefined; readonly detail: string }
-  | { readonly outcome: 'internal_error'; readonly detail: string }
+  | { readonly outcome: 'internal_error'; readonly detail: string; readonly fault?: ErrorDescription }
 );
 
 /** The moment when a pending delivery goes on. Milliseconds since the epoch. */

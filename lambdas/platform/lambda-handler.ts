@@ -3,18 +3,19 @@ import middy, { type MiddlewareObj } from '@middy/core';
 import type { Context } from 'aws-lambda';
 import { optionalText } from './environment.ts';
 import type { HttpRequest, HttpResponse } from './http.ts';
-import type { Telemetry } from './telemetry.ts';
+import { describeError, type Telemetry } from './telemetry.ts';
 
 /**
- * Makes the handler of a function: it knows its invocation in the log, and writes out its metrics. Events hold passwords, tokens,
+ * Makes the handler of a function: it knows its invocation in the log, says why it failed, and writes out its metrics. Events hold passwords, tokens,
  * secrets or business data: they are never logged, whatever the environment asks for.
  */
 export function makeHandler<Event, Result>(
-  { beginInvocation, metrics }: Telemetry,
+  { log, beginInvocation, metrics }: Telemetry,
   run: (event: Event, context: Context) => Promise<Result>,
 ) {
   return middy<Event, Result>()
     .use({ before: ({ event, context }) => beginInvocation(context, requestIdOf(event)) })
+    .use({ onError: ({ error }) => log.error('invocation.failed', describeError(error)) })
     .use(logMetrics(metrics))
     .handler(run);
 }

@@ -22,6 +22,7 @@ export const logNames = {
   dependency: ['unavailable'],
   event: ['conflicting_copy', 'duplicate', 'not_noted', 'refused', 'without_webhook'],
   event_source: ['not_read', 'off'],
+  invocation: ['failed'],
   introspect: ['granted', 'refused'],
   keys: ['refused', 'rotated'],
   message: ['deferred', 'not_deleted', 'not_received', 'visibility_unchanged'],

@@ -1,7 +1,7 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { failedCall } from './aws/failed-call.ts';
+import { type AwsCall, failedCall } from './aws/failed-call.ts';
 import { systemClock } from './clock.ts';
-import { makeLog } from './log.ts';
+import { type Log, makeLog } from './log.ts';
 import { stackFrames } from './stack-frames.ts';
 
 export type Telemetry = ReturnType<typeof makeTelemetry>;
@@ -17,7 +17,8 @@ export function makeTelemetry<Service extends string>(
   countedAs: string = serviceName,
   now = systemClock,
 ) {
-  const { log, beginInvocation } = makeLog(serviceName, now);
+  const { log: written, beginInvocation } = makeLog(serviceName, now);
+  const log: Log = { ...written, warn: countingThrottles(written.warn), error: countingThrottles(written.error) };
   const metrics = new Metrics({ serviceName: countedAs, logger: quiet }); // its namespace, one per stage, is in the environment
   return { service: serviceName, log, beginInvocation, metrics, count, measure };
 
@@ -30,18 +31,31 @@ export function makeTelemetry<Service extends string>(
   function measure(metric: string, milliseconds: number): void {
     metrics.addMetric(metric, MetricUnit.Milliseconds, milliseconds);
   }
+
+  /**
+   * A store that throttles fails in many ways. Each line that tells of one counts, whatever the function: an alarm watches them
+   * together. A throttled call that succeeded when it was repeated is in no line.
+   */
+  function countingThrottles(write: Log['error']): Log['error'] {
+    return function writeAndCount(message, fields) {
+      write(message, fields);
+      const { throttled, cause } = (fields ?? {}) as Partial<ErrorDescription>;
+      if (throttled === undefined && cause?.throttled === undefined) return;
+      const metric = metrics.singleMetric();
+      metric.clearDefaultDimensions();
+      metric.addDimension('store', 'dynamodb');
+      metric.addMetric('StoreThrottled', MetricUnit.Count, 1);
+    };
+  }
 }
 
 export type { Log } from './log.ts';
 
 /** The facts of an error that are safe to log. */
-export type ErrorDescription = {
+export type ErrorDescription = Partial<AwsCall> & {
   readonly errorName: string;
   /** The system's code, such as `ECONNREFUSED`. */
   readonly errorCode?: string;
-  /** The AWS call and its kind of resource: `dynamodb:PutItem`, `table`. */
-  readonly action?: string;
-  readonly resourceType?: string;
   /** The status and request id of AWS's answer, and the number of tries. */
   readonly httpStatus?: number;
   readonly awsRequestId?: string;

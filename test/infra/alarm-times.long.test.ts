@@ -1,4 +1,6 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { asOAuthError } from '../../lambdas/auth/endpoints/oauth-response.ts';
 import { OAuthError, oauthCases } from '../../lambdas/auth/oauth-error.ts';
 import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
 import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
@@ -8,7 +10,7 @@ import { type AlarmProperties, rings, watchedMetrics } from '../support/cloudwat
 import type { Metrics } from '../support/cloudwatch/metrics.ts';
 import { httpRequest } from '../support/http-request.ts';
 import { bare, resourcesOf, stageTemplates } from './templates.ts';
-import { answering, hanging } from './watched-outside.ts';
+import { answering, hanging, throttled } from './watched-outside.ts';
 import { collectMetrics, invoke, startDelivery } from './watched-stage.ts';
 
 const refuse = OAuthError.from(oauthCases);
@@ -89,11 +91,51 @@ describe('a fault of our own that lasts, at six events an hour', () => {
   it.each([
     ['InternalErrors', 'KMS denies', 'kms', 4], // attempts after 0, 1 and 3 minutes
     ['Deferred', 'the store takes nothing', 'store', 3], // the message comes back after 5 s, doubled each time
+    ['StoreThrottled', 'the same, and each sweep fails', 'store', 3],
   ] as const)('wakes somebody within 15 minutes: %s: %s', async (name, _what, fault, minutes) => {
     const { time } = await quietStage(name, 60, stage => {
       stage.faults[fault] = true;
     });
     expect(time).toBe(minutes);
+  });
+});
+
+describe('StoreThrottled: one page for what sets off several', () => {
+  it.each(['RequestsFail', 'StoreThrottled'])('%s: an API answers 503 for it every five minutes', async name => {
+    const time = await minutesToRing(name, collectMetrics(), 30, async at => {
+      const telemetry = makeTelemetry('token');
+      const handler = makeHttpHandler(
+        telemetry,
+        async () => ({
+          statusCode: asOAuthError(throttled(new QueryCommand({ TableName: 'Sessions' })), telemetry.log).status,
+        }),
+        {},
+      );
+      if (at % 5 === 0) await handler(httpRequest({}), { functionVersion: '7' } as never);
+    });
+    expect(time).toBe(11);
+  });
+
+  it('rings where nobody but the sweeper meets it', async () => {
+    const metrics = collectMetrics();
+    const stage = await startDelivery();
+    stage.faults.store = true;
+    const time = await minutesToRing('StoreThrottled', metrics, 30, (_at, end) => stage.runUntil(end));
+    expect(time).toBe(3);
+  });
+
+  it('wakes nobody for two minutes of a quarter of an hour, as a table takes to grow', async () => {
+    const { time } = await quietStage('StoreThrottled', 60, (stage, at) => {
+      stage.faults.store = at % 15 < 2;
+    });
+    expect(time).toBeUndefined();
+  });
+
+  it('does not ring for faults of another kind', async () => {
+    const { time } = await quietStage('StoreThrottled', 30, stage => {
+      stage.faults.kms = true;
+    });
+    expect(time).toBeUndefined();
   });
 });
 

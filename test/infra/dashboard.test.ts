@@ -1,11 +1,13 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it, vi } from 'vitest';
 import { OAuthError, oauthCases } from '../../lambdas/auth/oauth-error.ts';
 import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
 import { makeHttpHandler } from '../../lambdas/platform/lambda-handler.ts';
-import { makeTelemetry } from '../../lambdas/platform/telemetry.ts';
+import { describeError, makeTelemetry } from '../../lambdas/platform/telemetry.ts';
 import { type AlarmProperties, watchedMetrics } from '../support/cloudwatch/alarm.ts';
 import { httpRequest } from '../support/http-request.ts';
 import { resourcesOf, stageTemplates } from './templates.ts';
+import { throttled } from './watched-outside.ts';
 import { collectMetrics, invoke, startDelivery } from './watched-stage.ts';
 
 const { Delivery, Data } = stageTemplates('prod');
@@ -96,6 +98,7 @@ it('shows nothing that nobody writes', async () => {
   await failing(httpRequest({}), { functionVersion: '7' } as never);
   const rotation = makeTelemetry('rotate-keys');
   await invoke(rotation, async () => rotation.count('KeyCreated', 0), undefined);
+  rotation.log.error('invocation.failed', describeError(throttled(new QueryCommand({ TableName: 'Keyring' }))));
   vi.useRealTimers();
 
   const filtered = resourcesOf(Data, 'AWS::Logs::MetricFilter').flatMap(([, { Properties }]) =>

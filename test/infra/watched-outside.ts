@@ -2,6 +2,7 @@ import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProcessOutside } from '@emissor/virtual-cloud';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
+import { failureRecorder } from '../../lambdas/platform/aws/failed-call.ts';
 import type { PinnedPost, PinnedRequestOutcome } from '../../lambdas/platform/egress/pinned-request.ts';
 import { machine, type Outside } from '../../lambdas/platform/outside.ts';
 import type { Time } from '../../lambdas/platform/timer.ts';
@@ -48,7 +49,7 @@ export function noFaults(): Faults {
 export function makeOutside(faults: Readonly<Faults>, kms: FakeKms) {
   return function outsideOf({ time, dynamodb, sqs }: ProcessOutside) {
     const dynamo: Dynamo = async (command, options) => {
-      if (faults.store) throw named('ThrottlingException');
+      if (faults.store) throw throttled(command);
       if (command instanceof UpdateCommand && isRefused(command)) throw named('ConditionalCheckFailedException');
       return dynamodb.send(command, options);
     };
@@ -82,6 +83,13 @@ export function makeOutside(faults: Readonly<Faults>, kms: FakeKms) {
       return { outcome: 'response', ...answer, body: Buffer.alloc(0), isTruncated: false };
     };
   }
+}
+
+/** Returns the error of a call that DynamoDB throttled, of which the SDK told its logger. */
+export function throttled({ constructor: { name: commandName }, input }: { readonly input: object }): Error {
+  const error = named('ThrottlingException');
+  failureRecorder.error({ clientName: 'DynamoDBClient', commandName, input, error });
+  return error;
 }
 
 function named(name: string): Error {

@@ -41,7 +41,8 @@ export function makeSweep(
     const reasons = results.flatMap(result => (result.status === 'rejected' ? [result.reason] : []));
     const errors = reasons.flatMap(reason => (reason instanceof AggregateError ? reason.errors : [reason]));
     if (errors.length === 0) return measure('OldestDue', oldestDue);
-    throw new Error(`The sweep failed: ${errors.map(error => describeError(error).errorName).join(', ')}`);
+    const names = errors.map(error => describeError(error).errorName).join(', ');
+    throw new Error(`The sweep failed: ${names}`, { cause: errors[0] });
   };
 
   /** Runs a few tasks at once, since each may hold thousands of deliveries. A task that fails does not stop the others. */

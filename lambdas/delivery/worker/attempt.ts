@@ -2,7 +2,7 @@ import { type Clock, isoTime } from '../../platform/clock.ts';
 import type { GuardedPost, PostOutcome, PostRequest } from '../../platform/egress/guarded-post.ts';
 import type { EventLoopLag } from '../../platform/event-loop-lag.ts';
 import type { Sealing } from '../../platform/sealing.ts';
-import { describeError } from '../../platform/telemetry.ts';
+import { describeError, type ErrorDescription } from '../../platform/telemetry.ts';
 import { isSigning } from '../../webhooks/signing-secret.ts';
 import { authorizationBinding, secretBinding, type Webhook } from '../../webhooks/webhook.ts';
 import { retryAfterWait } from '../backoff.ts';
@@ -38,6 +38,7 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
   return async function attempt(webhook, delivery, progress) {
     const startedAt = now();
     let posted: PostOutcome;
+    let fault: ErrorDescription | undefined;
     try {
       const credentials = await openCredentials(sealing, webhook, startedAt);
       progress?.onResolving();
@@ -57,10 +58,10 @@ export function makeAttempt(dependencies: AttemptDependencies): Attempt {
         }),
       });
     } catch (error) {
-      const detail = describeError(error).errorName;
-      posted = { outcome: 'internal_error', detail, durationMs: now() - startedAt };
+      fault = describeError(error);
+      posted = { outcome: 'internal_error', detail: fault.errorName, durationMs: now() - startedAt };
     }
-    return outcomeOf(posted, recordOf(posted, delivery.attempt, startedAt), now());
+    return { ...outcomeOf(posted, recordOf(posted, delivery.attempt, startedAt), now()), ...(fault && { fault }) };
   };
 
   /** A time-out that comes because this process stood still is no receiver's fault, and no name server's. */

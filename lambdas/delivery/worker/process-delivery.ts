@@ -170,6 +170,7 @@ export function makeProcessDelivery(
       ...describeDelivery(before),
       ...describeAttempt(outcome.record),
       ...('detail' in outcome && { detail: outcome.detail }),
+      ...('fault' in outcome && outcome.fault),
       host: URL.parse(url)?.host,
       state: after.state,
       ...(after.wait && { nextAttemptAt: isoTime(after.wait.nextAttemptAt) }),

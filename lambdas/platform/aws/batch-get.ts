@@ -140,6 +140,6 @@ function toRequestItems(keys: readonly ItemKey[]): NonNullable<BatchGetCommandIn
 async function itemOf(calls: Calls, key: ItemKey): Promise<Item | undefined> {
   const serialized = serializeKey(key);
   const items = await calls.get(serialized);
-  if (!items?.has(serialized)) throw new UnprocessedKeysError();
+  if (!items?.has(serialized)) throw new UnprocessedKeysError(key.table);
   return items.get(serialized);
 }

@@ -3,6 +3,7 @@ import { DynamoDBDocumentClient, type ServiceInputTypes, type ServiceOutputTypes
 import type { Command } from '@smithy/types';
 import type { Clock } from '../clock.ts';
 import { clientSettings } from './client-settings.ts';
+import { isThrottled, noteFailedCall } from './failed-call.ts';
 
 /** A DynamoDB item, or a part of one, in JavaScript's own values. */
 export type Item = Record<string, unknown>;
@@ -84,20 +85,6 @@ export function wasRepeated(result: unknown): boolean {
   return ($metadata?.attempts ?? 1) > 1;
 }
 
-/** Returns whether a dependency (DynamoDB, KMS, SQS) asked us to slow down: the caller may try again in a moment. */
-export function isThrottled(error: unknown): boolean {
-  return isNamed(
-    error,
-    'ProvisionedThroughputExceededException',
-    'ThrottlingException',
-    'ThrottledException',
-    'RequestLimitExceeded',
-    'LimitExceededException',
-    'RequestThrottled',
-    'UnprocessedKeysError',
-  );
-}
-
 /** Returns whether a dependency throttled us, failed or did not answer in time: the same request may succeed in a moment. */
 export function isUnavailable(error: unknown): boolean {
   const isConnectionBroken = error instanceof Error && 'code' in error && connectionErrors.includes(String(error.code));
@@ -108,8 +95,9 @@ export function isUnavailable(error: unknown): boolean {
 /** Thrown when DynamoDB kept part of a batch back, which it does when it is throttling. */
 export class UnprocessedKeysError extends Error {
   override readonly name = 'UnprocessedKeysError';
-  constructor() {
+  constructor(table: string) {
     super('DynamoDB left keys of a batch unread.');
+    noteFailedCall(this, { action: 'dynamodb:BatchGetItem', resourceType: 'table', table, throttled: [] });
   }
 }
 
@@ -118,9 +106,11 @@ export class StatementError extends Error {
   readonly $fault = 'server';
 
   /** @param name - DynamoDB's code of the statement */
-  constructor(name: string) {
+  constructor(name: string, table: string) {
     super('DynamoDB did not run a statement of a batch.');
     this.name = name;
+    const throttled = isThrottled(this) ? { throttled: [] } : {};
+    noteFailedCall(this, { action: 'dynamodb:PartiQLInsert', resourceType: 'table', table, ...throttled });
   }
 }
 

@@ -82,7 +82,7 @@ export function makeInsertTogether({
         const code = answer ? answer.Error?.Code : 'AnswerMissing'; // the call succeeds whatever became of its statements
         if (answer && !answer.Error) stored();
         else if (lasting.has(String(code))) settle({ mayBeStored });
-        else settle({ failure: new StatementError(String(code)) });
+        else settle({ failure: new StatementError(String(code), table) });
       });
     } catch (error) {
       // What is refused as a whole writes nothing, and one of the items may be the reason. An earlier try may have written all.

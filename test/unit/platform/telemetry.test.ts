@@ -1,14 +1,16 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DecryptCommand, KMSClient } from '@aws-sdk/client-kms';
+import { DecryptCommand, KMSClient, ListKeysCommand } from '@aws-sdk/client-kms';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { BatchExecuteStatementCommand, BatchGetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { batchGet } from '../../../lambdas/platform/aws/batch-get.ts';
 import { clientSettings } from '../../../lambdas/platform/aws/client-settings.ts';
-import { makeDynamo } from '../../../lambdas/platform/aws/dynamo.ts';
-import { describeError } from '../../../lambdas/platform/telemetry.ts';
+import { makeDocumentClient, makeDynamo, StatementError } from '../../../lambdas/platform/aws/dynamo.ts';
+import { makeHandler } from '../../../lambdas/platform/lambda-handler.ts';
+import { describeError, makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { processorTimeOf } from '../../support/processor-time.ts';
 
 const canary = 'canary-7f3a';
@@ -60,10 +62,12 @@ describe('an error in the log', () => {
 describe('an error of AWS', () => {
   /** A message of AWS, which names people, addresses and keys. */
   const message = `User: arn:aws:sts::1:assumed-role/${canary} is not authorized to perform: x on resource: ${canary}`;
+  const denied = { __type: 'com.aws#AccessDeniedException', message };
+  let answer: object = denied;
   const aws = createServer((request, response) => {
     const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amzn-requestid': 'REQUEST1' };
     request.resume().on('end', () => {
-      response.writeHead(400, headers).end(JSON.stringify({ __type: 'com.aws#AccessDeniedException', message }));
+      response.writeHead(400, headers).end(JSON.stringify(answer));
     });
   });
   let options: object;
@@ -88,9 +92,10 @@ describe('an error of AWS', () => {
   });
 
   const dynamo = makeDynamo;
-  const TableName = `table-${canary}`;
+  const TableName = 'Emissor-prod-Data-Deliveries';
   const Keys = [{ id: canary }];
-  const Statements = [{ Statement: canary, Parameters: [canary] }];
+  const unread = Keys.map(key => ({ table: TableName, key }));
+  const Statements = [{ Statement: `INSERT INTO "${TableName}" VALUE {'${canary}':?}`, Parameters: [canary] }];
   const QueueUrl = `https://${canary}/q`;
   const Entries = [{ Id: '1', MessageBody: canary }];
   const sqs = () => new SQSClient({ ...clientSettings('sqs'), ...options });
@@ -110,13 +115,96 @@ describe('an error of AWS', () => {
     ['kms:Decrypt', 'key', () => kms().send(new DecryptCommand({ CiphertextBlob: Buffer.from('x') }))],
     ['sns:Publish', 'topic', () => sns().send(new PublishCommand({ TopicArn: canary, Message: canary }))],
   ])('of %s names the action and the kind of resource (%s), and no value', async (action, resourceType, call) => {
-    const error = await call().then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-    const said = describeError(error);
+    const said = describeError(await errorOf(call()));
     expect(said).toMatchObject({ action, resourceType, httpStatus: 400, tries: 1 });
+    expect(said.table).toBe(action.startsWith('dynamodb:') ? TableName : undefined);
+    expect(said.index).toBe(resourceType === 'index' ? 'Due' : undefined);
+    expect(said).not.toHaveProperty('throttled');
     expect(said.errorName).toMatch(/^[A-Za-z]+$/);
     expect(JSON.stringify(said)).not.toContain(canary);
   });
+
+  const throttle = (__type: string, reasons: object = {}) => ({ __type: `com.aws#${__type}`, message, ...reasons });
+  const arn = 'arn:aws:dynamodb:sa-east-1:1:table/Emissor-prod-Data-Deliveries';
+  const onceOnly = () => makeDynamo(makeDocumentClient({ ...clientSettings('dynamodb'), ...options, maxAttempts: 1 }));
+  const put = () => onceOnly()(new PutCommand({ TableName, Item: { id: canary } }));
+  const hotKey = { reason: 'IndexWriteKeyRangeThroughputExceeded', resource: `${arn}/index/due` };
+  const quota = { reason: 'TableWriteAccountLimitExceeded', resource: arn };
+
+  it.each<[string, object, () => Promise<unknown>, object | undefined]>([
+    [
+      'an index that a write has to follow',
+      throttle('ProvisionedThroughputExceededException', { ThrottlingReasons: [hotKey] }),
+      put,
+      { table: TableName, index: 'due', throttled: [hotKey.reason] },
+    ],
+    [
+      'a table at its quota',
+      throttle('ThrottlingException', { throttlingReasons: [quota] }),
+      put,
+      { table: TableName, throttled: [quota.reason] },
+    ],
+    ['a table, and nobody says why', throttle('ThrottlingException'), put, { table: TableName, throttled: [] }],
+    ['what is no throttle', denied, put, undefined],
+    [
+      'KMS, which calls it by the same name',
+      throttle('ThrottlingException'),
+      () => new KMSClient({ ...clientSettings('kms'), ...options, maxAttempts: 1 }).send(new ListKeysCommand()),
+      undefined,
+    ],
+    [
+      'a part of a batch of reads',
+      {},
+      () => batchGet(async () => ({ UnprocessedKeys: { [TableName]: { Keys } } }) as never, unread),
+      { table: TableName, throttled: [] },
+    ],
+    [
+      'a statement of a batch of writes',
+      {},
+      async () => Promise.reject(new StatementError('ThrottlingError', TableName)),
+      { table: TableName, throttled: [] },
+    ],
+  ])('says what DynamoDB throttled, and counts the line: %s', async (_case, said, call, expected) => {
+    answer = said;
+    const error = await errorOf(call());
+    const { written, telemetry } = collectLines();
+    telemetry.log.error('message.deferred', describeError(error));
+    telemetry.log.warn('event.not_noted', describeError(new Error('outer', { cause: error })));
+    const [line = {}, ...others] = written();
+    if (!expected) expect(line).not.toHaveProperty('throttled');
+    else expect(line).toMatchObject(expected);
+    expect(line.index).toBe((expected as { index?: string } | undefined)?.index);
+    const counted = others.filter(({ StoreThrottled }) => StoreThrottled === 1);
+    expect(counted.map(({ _aws }) => _aws.CloudWatchMetrics[0].Dimensions)).toEqual(
+      expected ? [[['store']], [['store']]] : [],
+    );
+    for (const metric of counted) expect(metric).not.toHaveProperty('service');
+  });
+
+  it('fails an invocation with a line that names it', async () => {
+    answer = throttle('ThrottlingException', { throttlingReasons: [quota] });
+    const { written, telemetry } = collectLines();
+    const handler = makeHandler(telemetry, put);
+    await expect(handler({}, { awsRequestId: 'r' } as never)).rejects.toThrow();
+    expect(written()[0]).toMatchObject({ level: 'ERROR', message: 'invocation.failed', table: TableName });
+    expect(written()[1]).toMatchObject({ StoreThrottled: 1 });
+    expect(JSON.stringify(written())).not.toContain(canary);
+  });
 });
+
+async function errorOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+}
+
+/** Makes a telemetry, and collects the lines that it writes. */
+function collectLines() {
+  vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Emissor/x');
+  const lines: string[] = [];
+  const note = (text: unknown) => Boolean(lines.push(String(text)));
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation(note);
+  onTestFinished(() => stdout.mockRestore());
+  return { telemetry: makeTelemetry('x'), written: () => lines.map(line => JSON.parse(line)) };
+}

@@ -2,12 +2,8 @@ import { InternalServerError, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { KMSInternalException, NotFoundException } from '@aws-sdk/client-kms';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  isConditionFailed,
-  isThrottled,
-  isUnavailable,
-  UnprocessedKeysError,
-} from '../../../../lambdas/platform/aws/dynamo.ts';
+import { isConditionFailed, isUnavailable, UnprocessedKeysError } from '../../../../lambdas/platform/aws/dynamo.ts';
+import { isThrottled } from '../../../../lambdas/platform/aws/failed-call.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 
 describe('errors of AWS clients', () => {
@@ -44,7 +40,7 @@ describe('errors of AWS clients', () => {
   });
 
   it('treats unprocessed keys as throttling', () => {
-    expect(isThrottled(new UnprocessedKeysError())).toBe(true);
+    expect(isThrottled(new UnprocessedKeysError('Users'))).toBe(true);
     expect(isThrottled('ThrottlingException')).toBe(false);
   });
 });
