@@ -180,6 +180,13 @@ export function deliveryAlarms(configuration: StageConfiguration, queues: Watche
       command: 'status',
       rule: silent(sweep('OldestDue'), Duration.minutes(1), 5),
     },
+    KeyNotEnabled: {
+      severity: 'page',
+      harm: 'The KMS key is disabled, or will be deleted: soon no token can be issued, and no webhook’s secret be read, ever.',
+      command: 'status',
+      // The sweeper asks each 15 minutes. That it does not stop asking is what `SweepStopped` watches.
+      rule: { metric: sweep('KeyNotEnabled').with({ statistic: 'Maximum' }), among: 20 },
+    },
     SourceOff: {
       severity: 'ticket',
       harm: 'A queue is not read: somebody switched the trigger of its consumer off.',

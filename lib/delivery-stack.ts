@@ -106,6 +106,7 @@ export class DeliveryStack extends Stack {
         DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
         EVENT_SOURCES:
           configuration.stage === 'local' ? '' : sources.map(source => source.eventSourceMappingId).join(','),
+        KEY_ARN: configuration.stage === 'local' ? '' : data.keyring.key.keyArn,
         SLOW_RATE: String(configuration.slowRate),
         OPERATIONS_TOPIC_ARN: data.operations.topicArn,
         REFUSED_EVENTS_TOPIC_ARN: this.#refusedEvents.topicArn,
@@ -121,6 +122,7 @@ export class DeliveryStack extends Stack {
       actions: ['lambda:GetEventSourceMapping'],
       resourceArns: sources.map(source => source.eventSourceMappingArn),
     });
+    iam.Grant.addToPrincipal({ grantee: sweep, actions: ['kms:DescribeKey'], resourceArns: [data.keyring.key.keyArn] });
     new events.Rule(this, 'SweepEveryMinute', {
       description:
         'Sends due deliveries to their queue, drives replays, announces failing and suspended webhooks, tells of refused events',

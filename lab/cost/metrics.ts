@@ -101,4 +101,5 @@ const faults = {
   AttemptNotSent: ['delivery', 'sweep', 'history'],
   SweptOverdue: ['sweep'],
   SourceOff: ['sweep'],
+  KeyNotEnabled: ['sweep'],
 } as const satisfies Record<Exclude<DeliveryMetric | DeliverySpan, keyof typeof ordinary>, readonly Service[]>;

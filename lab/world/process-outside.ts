@@ -15,7 +15,16 @@ import type { Post, Reaction, Reading, SentPost } from './receivers.ts';
 /** What leads out of a virtual process, as the product's compositions take it. */
 export type WorldOutside = Pick<
   Outside,
-  'time' | 'random' | 'dynamo' | 'sqs' | 'kms' | 'publish' | 'resolve' | 'post' | 'readEventSourceState'
+  | 'time'
+  | 'random'
+  | 'dynamo'
+  | 'sqs'
+  | 'kms'
+  | 'publish'
+  | 'resolve'
+  | 'post'
+  | 'readEventSourceState'
+  | 'readKeyState'
 >;
 
 /** Receivers, as the processes of a world meet them. */
@@ -56,6 +65,7 @@ export function makeWorldOutside(process: ProcessOutside, receivers: ReceiverSid
     },
     post: makePost(process, receivers, lastReadingOf),
     readEventSourceState: async () => 'Enabled',
+    readKeyState: async () => ({ state: 'Enabled', deletedAt: undefined }),
   };
 }
 

@@ -50,7 +50,9 @@ export type DeliveryMetric =
   | 'SweptDue'
   | 'SweptOverdue'
   /** Event sources that are switched off, once an hour. */
-  | 'SourceOff';
+  | 'SourceOff'
+  /** Each quarter of an hour in which the KMS key of the keyring is not enabled, or does not let the sweeper ask. */
+  | 'KeyNotEnabled';
 
 export type DeliverySpan =
   /** From when an event was published to its first attempt, where that is made in the first lane. */

@@ -24,6 +24,7 @@ export const logNames = {
   event_source: ['not_read', 'off'],
   invocation: ['failed'],
   introspect: ['granted', 'refused'],
+  key: ['not_enabled', 'not_read'],
   keys: ['refused', 'rotated'],
   message: ['deferred', 'not_deleted', 'not_received', 'visibility_unchanged'],
   password: ['not_judged'],

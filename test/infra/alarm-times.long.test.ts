@@ -489,6 +489,41 @@ describe('silence', () => {
     }
     expect(rang).toBe(48 + 1 + 26);
     rung.set('KeysNotRotated', 26 * 60);
+    // It ends when the function ran well once, whoever invoked it: `ops keys rotate` does.
+    const telemetry = makeTelemetry('rotate-keys');
+    await invoke(telemetry, async () => telemetry.count('KeyCreated', 0), undefined);
+    vi.setSystemTime(Date.now() + hour);
+    expect(rings(alarm, metrics, Date.now())).toBe(false);
+  });
+
+  const keyAt10 = (name: string, sweeperIsOff: boolean) =>
+    quietStage(name, 80, (stage, at) => {
+      stage.faults.key = at < 10 || at >= 40 ? 'Enabled' : 'PendingDeletion';
+      stage.faults.sweeper = sweeperIsOff && at >= 10;
+    });
+
+  it('KeyNotEnabled: seen at the next quarter of an hour', async () => {
+    expect((await keyAt10('KeyNotEnabled', false)).time).toBe(16);
+  });
+
+  it('KeyNotEnabled: rings from one look to the next, and costs nothing while the key is enabled', async () => {
+    const metrics = collectMetrics();
+    const stage = await startDelivery();
+    const start = Date.now();
+    const ringing: number[] = [];
+    for (let passed = 1; passed <= 60; passed++) {
+      stage.faults.key = passed > 20 && passed <= 40 ? 'Disabled' : 'Enabled';
+      await stage.runUntil(start + passed * minute - 1);
+      vi.setSystemTime(start + passed * minute);
+      if (passed === 20) expect(metrics.names().join()).not.toContain('KeyNotEnabled');
+      if (rings(alarmOf('KeyNotEnabled'), metrics, Date.now())) ringing.push(passed);
+    }
+    expect(ringing).toEqual(Array.from({ length: 20 }, (_, index) => 31 + index));
+  });
+
+  it('KeyNotEnabled: a sweeper that asks no more does not look as if all were well', async () => {
+    expect((await keyAt10('KeyNotEnabled', true)).time).toBeUndefined();
+    expect((await keyAt10('SweepStopped', true)).time).toBe(15);
   });
 
   it('SourceOff: seen at the next full hour', async () => {

@@ -76,6 +76,7 @@ it('shows nothing that nobody writes', async () => {
   const stage = await startDelivery();
   stage.publish();
   stage.faults.kms = true;
+  stage.faults.key = 'Disabled';
   stage.faults.off = ['slow'];
   await stage.runUntil(Date.now() + 1_000);
   stage.faults.kms = false;

@@ -13,6 +13,8 @@ import type { FakeKms } from '../support/fake-kms.ts';
 export interface Faults {
   /** KMS opens no key. */
   kms: boolean;
+  /** The state of the key in KMS. */
+  key: string;
   /** DynamoDB takes nothing and tells nothing. */
   store: boolean;
   /** The queues whose consumers are switched off. */
@@ -42,7 +44,8 @@ export const hanging: Receivers = answering(200, {}, Number.POSITIVE_INFINITY);
 
 /** Returns a stage without faults. */
 export function noFaults(): Faults {
-  return { kms: false, store: false, off: [], sweeper: false, receivers: answering(200), address: '93.184.216.34' };
+  const receivers = answering(200);
+  return { kms: false, key: 'Enabled', store: false, off: [], sweeper: false, receivers, address: '93.184.216.34' };
 }
 
 /** Makes what leads out of a stage's processes, with its faults. */
@@ -65,6 +68,7 @@ export function makeOutside(faults: Readonly<Faults>, kms: FakeKms) {
       publish: async () => {},
       resolve: async () => [faults.address],
       post: postIn(time),
+      readKeyState: async () => ({ state: faults.key, deletedAt: undefined }),
       readEventSourceState: async (queue: string) => (faults.off.includes(queue) ? 'Disabled' : 'Enabled'),
     } satisfies Partial<Outside>;
   };

@@ -146,5 +146,6 @@ const consumers: Omit<Parameters<typeof composeDeliver>[0], 'LANE' | 'QUEUE_URL'
 const sweeper = {
   ...stageValues,
   EVENT_SOURCES: Object.values(queueOf),
+  KEY_ARN: 'arn:aws:kms:sa-east-1:111122223333:key/test',
   OPERATIONS_TOPIC_ARN: 'arn:aws:sns:sa-east-1:111122223333:operations',
 };

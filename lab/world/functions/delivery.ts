@@ -49,5 +49,6 @@ const consumers = {
 const sweeper = {
   ...deliveryEnvironment,
   EVENT_SOURCES: [],
+  KEY_ARN: undefined,
   OPERATIONS_TOPIC_ARN: operationsTopic,
 };

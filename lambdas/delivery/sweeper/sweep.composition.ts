@@ -16,16 +16,17 @@ import { makeFindWebhook } from '../store/find-webhook.ts';
 import type { MeasuringTelemetry } from '../telemetry.ts';
 import { makePublishAnnouncement, makePublishAnnouncements } from './announcements.ts';
 import { makeHourlyLook } from './hourly-look.ts';
+import { makeKeyLook } from './key-look.ts';
 import { makeSlowBacklogTask } from './slow-backlog.ts';
 import { makeSweep } from './sweep.ts';
 
-/** Composes the sweeper: what is due, replays, slow backlogs, announcements, counts of refused events, and the look each hour. */
+/** Composes the sweeper: what is due, replays, slow backlogs, announcements, counts of refused events, and its looks at what else may fail. */
 export function composeSweep(
   environment: z.infer<typeof sweepEnvironment>,
-  outside: Pick<Outside, 'dynamo' | 'sqs' | 'publish' | 'readEventSourceState' | 'time' | 'random'>,
+  outside: Pick<Outside, 'dynamo' | 'sqs' | 'publish' | 'readEventSourceState' | 'readKeyState' | 'time' | 'random'>,
   telemetry: MeasuringTelemetry,
 ) {
-  const { dynamo, sqs, publish, readEventSourceState, time, random } = outside;
+  const { dynamo, sqs, publish, readEventSourceState, readKeyState, time, random } = outside;
   const table = environment.DELIVERIES_TABLE;
   const stored = { ...time, dynamo, table, historyDays: environment.HISTORY_DAYS };
   const store = makeDeliveryStore(stored);
@@ -74,10 +75,12 @@ export function composeSweep(
     sqs,
     deadLetterQueueUrl: environment.DEAD_LETTER_QUEUE_URL,
   });
+  const keyLook = makeKeyLook({ ...telemetry, ...time, keyArn: environment.KEY_ARN, readKeyState });
 
   return async function runSweep(_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> {
     const hasTime = () => context.getRemainingTimeInMillis() > timeForOnePage;
-    const [swept, announced] = await Promise.allSettled([sweep(hasTime), publishAnnouncements(hasTime), hourlyLook()]);
+    const looks = [hourlyLook(), keyLook()];
+    const [swept, announced] = await Promise.allSettled([sweep(hasTime), publishAnnouncements(hasTime), ...looks]);
     if (swept.status === 'rejected') throw swept.reason;
     if (announced.status === 'rejected') throw announced.reason;
   };

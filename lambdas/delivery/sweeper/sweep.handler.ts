@@ -1,5 +1,6 @@
 import { makeDynamo } from '../../platform/aws/dynamo.ts';
 import { makeReadEventSourceState } from '../../platform/aws/event-source.ts';
+import { makeReadKeyState } from '../../platform/aws/key-state.ts';
 import { makeSqs } from '../../platform/aws/sqs.ts';
 import { makePublish } from '../../platform/aws/topic.ts';
 import { readEnvironment } from '../../platform/environment.ts';
@@ -12,7 +13,8 @@ import { composeSweep } from './sweep.composition.ts';
 const environment = readEnvironment(sweepEnvironment);
 const telemetry = makeDeliveryTelemetry('sweep');
 const services = { dynamo: makeDynamo(), sqs: makeSqs(), publish: makePublish() };
-const outside = { ...machine, ...services, readEventSourceState: makeReadEventSourceState() };
+const looks = { readEventSourceState: makeReadEventSourceState(), readKeyState: makeReadKeyState() };
+const outside = { ...machine, ...services, ...looks };
 
 /** Runs every minute: sends due deliveries, recovers overdue ones, runs replays and slow backlogs, publishes announcements and counts of refused events. */
 export const handler = makeHandler(telemetry, composeSweep(environment, outside, telemetry));

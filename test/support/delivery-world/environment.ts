@@ -19,6 +19,7 @@ export const environment = {
   TEST_LIMIT: 10,
   RESEND_LIMIT: 60,
   EVENT_SOURCES: nothing,
+  KEY_ARN: undefined,
   OWN_HOSTS: nothing,
   ISSUERS: [ownUrls.issuer],
   AUDIENCES: [ownUrls.audience],
