@@ -60,7 +60,7 @@ export class Alarms extends Construct {
   #addAlarm(name: string, row: AlarmRow, configuration: StageConfiguration) {
     const { metric, threshold = 0, comparison = 'above', periods = 1, among = periods } = row.rule;
     return new cloudwatch.Alarm(this, name, {
-      alarmDescription: describe(row.section ?? name, row, configuration),
+      alarmDescription: describe(row.section ?? name, urgencyOf(row), row, configuration),
       metric,
       threshold,
       evaluationPeriods: among,
@@ -75,11 +75,15 @@ export function beginningOf(urgency: Urgency, { stage }: Pick<StageConfiguration
   return `[${urgency}] ${stage} `;
 }
 
-/** Quotation marks and line breaks would break the mail's template. */
-function describe(section: string, row: AlarmRow, configuration: StageConfiguration): string {
-  const { harm, command } = row;
+/** Returns what a mail says. Quotation marks and line breaks would break its template. */
+export function describe(
+  section: string,
+  urgency: Urgency,
+  { harm, command }: Pick<AlarmRow, 'harm' | 'command'>,
+  configuration: StageConfiguration,
+): string {
   const { stage } = configuration;
-  return `${beginningOf(urgencyOf(row), configuration)}${section}: ${harm} | First: npm run ops -- --stage ${stage} ${command} | Then: docs/runbook.md#${section.toLowerCase()}`;
+  return `${beginningOf(urgency, configuration)}${section}: ${harm} | First: npm run ops -- --stage ${stage} ${command} | Then: docs/runbook.md#${section.toLowerCase()}`;
 }
 
 function urgencyOf({ severity, rule, direct = false }: AlarmRow): Urgency {

@@ -16,8 +16,17 @@ export interface EventRule {
 }
 
 /** Returns the mails that a change of state sends, by the rules of a template: the topic of each, and its text. */
-export function mailsOf(rules: readonly EventRule[], change: AlarmChange): readonly { topic: string; text: string }[] {
-  const event = eventOf(change);
+export function mailsOf(rules: readonly EventRule[], change: AlarmChange): readonly Mail[] {
+  return mailsOfEvent(rules, eventOf(change));
+}
+
+interface Mail {
+  readonly topic: string;
+  readonly text: string;
+}
+
+/** Returns the mails that an event sends. */
+export function mailsOfEvent(rules: readonly EventRule[], event: object): readonly Mail[] {
   return rules
     .filter(({ EventPattern }) => matches(EventPattern, event))
     .flatMap(({ Targets }) => Targets)
@@ -51,19 +60,22 @@ function eventOf({ description, from, to }: AlarmChange) {
 
 /** The part of EventBridge's patterns that the templates use; any other is refused. */
 function matches(pattern: unknown, event: unknown): boolean {
-  if (Array.isArray(pattern)) return pattern.some(rule => matchesOne(rule, event));
+  if (Array.isArray(pattern)) return pattern.some(rule => [event].flat().some(value => matchesOne(rule, value)));
   if (typeof pattern !== 'object' || pattern === null) throw new Error(`This is no pattern: ${pattern}`);
   return Object.entries(pattern).every(([name, inner]) => matches(inner, (event as Record<string, unknown>)?.[name]));
 }
 
 function matchesOne(rule: unknown, value: unknown): boolean {
-  if (typeof rule === 'string') return rule === value;
+  if (typeof rule !== 'object') return rule === value;
   const { prefix, ...others } = rule as { prefix?: string };
   if (prefix === undefined || Object.keys(others).length > 0) throw new Error(`Unknown rule: ${JSON.stringify(rule)}`);
   return String(value).startsWith(prefix);
 }
 
 function read(event: object, path: string): unknown {
-  const names = path.replace(/^\$\./, '').split('.');
+  const names = path
+    .replace(/^\$\./, '')
+    .split(/[.[\]]+/)
+    .filter(name => name !== '');
   return names.reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], event);
 }
