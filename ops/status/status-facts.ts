@@ -14,6 +14,7 @@ import { readDepth } from '../stage/queues.ts';
 import type { DeployedStack } from '../stage/stage-stacks.ts';
 import { openKeyring, openUsers, openWebhooks, rotationSettings } from '../stage/stores.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
+import { readCertificates, readKmsKey, readThrottles } from './aws-view.ts';
 import { readDeliveries } from './status-deliveries.ts';
 
 /** The state of all that is deployed. A part that could not be read says why: the others are there all the same. */
@@ -38,16 +39,21 @@ export type KeysView = Awaited<ReturnType<typeof readKeys>>[number];
 export async function readFacts(target: Target, progress: ShowProgress) {
   progress('Reading queues, alarms, webhooks, deliveries, users and keys');
   const { deployed } = target;
-  const [tables, rolledBack, queues, alarms, webhooks, deliveries, users, keys] = await Promise.all([
-    attempt(() => readTables(target)),
-    attempt(() => readRolledBack(target)),
-    attempt(() => readQueues(target)),
-    attempt(() => readAlarms(target)),
-    attempt(() => readWebhooks(target)),
-    attempt(() => readDeliveries(target, target.clock.now())),
-    attempt(() => readUsers(target)),
-    attempt(() => readKeys(target)),
-  ]);
+  const tablesRead = readTables(target);
+  const [tables, throttles, kmsKey, certificates, rolledBack, queues, alarms, webhooks, deliveries, users, keys] =
+    await Promise.all([
+      attempt(() => tablesRead),
+      attempt(async () => readThrottles(target, await tablesRead)),
+      attempt(() => readKmsKey(target)),
+      attempt(() => readCertificates(target)),
+      attempt(() => readRolledBack(target)),
+      attempt(() => readQueues(target)),
+      attempt(() => readAlarms(target)),
+      attempt(() => readWebhooks(target)),
+      attempt(() => readDeliveries(target, target.clock.now())),
+      attempt(() => readUsers(target)),
+      attempt(() => readKeys(target)),
+    ]);
   // Where AWS told of stacks it can be reached. A run of this machine that tells nothing has ended.
   if (!deployed && [queues, webhooks, keys].every(part => part.failure !== undefined)) throw queues.failure;
   return {
@@ -60,6 +66,9 @@ export async function readFacts(target: Target, progress: ShowProgress) {
     checkout: packageJson.version,
     stacks: deployed ? deployed.stacks.map(viewStack) : null,
     tables: tables.part,
+    throttles: throttles.part,
+    kmsKey: kmsKey.part,
+    certificates: certificates.part,
     rolledBack: rolledBack.part,
     queues: queues.part,
     alarms: alarms.part,
@@ -88,7 +97,7 @@ function viewStack({ stackName, found }: DeployedStack) {
   };
 }
 
-/** Reads the deletion protection of the tables that a stage has. On this machine nothing is protected. */
+/** Reads the indexes and the deletion protection of the tables that a stage has. On this machine nothing is protected. */
 async function readTables(target: Target) {
   if (!target.deployed) return [];
   const names = tableOutputs.flatMap(output => target.outputs[output] ?? []);
@@ -96,7 +105,8 @@ async function readTables(target: Target) {
   return Promise.all(
     names.map(async name => {
       const { Table } = await target.documents().send(new DescribeTableCommand({ TableName: name }));
-      return { name, deletionProtection: Table?.DeletionProtectionEnabled ?? false };
+      const indexes = (Table?.GlobalSecondaryIndexes ?? []).flatMap(({ IndexName }) => IndexName ?? []);
+      return { name, indexes, deletionProtection: Table?.DeletionProtectionEnabled ?? false };
     }),
   );
 }

@@ -1,6 +1,7 @@
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import { isUnread } from '../stage/operator.ts';
 import type { StageStacks } from '../stage/stage-stacks.ts';
+import { awsProblems } from './aws-view.ts';
 import { deliveryProblems } from './delivery-problems.ts';
 import { counted, opsOf } from './sentences.ts';
 import { stageProblems } from './stage-problems.ts';
@@ -15,6 +16,7 @@ export function findProblems(facts: Facts, deployed: StageStacks | undefined, no
   return [
     ...(deployed ? stageProblems(facts, deployed) : []),
     ...alarms(facts),
+    ...awsProblems(facts),
     ...deliveryProblems(facts),
     ...backlog(facts),
     ...deadLetters(facts),

@@ -2,6 +2,7 @@ import { command, type Noun } from '../audit/command.ts';
 import { lines, makeShape, type Report } from '../command-line/report.ts';
 import type { RolledBack } from '../deployment/live-functions.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
+import { type Certificate, placeOf, type Throttle } from './aws-view.ts';
 import type { LateGroup } from './late-deliveries.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
 import {
@@ -35,7 +36,7 @@ export interface Status extends Facts {
 /** Reads what is deployed of a target, how it does, and what needs somebody. It writes nothing, and its reads are bounded. */
 export const readStatus = command('status', {
   about:
-    'what is deployed, and how it does: stacks, roll-backs, queues, alarms, webhooks, failed and late deliveries, users being deleted, keys',
+    'what is deployed, and how it does: stacks, throttled tables, KMS key, certificates, roll-backs, queues, alarms, webhooks, failed and late deliveries, users being deleted, keys',
   notes: examples,
   effect: 'reads',
   act: async ({ target, progress }): Promise<Status> => {
@@ -69,6 +70,11 @@ function reportParts(status: Status): readonly string[] {
       const isProtected = tables.filter(({ deletionProtection }) => deletionProtection).length;
       return `${isProtected} of ${tables.length} protected from deletion`;
     }),
+    section('Throttled', status.throttles, found => throttleShape.table(found, 'nothing')),
+    section('KMS key', status.kmsKey, key =>
+      key ? [key.state, key.deletedAt && `until ${key.deletedAt}`].filter(Boolean).join(' ') : '-',
+    ),
+    section('Certificates', status.certificates, found => certificateShape.table(found, 'no domain has one')),
     section('Roll-backs', status.rolledBack, found => rolledBackShape.table(found, 'no function is rolled back')),
   ];
   return [
@@ -136,6 +142,19 @@ const stackShape = makeShape<StackView>([
   { heading: 'version', value: ({ version }) => version },
   { heading: 'updated', value: ({ updatedAt }) => updatedAt },
   { heading: 'protected', value: ({ terminationProtection }) => (terminationProtection ? 'yes' : 'no') },
+]);
+
+const throttleShape = makeShape<Throttle>([
+  { heading: 'table, index', value: placeOf },
+  { heading: 'in 15 minutes', value: ({ count, calls }) => `${count} ${calls}` },
+  { heading: 'cause', value: ({ cause }) => cause },
+]);
+
+const certificateShape = makeShape<Certificate>([
+  { heading: 'host', value: ({ host }) => host },
+  { heading: 'state', value: ({ state }) => state },
+  { heading: 'ends', value: ({ endsAt }) => endsAt },
+  { heading: 'days left', value: ({ daysLeft }) => daysLeft },
 ]);
 
 const rolledBackShape = makeShape<RolledBack>([

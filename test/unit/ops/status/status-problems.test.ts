@@ -44,6 +44,9 @@ const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}): Omit<Sta
     terminationProtection: found?.EnableTerminationProtection ?? false,
   })),
   tables: [],
+  throttles: [],
+  kmsKey: { arn: 'arn:aws:kms:sa-east-1:111122223333:key/1', state: 'Enabled', deletedAt: null },
+  certificates: [],
   rolledBack: [],
   queues: [],
   alarms: { total: 28, isCutOff: false, ringing: [] },
@@ -120,8 +123,8 @@ describe('the problems of a stage', () => {
 
   it('are stacks and tables that nothing protects, where data is to be kept', () => {
     const tables = [
-      { name: 'open', deletionProtection: false },
-      { name: 'kept', deletionProtection: true },
+      { name: 'open', indexes: [], deletionProtection: false },
+      { name: 'kept', indexes: [], deletionProtection: true },
     ];
     const keeps = { removalPolicy: 'retain' };
     const isProtected = { EnableTerminationProtection: true };

@@ -1,0 +1,174 @@
+import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
+import { DescribeKeyCommand, KMSClient } from '@aws-sdk/client-kms';
+import type { StageConfiguration } from '../../lib/config.ts';
+import { isUnread, type Part } from '../stage/operator.ts';
+import { requireOutput, type Target } from '../stage/target.ts';
+import { counted } from './sentences.ts';
+
+/** Calls that DynamoDB throttled at a table or an index in the last quarter of an hour. */
+export interface Throttle {
+  readonly table: string;
+  readonly index: string | null;
+  readonly calls: 'reads' | 'writes';
+  readonly count: number;
+  /** `null`: DynamoDB counted neither. */
+  readonly cause: 'hot key' | 'quota' | null;
+}
+
+/** The KMS key that wraps the keyring. */
+export interface KmsKey {
+  readonly arn: string;
+  /** `Enabled`, or what KMS calls it. */
+  readonly state: string;
+  /** The day on which it will be deleted. */
+  readonly deletedAt: string | null;
+}
+
+/** The certificate of a host. */
+export interface Certificate {
+  readonly host: string;
+  /** `ISSUED`, or what ACM calls it. */
+  readonly state: string;
+  readonly endsAt: string | null;
+  readonly daysLeft: number | null;
+}
+
+/** Reads what DynamoDB throttled. CloudWatch is a few minutes behind. */
+export async function readThrottles(
+  target: Target,
+  tables: readonly { readonly name: string; readonly indexes: readonly string[] }[],
+): Promise<readonly Throttle[]> {
+  const asked = tables.flatMap(({ name: table, indexes }) =>
+    [null, ...indexes].flatMap(index => throttleMetrics.map(metric => ({ table, index, ...metric }))),
+  );
+  if (asked.length === 0) return [];
+  const now = target.clock.now();
+  const { MetricDataResults = [] } = await target.connect(CloudWatchClient).send(
+    new GetMetricDataCommand({
+      StartTime: new Date(now - quarter),
+      EndTime: new Date(now),
+      MetricDataQueries: asked.map(({ table, index, MetricName }, at) => ({
+        Id: `m${at}`,
+        MetricStat: {
+          Metric: {
+            Namespace: 'AWS/DynamoDB',
+            MetricName,
+            Dimensions: [
+              { Name: 'TableName', Value: table },
+              ...(index === null ? [] : [{ Name: 'GlobalSecondaryIndexName', Value: index }]),
+            ],
+          },
+          Period: 300,
+          Stat: 'Sum',
+        },
+      })),
+    }),
+  );
+  const counts = asked.map((_, at) => sum(MetricDataResults.find(({ Id }) => Id === `m${at}`)?.Values));
+  return asked.flatMap(({ table, index, calls, cause }, at) => {
+    const count = counts[at] ?? 0;
+    // All events come last, after those of each cause.
+    const isTold = cause === null && ((counts[at - 1] ?? 0) > 0 || (counts[at - 2] ?? 0) > 0);
+    return count > 0 && !isTold ? [{ table, index, calls, count, cause }] : [];
+  });
+}
+
+export async function readKmsKey(target: Target): Promise<KmsKey | null> {
+  if (!target.deployed) return null;
+  const arn = requireOutput(target, 'KeyArn');
+  const { KeyMetadata } = await target.connect(KMSClient).send(new DescribeKeyCommand({ KeyId: arn }));
+  const { KeyState: state = 'unknown', DeletionDate: day } = KeyMetadata ?? {};
+  return { arn, state, deletedAt: day?.toISOString() ?? null };
+}
+
+/** Reads the certificates of the hosts that the stage's file names. */
+export async function readCertificates({ deployed, connect, clock }: Target): Promise<readonly Certificate[]> {
+  const hosts = deployed ? certificatesOf(deployed.configuration) : [];
+  if (hosts.length === 0) return [];
+  const { ACMClient, DescribeCertificateCommand } = await import('@aws-sdk/client-acm');
+  return Promise.all(
+    hosts.map(async ({ host, arn }) => {
+      const command = new DescribeCertificateCommand({ CertificateArn: arn });
+      const { Status: state = 'unknown', NotAfter: end } = (await connect(ACMClient).send(command)).Certificate ?? {};
+      const daysLeft = end ? Math.floor((end.getTime() - clock.now()) / day) : null;
+      return { host, state, endsAt: end?.toISOString() ?? null, daysLeft };
+    }),
+  );
+}
+
+/** Finds what AWS throttles, will delete, or lets end, each in a sentence with what to do. */
+export function awsProblems({
+  throttles,
+  kmsKey,
+  certificates,
+  region,
+}: {
+  readonly throttles: Part<readonly Throttle[]>;
+  readonly kmsKey: Part<KmsKey | null>;
+  readonly certificates: Part<readonly Certificate[]>;
+  readonly region: string | null;
+}): readonly string[] {
+  return [
+    ...(isUnread(kmsKey) || !kmsKey || kmsKey.state === 'Enabled' ? [] : [keyProblem(kmsKey, region)]),
+    ...(isUnread(throttles) ? [] : throttles.map(throttleProblem)),
+    ...(isUnread(certificates) ? [] : certificates.filter(isEnding).map(certificateProblem)),
+  ];
+}
+
+/** Returns the name of a table, and of its index where it is one that is throttled. */
+export function placeOf({ table, index }: Throttle): string {
+  return index === null ? table : `${table}/index/${index}`;
+}
+
+function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): string {
+  const on = `--region ${region} --key-id ${arn}`;
+  const day = deletedAt === null ? '' : `, to be deleted on ${deletedAt.slice(0, 10)}`;
+  const commands: Readonly<Record<string, string>> = {
+    PendingDeletion: ` aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
+    Disabled: ` aws kms enable-key ${on}.`,
+  };
+  return `the KMS key is ${state}${day}: without it no token is issued and no secret read, ever.${commands[state] ?? ''} docs/runbook.md, "KeyNotEnabled".`;
+}
+
+function throttleProblem(throttle: Throttle): string {
+  const { calls, count, cause } = throttle;
+  const why = cause === null ? '' : `, for a ${cause}`;
+  return `DynamoDB throttled ${counted(count, calls.slice(0, -1))} of ${placeOf(throttle)} within a quarter of an hour${why}: docs/runbook.md, "StoreThrottled".`;
+}
+
+function certificateProblem({ host, state, endsAt, daysLeft }: Certificate): string {
+  const on = endsAt?.slice(0, 10);
+  const left = daysLeft ?? 0;
+  const end = left < 0 ? `, and ended on ${on}` : `, and ends on ${on}, in ${counted(left, 'day')}`;
+  return `the certificate of ${host} is ${state}${on === undefined ? '' : end}: docs/runbook.md, "CertificateExpires".`;
+}
+
+/** ACM renews its own 60 days before, and tells of what is left at 45. */
+function isEnding({ state, daysLeft }: Certificate): boolean {
+  return state !== 'ISSUED' || (daysLeft ?? 0) <= 45;
+}
+
+function certificatesOf({ authDomain, authCertificateArn, baseDomain, baseCertificateArn }: StageConfiguration) {
+  const pairs = [
+    { host: authDomain, arn: authCertificateArn },
+    { host: baseDomain, arn: baseCertificateArn },
+  ];
+  return pairs.flatMap(({ host, arn }) => (host && arn ? [{ host, arn }] : []));
+}
+
+function sum(values: readonly number[] = []): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TroubleshootingThrottling-cloudwatch.html */
+const throttleMetrics = (['Read', 'Write'] as const).flatMap(kind => {
+  const calls = kind === 'Read' ? 'reads' : 'writes';
+  return [
+    { calls, cause: 'hot key', MetricName: `${kind}KeyRangeThroughputThrottleEvents` },
+    { calls, cause: 'quota', MetricName: `${kind}AccountLimitThrottleEvents` },
+    { calls, cause: null, MetricName: `${kind}ThrottleEvents` },
+  ] as const;
+});
+
+const quarter = 15 * 60_000;
+const day = 86_400_000;

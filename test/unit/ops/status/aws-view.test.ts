@@ -1,0 +1,137 @@
+import { DescribeCertificateCommand } from '@aws-sdk/client-acm';
+import type { GetMetricDataCommand, MetricDataResult } from '@aws-sdk/client-cloudwatch';
+import { DescribeKeyCommand } from '@aws-sdk/client-kms';
+import { describe, expect, it } from 'vitest';
+import { stageConfiguration } from '../../../../lib/config.ts';
+import type { Target } from '../../../../ops/stage/target.ts';
+import { awsProblems, readCertificates, readKmsKey, readThrottles } from '../../../../ops/status/aws-view.ts';
+
+const now = Date.parse('2026-11-22T12:00:00Z');
+const certificateArn = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
+const keyArn = 'arn:aws:kms:sa-east-1:111122223333:key/1';
+
+/** A deployed stage of which AWS answers each command so. */
+const stageWith = (send: (command: object) => object): Target => {
+  const configuration = stageConfiguration('dev', {
+    account: '111122223333',
+    region: 'sa-east-1',
+    authDomain: 'auth.emissor.com.br',
+    authCertificateArn: certificateArn,
+    baseDomain: 'api.emissor.com.br',
+    baseCertificateArn: certificateArn,
+  });
+  return {
+    deployed: { configuration, region: 'sa-east-1' },
+    outputs: { KeyArn: keyArn },
+    connect: () => ({ send: async (command: object) => send(command) }),
+    clock: { now: () => now },
+  } as never;
+};
+const none = { throttles: [], kmsKey: null, certificates: [], region: 'sa-east-1' };
+
+describe('what DynamoDB throttled', () => {
+  type Dimension = { readonly Name?: string | undefined; readonly Value?: string | undefined };
+  const nameOf = (name = '', dimensions: readonly Dimension[] = []) =>
+    [name, ...dimensions.map(({ Value }) => Value)].join(' ');
+  const read = (counted: Record<string, readonly number[]>) =>
+    readThrottles(
+      stageWith(command => {
+        const { MetricDataQueries = [] } = (command as GetMetricDataCommand).input;
+        return {
+          MetricDataResults: MetricDataQueries.map(({ Id, MetricStat }): MetricDataResult => {
+            const { MetricName, Dimensions } = MetricStat?.Metric ?? {};
+            return { Id, Values: [...(counted[nameOf(MetricName, Dimensions)] ?? [])] };
+          }),
+        };
+      }),
+      [
+        { name: 'Emissor-Deliveries', indexes: ['due', 'byWebhook'] },
+        { name: 'Emissor-Users', indexes: [] },
+      ],
+    );
+
+  it.each([
+    [{}, []],
+    [{ 'WriteThrottleEvents Emissor-Users': [0, 0] }, []],
+    [
+      {
+        'WriteKeyRangeThroughputThrottleEvents Emissor-Deliveries due': [40, 2],
+        'WriteThrottleEvents Emissor-Deliveries due': [40, 2],
+      },
+      [
+        'DynamoDB throttled 42 writes of Emissor-Deliveries/index/due within a quarter of an hour, for a hot key: docs/runbook.md, "StoreThrottled".',
+      ],
+    ],
+    [
+      { 'ReadAccountLimitThrottleEvents Emissor-Users': [7], 'ReadThrottleEvents Emissor-Users': [7] },
+      [
+        'DynamoDB throttled 7 reads of Emissor-Users within a quarter of an hour, for a quota: docs/runbook.md, "StoreThrottled".',
+      ],
+    ],
+    [
+      { 'ReadThrottleEvents Emissor-Users': [1], 'WriteThrottleEvents Emissor-Deliveries': [5] },
+      [
+        'DynamoDB throttled 5 writes of Emissor-Deliveries within a quarter of an hour: docs/runbook.md, "StoreThrottled".',
+        'DynamoDB throttled 1 read of Emissor-Users within a quarter of an hour: docs/runbook.md, "StoreThrottled".',
+      ],
+    ],
+  ])('is told by table, index, calls and cause, once: %j', async (counted, expected) => {
+    expect(awsProblems({ ...none, throttles: await read(counted) })).toEqual(expected);
+  });
+});
+
+describe('the KMS key', () => {
+  const on = `--region sa-east-1 --key-id ${keyArn}`;
+  const lost = 'without it no token is issued and no secret read, ever.';
+  it.each([
+    [{ KeyState: 'Enabled' }, []],
+    [
+      { KeyState: 'PendingDeletion', DeletionDate: new Date('2026-12-20T08:00:00Z') },
+      [
+        `the KMS key is PendingDeletion, to be deleted on 2026-12-20: ${lost} aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}. docs/runbook.md, "KeyNotEnabled".`,
+      ],
+    ],
+    [
+      { KeyState: 'Disabled' },
+      [`the KMS key is Disabled: ${lost} aws kms enable-key ${on}. docs/runbook.md, "KeyNotEnabled".`],
+    ],
+    [{ KeyState: 'Unavailable' }, [`the KMS key is Unavailable: ${lost} docs/runbook.md, "KeyNotEnabled".`]],
+  ])('is told with the day and the commands, where it is not enabled: %j', async (KeyMetadata, expected) => {
+    const target = stageWith(command => {
+      expect(command).toBeInstanceOf(DescribeKeyCommand);
+      return { KeyMetadata };
+    });
+    expect(awsProblems({ ...none, kmsKey: await readKmsKey(target) })).toEqual(expected);
+  });
+});
+
+describe('the certificates', () => {
+  it.each([
+    ['ISSUED', 46, []],
+    ['ISSUED', 45, ['is ISSUED, and ends on 2027-01-06, in 45 days']],
+    ['ISSUED', 1, ['is ISSUED, and ends on 2026-11-23, in 1 day']],
+    ['EXPIRED', -3, ['is EXPIRED, and ended on 2026-11-19']],
+    ['PENDING_VALIDATION', undefined, ['is PENDING_VALIDATION']],
+  ])('are told with the days that are left: %s, %s days', async (Status, days, expected) => {
+    const NotAfter = days === undefined ? undefined : new Date(now + days * 86_400_000);
+    const certificates = await readCertificates(
+      stageWith(command => {
+        expect(command).toBeInstanceOf(DescribeCertificateCommand);
+        return { Certificate: { Status, NotAfter } };
+      }),
+    );
+    expect(certificates.map(({ daysLeft }) => daysLeft)).toEqual([days ?? null, days ?? null]);
+    expect(awsProblems({ ...none, certificates })).toEqual(
+      ['auth.emissor.com.br', 'api.emissor.com.br'].flatMap(host =>
+        expected.map(text => `the certificate of ${host} ${text}: docs/runbook.md, "CertificateExpires".`),
+      ),
+    );
+  });
+});
+
+it('a local run has none of them, and asks nobody', async () => {
+  const local = { outputs: {}, connect: () => expect.unreachable(), clock: { now: () => now } } as never as Target;
+  expect(await readThrottles(local, [])).toEqual([]);
+  expect(await readKmsKey(local)).toBeNull();
+  expect(await readCertificates(local)).toEqual([]);
+});
