@@ -55,8 +55,9 @@ export class AuthStack extends Stack {
 
     const logGroups = [token, revoke, introspect, discovery].map(({ logGroup }) => logGroup.logGroupName);
     new CfnOutput(this, 'AuthLogGroups', { value: logGroups.join(',') });
-    // The operator's command line applies the stage's rule for passwords, and rotates with the settings of the function.
+    // The operator's command line applies the stage's rule for passwords, invokes the rotation, and rotates with its settings.
     new CfnOutput(this, 'PasswordMinimumLength', { value: String(configuration.passwordMinimumLength) });
+    new CfnOutput(this, 'RotateKeysFunction', { value: rotateKeys.live.functionArn });
     new CfnOutput(this, 'RotateKeysSettings', { value: this.toJsonString(rotateKeys.variables) });
   }
 

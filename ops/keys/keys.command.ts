@@ -5,9 +5,9 @@ import { type KeyKind, keyKinds } from '../../lambdas/platform/keyring.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { iso, makeShape } from '../command-line/report.ts';
 import { flag, option } from '../command-line/words.ts';
-import { CliError } from '../stage/operator.ts';
+import { CliError, describeError } from '../stage/operator.ts';
 import { openKeyring, openRotation } from '../stage/stores.ts';
-import type { Target, Task } from '../stage/target.ts';
+import { requireOutput, type Target, type Task } from '../stage/target.ts';
 
 const examples = `
 Access tokens are signed with signing keys, refresh tokens authenticated with MAC keys; sealing keys encrypt what webhooks
@@ -39,8 +39,8 @@ const list = command('keys list', {
   report: key.list('No keys yet: the deployment makes them.'),
 });
 
-const rotate = command('keys rotate', {
-  about: 'make the keys that are due and delete those past their time, as the service does every day',
+export const rotateKeys = command('keys rotate', {
+  about: 'make the keys that are due and delete those past their time: runs what the service runs every day',
   notes: examples,
   given: {
     now: flag('make a key that is in use at once; the earlier ones retire, and stay good'),
@@ -50,10 +50,16 @@ const rotate = command('keys rotate', {
     kind,
   },
   effect: 'writes',
+  refuse: ({ now, kind }) => kind !== undefined && !now && 'what is due is made of all kinds: --kind needs --now.',
   act: async (task, { now, revoke = false, kind }) => {
     const { target } = task;
     const kinds = kind ? [kind] : keyKinds;
-    const results = await (now ? rotateAtOnce(task, kinds, revoke) : openRotation(target).rotateKeys(kinds));
+    const results = await (now ? rotateAtOnce(task, kinds, revoke) : runDailyRotation(target));
+    if (now && target.deployed) {
+      await runDailyRotation(target).catch(error =>
+        task.warn(`The keys are made. ${describeError(error, target.unreachable)}`),
+      );
+    }
     const keys = await readKeys(target, kinds);
     return results.map(({ kind, created, removed }) => ({
       kind,
@@ -86,7 +92,7 @@ export const keys: Noun = {
   name: 'keys',
   about: 'keys that sign, authenticate and seal: list, rotate',
   notes: examples,
-  commands: [list, rotate],
+  commands: [list, rotateKeys],
 };
 
 /** The visible facts of a key: no key material. */
@@ -124,6 +130,26 @@ async function rotateAtOnce(
   }
   return results;
 }
+
+/**
+ * Runs what runs every day. A stage's own function does it: so its role and its code are tried as well, and the alarm
+ * `KeysNotRotated`, which listens to that function alone, ends.
+ *
+ * @throws {CliError} with what the function says, where it fails.
+ */
+async function runDailyRotation(target: Target): Promise<readonly RotationResult[]> {
+  if (!target.deployed) return openRotation(target).rotateKeys();
+  const { InvokeCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
+  const invocation = new InvokeCommand({ FunctionName: requireOutput(target, 'RotateKeysFunction') });
+  const { FunctionError, Payload } = await target.connect(LambdaClient).send(invocation);
+  const answer: unknown = JSON.parse(Buffer.from(Payload ?? []).toString() || '[]');
+  if (FunctionError === undefined) return rotated.parse(answer);
+  const { errorType, errorMessage } = failed.parse(answer);
+  throw new CliError(`the daily rotation fails: ${errorType}: ${errorMessage} (docs/runbook.md, "KeysNotRotated").`);
+}
+
+const rotated = z.array(z.object({ kind: z.enum(keyKinds), created: z.int().optional(), removed: z.array(z.int()) }));
+const failed = z.object({ errorType: z.string().default('error'), errorMessage: z.string().default('') });
 
 /** The tokens that end when the keys of a kind are deleted. Sealing keys are missing: stored secrets would be lost without them. */
 const endedBy: Partial<Record<KeyKind, string>> = { signing: 'every access token', mac: 'every refresh token' };

@@ -85,7 +85,7 @@ step('dev: deploy', async () => {
 
 step('prod: a first deployment that fails', async () => {
   const composition = 'lambdas/auth/keys/rotate-keys.composition.ts';
-  const start = 'return async function runRotation(): Promise<void> {';
+  const start = 'return async function runRotation(): Promise<readonly RotationResult[]> {';
   const undo = copy.edit(composition, start, `${start} if (Date.now() > 0) throw new Error('broken on purpose');`);
   const { code, output } = await deploy('prod');
   undo();

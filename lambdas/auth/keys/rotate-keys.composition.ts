@@ -3,7 +3,7 @@ import { makeRandomIds } from '../../platform/identifiers.ts';
 import type { Outside } from '../../platform/outside.ts';
 import type { Telemetry } from '../../platform/telemetry.ts';
 import type { rotateKeysEnvironment } from '../environment.ts';
-import { makeKeyRotation } from './key-rotation.ts';
+import { makeKeyRotation, type RotationResult } from './key-rotation.ts';
 import { rotationPolicies } from './rotation-plan.ts';
 import { awaitPermissions } from './settling-permissions.ts';
 
@@ -27,9 +27,10 @@ export function composeRotateKeys(
     makeId: makeRandomIds(random),
   });
 
-  return async function runRotation(): Promise<void> {
+  return async function runRotation(): Promise<readonly RotationResult[]> {
     const results = await awaitPermissions(() => rotation.rotateKeys(), { ...time, log });
     for (const result of results) log.info('keys.rotated', { ...result });
     count('KeyCreated', results.filter(({ created }) => created !== undefined).length);
+    return results;
   };
 }

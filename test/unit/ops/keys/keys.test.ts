@@ -1,0 +1,103 @@
+import { type InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { STSClient } from '@aws-sdk/client-sts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { rotateKeys } from '../../../../ops/keys/keys.command.ts';
+import { localTarget, type Target } from '../../../../ops/stage/target.ts';
+import { runOpsInProcess } from '../../../../tools/support/ops.ts';
+import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
+import { aTask } from '../a-task.ts';
+
+let operated: OperatedTables;
+let invoked: (string | undefined)[];
+let warnings: string[];
+beforeAll(async () => {
+  operated = await startOperatedTables();
+});
+afterAll(() => operated.stop());
+beforeEach(() => {
+  invoked = [];
+  warnings = [];
+});
+
+const functionArn = 'arn:aws:lambda:sa-east-1:111122223333:function:RotateKeys:live';
+
+const settings = {
+  KEYRING_TABLE: 'Keyring',
+  KEY_ARN: 'arn:aws:kms:us-east-1:000000000000:key/test',
+  SIGNING_ALGORITHM: 'ES256',
+  KEY_ROTATION_SECONDS: '7776000',
+  ACCESS_TOKEN_SECONDS: '900',
+  REFRESH_ABSOLUTE_SECONDS: '7776000',
+};
+const localRun = () =>
+  localTarget({
+    ...operated.outputs,
+    RotateKeysFunction: functionArn,
+    RotateKeysSettings: JSON.stringify(settings),
+  });
+
+/** The tables as those of a deployed stage, whose function answers so. */
+const stageAnswering = (answer: unknown, FunctionError?: string): Target => {
+  const local = localRun();
+  const send = async (command: InvokeCommand) => {
+    invoked.push(command.input.FunctionName);
+    return { FunctionError, Payload: Buffer.from(JSON.stringify(answer)) };
+  };
+  const connect: Target['connect'] = (Service, endpoint) => {
+    if (Service.name === LambdaClient.name) return { send } as never;
+    if (Service.name === STSClient.name) return { send: async () => ({ Arn: 'arn:aws:iam::1:user/ana' }) } as never;
+    return local.connect(Service, endpoint);
+  };
+  return { ...local, connect, deployed: {} as never };
+};
+const rotate = (target: Target, given: Parameters<typeof rotateKeys.act>[1] = {}) =>
+  rotateKeys.act(aTask(target, { warn: text => void warnings.push(text) }), given);
+const keysIn = async () => (await operated.ask(['keys', 'list'])).length;
+const denied = { errorType: 'AccessDeniedException', errorMessage: 'not authorized to perform: dynamodb:Query' };
+const nothingDue = ['signing', 'mac', 'sealing'].map(kind => ({ kind, removed: [] }));
+
+describe('keys rotate', () => {
+  it('invokes the function of a stage, and tells what it did', async () => {
+    const before = await keysIn();
+    const answer = [{ kind: 'signing', created: 1, removed: [7] }, ...nothingDue.slice(1)];
+    expect(await rotate(stageAnswering(answer))).toMatchObject([
+      { kind: 'signing', created: { generation: 1, state: 'active' }, removed: [7] },
+      { kind: 'mac', created: undefined },
+      { kind: 'sealing', created: undefined },
+    ]);
+    expect(invoked).toEqual([functionArn]);
+    expect(await keysIn()).toBe(before);
+  });
+
+  it('fails where the function fails, and says why', async () => {
+    await expect(rotate(stageAnswering(denied, 'Unhandled'))).rejects.toThrow(
+      'the daily rotation fails: AccessDeniedException: not authorized to perform: dynamodb:Query (docs/runbook.md, "KeysNotRotated").',
+    );
+  });
+
+  it('makes keys at once with the operator’s own permissions, and then lets the function run', async () => {
+    const before = await keysIn();
+    expect(await rotate(stageAnswering(nothingDue), { now: true, kind: 'mac' })).toMatchObject([
+      { kind: 'mac', created: { state: 'active' } },
+    ]);
+    expect({ invoked, warnings }).toEqual({ invoked: [functionArn], warnings: [] });
+    expect(await keysIn()).toBe(before + 1);
+  });
+
+  it('does that, and warns, where the function is what fails', async () => {
+    const before = await keysIn();
+    await rotate(stageAnswering(denied, 'Unhandled'), { now: true, kind: 'mac' });
+    expect(warnings).toEqual([expect.stringMatching(/^The keys are made\. the daily rotation fails: AccessDenied/)]);
+    expect(await keysIn()).toBe(before + 1);
+  });
+
+  it('of a local run rotates in this process', async () => {
+    await rotate(localRun());
+    expect(invoked).toEqual([]);
+  });
+
+  it('takes no kind where all that is due is made', async () => {
+    const { code, stderr } = await runOpsInProcess(['keys', 'rotate', '--kind', 'mac']);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--kind needs --now') });
+  });
+});
