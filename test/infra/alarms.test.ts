@@ -4,8 +4,8 @@ import { priceFile } from '../../lab/cost/prices.ts';
 import { savedQueries } from '../../lib/saved-queries.ts';
 import { runOpsInProcess } from '../../tools/support/ops.ts';
 import { type AlarmProperties, watchedMetrics } from '../support/cloudwatch/alarm.ts';
-import { type EventRule, mailsOf } from '../support/cloudwatch/mail.ts';
-import { bare, resourcesOf, stageTemplates } from './templates.ts';
+import { type EventRule, mailsOf, mailsOfEvent } from '../support/cloudwatch/mail.ts';
+import { authDomain, bare, baseDomain, resourcesOf, stageTemplates } from './templates.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const runbook = read('docs/runbook.md');
@@ -28,12 +28,12 @@ const named = (alarm: AlarmProperties & { id: string }) => partsOf(alarm).sectio
 
 describe('the alarms of a stage', () => {
   it.each([
-    ['dev', 1.5],
-    ['prod', 4.2],
+    ['dev', 1.7],
+    ['prod', 4.4],
   ] as const)('of %s cost $%d a month at most: a tenth for each metric', (stage, most) => {
     const metrics = alarmsOf(stage).flatMap(watchedMetrics);
     for (const { alarm } of Object.values(priceFile.regions))
-      expect(Number((metrics.length * alarm).toFixed(2))).toBeLessThanOrEqual(most);
+      expect(metrics.length).toBeLessThanOrEqual(Math.round(most / alarm));
     expect(resourcesOf(stageTemplates(stage), 'AWS::CloudWatch::CompositeAlarm')).toEqual([]); // half a dollar each
   });
 
@@ -53,6 +53,7 @@ describe('the alarms of a stage', () => {
       'EventsStuck',
       'FirstAttemptsLate',
       'InternalErrors',
+      'KeyNotEnabled',
       'LoginsFail',
       'LoginsSlow',
       'MailsFail',
@@ -61,6 +62,7 @@ describe('the alarms of a stage', () => {
       'RequestsThrottled',
       'RetriesLate',
       'SmokeFailed',
+      'StoreThrottled',
       'SweepStopped',
     ]);
     const tickets = new Set(alarms.filter(alarm => partsOf(alarm).severity === 'ticket').map(named));
@@ -100,13 +102,16 @@ describe('the runbook', () => {
   );
 
   it('has a section for each alarm, and for nothing else that woke you', () => {
-    const wanted = [...new Set(alarms.map(named))].sort();
+    const wanted = [...new Set([...alarms.map(named), 'CertificateExpires'])].sort();
     expect([...sections.keys()].sort()).toEqual(wanted);
     for (const alarm of alarms) expect(partsOf(alarm).link).toBe(`docs/runbook.md#${named(alarm).toLowerCase()}`);
   });
 
   it('begins each with the command that the alarm names, and prints commands that the command line understands', async () => {
-    const first = new Map(alarms.map(alarm => [named(alarm), partsOf(alarm).command ?? '']));
+    const first = new Map([
+      ['CertificateExpires', 'status'],
+      ...alarms.map(alarm => [named(alarm), partsOf(alarm).command ?? ''] as const),
+    ]);
     for (const [name, text] of sections) {
       const commands = [...text.matchAll(/`ops ([^`]+)`/g)].map(([, command = '']) => command);
       expect(commands[0], name).toBe(first.get(name));
@@ -119,6 +124,23 @@ describe('the runbook', () => {
         expect(code, `ops ${command}: ${stderr}`).toBe(1); // understood, and refused for want of a target
       }
     }
+  });
+
+  it('leads to the throttled store from each alarm that it rings, too', () => {
+    const leading = [...sections].filter(([, text]) =>
+      /Look at\s\[`StoreThrottled`\]\(#storethrottled\)\sfirst\./.test(text),
+    );
+    expect(leading.map(([name]) => name).sort()).toEqual([
+      'ApiFails',
+      'Deferred',
+      'EventsStuck',
+      'InternalErrors',
+      'LoginsFail',
+      'RequestsFail',
+      'RetriesLate',
+      'SmokeFailed',
+      'SweepStopped',
+    ]);
   });
 
   it('names saved queries that exist', () => {
@@ -225,6 +247,52 @@ describe('the mails of a stage', () => {
     );
     expect(JSON.stringify(permissions)).toMatch(/sns:Publish.*Operations/);
     expect(JSON.stringify(permissions)).not.toMatch(/Pages|Tickets/);
+  });
+
+  describe('of the stage’s own certificates', () => {
+    const certificateArn = authDomain.authCertificateArn;
+    const rulesWith = (overrides: object) =>
+      resourcesOf(stageTemplates('prod', { ...overrides }).Data, 'AWS::Events::Rule').map(
+        ([, { Properties }]) => Properties as EventRule,
+      );
+    /** As in docs.aws.amazon.com, "Amazon EventBridge support for ACM". */
+    const sent = (overrides: object, name: string, detail: object, resource = certificateArn) =>
+      mailsOfEvent(rulesWith(overrides), {
+        'detail-type': `ACM Certificate ${name}`,
+        source: 'aws.acm',
+        account: '111122223333',
+        region: 'sa-east-1',
+        resources: [resource],
+        detail: { CommonName: 'auth.emissor.com.br', ...detail },
+      });
+    const topicOf = (...given: Parameters<typeof sent>) => sent(...given).map(({ topic }) => bare(topic));
+
+    it.each([
+      [45, ['Tickets', 'Operations']],
+      [44, []],
+      [30, ['Tickets', 'Operations']],
+      [14, ['Tickets', 'Operations']],
+      [7, ['Tickets', 'Operations']],
+      [2, ['Tickets', 'Operations']],
+      [1, ['Pages']], // of an imported one ACM tells nothing when it has ended
+    ])('go out %d days before the end: to %j', (DaysToExpiry, expected) => {
+      expect(topicOf(authDomain, 'Approaching Expiration', { DaysToExpiry })).toEqual(expected);
+      expect(topicOf(baseDomain, 'Approaching Expiration', { DaysToExpiry })).toEqual(expected);
+    });
+
+    it('page when one has ended, and tell what to type', () => {
+      const [mail, ...others] = sent({ ...authDomain, ...baseDomain }, 'Expired', { CertificateType: 'AMAZON_ISSUED' });
+      expect(others).toEqual([]);
+      expect(mail?.topic).toMatch(/^Pages/);
+      const [first = '', ...lines] = mail?.text.split('\n').map(line => JSON.parse(line)) ?? [];
+      expect(partsOf({ AlarmDescription: first })).toMatchObject({ severity: 'page', section: 'CertificateExpires' });
+      expect(lines).toEqual(['ACM Certificate Expired: auth.emissor.com.br', `Certificate ${certificateArn}`]);
+    });
+
+    it('are of no other certificate, and of none where the stage has no domain', () => {
+      expect(sent(authDomain, 'Expired', {}, `${certificateArn}1`)).toEqual([]);
+      expect(sent({}, 'Expired', {})).toEqual([]);
+    });
   });
 
   // EventBridge gives SNS no context that a condition could ask for: with one, every mail would be refused in silence.
