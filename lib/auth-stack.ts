@@ -44,10 +44,8 @@ export class AuthStack extends Stack {
       configuration,
       rows: authAlarms(configuration, data),
     });
-    if (configuration.gradual) {
-      const services = { token, revoke, introspect, discovery };
-      new GradualReleases(this, 'Releases', { configuration, services });
-    }
+    const services = { token, revoke, introspect, discovery };
+    new GradualReleases(this, 'Releases', { configuration, services });
 
     const functions = { Token: token, Revoke: revoke, Introspect: introspect, Jwks: discovery, Metadata: discovery };
     data.auth.addRoutes(this, authRoutes, name => functions[name]);

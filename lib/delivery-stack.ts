@@ -62,10 +62,8 @@ export class DeliveryStack extends Stack {
       deadLetters: deadLetterQueue,
       deliveryLogs: Object.values(consumers).map(({ logGroup }) => logGroup),
     });
-    if (configuration.gradual) {
-      const services = { history: deliveriesApi };
-      new GradualReleases(this, 'Releases', { configuration, services });
-    }
+    const services = { history: deliveriesApi };
+    new GradualReleases(this, 'Releases', { configuration, services });
 
     addPublishers(this, { configuration, queue: queues.first, dataKey, refusedEvents: this.#refusedEvents });
     this.eventsQueue = queues.first;

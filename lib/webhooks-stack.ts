@@ -45,9 +45,7 @@ export class WebhooksStack extends Stack {
     });
 
     new Alarms(this, 'Alarms', { configuration, rows: webhooksAlarms(configuration, data) });
-    if (configuration.gradual) {
-      new GradualReleases(this, 'Releases', { configuration, services: { webhooks: api } });
-    }
+    new GradualReleases(this, 'Releases', { configuration, services: { webhooks: api } });
 
     new CfnOutput(this, 'WebhooksLogGroups', { value: api.logGroup.logGroupName });
     data.base.addRoutes(this, { ...webhookRoutes, ...apiRoutes }, () => api);

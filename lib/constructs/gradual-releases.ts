@@ -8,6 +8,7 @@ import { releaseAlarms } from '../alarms.ts';
 import type { StageConfiguration } from '../config.ts';
 import { Alarms } from './alarms.ts';
 import type { NodeFunction } from './node-function.ts';
+import { ReleaseStart } from './release-start.ts';
 
 export interface GradualReleasesProps {
   readonly configuration: StageConfiguration;
@@ -16,7 +17,7 @@ export interface GradualReleasesProps {
 }
 
 /**
- * Releases the functions behind an API gradually: a new version gets a tenth of the requests for five minutes, and then all. If it
+ * Releases the functions behind an API, gradually where the stage asks for it: a new version gets a tenth of the requests for five minutes, and then all. If it
  * fails before, the alias leads to the earlier version again, the deployment fails, and CloudFormation undoes the stack's update.
  *
  * Each function is watched for failures of its new version only: those of the earlier version must not stop the release that
@@ -26,6 +27,8 @@ export interface GradualReleasesProps {
 export class GradualReleases extends Construct {
   constructor(scope: Construct, id: string, { configuration, services }: GradualReleasesProps) {
     super(scope, id);
+    ReleaseStart.of(Stack.of(this), configuration).guard(Object.values(services));
+    if (!configuration.gradual) return;
     const application = new LambdaApplication(this, 'Application');
     const role = this.#addRole();
     for (const [service, target] of Object.entries(services)) {

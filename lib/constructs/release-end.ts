@@ -1,6 +1,7 @@
 import { CfnOutput, CustomResource, Duration, type Stack } from 'aws-cdk-lib';
 import type { StageConfiguration } from '../config.ts';
-import { triggerProvider } from './deployment-trigger.ts';
+import { triggerProvider } from './deployment-function.ts';
+import { DeploymentTrigger } from './deployment-trigger.ts';
 import { NodeFunction } from './node-function.ts';
 
 /**
@@ -30,6 +31,9 @@ export function endRelease(stack: Stack, configuration: StageConfiguration, rele
     serviceTimeout: Duration.minutes(12), // or CloudFormation waits an hour for a function that does not answer
     properties: { Release: release, Versions: functions.map(({ currentVersion }) => currentVersion.functionArn) },
   });
+  // While a trial may fail, no alias moves: CloudFormation would lead it back to a version that was taken back.
+  const trials = stack.node.findAll().filter(child => child instanceof DeploymentTrigger);
+  for (const { live } of functions) live.node.addDependency(...trials);
   resource.node.addDependency(...functions.map(({ live }) => live));
   new CfnOutput(stack, 'Release', { value: resource.getAttString('Release') });
 }

@@ -1,71 +1,54 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { type Clock, systemClock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import { type Waiting, withPatience } from './patience.ts';
 import { makeEndRelease, type ReleaseEndRequest } from './release-end.ts';
+import { makeStartRelease, type ReleaseStartRequest } from './release-start.ts';
 
 /** The request of CloudFormation about a trigger, as far as it is read. */
 export interface TriggerRequest {
   readonly RequestType: 'Create' | 'Update' | 'Delete';
   readonly StackId: string;
-  /** The version to invoke. */
-  readonly ResourceProperties: { readonly HandlerArn: string };
-}
-
-export interface TriggerEffects {
-  readonly readStackStatus: (stackId: string) => Promise<string>;
-  /** Invokes a version and waits for its end. Throws where it fails. */
-  readonly invoke: (version: string) => Promise<void>;
-  readonly pause: (milliseconds: number) => Promise<unknown>;
-  readonly now: Clock;
-}
-
-/**
- * Makes what CloudFormation calls for a deployment trigger. When it throws, the deployment fails and is undone.
- *
- * While the stack rolls back it invokes nothing: a roll-back updates the trigger to the version before, and where that one cannot be
- * invoked either, the stack would be stuck. What passes by itself is repeated for some minutes: a function without a free place, a
- * permission that IAM does not know yet.
- */
-export function makeDeploymentTrigger({ readStackStatus, invoke, pause, now }: TriggerEffects) {
-  return async function runTrigger({ RequestType, StackId, ResourceProperties }: TriggerRequest): Promise<void> {
-    if (RequestType === 'Delete') return;
-    const deadline = now() + patience;
-    for (;;) {
-      try {
-        if ((await readStackStatus(StackId)).includes('ROLLBACK')) return;
-        return await invoke(ResourceProperties.HandlerArn);
-      } catch (error) {
-        if (!passesByItself(error) || now() >= deadline) throw error;
-        await pause(interval);
-      }
-    }
+  readonly ResourceProperties: {
+    /** The version to invoke. */
+    readonly HandlerArn: string;
+    readonly Stage: string;
+    /** The answer of the release's start. */
+    readonly IsRolledBack: 'true' | 'false';
   };
 }
 
-/** Milliseconds in which a call is repeated. With the two minutes of the last call it ends before its own function does. */
-const patience = 3 * 60_000;
-
-/** Milliseconds between two calls. */
-const interval = 5_000;
-
-/**
- * Recognises a call that AWS refused for now. A version that ran and failed fails again, unless its role was refused something: AWS
- * knows a permission some seconds after it was given.
- */
-function passesByItself(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const status = '$metadata' in error ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode : undefined;
-  return passing.includes(error.name) || status === 429 || (status !== undefined && status >= 500);
+export interface TriggerEffects extends Waiting {
+  readonly readStackStatus: (stackId: string) => Promise<string>;
+  /** Invokes a version and waits for its end. Throws where it fails. */
+  readonly invoke: (version: string) => Promise<void>;
 }
 
-const passing = [
-  'AccessDenied',
-  'AccessDeniedException',
-  'ResourceConflictException',
-  'Throttling',
-  'ThrottlingException',
-];
+/**
+ * Makes what CloudFormation calls for a deployment trigger. When it throws, the deployment fails and is undone: CloudFormation then leads
+ * aliases to the versions of the deployment before, also where these were taken back, after all of this has ended. So it says it.
+ *
+ * While the stack rolls back it invokes nothing: a roll-back updates the trigger to the version before, and where that one cannot be
+ * invoked either, the stack would be stuck.
+ */
+export function makeDeploymentTrigger({ readStackStatus, invoke, ...waiting }: TriggerEffects) {
+  return async function runTrigger({ RequestType, StackId, ResourceProperties }: TriggerRequest): Promise<void> {
+    if (RequestType === 'Delete') return;
+    const { HandlerArn, Stage, IsRolledBack } = ResourceProperties;
+    try {
+      await withPatience(waiting, async () => {
+        if ((await readStackStatus(StackId)).includes('ROLLBACK')) return;
+        await invoke(HandlerArn);
+      });
+    } catch (error) {
+      if (IsRolledBack !== 'true') throw error;
+      const { message } = error as Error;
+      // CloudFormation shows the stack of an error, which has the message that it was made with.
+      throw new Error(`${message} – after a roll-back: type "npm run ops -- --stage ${Stage} rollback" now`);
+    }
+  };
+}
 
 async function invokeVersion(version: string): Promise<void> {
   const lambda = new LambdaClient({ maxAttempts: 1, requestHandler: { requestTimeout: 120_000 } });
@@ -91,16 +74,24 @@ async function readStackStatus(stackId: string): Promise<string> {
   return Stacks[0]?.StackStatus ?? '';
 }
 
-const runTrigger = makeDeploymentTrigger({ readStackStatus, invoke: invokeVersion, pause, now: systemClock });
-const endRelease = makeEndRelease({ readStackStatus, lambda: new LambdaClient(), warn: console.warn });
+const waiting = { pause, now: systemClock };
+const lambda = new LambdaClient();
+const runTrigger = makeDeploymentTrigger({ readStackStatus, invoke: invokeVersion, ...waiting });
+const startRelease = makeStartRelease({ readStackStatus, lambda, ...waiting });
+const endRelease = makeEndRelease({ readStackStatus, lambda, warn: console.warn });
+
+type Request = TriggerRequest | ReleaseStartRequest | ReleaseEndRequest;
 
 /** CloudFormation calls it through the CDK's own entry, which answers with what it returns or throws. */
-export async function handler(request: TriggerRequest | ReleaseEndRequest): Promise<object | undefined> {
-  if (!isTrigger(request)) return endRelease(request);
-  await runTrigger(request);
-  return undefined;
+export async function handler(request: Request): Promise<object | undefined> {
+  if (isOfTrigger(request)) return void (await runTrigger(request));
+  return isOfStart(request) ? startRelease(request) : endRelease(request);
 }
 
-function isTrigger(request: TriggerRequest | ReleaseEndRequest): request is TriggerRequest {
+function isOfTrigger(request: Request): request is TriggerRequest {
   return 'HandlerArn' in request.ResourceProperties;
+}
+
+function isOfStart(request: Request): request is ReleaseStartRequest {
+  return 'Gradual' in request.ResourceProperties;
 }

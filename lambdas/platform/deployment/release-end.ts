@@ -44,7 +44,7 @@ export function makeEndRelease({ readStackStatus, lambda, warn }: ReleaseEndEffe
     const published = Versions.filter(version => !OldResourceProperties?.Versions.includes(version));
     const before = new Set(OldResourceProperties?.Versions);
     if (RequestType !== 'Delete') await deleteOldVersions(StackId, Versions, before);
-    return { Data: { Release: `${Release} ${published.map(nameIn).join(',')}` } };
+    return { Data: { Release: `${Release} ${published.map(functionNameIn).join(',')}` } };
   };
 
   async function deleteOldVersions(
@@ -60,7 +60,7 @@ export function makeEndRelease({ readStackStatus, lambda, warn }: ReleaseEndEffe
     }
     await Promise.all(
       inUse.map(async version => {
-        const functionName = nameIn(version);
+        const functionName = functionNameIn(version);
         try {
           await clear(functionName, number => before.has(`${version.slice(0, version.lastIndexOf(':'))}:${number}`));
         } catch (error) {
@@ -113,7 +113,7 @@ export function makeEndRelease({ readStackStatus, lambda, warn }: ReleaseEndEffe
 }
 
 /** Returns the name of the function in the ARN of a version. */
-function nameIn(version: string): string {
+export function functionNameIn(version: string): string {
   return version.split(':').at(-2) ?? '';
 }
 

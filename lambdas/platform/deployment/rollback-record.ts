@@ -22,3 +22,12 @@ export function readRecord(description = ''): RollbackRecord | undefined {
   const [, from = '', to = '', at = ''] = /^rolled back from ([\d, ]+) to (\d+) at (\S+)$/.exec(description) ?? [];
   return to === '' ? undefined : { from: from.split(', ').map(Number), to: Number(to), at };
 }
+
+/**
+ * Returns what became of a roll-back: it stands, or a later deployment failed and led the alias to a version again that was taken back.
+ * `undefined` where there was none, and once the alias was led on.
+ */
+export function rollbackState(version: number, record: RollbackRecord | undefined) {
+  if (record?.to === version) return 'rolled back';
+  return record?.from.includes(version) ? 'returned' : undefined;
+}

@@ -127,6 +127,7 @@ function makeAttributes({ queueUrl, apiEndpoint }: Addresses): Record<string, At
       Arn: query => arn('logs', `log-group:${givenName(query, 'LogGroupName', 512)}:*`),
     },
     'Custom::ReleaseEnd': { Release: () => '' },
+    'Custom::ReleaseStart': { IsRolledBack: () => 'false' },
   };
 }
 

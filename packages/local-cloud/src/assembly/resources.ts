@@ -24,6 +24,7 @@ export const inertTypes: Readonly<Record<string, string>> = {
   'AWS::SSM::Parameter': 'its value is known from the template',
   'AWS::SQS::QueuePolicy': 'only the policies of functions are enforced locally',
   'Custom::ReleaseEnd': 'there is one version of each function locally',
+  'Custom::ReleaseStart': 'the same',
 };
 
 /** A type that the local cloud runs. */

@@ -4,10 +4,13 @@ import {
   type TriggerRequest,
 } from '../../../../lambdas/platform/deployment/deployment-trigger.ts';
 
-const request = (RequestType: TriggerRequest['RequestType'] = 'Update'): TriggerRequest => ({
+const request = (
+  RequestType: TriggerRequest['RequestType'] = 'Update',
+  IsRolledBack: 'true' | 'false' = 'false',
+): TriggerRequest => ({
   RequestType,
   StackId: 'the stack',
-  ResourceProperties: { HandlerArn: 'function:2' },
+  ResourceProperties: { HandlerArn: 'function:2', Stage: 'prod', IsRolledBack },
 });
 const throttled = () =>
   Object.assign(new Error('Rate Exceeded.'), { name: 'TooManyRequestsException', $metadata: { httpStatusCode: 429 } });
@@ -50,6 +53,15 @@ it('fails with what the version failed with, at once', async () => {
   const { run, invoked } = triggerIn('UPDATE_IN_PROGRESS', new Error('argon2 is missing'));
   await expect(run(request())).rejects.toThrow('argon2 is missing');
   expect(invoked).toHaveLength(1);
+});
+
+it.each([
+  ['false', 'argon2 is missing'],
+  ['true', 'argon2 is missing – after a roll-back: type "npm run ops -- --stage prod rollback" now'],
+] as const)('says what to type where that is after a roll-back: %s', async (isRolledBack, message) => {
+  const { run } = triggerIn('UPDATE_IN_PROGRESS', new Error('argon2 is missing'));
+  const failed = await run(request('Update', isRolledBack)).catch((error: Error) => error);
+  expect(failed).toMatchObject({ message, stack: expect.stringContaining(`Error: ${message}\n`) });
 });
 
 it('repeats what is throttled, or not permitted yet', async () => {

@@ -1,0 +1,44 @@
+import type { Clock } from '../clock.ts';
+
+export interface Waiting {
+  readonly pause: (milliseconds: number) => Promise<unknown>;
+  readonly now: Clock;
+}
+
+/** Makes a call of AWS, and repeats it for three minutes where it was refused for now. @throws what it failed with at last. */
+export async function withPatience<Answer>({ pause, now }: Waiting, call: () => Promise<Answer>): Promise<Answer> {
+  const deadline = now() + patience;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!passesByItself(error) || now() >= deadline) throw error;
+      await pause(interval);
+    }
+  }
+}
+
+/** Milliseconds in which a call is repeated. With the two minutes of the longest call it ends before its own function does. */
+const patience = 3 * 60_000;
+
+/** Milliseconds between two calls. */
+const interval = 5_000;
+
+/**
+ * Recognises a call that AWS refused for now: what is throttled, a function without a free place, a resource that somebody else changes,
+ * a permission that IAM does not know yet. A version that ran and failed fails again, unless its role was refused something.
+ */
+function passesByItself(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const status = '$metadata' in error ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode : undefined;
+  return passing.includes(error.name) || status === 429 || (status !== undefined && status >= 500);
+}
+
+const passing = [
+  'AccessDenied',
+  'AccessDeniedException',
+  'ConflictException',
+  'ResourceConflictException',
+  'Throttling',
+  'ThrottlingException',
+];
