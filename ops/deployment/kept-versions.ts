@@ -20,7 +20,9 @@ export async function readCandidates(connect: Connect, deployed: StageStacks): P
   return Promise.all(
     functions.map(async one => {
       const { versions, wants } = await readVersions(lambda, one.functionName, deployed.region);
-      return { ...one, versions, wants, isOfLatest: published.has(one.functionName) };
+      const { functionName } = one;
+      const isOfLatest = published.latest.has(functionName);
+      return { ...one, versions, wants, isOfLatest, publishedBefore: published.before.get(functionName) };
     }),
   );
 }

@@ -29,18 +29,40 @@ export function refuseWhileDeploying({ stacks, region }: StageStacks): void {
   );
 }
 
+/** The versions that a deployment published, by the functions' names in Lambda. */
+type Published = ReadonlyMap<string, number>;
+
 /**
- * Returns the functions, by their names in Lambda, that got a version by the latest deployment that succeeded. It may have ended in
- * some stacks only, and need not have published a function of each.
+ * Returns what the latest deployment that succeeded published, and what the one before it did. It may have ended in some stacks only, and
+ * need not have published a function of each.
  */
-export function publishedByLatest(stacks: readonly DeployedStack[]): ReadonlySet<string> {
+export function publishedByLatest(stacks: readonly DeployedStack[]): Record<'latest' | 'before', Published> {
   const ended = stacks.flatMap(({ found }) => {
-    const output = found?.Outputs?.find(({ OutputKey }) => OutputKey === 'Release')?.OutputValue;
-    const [release, names = ''] = output?.split(' ') ?? [];
+    const releases = releasesOf(found);
     const at = (found?.LastUpdatedTime ?? found?.CreationTime)?.getTime() ?? 0;
     const failed = found?.StackStatus?.includes('ROLLBACK') === true; // its time is that of the attempt, its output of the release before
-    return release === undefined ? [] : [{ release, names: names.split(','), at, failed }];
+    return releases.length === 0 ? [] : [{ releases, at, failed }];
   });
-  const [latest] = ended.filter(({ failed }) => !failed).sort((one, other) => other.at - one.at);
-  return new Set(ended.filter(({ release }) => release === latest?.release).flatMap(({ names }) => names));
+  const [newest] = ended.filter(({ failed }) => !failed).sort((one, other) => other.at - one.at);
+  const all = ended.flatMap(({ releases }) => releases);
+  const publishedBy = (id: string | undefined): Published =>
+    new Map(all.filter(({ release }) => release === id).flatMap(({ versions }) => versions));
+  return { latest: publishedBy(newest?.releases[0]?.release), before: publishedBy(newest?.releases[1]?.release) };
+}
+
+/** Returns the latest release of a stack and the one before, as its output tells them: `RELEASE NAME:VERSION,…` of each. */
+export function releasesOf(found: DeployedStack['found']) {
+  const output = found?.Outputs?.find(({ OutputKey }) => OutputKey === 'Release')?.OutputValue;
+  const [release, published, before, publishedBefore] = output?.split(' ') ?? [];
+  return [
+    { release, published },
+    { release: before, published: publishedBefore },
+  ].flatMap(({ release, published = '' }) => {
+    if (release === undefined) return [];
+    const versions = published
+      .split(',')
+      .filter(Boolean)
+      .map(text => text.split(':'));
+    return [{ release, versions: versions.map(([name = '', number]) => [name, Number(number)] as const) }];
+  });
 }

@@ -1,5 +1,5 @@
 import type { AliasConfiguration } from '@aws-sdk/client-lambda';
-import { type RollbackRecord, readRecord } from '../../lambdas/platform/deployment/rollback-record.ts';
+import { type RollbackRecord, readRecord, rollbackState } from '../../lambdas/platform/deployment/rollback-record.ts';
 import type { DeployedStack } from '../stage/stage-stacks.ts';
 import type { Connect } from '../stage/world.ts';
 import { isDeployed } from './stack-states.ts';
@@ -62,30 +62,30 @@ export async function listFunctions(connect: Connect, stacks: readonly DeployedS
   return found.flat().sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** One function that is not at the version that its latest deployment led to. */
+/** One function that is not at the version that its latest deployment led to, or not with all requests. */
 export interface RolledBack {
   readonly function: string;
   readonly from: number;
   readonly to: number;
-  readonly at: string;
-  /** `returned`: it leads to a version again that was taken back, since a later deployment failed and was undone. */
-  readonly state: 'rolled back' | 'returned';
+  readonly at: string | null;
+  /**
+   * `returned`: it leads to a version again that was taken back, since a later deployment failed and was undone. `shifting`: it gives a
+   * part of the requests to another version (`from`).
+   */
+  readonly state: 'rolled back' | 'returned' | 'shifting';
 }
 
-/** Returns what is rolled back of some functions, or was and returned. */
+/** Returns what is rolled back of some functions, was and returned, or is shifting. */
 export function findRolledBack(
-  functions: readonly {
-    readonly name: string;
-    readonly version: number;
-    readonly record: RollbackRecord | undefined;
-  }[],
+  functions: readonly Pick<LiveFunction, 'name' | 'version' | 'sharing' | 'record'>[],
 ): readonly RolledBack[] {
-  return functions.flatMap(({ name, version, record }): RolledBack[] => {
-    if (!record) return [];
-    const [from = 0] = record.from;
-    const { to, at } = record;
-    if (version === to) return [{ function: name, from, to, at, state: 'rolled back' }];
-    return record.from.includes(version) ? [{ function: name, from: version, to, at, state: 'returned' }] : [];
+  return functions.flatMap(({ name, version, sharing, record }): RolledBack[] => {
+    if (sharing.length > 0)
+      return [{ function: name, from: Math.max(...sharing), to: version, at: null, state: 'shifting' }];
+    const state = rollbackState(version, record);
+    if (!record || !state) return [];
+    const [newest = 0] = record.from;
+    return [{ function: name, from: state === 'returned' ? version : newest, to: record.to, at: record.at, state }];
   });
 }
 

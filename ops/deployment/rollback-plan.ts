@@ -1,3 +1,5 @@
+import { rollbackState } from '../../lambdas/platform/deployment/rollback-record.ts';
+import { CliError } from '../stage/operator.ts';
 import type { LiveFunction } from './live-functions.ts';
 
 /** A version that Lambda keeps of a function. */
@@ -7,10 +9,13 @@ export interface Version {
   readonly publishedAt: number;
 }
 
-/** A function, the versions that Lambda keeps of it, and whether the latest deployment published the one that it leads to. */
+/** A function, the versions that Lambda keeps of it, and what published them. */
 export interface Candidate extends LiveFunction {
   readonly versions: readonly Version[];
+  /** The latest deployment published a version of it. */
   readonly isOfLatest: boolean;
+  /** The version that the deployment before the latest published; `undefined` where it published none, or nothing tells. */
+  readonly publishedBefore: number | undefined;
 }
 
 /** The way back of one function. */
@@ -24,36 +29,52 @@ export interface Move<Of extends Candidate = Candidate> {
 
 /** The choice of a roll-back. */
 export interface Choice {
-  /** Names of functions; none stands for those whose version the latest deployment published. */
+  /** Names of functions; none stands for those whose version the latest deployment published; with `again`, the one before it. */
   readonly names: readonly string[];
-  /** Functions that are rolled back go one more version back. */
+  /** Functions that are rolled back go one more version back, instead of staying. */
   readonly again: boolean;
 }
 
 /**
  * Plans a roll-back. Each function goes to the version before the one that it leads to, past those that were taken back before. What
- * is rolled back stays where it is, so that the command may be repeated, unless it is to go back again. `stuck` are functions without a
- * version to go back to.
+ * is rolled back stays where it is, so that the command may be repeated, unless it is to go back again: `already`. `stuck` are functions
+ * without a version to go back to.
  */
 export function planRollback<Of extends Candidate>(functions: readonly Of[], { names, again }: Choice) {
   const moves: Move<Of>[] = [];
   const already: Of[] = [];
   const stuck: Of[] = [];
   for (const one of functions) {
-    const { name, version, sharing, record, isOfLatest } = one;
-    const isRolledBack = record?.to === version && sharing.length === 0;
-    const hasReturned = record?.from.includes(version) === true;
-    const isMeant = isOfLatest || isRolledBack || hasReturned || sharing.length > 0;
-    if (names.length > 0 ? !names.includes(name) : !isMeant) continue;
-    if (isRolledBack && !again) {
-      already.push(one);
+    const { name, version, sharing, record, isOfLatest, publishedBefore } = one;
+    const state = sharing.length > 0 ? 'shifting' : rollbackState(version, record);
+    const isOfBefore = publishedBefore !== undefined && !record?.from.includes(publishedBefore);
+    const isRolledBack = state === 'rolled back';
+    const isOfRelease = (again ? isOfBefore : isOfLatest) || (state !== undefined && !isRolledBack);
+    const isMeant = names.length > 0 ? names.includes(name) : isOfRelease;
+    if (isRolledBack && !(again && isMeant)) {
+      if (isMeant || names.length === 0) already.push(one);
       continue;
     }
+    if (!isMeant) continue;
     const move = wayBack(one);
     if (move) moves.push(move);
     else stuck.push(one);
   }
   return { moves, already, stuck };
+}
+
+/**
+ * Refuses to go on with the release before.
+ *
+ * @throws {CliError} where nothing is rolled back, and where nothing that the release before published is in use.
+ */
+export function refuseAgain(label: string, candidates: readonly Candidate[]): void {
+  const isRolledBack = candidates.some(({ version, record }) => record?.to === version);
+  if (!isRolledBack) throw new CliError(`nothing of ${label} is rolled back: type it without --again first.`);
+  if (candidates.some(one => planRollback([one], { names: [], again: true }).moves.length > 0)) return;
+  throw new CliError(
+    `nothing tells of a release before that published a version in use: name the functions that are to go further back: ${candidates.map(({ name }) => name).join(', ')}.`,
+  );
 }
 
 /** Returns the way from the newest version that gets requests; `undefined` where no version is left before it. */

@@ -8,6 +8,8 @@ import { type MoveView, nameAsked, type Rollback, rollBack } from './rollback.ts
 const examples = `
 It needs a deployed stage, and takes seconds: versions are kept, and only the alias that everything calls changes. Repeated, it
 changes nothing more. It is refused during a deployment. Tables and queues stay as they are, and so do permissions.
+Where that did not help, --again takes back what the release before published, and leaves the rest; with names it takes those
+one more version back.
 The next deployment publishes a new version of every function, and leads all of them to it.
 
 Examples:
@@ -38,11 +40,11 @@ export const rollback: Noun = {
           'names of functions, such as Token, as docs/permissions.md has them',
           functionName,
         ),
-        again: flag('take those that are rolled back already one more version back'),
+        again: flag('go on from a roll-back: what the release before published, or those named, one more version back'),
       },
       effect: 'writes',
       act: (task, { functions, again = false }) => rollBack(task, { names: [...new Set(functions)], again }),
-      subject: ({ target }, { functions }) => nameAsked(target, functions),
+      subject: ({ target }, { functions, again = false }) => nameAsked(target, { names: functions, again }),
       subjectAfter: ({ moved }) => ({
         functions: moved.map(({ function: name, from, to }) => `${name} ${from}->${to}`),
       }),
@@ -59,7 +61,9 @@ function reportRollback({ stage, moved, already, stuck }: Rollback): Report {
   const sections = [
     ...(moved.length > 0 ? [move.table(moved, '')] : []),
     ...(already.length > 0
-      ? [`Rolled back before, and not changed: ${already.join(', ')}. --again takes them further back.`]
+      ? [
+          `Rolled back before, and not changed: ${already.join(', ')}. Where that did not help: "rollback --again" takes back what the release before published, "rollback --again ${already.join(' ')}" these one more version.`,
+        ]
       : []),
     ...(stuck.length > 0 ? [`No version to go back to, and not changed: ${stuck.join(', ')}.`] : []),
     ...(missing.length > 0

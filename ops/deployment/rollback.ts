@@ -11,7 +11,7 @@ import { type Deployed, readCandidates } from './kept-versions.ts';
 import { ownStacks, refuseWhileDeploying } from './latest-deployment.ts';
 import { type LiveFunction, listFunctions } from './live-functions.ts';
 import { readMissingGrants } from './missing-grants.ts';
-import { type Choice, type Move, planRollback, type Version } from './rollback-plan.ts';
+import { type Choice, type Move, planRollback, refuseAgain, type Version } from './rollback-plan.ts';
 
 export type Rollback = Awaited<ReturnType<typeof rollBack>>;
 
@@ -32,6 +32,7 @@ export async function rollBack({ target, progress, confirm }: Task, { names, aga
   progress('Reading where the functions lead');
   const candidates = await readCandidates(connect, deployed);
   refuseUnknown(names, candidates);
+  if (again && names.length === 0) refuseAgain(target.label, candidates);
 
   const { moves, already, stuck } = planRollback(candidates, { names, again });
   const nameOf = ({ name }: LiveFunction) => name;
@@ -53,7 +54,8 @@ export async function rollBack({ target, progress, confirm }: Task, { names, aga
   };
   if (moves.length === 0) return outcome;
 
-  await confirm(`This leads ${views.map(sentenceOf).join(', ')} of ${target.label}.`);
+  const left = already.length === 0 ? '' : ` It leaves where they are: ${already.map(nameOf).join(', ')}.`;
+  await confirm(`This leads ${views.map(sentenceOf).join(', ')} of ${target.label}.${left}`);
   progress('Leading the functions back');
   // First: a number too many publishes versions in vain, and one too few would leave functions behind at the next deployment.
   await raiseNumber(connect(SSMClient), parameter);
@@ -102,10 +104,10 @@ function sentenceOf({ function: name, from, fromPublishedAt, to, toPublishedAt }
   return `${name} from version ${from} (${fromPublishedAt ?? '?'}) back to ${to} (${toPublishedAt ?? '?'})`;
 }
 
-/** Names the functions that a stage has; without names, that it is all that the latest deployment published. */
-export async function nameAsked({ deployed, connect }: Target, names: readonly string[]): Promise<Subject> {
+/** Names the functions that a stage has; without names, by which deployment they were published. */
+export async function nameAsked({ deployed, connect }: Target, { names, again }: Choice): Promise<Subject> {
   if (!deployed) return {};
-  if (names.length === 0) return { all: 'of the latest deployment' };
+  if (names.length === 0) return { all: again ? 'of the deployment before' : 'of the latest deployment' };
   const known = await listFunctions(connect, ownStacks(deployed));
   return { functions: names.filter(name => known.some(one => one.name === name)) };
 }

@@ -21,13 +21,19 @@ interface ReleaseEndProperties {
   readonly Versions: readonly string[];
 }
 
-/** The answer to CloudFormation: the release, a space, and the names of the functions that it published. */
+/** The answer to CloudFormation: the release, a space, and what it published (`NAME:VERSION,…`); then the same of the release before. */
 interface ReleaseEndAnswer {
   readonly Data: { readonly Release: string };
 }
 
+/** The state of a stack, and its output `Release`: until an update has ended, that of the release before. */
+export interface StackState {
+  readonly status: string;
+  readonly release: string;
+}
+
 export interface ReleaseEndEffects {
-  readonly readStackStatus: (stackId: string) => Promise<string>;
+  readonly readStack: (stackId: string) => Promise<StackState>;
   readonly lambda: Pick<LambdaClient, 'send'>;
   readonly warn: (text: string) => void;
 }
@@ -37,27 +43,29 @@ export interface ReleaseEndEffects {
  * stay, the newest three that nobody took back, what an alias leads to, what it was led back to, and what it led to before this
  * deployment, which may still fail. It fails no deployment: what it could not delete it says in its log, and the next one tries again.
  */
-export function makeEndRelease({ readStackStatus, lambda, warn }: ReleaseEndEffects) {
+export function makeEndRelease({ readStack, lambda, warn }: ReleaseEndEffects) {
   return async function endRelease(request: ReleaseEndRequest): Promise<ReleaseEndAnswer> {
     const { RequestType, StackId, ResourceProperties, OldResourceProperties } = request;
     const { Release, Versions } = ResourceProperties;
     const published = Versions.filter(version => !OldResourceProperties?.Versions.includes(version));
-    const before = new Set(OldResourceProperties?.Versions);
-    if (RequestType !== 'Delete') await deleteOldVersions(StackId, Versions, before);
-    return { Data: { Release: `${Release} ${published.map(functionNameIn).join(',')}` } };
+    const stack = await tryToRead(StackId);
+    const isRollingBack = stack?.status.includes('ROLLBACK') === true;
+    if (isRollingBack) return { Data: { Release: stack?.release ?? '' } };
+    if (RequestType !== 'Delete' && stack) await deleteOldVersions(Versions, new Set(OldResourceProperties?.Versions));
+    const before = stack?.release ? stack.release.split(' ').slice(0, 2) : [];
+    return { Data: { Release: [Release, published.map(functionAndNumber).join(','), ...before].join(' ') } };
   };
 
-  async function deleteOldVersions(
-    stackId: string,
-    inUse: readonly string[],
-    before: ReadonlySet<string>,
-  ): Promise<void> {
+  async function tryToRead(stackId: string): Promise<StackState | undefined> {
     try {
-      if ((await readStackStatus(stackId)).includes('ROLLBACK')) return;
+      return await readStack(stackId);
     } catch (error) {
       warn(`no version was deleted: ${String(error)}`);
-      return;
+      return undefined;
     }
+  }
+
+  async function deleteOldVersions(inUse: readonly string[], before: ReadonlySet<string>): Promise<void> {
     await Promise.all(
       inUse.map(async version => {
         const functionName = functionNameIn(version);
@@ -115,6 +123,10 @@ export function makeEndRelease({ readStackStatus, lambda, warn }: ReleaseEndEffe
 /** Returns the name of the function in the ARN of a version. */
 export function functionNameIn(version: string): string {
   return version.split(':').at(-2) ?? '';
+}
+
+function functionAndNumber(version: string): string {
+  return version.split(':').slice(-2).join(':');
 }
 
 /** The version that serves, and two to go back to. */

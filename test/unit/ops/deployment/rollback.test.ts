@@ -6,7 +6,7 @@ import { moveAll, raiseNumber } from '../../../../ops/deployment/alias-moves.ts'
 import { publishedByLatest, refuseWhileDeploying } from '../../../../ops/deployment/latest-deployment.ts';
 import { findRolledBack } from '../../../../ops/deployment/live-functions.ts';
 import { readMissingGrants } from '../../../../ops/deployment/missing-grants.ts';
-import { type Candidate, type Choice, planRollback } from '../../../../ops/deployment/rollback-plan.ts';
+import { type Candidate, type Choice, planRollback, refuseAgain } from '../../../../ops/deployment/rollback-plan.ts';
 import type { DeployedStack } from '../../../../ops/stage/stage-stacks.ts';
 
 const moment = Date.parse('2026-11-20T12:00:00.000Z');
@@ -20,6 +20,7 @@ const candidate = (name: string, changes: Partial<Candidate> = {}): Candidate =>
   record: undefined,
   versions: [1, 2, 3].map(version => ({ version, publishedAt: moment + version })),
   isOfLatest: true,
+  publishedBefore: undefined,
   ...changes,
 });
 const rolledBackTo2 = { version: 2, record: { from: [3], to: 2, at: 'then' } };
@@ -42,7 +43,63 @@ describe('the plan of a roll-back', () => {
   it('leaves what is rolled back where it is, unless it is to go further', () => {
     const back = candidate('Token', rolledBackTo2);
     expect(plan([back])).toMatchObject({ moves: [], already: [back] });
-    expect(waysOf(plan([back], { again: true }))).toEqual([['Token', 2, 1]]);
+    expect(waysOf(plan([back], { names: ['Token'], again: true }))).toEqual([['Token', 2, 1]]);
+  });
+
+  // Bug: after two bad releases of different functions it led Token past a good version, and Discovery stayed bad.
+  it.each<[string, readonly Candidate[], object, readonly string[]]>([
+    [
+      'another function',
+      [
+        candidate('Token', rolledBackTo2),
+        candidate('Discovery', { isOfLatest: false, publishedBefore: 3 }),
+        candidate('Sweep', { isOfLatest: false }),
+      ],
+      [['Discovery', 3, 2]],
+      ['Token'],
+    ],
+    ['the same function', [candidate('Token', { ...rolledBackTo2, publishedBefore: 2 })], [['Token', 2, 1]], []],
+    [
+      'what was taken back already',
+      [candidate('Token', { version: 1, record: { from: [3, 2], to: 1, at: 'then' }, publishedBefore: 2 })],
+      [],
+      ['Token'],
+    ],
+  ])(
+    'goes on with the release before, which published %s, and names what it leaves',
+    (_case, functions, ways, left) => {
+      const found = plan(functions, { again: true });
+      expect(waysOf(found)).toEqual(ways);
+      expect(found.already.map(({ name }) => name)).toEqual(left);
+    },
+  );
+
+  it.each<[string, readonly Candidate[], RegExp | undefined]>([
+    ['nothing is rolled back', [candidate('Token')], /^nothing of dev is rolled back: type it without --again first/],
+    [
+      'nothing that the release before published is in use',
+      [candidate('Token', rolledBackTo2), candidate('Sweep')],
+      /name the functions that are to go further back: Token, Sweep\.$/,
+    ],
+    ['there is some', [candidate('Token', { ...rolledBackTo2, publishedBefore: 2 })], undefined],
+  ])('goes on with a release before where %s, or says what to type', (_case, functions, refusal) => {
+    const attempt = () => refuseAgain('dev', functions);
+    if (refusal) expect(attempt).toThrow(refusal);
+    else expect(attempt).not.toThrow();
+  });
+
+  it('does again in one go what a failed deployment undid, and leaves what still stands', () => {
+    const record = { from: [3], to: 2, at: 'then' };
+    const found = plan([
+      candidate('Discovery', { record }),
+      candidate('Token', { isOfLatest: false, record }),
+      candidate('Revoke', rolledBackTo2),
+    ]);
+    expect(waysOf(found)).toEqual([
+      ['Discovery', 3, 2],
+      ['Token', 3, 2],
+    ]);
+    expect(found.already.map(({ name }) => name)).toEqual(['Revoke']);
   });
 
   it('passes over a version that was taken back, where a deployment that failed brought it again', () => {
@@ -105,9 +162,12 @@ describe('the record of a roll-back', () => {
   it('holds as long as the alias leads there, and tells of a version that came again', () => {
     const record = { from: [3], to: 2, at: 'then' };
     const states = [2, 3, 4].map(version =>
-      findRolledBack([{ name: 'Token', version, record }]).map(({ state }) => state),
+      findRolledBack([candidate('Token', { version, record })]).map(({ state }) => state),
     );
     expect(states).toEqual([['rolled back'], ['returned'], []]);
+    expect(findRolledBack([candidate('Token', { version: 2, sharing: [3], record })])).toEqual([
+      { function: 'Token', from: 3, to: 2, at: null, state: 'shifting' },
+    ]);
   });
 });
 
@@ -122,14 +182,26 @@ describe('the latest deployment', () => {
       },
     }) as DeployedStack;
 
-  it('is of all stacks that have its release, and of the functions that each published', () => {
-    const stacks = [stack('Auth', 'r2 token,revoke', 1), stack('Delivery', 'r2 ', 3), stack('Smoke', 'r1 receiver', 0)];
-    expect([...publishedByLatest(stacks)].filter(name => name !== '')).toEqual(['token', 'revoke']);
-  });
-
-  it('is not one that was undone: its stack names the release before', () => {
-    const stacks = [stack('Auth', 'r2 token', 1), stack('Delivery', 'r1 first', 5, 'UPDATE_ROLLBACK_COMPLETE')];
-    expect([...publishedByLatest(stacks)]).toEqual(['token']);
+  const [latest, one, two] = ['r2 token:7,revoke:3', 'r2  r1 first:4', 'r1 receiver:2'] as const;
+  it.each<[string, readonly DeployedStack[], object, object]>([
+    [
+      'is of all stacks that have its release, and of what each published',
+      [stack('Auth', `${latest} r1 token:6`, 1), stack('Delivery', one, 3), stack('Smoke', two, 0)],
+      { token: 7, revoke: 3 },
+      { token: 6, first: 4, receiver: 2 },
+    ],
+    [
+      'is not one that was undone: its stack names the release before',
+      [stack('Auth', `${latest} r1 token:6`, 1), stack('Delivery', 'r1 first:4', 5, 'UPDATE_ROLLBACK_COMPLETE')],
+      { token: 7, revoke: 3 },
+      { token: 6, first: 4 },
+    ],
+    ['may be the first', [stack('Auth', latest, 1)], { token: 7, revoke: 3 }, {}],
+    ['may have told names only', [stack('Auth', 'r2 token', 1)], { token: Number.NaN }, {}],
+    ['may be none', [], {}, {}],
+  ])('%s', (_case, stacks, published, before) => {
+    const found = publishedByLatest(stacks);
+    expect([found.latest, found.before].map(versions => Object.fromEntries(versions))).toEqual([published, before]);
   });
 
   it('is waited for: a roll-back meanwhile is refused, with what to type', () => {

@@ -17,6 +17,7 @@ const request = (RequestType: ReleaseEndRequest['RequestType'] = 'Update'): Rele
 /** A function whose versions and aliases come in pages of two and one. */
 function cleanerOf({
   status = 'UPDATE_IN_PROGRESS',
+  release = '',
   versions = [7, 6, 5, 4, 3],
   aliases = [{ FunctionVersion: '7' }] as readonly AliasConfiguration[],
   fails = false,
@@ -44,7 +45,7 @@ function cleanerOf({
     return {};
   };
   const run = makeEndRelease({
-    readStackStatus: async () => status,
+    readStack: async () => ({ status, release }),
     lambda: { send } as never,
     warn: text => warnings.push(text),
   });
@@ -107,15 +108,33 @@ it('fails no deployment: it says what stays', async () => {
   expect(warnings).toEqual(['old versions of token were not deleted: AccessDeniedException: not authorized']);
 });
 
-it('tells the release, and which functions got a version by it', async () => {
-  const { run } = cleanerOf({});
-  const after = { Release: 'r2', Versions: [`${arn}:7`, `${arn}-two:3`] };
-  const before = { Release: 'r1', Versions: [`${arn}:6`, `${arn}-two:3`] };
-  const told = async (ResourceProperties: typeof after, OldResourceProperties?: typeof before) => {
-    const stack = { StackId: 'the stack', RequestType: 'Update' as const, ResourceProperties };
-    return (await run({ ...stack, ...(OldResourceProperties && { OldResourceProperties }) })).Data.Release;
-  };
-  expect(await told(after, before)).toBe('r2 token');
-  expect(await told(after)).toBe('r2 token,token-two');
-  expect(await told({ ...after, Versions: before.Versions }, before)).toBe('r2 ');
+it.each([
+  ['the first time', '', 'r2 token:7,token-two:3', undefined],
+  ['with what one version was published by', 'r1 token:6,token-two:3', 'r2 token:7 r1 token:6,token-two:3', 6],
+  ['with one release before and no more', 'r1 token:6 r0 token:5', 'r2 token:7 r1 token:6', 6],
+  ['where nothing of the stack changed', 'r1 ', 'r2  r1 ', 7],
+])('tells the release and what it published: %s', async (_case, release, told, number) => {
+  const { run } = cleanerOf({ release });
+  const two = `${arn}-two:3`;
+  const before =
+    number === undefined ? {} : { OldResourceProperties: { Release: 'r1', Versions: [`${arn}:${number}`, two] } };
+  const { Data } = await run({
+    ...request(),
+    ResourceProperties: { Release: 'r2', Versions: [`${arn}:7`, two] },
+    ...before,
+  });
+  expect(Data.Release).toBe(told);
+});
+
+it('tells what it told, where its stack rolls back', async () => {
+  const { run } = cleanerOf({ status: 'UPDATE_ROLLBACK_IN_PROGRESS', release: 'r1 token:6' });
+  expect(await run(request())).toEqual({ Data: { Release: 'r1 token:6' } });
+});
+
+it('fails no deployment where nothing is known of its stack', async () => {
+  const readStack = () => Promise.reject(new Error('Rate exceeded'));
+  const warnings: string[] = [];
+  const run = makeEndRelease({ readStack, lambda: {} as never, warn: text => warnings.push(text) });
+  expect(await run(request())).toEqual({ Data: { Release: 'r2 token:7' } });
+  expect(warnings).toEqual(['no version was deleted: Error: Rate exceeded']);
 });
