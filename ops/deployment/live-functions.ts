@@ -50,7 +50,7 @@ export async function listFunctions(connect: Connect, stacks: readonly DeployedS
       { StackName: stackName },
     )) {
       for (const { ResourceType, LogicalResourceId = '', PhysicalResourceId = '' } of StackResourceSummaries) {
-        const [, name] = /^(\w+)Live[0-9A-F]{8}$/.exec(LogicalResourceId) ?? [];
+        const name = functionOf(LogicalResourceId);
         const functionName = PhysicalResourceId.split(':').at(-2);
         if (ResourceType === 'AWS::Lambda::Alias' && name && functionName)
           found.push({ name, functionName, stackName });
@@ -60,6 +60,11 @@ export async function listFunctions(connect: Connect, stacks: readonly DeployedS
   };
   const found = await Promise.all(stacks.filter(isDeployed).map(listIn));
   return found.flat().sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** Returns the name in the code of the function that an alias of a template leads to; `undefined` where it is no alias of ours. */
+export function functionOf(aliasId: string): string | undefined {
+  return /^(\w+)Live[0-9A-F]{8}$/.exec(aliasId)?.[1];
 }
 
 /** One function that is not at the version that its latest deployment led to, or not with all requests. */

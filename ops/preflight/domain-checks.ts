@@ -133,14 +133,15 @@ async function checkArea(subject: Subject, area: Area, from: Domain, to: Domain)
   }
   const steps = roles.indexOf(to.role) - roles.indexOf(from.role);
   if (steps === 0) return ok(to.name ? `${to.name} is the ${to.role} domain of ${url}` : `${url} has none`);
+  const step = `${to.name ?? from.name} goes from ${from.role} to ${to.role}`;
+  if (from.role === 'none' && subject.yes) return ok(step);
   if (Math.abs(steps) > 1) {
     const next = roles[roles.indexOf(from.role) + Math.sign(steps)];
     return problem(
       `${area}Domain ${to.name ?? from.name} goes from ${from.role} to ${to.role} at once: callers would be refused while the deployment runs`,
-      `write ${to.name ? '' : `${area}Domain: '${from.name}' and its certificate back, and `}${area}DomainRole: '${next}' into stages/${stage}.ts, and deploy that first: ${runbook}`,
+      `write ${to.name ? '' : `${area}Domain: '${from.name}' and its certificate back, and `}${area}DomainRole: '${next}' into stages/${stage}.ts, and deploy that first: ${runbook}${from.role === 'none' ? `. ${withoutIntegrators}` : ''}`,
     );
   }
-  const step = `${to.name ?? from.name} goes from ${from.role} to ${to.role}`;
   if (from.role === 'none' || from.role === 'only') return ok(step);
   if (to.role === 'primary') {
     const refusal = await judgeAnswer(subject, area, to.name ?? '');

@@ -1,4 +1,5 @@
 import { ownStacks } from '../deployment/latest-deployment.ts';
+import { functionOf } from '../deployment/live-functions.ts';
 import { isDeployed } from '../deployment/stack-states.ts';
 import { type DeployedStack, stackNameOf } from '../stage/stage-stacks.ts';
 import { type Check, type Finding, ok, problem, type Subject, unknown } from './checks.ts';
@@ -26,16 +27,37 @@ export const stageChecks: readonly Check[] = [
   },
 ];
 
-/** A roll-back is for a while: what it took back comes again with the next deployment, unless somebody mended it. */
+/**
+ * A roll-back is for a while: what it took back comes again with the next deployment, unless somebody mended it, and where that fails,
+ * as it was. CodeDeploy shifts from the version that CloudFormation led to last, which is the one that was taken back.
+ */
 async function checkRollbacks(subject: Subject): Promise<Finding> {
-  const { configuration, stacks, aws } = subject;
+  const { configuration, stacks, aws, synthesis } = subject;
   const found = await aws.rolledBack(ownStacks({ configuration, stacks: await stacks() }));
   if (found.length === 0) return ok('no function is rolled back');
-  const told = found.map(({ function: name, from, to, at, state }) =>
-    state === 'returned' ? `${name} (at ${from} again)` : `${name} (from ${from} to ${to} at ${at})`,
-  );
+  const rollback = `npm run ops -- --stage ${configuration.stage} rollback`;
+  const inUse = found.filter(({ state }) => state !== 'rolled back');
+  if (inUse.length > 0) {
+    const told = inUse.map(({ function: name, from, state }) =>
+      state === 'returned' ? `${name} is at ${from} again, which was taken back` : `${name} still shifts to ${from}`,
+    );
+    return problem(told.join(', '), `${rollback}, at once: it leads them back`);
+  }
+  const shifted = Object.values(synthesis.templates)
+    .flatMap(template => resourcesOf(template, 'AWS::Lambda::Alias'))
+    .filter(([, { UpdatePolicy }]) => UpdatePolicy !== undefined)
+    .map(([id]) => functionOf(id));
+  const gradual = found.filter(({ function: name }) => shifted.includes(name));
+  const told = found.map(({ function: name, from, to, at }) => `${name} (from ${from} to ${to} at ${at})`);
+  const text = `the stage is rolled back: ${told.join(', ')}`;
+  if (gradual.length > 0) {
+    return problem(
+      `${text}. A gradual deployment may shift ${gradual.map(({ function: name }) => name).join(', ')} from what was taken back`,
+      `set gradual: false in stages/${configuration.stage}.ts for this deployment, and true again after it`,
+    );
+  }
   return ok(
-    `the stage is rolled back: ${told.join(', ')}. This deployment publishes a new version of every function and leads all to it: what was wrong must be mended in it`,
+    `${text}. This deployment publishes a new version of every function and leads all to it: what was wrong must be mended in it. If it fails, what was taken back may be in use again: ${rollback}, at once`,
   );
 }
 

@@ -16,6 +16,7 @@ export interface Template {
 export interface Resource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
+  readonly UpdatePolicy?: unknown;
 }
 
 /** The outcome of a synthesis: all that a deployment of a stage would bring. */

@@ -1,18 +1,28 @@
 import type { RolledBack } from '../deployment/live-functions.ts';
-import { adviceOn } from '../deployment/stack-states.ts';
+import { adviceOn, isChanging } from '../deployment/stack-states.ts';
 import { isUnread } from '../stage/operator.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
 import { counted, listed, opsOf } from './sentences.ts';
-import type { Facts } from './status-facts.ts';
+import type { Facts, StackView } from './status-facts.ts';
 
 /** Finds what is wrong with how a stage is deployed, each in a sentence with what to do. */
 export function stageProblems(facts: Facts, deployed: StageStacks): readonly string[] {
   return [
+    ...inUseAgain(facts),
     ...missingStacks(deployed),
     ...stackStates(deployed),
     ...differentVersions(facts, deployed),
     ...missingProtection(facts, deployed),
-    ...rollbacks(facts),
+    ...rollbacks(facts, deployed),
+  ];
+}
+
+/** Says that versions are in use again that were taken back: the first line of all, since somebody has to type at once. */
+export function inUseAgain({ rolledBack, stage }: Pick<Facts, 'rolledBack' | 'stage'>): readonly string[] {
+  const returned = isUnread(rolledBack) ? [] : rolledBack.filter(({ state }) => state === 'returned').map(wayOf);
+  if (returned.length === 0) return [];
+  return [
+    `the versions that were taken back are in use again, since a deployment failed after the roll-back and was undone, of ${listed(returned)}: ${opsOf(stage)} rollback takes them back again.`,
   ];
 }
 
@@ -34,12 +44,23 @@ function differentVersions({ stacks }: Pick<Facts, 'stacks'>, deployed: StageSta
   const { configuration } = deployed;
   const leftOver = deployed.stacks.filter(stack => isLeftOver(stack, configuration)).map(({ stackName }) => stackName);
   const own = (stacks ?? []).filter(({ name, state }) => state !== null && !leftOver.includes(name));
-  const byVersion = Map.groupBy(own, ({ version }) => version ?? 'unknown');
-  if (byVersion.size < 2) return [];
-  const versions = [...byVersion].map(([version, ofIt]) => `${version} (${listed(ofIt.map(({ name }) => name))})`);
-  return [
-    `the stacks are at different versions, ${listed(versions)}: a deployment did not get to its end. npx cdk deploy --all -c stage=${configuration.stage}.`,
-  ];
+  const byVersion = listDifferent(own, ({ version }) => version ?? 'unknown');
+  const byRelease = listDifferent(own, ({ release }) => release); // the data stack, without functions, has none
+  const different = byVersion
+    ? `at different versions, ${byVersion}`
+    : byRelease && `of different releases, ${byRelease}`;
+  return different
+    ? [
+        `the stacks are ${different}: a deployment did not get to its end. npx cdk deploy --all -c stage=${configuration.stage}.`,
+      ]
+    : [];
+}
+
+/** Lists stacks by a value of them that some differ in; `undefined` where they do not. */
+function listDifferent(own: readonly StackView[], read: (stack: StackView) => string | null): string | undefined {
+  const groups = [...Map.groupBy(own, read)].filter(([value]) => value !== null);
+  if (groups.length < 2) return undefined;
+  return listed(groups.map(([value, ofIt]) => `${value} (${listed(ofIt.map(({ name }) => name))})`));
 }
 
 /** Only a stage that keeps its data must be protected: the others are there to be deleted. */
@@ -61,19 +82,23 @@ function missingProtection(facts: Pick<Facts, 'stacks' | 'tables'>, { configurat
   return [`${listed(open)} can be deleted by mistake: nothing protects them. ${next}.`];
 }
 
-function rollbacks({ rolledBack, stage }: Pick<Facts, 'rolledBack' | 'stage'>): readonly string[] {
+function rollbacks(
+  { rolledBack, stage }: Pick<Facts, 'rolledBack' | 'stage'>,
+  deployed: StageStacks,
+): readonly string[] {
   if (isUnread(rolledBack)) return [];
-  const returned = rolledBack.filter(({ state }) => state === 'returned').map(wayOf);
-  const back = rolledBack.filter(({ state }) => state === 'rolled back').map(wayOf);
+  const inState = (wanted: RolledBack['state']) => rolledBack.filter(({ state }) => state === wanted).map(wayOf);
+  const shifting = deployed.stacks.some(isChanging) ? [] : inState('shifting');
+  const back = inState('rolled back');
   const problems: string[] = [];
-  if (returned.length > 0) {
+  if (shifting.length > 0) {
     problems.push(
-      `the versions that were taken back are in use again, since a deployment failed after the roll-back and was undone, of ${listed(returned)}: ${opsOf(stage)} rollback takes them back again.`,
+      `no deployment is under way, and a part of the requests still goes to the newer version of ${listed(shifting)}: ${opsOf(stage)} rollback ends that.`,
     );
   }
   if (back.length > 0) {
     problems.push(
-      `rolled back: ${listed(back)}. Correct what was wrong, and deploy: that leads every function to a new version (docs/runbook.md, "A bad version was deployed").`,
+      `rolled back: ${listed(back)}. Correct what was wrong, and deploy: that leads every function to a new version. If that fails, ${opsOf(stage)} rollback at once (docs/runbook.md, "A bad version was deployed").`,
     );
   }
   return problems;

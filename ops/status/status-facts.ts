@@ -6,7 +6,7 @@ import type { Hold } from '../../lambdas/webhooks/operator-store.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { ownStacks } from '../deployment/latest-deployment.ts';
+import { ownStacks, releasesOf } from '../deployment/latest-deployment.ts';
 import { findRolledBack, type RolledBack, readLiveFunctions } from '../deployment/live-functions.ts';
 import { readAges, readAlarms } from '../stage/cloudwatch.ts';
 import { describeError, type Part, type ShowProgress } from '../stage/operator.ts';
@@ -92,6 +92,8 @@ function viewStack({ stackName, found }: DeployedStack) {
     name: stackName,
     state: found?.StackStatus ?? null,
     version: found?.Outputs?.find(output => output.OutputKey === 'ServiceVersion')?.OutputValue ?? null,
+    /** Of its functions: another one at each deployment that publishes a version of any. */
+    release: releasesOf(found)[0]?.release ?? null,
     updatedAt: (found?.LastUpdatedTime ?? found?.CreationTime)?.toISOString() ?? null,
     terminationProtection: found?.EnableTerminationProtection ?? false,
   };
@@ -111,7 +113,7 @@ async function readTables(target: Target) {
   );
 }
 
-/** Reads which functions are rolled back. On this machine each has one version. */
+/** Reads which functions are rolled back, or shift. On this machine each has one version. */
 async function readRolledBack({ deployed, connect }: Target): Promise<readonly RolledBack[]> {
   if (!deployed) return [];
   return findRolledBack(await readLiveFunctions(connect, ownStacks(deployed)));

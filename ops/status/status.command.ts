@@ -4,6 +4,7 @@ import type { RolledBack } from '../deployment/live-functions.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import { type Certificate, placeOf, type Throttle } from './aws-view.ts';
 import type { LateGroup } from './late-deliveries.ts';
+import { inUseAgain } from './stage-problems.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
 import {
   type Facts,
@@ -49,11 +50,12 @@ export const readStatus = command('status', {
 export const status: Noun = { name: 'status', commands: [readStatus] };
 
 /** Returns the status as text for people and as JSON for programs. */
-function reportStatus(status: Status): Report {
+export function reportStatus(status: Status): Report {
   const { target, region, account, stacks, checkout } = status;
   const where = [region && `in ${region}`, account && `of account ${account}`].filter(Boolean).join(' ');
   const isThere = stacks === null || stacks.some(({ state }) => state !== null);
   const sections = [
+    ...inUseAgain(status),
     `${target}${where && ` ${where}`}; this checkout is version ${checkout}`,
     ...(stacks ? [stackShape.table(stacks, '')] : []),
     ...(isThere ? reportParts(status) : []),
@@ -140,6 +142,7 @@ const stackShape = makeShape<StackView>([
   { heading: 'stack', value: ({ name }) => name },
   { heading: 'state', value: ({ state }) => state ?? 'missing' },
   { heading: 'version', value: ({ version }) => version },
+  { heading: 'release', value: ({ release }) => release },
   { heading: 'updated', value: ({ updatedAt }) => updatedAt },
   { heading: 'protected', value: ({ terminationProtection }) => (terminationProtection ? 'yes' : 'no') },
 ]);

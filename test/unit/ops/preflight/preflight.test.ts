@@ -500,6 +500,17 @@ describe('custom domains', () => {
     },
   );
 
+  it.each(['primary', 'only'] as const)(
+    'go from none to %s at once with --yes, where nobody calls the stage yet',
+    async to => {
+      const world = makeWorld(change('none', to));
+      expect((await run(world, '--stage', 'dev')).stdout).toMatch(
+        /from none to .* at once.*\n.*no integrators yet: --yes/,
+      );
+      expect(await run(world, '--stage', 'dev', '--yes')).toMatchObject({ code: 0 });
+    },
+  );
+
   it('do not go on while a function is rolled back', () => {
     const rolledBack: Aws['rolledBack'] = async () => [
       { function: 'Token', from: 5, to: 4, at: '2026-11-21T00:00:00Z', state: 'rolled back' },
@@ -528,6 +539,55 @@ describe('custom domains', () => {
       },
       /baseDomain api\.acme\.com goes from none to only at once/,
     ));
+});
+
+describe('roll-backs', () => {
+  const alias = (name: string, UpdatePolicy?: object): Template => ({
+    Resources: { [`${name}Live0A1B2C3D`]: { Type: 'AWS::Lambda::Alias', ...(UpdatePolicy && { UpdatePolicy }) } },
+  });
+  const [gradual, atOnce] = [alias('Token', { CodeDeployLambdaAliasUpdate: {} }), alias('Token')];
+  const now_ = (state: 'rolled back' | 'returned' | 'shifting', name = 'Token') => ({
+    rolledBack: async () => [{ function: name, from: 5, to: 4, at: 'then', state }],
+  });
+
+  it.each<[string, Template, ReturnType<typeof now_> | object, 'ok' | 'problem', RegExp]>([
+    ['none, at once', atOnce, {}, 'ok', /no function is rolled back/],
+    ['none, gradually', gradual, {}, 'ok', /no function is rolled back/],
+    [
+      'one that stands, at once',
+      atOnce,
+      now_('rolled back'),
+      'ok',
+      /from 5 to 4 .* If it fails, .* npm run ops -- --stage dev rollback, at once/,
+    ],
+    [
+      'one that stands, gradually',
+      gradual,
+      now_('rolled back'),
+      'problem',
+      /may shift Token from what was taken back -> set gradual: false in stages\/dev\.ts for this deployment/,
+    ],
+    ['one of a function that is never shifted', gradual, now_('rolled back', 'Sweep'), 'ok', /Sweep \(from 5 to 4/],
+    [
+      'one that a failed deployment undid, at once',
+      atOnce,
+      now_('returned'),
+      'problem',
+      /Token is at 5 again, .* -> npm run ops -- --stage dev rollback, at once/,
+    ],
+    ['one that a failed deployment undid, gradually', gradual, now_('returned'), 'problem', /Token is at 5 again/],
+    [
+      'an alias that still shifts, at once',
+      atOnce,
+      now_('shifting'),
+      'problem',
+      /Token still shifts to 5 -> npm run ops -- --stage dev rollback/,
+    ],
+    ['an alias that still shifts, gradually', gradual, now_('shifting'), 'problem', /Token still shifts to 5/],
+  ])('%s', async (_case, Auth, aws, state, said) => {
+    const found = await finding('roll-backs', { next: { Auth }, aws });
+    expect(found).toEqual({ code: state === 'ok' ? 0 : 1, state, said: expect.stringMatching(said) });
+  });
 });
 
 describe('protection', () => {

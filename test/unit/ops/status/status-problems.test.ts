@@ -2,7 +2,7 @@ import type { Stack } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { type StackName, type StageStacks, stackNameOf, stackNames } from '../../../../ops/stage/stage-stacks.ts';
-import type { Status } from '../../../../ops/status/status.command.ts';
+import { reportStatus, type Status } from '../../../../ops/status/status.command.ts';
 import { findProblems } from '../../../../ops/status/status-problems.ts';
 
 const now = Date.parse('2026-11-22T00:00:00Z');
@@ -40,6 +40,7 @@ const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}): Omit<Sta
     name: stackName,
     state: found?.StackStatus ?? null,
     version: found ? '0.1.0' : null,
+    release: null,
     updatedAt: null,
     terminationProtection: found?.EnableTerminationProtection ?? false,
   })),
@@ -83,6 +84,45 @@ describe('the problems of a stage', () => {
     expect(problems(deployed, { stacks: stacks ?? null })).toEqual([
       'the stacks are at different versions, 0.2.0 (Emissor-dev-Data) and 0.1.0 (Emissor-dev-Auth, Emissor-dev-Webhooks, Emissor-dev-Delivery and Emissor-dev-Smoke): a deployment did not get to its end. npx cdk deploy --all -c stage=dev.',
     ]);
+  });
+
+  it('are different commits of one version: the releases of the functions tell', () => {
+    const deployed = stage();
+    const releases = [null, 'r1', 'r2', 'r2', 'r2'];
+    const stacks = statusOf(deployed).stacks?.map((view, index) => ({ ...view, release: releases[index] ?? null }));
+    expect(problems(deployed, { stacks: stacks ?? null })).toEqual([
+      'the stacks are of different releases, r1 (Emissor-dev-Auth) and r2 (Emissor-dev-Webhooks, Emissor-dev-Delivery and Emissor-dev-Smoke): a deployment did not get to its end. npx cdk deploy --all -c stage=dev.',
+    ]);
+  });
+
+  it.each([
+    [
+      'rolled back',
+      [
+        'rolled back: Discovery (5 to 1). Correct what was wrong, and deploy: that leads every function to a new version. If that fails, npm run ops -- --stage dev rollback at once (docs/runbook.md, "A bad version was deployed").',
+      ],
+    ],
+    [
+      'returned',
+      [
+        'the versions that were taken back are in use again, since a deployment failed after the roll-back and was undone, of Discovery (5 to 1): npm run ops -- --stage dev rollback takes them back again.',
+      ],
+    ],
+    [
+      'shifting',
+      [
+        'no deployment is under way, and a part of the requests still goes to the newer version of Discovery (5 to 1): npm run ops -- --stage dev rollback ends that.',
+      ],
+    ],
+  ] as const)('are functions that are %s', (state, told) => {
+    const rolledBack = [{ function: 'Discovery', from: 5, to: 1, at: null, state }];
+    expect(problems(stage(), { rolledBack })).toEqual(told);
+    const failed = problems(stage({}, { Auth: { StackStatus: 'UPDATE_ROLLBACK_COMPLETE' } }), { rolledBack });
+    expect(failed.at(state === 'returned' ? 0 : -1)).toBe(told[0]); // somebody has to type at once
+    const [first] = reportStatus({ ...statusOf(stage(), { rolledBack }), problems: [] }).text.split('\n');
+    expect(first).toMatch(state === 'returned' ? told[0] : /^stage dev in sa-east-1/);
+    const underWay = problems(stage({}, { Auth: { StackStatus: 'UPDATE_IN_PROGRESS' } }), { rolledBack });
+    expect(underWay.includes(told[0])).toBe(state !== 'shifting'); // that is how a gradual release goes on
   });
 
   it.each([
