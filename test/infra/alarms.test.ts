@@ -107,14 +107,29 @@ describe('the runbook', () => {
     for (const alarm of alarms) expect(partsOf(alarm).link).toBe(`docs/runbook.md#${named(alarm).toLowerCase()}`);
   });
 
-  it('begins each with the command that the alarm names, and prints commands that the command line understands', async () => {
+  /** A roll-back mends none of these: the gateway's throttles, one login, key and certificate, a trigger, an address, a topic. */
+  const othersFaults = [
+    ...['RequestsThrottled', 'DiscoveryThrottled', 'RefreshTokenReuse', 'KeyNotEnabled', 'CertificateExpires'],
+    ...['SourceOff', 'Blocked', 'MailsFail'],
+  ];
+  const afterRelease = `
+- What was deployed when? \`ops status\` (stacks at different commits too).
+- If just before: [\`ops rollback\`](#a-bad-version-was-deployed).
+`;
+
+  it('asks first what was deployed, and for the roll-back, wherever a bad release may be the cause', () => {
+    const asking = [...sections].filter(([, text]) => `\n${text}`.startsWith(afterRelease)).map(([name]) => name);
+    expect(asking.sort()).toEqual([...sections.keys()].filter(name => !othersFaults.includes(name)).sort());
+  });
+
+  it('goes on in each with the command that the alarm names, and prints commands that the command line understands', async () => {
     const first = new Map([
       ['CertificateExpires', 'status'],
       ...alarms.map(alarm => [named(alarm), partsOf(alarm).command ?? ''] as const),
     ]);
     for (const [name, text] of sections) {
       const commands = [...text.matchAll(/`ops ([^`]+)`/g)].map(([, command = '']) => command);
-      expect(commands[0], name).toBe(first.get(name));
+      expect(commands[othersFaults.includes(name) ? 0 : 2], name).toBe(first.get(name));
       for (const command of commands) {
         const { code, stderr } = await runOpsInProcess([
           '--outputs',
