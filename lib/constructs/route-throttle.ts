@@ -1,13 +1,10 @@
-import { Aws, Duration, Stack, Validations } from 'aws-cdk-lib';
+import { CustomResource, Duration, Stack } from 'aws-cdk-lib';
 import type { HttpApi, HttpRoute } from 'aws-cdk-lib/aws-apigatewayv2';
-import * as iam from 'aws-cdk-lib/aws-iam';
-import * as logs from 'aws-cdk-lib/aws-logs';
-import { AwsCustomResource, type AwsSdkCall, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
-import type { Construct } from 'constructs';
+import { Construct } from 'constructs';
 import type { Route } from '../../lambdas/platform/route-table.ts';
 import type { StageConfiguration } from '../config.ts';
-import { retentionOf } from '../stage-props.ts';
 import { limitsOf } from '../throttling.ts';
+import { throttleProvider } from './deployment-function.ts';
 
 export interface RouteThrottleProps {
   readonly configuration: StageConfiguration;
@@ -26,63 +23,18 @@ export interface RouteThrottleProps {
  * update, while settings are left of one that no longer does. So each route brings its settings with it: made after all routes of
  * its stack, one after another, since they change one stage; undone before the route is, also when a deployment fails.
  */
-export class RouteThrottle extends AwsCustomResource {
+export class RouteThrottle extends Construct {
   constructor(scope: Construct, id: string, { configuration, api, route, routeKey, throttle }: RouteThrottleProps) {
+    super(scope, id);
     const { rateLimit, burstLimit } = limitsOf(configuration, throttle);
-    const stage = { ApiId: api.apiId, StageName: '$default' };
-    const settings = { ThrottlingRateLimit: rateLimit, ThrottlingBurstLimit: burstLimit };
-    const set: AwsSdkCall = {
-      service: 'ApiGatewayV2',
-      action: 'updateStage', // it merges: the settings of other routes stay
-      parameters: { ...stage, RouteSettings: { [routeKey]: settings } },
-      physicalResourceId: PhysicalResourceId.of(`${api.apiId} ${routeKey}`),
-      outputPaths: [], // the answer, the whole stage, may be longer than the 4 KiB that CloudFormation takes
-    };
-    super(scope, id, {
+    new CustomResource(this, 'Resource', {
       resourceType: 'Custom::RouteThrottle',
+      serviceToken: throttleProvider(Stack.of(scope), configuration, api).serviceToken,
       serviceTimeout: Duration.minutes(5), // or CloudFormation waits an hour for a function that does not answer
-      onCreate: set,
-      onUpdate: set,
-      onDelete: {
-        service: 'ApiGatewayV2',
-        action: 'deleteRouteSettings',
-        parameters: { ...stage, RouteKey: routeKey },
-        ignoreErrorCodesMatching: 'NotFoundException',
-      },
-      ...shared(scope, configuration, api),
+      properties: { ApiId: api.apiId, RouteKey: routeKey, RateLimit: rateLimit, BurstLimit: burstLimit },
     });
     const earlier = scope.node.children.filter(child => child instanceof RouteThrottle && child !== this);
     this.node.addDependency(route, ...earlier.slice(-1));
     for (const first of earlier.slice(0, 1)) first.node.addDependency(route);
   }
-}
-
-/** Returns what the throttles of a stack share: role and log group of the CDK's function that makes their calls. They are of one API. */
-function shared(scope: Construct, configuration: StageConfiguration, api: HttpApi) {
-  const stack = Stack.of(scope);
-  const known = stack.node.tryFindChild('RouteThrottleRole');
-  if (known) return { role: known as iam.Role, installLatestAwsSdk: false };
-  const { logRetention: retention, removalPolicy } = retentionOf(configuration);
-  const logGroup = new logs.LogGroup(stack, 'RouteThrottleLogs', { retention, removalPolicy });
-  const statement = (actions: string[], resource: string) =>
-    new iam.PolicyStatement({ actions, resources: [resource] });
-  const stages = (partition: string, region: string, id: string) =>
-    `arn:${partition}:apigateway:${region}::/apis/${id}/stages/*`;
-  const role = new iam.Role(stack, 'RouteThrottleRole', {
-    assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
-    inlinePolicies: {
-      Throttles: new iam.PolicyDocument({
-        statements: [
-          statement(['apigateway:PATCH', 'apigateway:DELETE'], stages(Aws.PARTITION, Aws.REGION, api.apiId)),
-          statement(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn),
-        ],
-      }),
-    },
-  });
-  const { 'Fn::ImportValue': id } = stack.resolve(Stack.of(api).exportValue(api.apiId));
-  Validations.of(role).acknowledge({
-    id: `AwsSolutions::AwsSolutions-IAM5[Resource::${stages('<AWS::Partition>', '<AWS::Region>', id)}]`,
-    reason: 'The API has one stage. AWS does not document how it writes that name and the keys of routes in an ARN.',
-  });
-  return { role, logGroup, installLatestAwsSdk: false };
 }

@@ -23,7 +23,7 @@ export const recordedResources: readonly { readonly type: string; readonly prope
   // Gradual releases: without CodeDeploy, an alias leads to its new version at once.
   { type: 'AWS::CodeDeploy::Application' },
   { type: 'AWS::CodeDeploy::DeploymentGroup' },
-  // Throttles of routes: functions have stand-ins for the SDK that know no API Gateway, and its gateway throttles nobody.
+  // Throttles of routes: its API Gateway cannot delete their settings, and throttles nobody.
   { type: 'Custom::RouteThrottle' },
 ];
 

@@ -74,7 +74,7 @@ const document = (): string => {
     'Two more run at deployments only: `AWSDeploymentTrigger` invokes new versions, deletes old ones (`lambda:DeleteFunction` on',
     'versions of its stack’s functions, `lambda:ListVersionsByFunction`, `lambda:ListAliases`), ends what shifts between two versions',
     '(`lambda:GetAlias`, `lambda:UpdateAlias` on functions behind an API) and asks for the state of its own stack',
-    '(`cloudformation:DescribeStacks`), and one of the CDK sets the throttles of its stack’s routes',
+    '(`cloudformation:DescribeStacks`), and `RouteThrottle` sets the throttles of its stack’s routes',
     '(`apigateway:PATCH` and `apigateway:DELETE` on the stage of their API).',
     '`ScheduledTest` exists only where `smokeSchedule` is set, and `Receiver` only where `smokeReceiverUrl` is not.',
     'This page is checked against the templates by `test/infra/permissions.test.ts`; `npx vitest run --project infra -u` rewrites it.',

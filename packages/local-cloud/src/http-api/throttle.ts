@@ -25,7 +25,7 @@ export function makeThrottle({ rate, burst }: ThrottleSettings, now: () => numbe
 }
 
 /**
- * Reads what throttles each route of the template: its own settings, which a stage sets (`RouteSettings`) or an update of the stage
+ * Reads what throttles each route of the template: its own settings, which a stage sets (`RouteSettings`) or a custom resource
  * (`Custom::RouteThrottle`); or else the stage's default, which holds for each route by itself.
  *
  * @param resources - in the order of their deployment
@@ -34,14 +34,13 @@ export function readThrottles(
   resources: readonly LiveResource[],
 ): (apiId: string, routeKey: string) => ThrottleSettings {
   const stages = ofType(resources, 'AWS::ApiGatewayV2::Stage').map(resource => readProperties(stageSchema, resource));
-  const updates = ofType(resources, 'Custom::RouteThrottle').map(
-    resource => readProperties(updateSchema, resource).Create.parameters,
-  );
-  const own = new Map(
-    [...stages, ...updates].flatMap(({ ApiId, RouteSettings }) =>
+  const updates = ofType(resources, 'Custom::RouteThrottle').map(resource => readProperties(updateSchema, resource));
+  const own = new Map([
+    ...stages.flatMap(({ ApiId, RouteSettings }) =>
       Object.entries(RouteSettings).map(([routeKey, settings]) => [`${ApiId} ${routeKey}`, settings] as const),
     ),
-  );
+    ...updates.map(({ ApiId, RouteKey, ...settings }) => [`${ApiId} ${RouteKey}`, settings] as const),
+  ]);
 
   return function throttleSettings(apiId, routeKey) {
     const stage = stages.find(({ ApiId }) => ApiId === apiId);
@@ -59,36 +58,13 @@ const settingsSchema = z
   })
   .transform(({ ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst }) => ({ rate, burst }));
 
-const routeSettingsSchema = z.record(z.string(), settingsSchema);
-
 const stageSchema = z.object({
   ApiId: z.string(),
   StageName: z.literal('$default'),
   DefaultRouteSettings: settingsSchema.optional(),
-  RouteSettings: routeSettingsSchema.default({}),
+  RouteSettings: z.record(z.string(), settingsSchema).default({}),
 });
 
-/** The call that the CDK's `AwsCustomResource` makes when such a resource is created. */
-const updateSchema = z.object({
-  Create: z
-    .string()
-    .transform((text, context) => {
-      try {
-        return JSON.parse(text);
-      } catch {
-        context.addIssue('is not JSON');
-        return z.NEVER;
-      }
-    })
-    .pipe(
-      z.object({
-        service: z.literal('ApiGatewayV2'),
-        action: z.literal('updateStage'),
-        parameters: z.object({
-          ApiId: z.string(),
-          StageName: z.literal('$default'),
-          RouteSettings: routeSettingsSchema,
-        }),
-      }),
-    ),
-});
+const updateSchema = z
+  .object({ ApiId: z.string(), RouteKey: z.string(), RateLimit: z.number(), BurstLimit: z.number() })
+  .transform(({ RateLimit: rate, BurstLimit: burst, ...route }) => ({ ...route, rate, burst }));

@@ -28,12 +28,9 @@ const stage = (DefaultRouteSettings?: object, ofRoute?: object, ApiId = 'auth') 
     DefaultRouteSettings,
     ...(ofRoute && { RouteSettings: { 'ANY /a': ofRoute } }),
   });
-/** As the CDK's `AwsCustomResource` writes a call that sets the throttle of a route. */
-const limit = (RouteSettings: object, StageName = '$default') => {
-  const call = { service: 'ApiGatewayV2', action: 'updateStage' };
-  const Create = JSON.stringify({ ...call, parameters: { ApiId: 'auth', StageName, RouteSettings } });
-  return liveResource('Custom::RouteThrottle', { Create }, inAuth);
-};
+/** A custom resource that sets the throttle of a route. */
+const limit = (RouteKey: string, properties: object = { RateLimit: 2, BurstLimit: 1 }) =>
+  liveResource('Custom::RouteThrottle', { ApiId: 'auth', RouteKey, ...properties }, inAuth);
 
 const [usual, low] = [settings(7, 3), settings(2, 1)];
 
@@ -44,7 +41,7 @@ it.each([
   ['settings of a route take the place of the default', [stage(usual, low)], 'ANY /a', 2, 1],
   ['and inherit nothing of it', [stage(usual, { ThrottlingBurstLimit: 1 })], 'ANY /a', 10_000, 1],
   ['other routes keep the default', [stage(usual, low)], '$default', 7, 3],
-  ['an update sets the throttle of a route', [stage(usual), limit({ $default: low })], '$default', 2, 1],
+  ['an update sets the throttle of a route', [stage(usual), limit('$default')], '$default', 2, 1],
   [
     'the settings of another API do not matter',
     [stage(usual), stage(settings(1, 1), undefined, 'base')],
@@ -56,10 +53,8 @@ it.each([
   expect(readThrottles(resources)('auth', routeKey)).toEqual({ rate, burst });
 });
 
-it.each([
-  ['calls for another stage', limit({}, 'other')],
-  ['is no call', liveResource('Custom::RouteThrottle', { Create: '{' }, inAuth)],
-  ['has no call', liveResource('Custom::RouteThrottle', {}, inAuth)],
-])('refuses a resource that %s', (_case, unreadable) => {
-  expect(() => readThrottles([unreadable])).toThrow('App-local-Auth/AuthResource (Custom::RouteThrottle): Create');
+it('refuses a resource whose settings it cannot read', () => {
+  expect(() => readThrottles([limit('$default', { RateLimit: 'many' })])).toThrow(
+    'App-local-Auth/AuthResource (Custom::RouteThrottle): RateLimit',
+  );
 });

@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest';
+import { makeSetThrottle, type RouteThrottleRequest } from '../../../../lambdas/platform/deployment/route-throttle.ts';
+
+const RouteKey = 'ANY /v1/webhooks/{evento}';
+const request = (RequestType: RouteThrottleRequest['RequestType'], PhysicalResourceId?: string) => ({
+  RequestType,
+  ...(PhysicalResourceId && { PhysicalResourceId }),
+  ResourceProperties: { ApiId: 'base', RouteKey, RateLimit: '40', BurstLimit: '20' },
+});
+const named = (name: string) => Object.assign(new Error(name), { name });
+const conflict = named('ConflictException');
+
+/** API Gateway in virtual time: its calls fail first as `failures` say, the last of them for all further ones where it lasts. */
+function gatewayOf(failures: Error[] = [], lasts = false) {
+  const calls: object[] = [];
+  let moment = 0;
+  const send = async ({ input }: { input: object }) => {
+    calls.push(input);
+    const failure = lasts ? failures[0] : failures.shift();
+    if (failure) throw failure;
+  };
+  const pause = async (milliseconds: number) => {
+    moment += milliseconds;
+  };
+  const run = makeSetThrottle({ gateway: { send } as never, pause, now: () => moment });
+  return { run, calls, elapsed: () => moment };
+}
+
+const set = {
+  ApiId: 'base',
+  StageName: '$default',
+  RouteSettings: { [RouteKey]: { ThrottlingRateLimit: 40, ThrottlingBurstLimit: 20 } },
+};
+
+it.each(['Create', 'Update'] as const)('sets the throttle of its route at a %s', async type => {
+  const { run, calls } = gatewayOf();
+  expect(await run(request(type, 'base ANY /before'))).toEqual({ PhysicalResourceId: `base ${RouteKey}` });
+  expect(calls).toEqual([set]);
+});
+
+it.each([
+  ['are there', []],
+  ['are gone', [named('NotFoundException')]],
+])('takes back the settings that it made, of another route perhaps, where they %s', async (_case, failures) => {
+  const { run, calls } = gatewayOf(failures);
+  await run(request('Delete', 'auth ANY /a b'));
+  expect(calls).toEqual([{ ApiId: 'auth', StageName: '$default', RouteKey: 'ANY /a b' }]);
+});
+
+// The stage deploys each new route by itself, at the same moment.
+it.each(['Create', 'Delete'] as const)(
+  'is repeated at a %s while another change of the API is under way',
+  async type => {
+    const { run, calls, elapsed } = gatewayOf([conflict, conflict]);
+    await run(request(type, `base ${RouteKey}`));
+    expect([calls.length, elapsed()]).toEqual([3, 10_000]);
+  },
+);
+
+it.each([
+  ['a conflict that does not pass, after three minutes', conflict, 180_000],
+  ['anything else, at once', named('BadRequestException'), 0],
+])('fails for %s', async (_case, failure, after) => {
+  const { run, elapsed } = gatewayOf([failure], true);
+  await expect(run(request('Update'))).rejects.toBe(failure);
+  expect(elapsed()).toBe(after);
+});
