@@ -241,6 +241,54 @@ step('dev: a bad version is taken back by one command, and the next deployment l
   return `${moved.map(({ function: name, from, to }) => `${name} ${from} to ${to}`).join(', ')} in ${seconds} s, the start of the command with it`;
 });
 
+// Seen twice: after a roll-back, a repair that failed brought the bad version back to users.
+step(
+  'dev: after a roll-back no trial that fails moves an alias, and what fails later is taken back again',
+  async () => {
+    const undo = copy.edit('lambdas/auth/endpoints/discovery.ts', "'public, max-age=300'", "'public, max-age=1'");
+    succeeded(await deploy('dev'));
+    undo();
+    await ops('dev', ['rollback', '--yes']);
+    const [good, bad] = ['public, max-age=300', 'public, max-age=1'];
+    const told: string[] = [];
+    /** Deploys what fails, and returns its output. What users get is told. */
+    const fail = async (undoEdit: () => void) => {
+      const { code, output } = await deploy('dev');
+      undoEdit();
+      expect(code, output).not.toBe(0);
+      told.push((await cacheControl('dev')) ?? 'nothing');
+      return output;
+    };
+
+    copy.configure('dev', { gradual: true });
+    expect((await preflight('dev')).problems).toContain('roll-backs');
+    expect(await fail(() => copy.configure('dev', { gradual: false }))).toContain(
+      'set gradual: false in stages/dev.ts',
+    );
+    const broken = "throw new Error('the new version is broken');";
+    expect(await fail(copy.edit('lambdas/auth/endpoints/token.composition.ts', selfCheck, broken))).toContain(
+      'the new version is broken – after a roll-back: type "npm run ops -- --stage dev rollback" now',
+    );
+    // The end of a release comes after all aliases.
+    const atEnd = "return { Data: { Release: stack?.release ?? '' } };";
+    await fail(
+      copy.edit(
+        'lambdas/platform/deployment/release-end.ts',
+        atEnd,
+        `${atEnd} if (StackId.includes('-Auth')) throw new Error('broken on purpose');`,
+      ),
+    );
+    expect(told).toEqual([good, good, bad]);
+    const status = await copy.program('ops', ['--stage', 'dev', 'status']);
+    expect(status.output).toMatch(/^the versions that were taken back are in use again, .*Discovery \(\d+ to \d+\)/);
+    expect((await preflight('dev')).findings.get('roll-backs')).toMatch(/Discovery is at \d+ again/);
+    const { moved } = await ops<{ moved: { function: string }[] }>('dev', ['rollback', '--yes']);
+    expect(await cacheControl('dev')).toBe(good);
+    await nextDeployment('a mended one, at last');
+    return `users got ${[...told, good].join(', then ')}; ${moved.length} functions were taken back again`;
+  },
+);
+
 step('dev: users who were lost come back from a restored table, by the commands of the runbook', async () => {
   const [client, user] = await createAccounts('dev', 'lost');
   const kinds = ['users', 'credentials'];
