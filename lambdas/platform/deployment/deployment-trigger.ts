@@ -27,7 +27,7 @@ export interface TriggerEffects extends Waiting {
 
 /**
  * Makes what CloudFormation calls for a deployment trigger. When it throws, the deployment fails and is undone: CloudFormation then leads
- * aliases to the versions of the deployment before, also where these were taken back, after all of this has ended. So it says it.
+ * what moved to the versions of the deployment before, also to those that were taken back. After a roll-back it says what to type.
  *
  * While the stack rolls back it invokes nothing: a roll-back updates the trigger to the version before, and where that one cannot be
  * invoked either, the stack would be stuck.
@@ -43,7 +43,7 @@ export function makeDeploymentTrigger({ readStackStatus, invoke, ...waiting }: T
       });
     } catch (error) {
       if (IsRolledBack !== 'true') throw error;
-      const { message } = error as Error;
+      const message = error instanceof Error ? error.message : String(error);
       // CloudFormation shows the stack of an error, which has the message that it was made with.
       throw new Error(`${message} – after a roll-back: type "npm run ops -- --stage ${Stage} rollback" now`);
     }
@@ -82,18 +82,15 @@ const runTrigger = makeDeploymentTrigger({ readStackStatus, invoke: invokeVersio
 const startRelease = makeStartRelease({ readStackStatus, lambda, ...waiting });
 const endRelease = makeEndRelease({ readStack, lambda, warn: console.warn });
 
-type Request = TriggerRequest | ReleaseStartRequest | ReleaseEndRequest;
+type Request =
+  | ({ readonly ResourceType: 'Custom::Trigger' } & TriggerRequest)
+  | ({ readonly ResourceType: 'Custom::ReleaseStart' } & ReleaseStartRequest)
+  | ({ readonly ResourceType: 'Custom::ReleaseEnd' } & ReleaseEndRequest);
 
 /** CloudFormation calls it through the CDK's own entry, which answers with what it returns or throws. */
 export async function handler(request: Request): Promise<object | undefined> {
-  if (isOfTrigger(request)) return void (await runTrigger(request));
-  return isOfStart(request) ? startRelease(request) : endRelease(request);
-}
-
-function isOfTrigger(request: Request): request is TriggerRequest {
-  return 'HandlerArn' in request.ResourceProperties;
-}
-
-function isOfStart(request: Request): request is ReleaseStartRequest {
-  return 'Gradual' in request.ResourceProperties;
+  if (request.ResourceType === 'Custom::ReleaseStart') return startRelease(request);
+  if (request.ResourceType === 'Custom::ReleaseEnd') return endRelease(request);
+  await runTrigger(request);
+  return undefined;
 }

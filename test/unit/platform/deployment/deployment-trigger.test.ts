@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import {
+  handler,
   makeDeploymentTrigger,
   type TriggerRequest,
 } from '../../../../lambdas/platform/deployment/deployment-trigger.ts';
@@ -94,4 +95,13 @@ it('repeats the question about the stack, too', async () => {
   const { run, invoked } = triggerIn(status, new Error('fails'));
   await run(request());
   expect([asked, invoked]).toEqual([2, []]);
+});
+
+it('is one function for the start of a release, too: CloudFormation tells which it asks for', async () => {
+  const properties = { Gradual: 'true', Versions: [] } as const;
+  const start = { ...request('Delete'), ResourceProperties: { ...request().ResourceProperties, ...properties } };
+  expect(await handler({ ResourceType: 'Custom::ReleaseStart', ...start })).toEqual({
+    Data: { IsRolledBack: 'false' },
+  });
+  expect(await handler({ ResourceType: 'Custom::Trigger', ...start })).toBeUndefined();
 });
