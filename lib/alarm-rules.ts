@@ -41,6 +41,13 @@ export function ownFaults(faults: cloudwatch.Metric, attempts: cloudwatch.Metric
   };
 }
 
+/** Returns the rule of what is written only when it happens: it rings as above, or where it happened 20 times within five minutes. */
+export function persistingOrMany(count: cloudwatch.Metric): AlarmRule {
+  const isMany = `IF((${lastFive('FILL(count, 0)')}) >= ${leastSamples}, 1, 0)`;
+  const usingMetrics = { count: count.with({ statistic: 'Sum' }) };
+  return { metric: math(`FILL(count, 0) + FILL(${isMany}, 0)`, usingMetrics), ...threeOfFifteen };
+}
+
 /** Returns the rule of a queue that nobody empties: messages lie there, and for fifteen minutes their number never falls. */
 export function notFalling(visible: cloudwatch.Metric, inFlight: cloudwatch.Metric): AlarmRule {
   return {
@@ -51,13 +58,12 @@ export function notFalling(visible: cloudwatch.Metric, inFlight: cloudwatch.Metr
 }
 
 /**
- * Returns the rule of messages that arrive on a queue where they should not: old ones do not hide a new one. Those in flight count as
- * well, since a look at them hides them. It rings for five minutes, because SQS may report a minute late.
- *
- * A minute without a value is left out: filled with zero, it would make old messages look new.
+ * Returns the rule of messages that arrive on a queue where they should not: old ones do not hide a new one. A look at them hides them
+ * for less than five minutes, of which the highest number counts. It rings for five minutes.
  */
-export function growing(visible: cloudwatch.Metric, inFlight: cloudwatch.Metric): AlarmRule {
-  return { metric: math('DIFF(visible + inFlight)', { visible, inFlight }), among: 5 };
+export function growing(visible: cloudwatch.Metric): AlarmRule {
+  const highest = visible.with({ statistic: 'Maximum' });
+  return { metric: math('DIFF(visible)', { visible: highest }, fiveMinutes), among: 2 };
 }
 
 /** Returns the rule of a wait whose 99th percentile, of at least 20 samples in five minutes, is longer than `most` milliseconds. */

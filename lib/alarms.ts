@@ -8,6 +8,7 @@ import {
   occurring,
   ownFaults,
   persisting,
+  persistingOrMany,
   persistingShare,
   silent,
   slow,
@@ -166,13 +167,13 @@ export function deliveryAlarms(configuration: StageConfiguration, queues: Watche
       severity: 'page',
       harm: 'Outcomes cannot be stored: events wait, some are sent twice, and nothing is lost.',
       command: 'status',
-      rule: ownFaults(count('MessageDeferred'), count('MessageDeferred')),
+      rule: persistingOrMany(count('MessageDeferred')),
     },
     DeadLetters: {
       severity: 'ticket',
       harm: 'New messages that Emissor could not process: they are delivered to nobody.',
       command: 'dlq list',
-      rule: growing(...depth(queues.deadLetters)),
+      rule: growing(queues.deadLetters.metricApproximateNumberOfMessagesVisible()),
     },
     SweepStopped: {
       severity: 'page',
@@ -299,7 +300,7 @@ export function own(configuration: StageConfiguration, metricName: string, dimen
 }
 
 /** Returns the messages of a queue that are visible, and those that are in flight. SQS reports both once a minute. */
-function depth(queue: WorkQueue | DeadLetterQueue): [cloudwatch.Metric, cloudwatch.Metric] {
+function depth(queue: WorkQueue): [cloudwatch.Metric, cloudwatch.Metric] {
   const most = { statistic: 'Maximum' };
   return [
     queue.metricApproximateNumberOfMessagesVisible(most),

@@ -60,7 +60,7 @@ export function makeConsumer(
   } & Pick<Time, 'pause' | 'elapsed' | 'turn'> &
     DeliveryTelemetry,
 ): Consumer {
-  const { process, settled, attemptTimeoutMs, maxInFlight, hasRoomFor, pause, elapsed, random, count } = dependencies;
+  const { process, settled, attemptTimeoutMs, maxInFlight, hasRoomFor, pause, elapsed, random } = dependencies;
   const visibility = makeMessageVisibility(dependencies);
   const queue = makeQueueReceiver({ ...dependencies, visibilityMs: attemptTimeoutMs + timeAroundAttempt });
 
@@ -124,10 +124,7 @@ export function makeConsumer(
     try {
       if (invocation.remainingTime() < 0) throw new OutOfTimeError();
       const outcome = await process(record, invocation.inHand.onAttempt);
-      if (outcome === 'processed') {
-        count('MessageDeferred', 0);
-        return true;
-      }
+      if (outcome === 'processed') return true;
       await (outcome === 'shed' ? visibility.shed(record) : visibility.hide(record, outcome.hiddenFor));
     } catch (error) {
       invocation.hasFailed = true;
