@@ -1,8 +1,12 @@
+import { isReservedAccount } from '../auth/principals/account.ts';
 import { type Log, makeTelemetry, type Telemetry } from '../platform/telemetry.ts';
 import type { AttemptRecord, Delivery } from './delivery.ts';
 
 export type DeliveryMetric =
-  /** Attempts: one for each that delivered, zero for each that did not, so that all of them are its samples. */
+  /**
+   * Attempts: one for each that delivered, zero for each that did not, so that all of them are its samples. Of smoke tests only those
+   * that did not.
+   */
   | 'Delivered'
   /** Attempts by what else came of them; `Blocked` are those that the URL policy or the SSRF guard refused. */
   | 'Blocked'
@@ -34,10 +38,7 @@ export type DeliveryMetric =
   | 'WaitsForSlot'
   | 'BacklogReleased'
   | 'WebhookSlow'
-  /**
-   * Messages: one for each that goes back to its queue until its visibility timeout is over, because the store or a queue was out of
-   * reach; zero for each that was processed.
-   */
+  /** Messages that go back to their queue until their visibility timeout is over: the store or a queue was out of reach. */
   | 'MessageDeferred'
   /** Messages that stay in their queue for a moment, because the process has reached its limit for their webhook. */
   | 'MessageShed'
@@ -55,7 +56,7 @@ export type DeliveryMetric =
   | 'KeyNotEnabled';
 
 export type DeliverySpan =
-  /** From when an event was published to its first attempt, where that is made in the first lane. */
+  /** From when an event was published, but by a smoke test, to its first attempt, where that is made in the first lane. */
   | 'FirstAttemptWait'
   /**
    * The longest lateness that a sweep found (`lateness.ts`), less two minutes for what stands in the slow queue; 0 where nothing
@@ -83,6 +84,14 @@ export function makeDeliveryTelemetry<Service extends string>(
   countedAs: string = serviceName,
 ): Telemetry & MeasuringTelemetry & { readonly service: Service } {
   return makeTelemetry(serviceName, countedAs);
+}
+
+/**
+ * Returns whether what goes well is counted: not of smoke tests, which count themselves. CloudWatch takes money for each hour in
+ * which a metric is written, and they run in every hour. What fails is counted of them as of all: alarms hang on that.
+ */
+export function countsSuccess({ accountId }: Pick<Delivery, 'accountId'>): boolean {
+  return !isReservedAccount(accountId);
 }
 
 /** Returns the fields of a delivery that a log line may show: never its body, its webhook's URL or a receiver's answer. */

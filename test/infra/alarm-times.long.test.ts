@@ -2,6 +2,7 @@ import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { asOAuthError } from '../../lambdas/auth/endpoints/oauth-response.ts';
 import { OAuthError, oauthCases } from '../../lambdas/auth/oauth-error.ts';
+import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
 import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
 import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
 import { makeHttpHandler } from '../../lambdas/platform/lambda-handler.ts';
@@ -74,17 +75,23 @@ const mailsIn = async (
   return mails;
 };
 
-/** A stage on which a quiet event is published every ten minutes. */
-const quietStage = async (name: string, minutes: number, change: (stage: Stage, at: number) => unknown) => {
+/** A stage on which a quiet event is published every ten minutes, or that of a smoke test every fifteen. */
+const quietStage = async (
+  name: string,
+  minutes: number,
+  change: (stage: Stage, at: number) => unknown,
+  { every = 10, account = 'conta-1' } = {},
+) => {
   const metrics = collectMetrics();
   const stage = await startDelivery();
   const time = await minutesToRing(name, metrics, minutes, async (at, end) => {
-    if (at % 10 === 0) stage.publish();
+    if (at % every === 0) stage.publish(account);
     await change(stage, at);
     await stage.runUntil(end);
   });
   return { time, metrics };
 };
+const ofSmokeTests = { every: 15, account: smokeAccount };
 type Stage = Awaited<ReturnType<typeof startDelivery>>;
 
 describe('a fault of our own that lasts, at six events an hour', () => {
@@ -139,6 +146,37 @@ describe('StoreThrottled: one page for what sets off several', () => {
   });
 });
 
+/*
+ * What goes well in a smoke test is counted by the test alone. These times are those of the release before, which counted it as all
+ * else: where nobody else asks for anything, no page comes later for it.
+ */
+describe('a stage on which only smoke tests are made', () => {
+  it.each<
+    [alarm: string, what: string, minutes: number | undefined, faultsAt: (at: number) => Partial<Stage['faults']>]
+  >([
+    ['InternalErrors', 'KMS denies', 4, () => ({ kms: true })],
+    ['InternalErrors', 'KMS denies, after a test that passed', 18, at => ({ kms: at >= 10 })],
+    ['Deferred', 'the store takes nothing', 3, () => ({ store: true })],
+    ['Deferred', 'the store takes nothing, after a test that passed', 17, at => ({ store: at >= 10 })],
+    [
+      'RetriesLate',
+      'nobody takes the retry',
+      8,
+      at => ({ off: ['retries'], receivers: answering(at === 0 ? 500 : 200) }),
+    ],
+    ['NothingDelivered', 'no receiver is reached', undefined, () => ({ receivers: answering(503) })],
+    ['FirstAttemptsLate', 'nobody takes events', undefined, at => ({ off: at < 5 ? ['events'] : [] })],
+  ])('%s: %s: rings after %s minutes', async (name, _what, minutes, faultsAt) => {
+    const { time } = await quietStage(name, 60, ({ faults }, at) => Object.assign(faults, faultsAt(at)), ofSmokeTests);
+    expect(time).toBe(minutes);
+  });
+
+  it('writes nothing while all is well but what says that the sweeper works', async () => {
+    const { metrics } = await quietStage('SweepStopped', 60, () => undefined, ofSmokeTests);
+    expect(metrics.names().filter(name => !/Key/.test(name))).toEqual(['Emissor/prod OldestDue service=sweep']);
+  });
+});
+
 describe('a fault of our own that passed at the next attempt', () => {
   it.each([
     ['InternalErrors', 'kms'],
@@ -166,7 +204,7 @@ describe('a fault of our own that is shorter than the repeats of a write', () =>
     await stage.runUntil(start + 2_000);
     stage.faults.store = false;
     await stage.runUntil(start + 5 * minute);
-    expect(read(metrics, 'Deferred', 'Sum', 5)).toBe(0);
+    expect(read(metrics, 'Deferred', 'Sum', 5)).toBeUndefined();
     expect(read(metrics, 'NothingDelivered', 'SampleCount', 5)).toBe(1);
   });
 });
@@ -200,10 +238,33 @@ describe('a fault of our own on a busy stage', () => {
   });
 });
 
+describe('a store that takes nothing for twenty seconds', () => {
+  it.each([
+    ['of a busy stage, whose events wait', 60, 3],
+    ['of a quiet stage, whose event came at the next attempt', 1, undefined],
+  ])('Deferred: %s', async (_what, perMinute, minutes) => {
+    const metrics = collectMetrics();
+    const stage = await startDelivery();
+    const start = Date.now();
+    const time = await minutesToRing('Deferred', metrics, 20, async (at, end) => {
+      for (let event = 0; at < 2 && event < perMinute; event++) {
+        await stage.runUntil(start + (at + event / perMinute) * minute);
+        stage.faults.store = Date.now() - start < 20_000;
+        stage.publish();
+      }
+      await stage.runUntil(start + at * minute + 20_000);
+      stage.faults.store = false;
+      await stage.runUntil(end);
+    });
+    expect(time).toBe(minutes);
+  });
+});
+
 describe('what AWS counts by itself', () => {
   type Add = (name: string, ...values: number[]) => void;
-  const waiting = (add: Add, visible: number, inFlight: number) => {
-    add('ApproximateNumberOfMessagesVisible', visible);
+  const visible = (add: Add, number: number) => add('ApproximateNumberOfMessagesVisible', number);
+  const waiting = (add: Add, number: number, inFlight: number) => {
+    visible(add, number);
     add('ApproximateNumberOfMessagesNotVisible', inFlight);
   };
   const eachFails = (add: Add, at: number) => {
@@ -239,13 +300,13 @@ describe('what AWS counts by itself', () => {
     ],
     ['EventsStuck', 'one event that nobody takes', 15, add => waiting(add, 1, 0)],
     ['EventsStuck', 'a busy queue goes up and down', undefined, (add, at) => waiting(add, 1_000 + (at % 10), 500)],
-    ['DeadLetters', 'a new one', 11, (add, at) => waiting(add, at < 10 ? 0 : 1, 0)],
-    ['DeadLetters', 'a new one beside an old one', 11, (add, at) => waiting(add, at < 10 ? 1 : 2, 0)],
+    ['DeadLetters', 'a new one', 11, (add, at) => visible(add, at < 10 ? 0 : 1)],
+    ['DeadLetters', 'a new one beside an old one', 11, (add, at) => visible(add, at < 10 ? 1 : 2)],
     [
       'DeadLetters',
       'an old one that a look takes in flight, and that SQS does not report for a while',
       undefined,
-      (add, at) => at % 7 <= 3 && waiting(add, at % 2, 1 - (at % 2)),
+      (add, at) => at % 7 <= 3 && visible(add, at % 3 === 1 ? 0 : 1),
     ],
     ['MailsFail', 'one that was not sent', 11, (add, at) => add('ApproximateNumberOfMessagesVisible', at < 10 ? 0 : 1)],
   ])('%s: %s: rings after %s minutes', async (alarm, _what, minutes, feed) => {

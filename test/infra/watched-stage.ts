@@ -2,6 +2,7 @@ import { eventOf, type ProcessOutside } from '@emissor/virtual-cloud';
 import type { Context, SQSEvent } from 'aws-lambda';
 import { onTestFinished, vi } from 'vitest';
 import { consumerTimeout, deliveryEnvironment, queueOf, visibilityTimeout } from '../../lab/world/stage.ts';
+import { smokeTestIdLength } from '../../lambdas/delivery/intake/event.ts';
 import { type Lane, lanes } from '../../lambdas/delivery/lane-routing.ts';
 import { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
 import { makeDeliveryTelemetry } from '../../lambdas/delivery/telemetry.ts';
@@ -65,8 +66,9 @@ export async function startDelivery() {
   const tables = await fillTables({ dynamo, kms: kms.client });
   return { ...tables, faults, publish, runUntil };
 
-  function publish(): void {
-    const event = { id_conta: 'conta-1', event: 'demanda.criada', id_demanda: 1, id: randomId(16) };
+  function publish(accountId = 'conta-1'): void {
+    const id = randomId(smokeTestIdLength);
+    const event = { id_conta: accountId, event: 'demanda.criada', id_demanda: 1, id };
     cloud.send(queueOf.first, { body: JSON.stringify(event) }, 'AROAPUBLISHER:one');
   }
 

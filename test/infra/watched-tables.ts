@@ -1,5 +1,6 @@
 import { BatchWriteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { composeRotateKeys } from '../../lambdas/auth/keys/rotate-keys.composition.ts';
+import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
 import { type Delivery, newDelivery, settled } from '../../lambdas/delivery/delivery.ts';
 import { slownessId } from '../../lambdas/delivery/isolation/slow-since.ts';
 import { unknownSlowness, withSlowDns } from '../../lambdas/delivery/isolation/slowness.ts';
@@ -18,19 +19,20 @@ import { makeTelemetry } from '../../lambdas/platform/telemetry.ts';
 import { secretBinding } from '../../lambdas/webhooks/webhook.ts';
 import { aWebhook } from '../unit/delivery/builders.ts';
 
-/** Puts into the tables of a stage what it begins with: its keys and a webhook. Returns what puts more there, and reads it. */
+/** Puts into the tables of a stage what it begins with: its keys, a webhook, and that of smoke tests. Returns what puts more there, and reads it. */
 export async function fillTables({ dynamo, kms }: Pick<Outside, 'dynamo' | 'kms'>) {
   const { now } = machine.time;
   await composeRotateKeys(keyRotation, { ...machine, dynamo, kms }, makeTelemetry('rotate-keys'))();
   const keyring = makeKeyring({ ...machine.time, dynamo, kms, table: 'Keyring' });
-  const binding = secretBinding(owner.accountId, owner.eventName);
-  const sealed = await makeSealing(keyring, machine.random).seal(secret, binding);
-  await register(sealed);
+  const sealing = makeSealing(keyring, machine.random);
+  for (const accountId of [owner.accountId, smokeAccount]) await register(accountId);
   return { slowDown, fillBacklog, fillFailed, beginReplay, slowness };
 
-  async function register(sealed: string): Promise<void> {
+  async function register(accountId: string): Promise<void> {
+    const sealed = await sealing.seal(secret, secretBinding(accountId, eventName));
     const createdAt = now();
     const { sealedAuthorization: _, ...webhook } = aWebhook({
+      accountId,
       secrets: [{ sealed, createdAt }],
       createdAt,
       updatedAt: createdAt,

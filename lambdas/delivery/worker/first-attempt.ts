@@ -10,7 +10,7 @@ import type { SendAgain } from '../isolation/send-again.ts';
 import { noticedId } from '../refusals/refusal-notice.ts';
 import type { RefusalNotices } from '../refusals/refusal-notices.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
-import type { MeasuringTelemetry } from '../telemetry.ts';
+import { countsSuccess, type MeasuringTelemetry } from '../telemetry.ts';
 import type { ProcessRecord } from './batch-consumer.ts';
 import { type DescribeMessage, receiveCountOf } from './message-visibility.ts';
 import type { MessageInHand, OnAttempt, ProcessDelivery } from './process-delivery.ts';
@@ -52,7 +52,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     const scheduledAt = Number(record.attributes.SentTimestamp) || now();
     const { mayAttempt, leave } = admission;
     const beginAttempt: OnAttempt = () => {
-      measure('FirstAttemptWait', Math.max(0, now() - scheduledAt));
+      if (countsSuccess({ accountId })) measure('FirstAttemptWait', Math.max(0, now() - scheduledAt));
       return onAttempt?.() ?? (() => undefined);
     };
     const inHand = { mayAttempt, onAttempt: beginAttempt };

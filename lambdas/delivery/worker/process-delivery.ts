@@ -12,7 +12,13 @@ import { webhookLimitWait } from '../limits.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
 import { endUnattempted, unattemptedEndOf } from '../store/end-unattempted.ts';
 import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
-import { type DeliveryMetric, type DeliveryTelemetry, describeAttempt, describeDelivery } from '../telemetry.ts';
+import {
+  countsSuccess,
+  type DeliveryMetric,
+  type DeliveryTelemetry,
+  describeAttempt,
+  describeDelivery,
+} from '../telemetry.ts';
 import { type ApplyOutcome, scheduled, waitsInQueue } from '../transitions.ts';
 import type { Attempt } from './attempt.ts';
 import type { StartAttemptWatch } from './attempt-watch.ts';
@@ -163,7 +169,8 @@ export function makeProcessDelivery(
   function report(before: Delivery, after: Delivery, outcome: AttemptOutcome, { url }: Webhook): void {
     const ended = isTest(after) || outcome.outcome === 'given_up' ? undefined : endMetrics[after.state];
     if (ended) count(ended);
-    count('Delivered', outcome.outcome === 'delivered' ? 1 : 0);
+    const isDelivered = outcome.outcome === 'delivered';
+    if (!isDelivered || countsSuccess(before)) count('Delivered', isDelivered ? 1 : 0);
     const metric = metricOf(outcome);
     if (metric) count(metric);
     const line = {
