@@ -165,15 +165,28 @@ describe('the share of requests that the gateway refuses', () => {
   const own = { status: '429', integrationStatus: '200' };
   const refused = { status: '429', integrationStatus: '-' };
   const served = { status: '200', integrationStatus: '200' };
-  const filters = resourcesOf(templates.Data, 'AWS::Logs::MetricFilter').map(([, { Properties }]) => {
-    const [{ MetricName, MetricValue }] = Properties.MetricTransformations;
-    return { pattern: String(Properties.FilterPattern), counted: `${MetricName} ${MetricValue}` };
-  });
+  const filtersOf = (template: Template) =>
+    resourcesOf(template, 'AWS::Logs::MetricFilter').map(([id, { Properties }]) => {
+      const [{ MetricName, MetricValue }] = Properties.MetricTransformations;
+      return { id, pattern: String(Properties.FilterPattern), counted: `${MetricName} ${MetricValue}` };
+    });
+  const filters = [templates.Data, templates.Auth, templates.Webhooks, templates.Delivery].flatMap(filtersOf);
 
   it.each([
     ['a token that is refused', { route: 'ANY /oauth/v1/token', ...refused }, ['Throttled 1']],
-    ['a token that is issued', { route: 'ANY /oauth/v1/token', ...served }, ['Throttled 0']],
-    ['a limit of our own', { route: 'ANY /v1/webhooks/{evento}/teste', ...own }, ['Throttled 0']],
+    ['a token that is issued by its line in the function’s log', { message: 'token.granted' }, ['Throttled 0']],
+    ['… and not in the access log', { route: 'ANY /oauth/v1/token', ...served }, []],
+    [
+      'a limit of our own',
+      { message: 'webhook.refused', route: '/v1/webhooks/{evento}/teste', account: 'conta-1' },
+      ['Throttled 0'],
+    ],
+    ['… and not in the access log', { route: 'ANY /v1/webhooks/{evento}/teste', ...own }, []],
+    ['a request that shows no token', { message: 'webhook.refused', route: '/v1/webhooks' }, ['Throttled 0']],
+    ['nothing else of a function’s log', { message: 'request.failed' }, []],
+    ['no request of a smoke test', { message: 'webhook.answered', route: '/v1/webhooks', account: '_smoke' }, []],
+    ['no login of a smoke test', { message: 'token.granted', account: '_smoke' }, []],
+    ['an unknown path of {base_url}', { message: 'webhook.refused' }, []],
     ['an unknown path that is refused', { route: '$default', ...refused }, []],
     ['an unknown path that is answered', { route: '$default', ...served, status: '404' }, []],
     [
@@ -187,12 +200,22 @@ describe('the share of requests that the gateway refuses', () => {
     expect([...new Set(counts)]).toEqual(expected);
   });
 
+  it('counts what passed in the logs of all functions that answer for a caller', () => {
+    const counted = [templates.Auth, templates.Webhooks, templates.Delivery].map(template =>
+      filtersOf(template).map(({ id }) => id.replace(/LogsPassed.*/, '')),
+    );
+    expect(counted).toEqual([['Token', 'Revoke', 'Introspect'], ['WebhooksApi'], ['DeliveriesApi']]);
+    expect(filtersOf(stageTemplates('dev').Auth)).toEqual([]);
+  });
+
   /** Judges a line by a filter pattern of CloudWatch Logs, in which `*` stands for any text. */
   function matches(pattern: string, line: Readonly<Record<string, string>>): boolean {
-    const judged = pattern.slice(1, -1).replace(/\$\.(\w+) (!?=) "([^"]*)"/g, (_term, field, operator, text) => {
+    const exists = (_term: string, field: string) => String(!(field in line));
+    const terms = pattern.slice(1, -1).replace(/\$\.(\w+) NOT EXISTS/g, exists);
+    const judged = terms.replace(/\$\.(\w+) (!?=) "([^"]*)"/g, (_term, field, operator, text) => {
       const parts = String(text).split('*').map(RegExp.escape);
       const isEqual = new RegExp(`^${parts.join('.*')}$`).test(line[field] ?? '');
-      return String(isEqual === (operator === '='));
+      return String(field in line && isEqual === (operator === '='));
     });
     return Function(`return ${judged}`)() === true;
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import type { Revocation } from '../answers.ts';
-import type { AuditContext } from '../protection/audit.ts';
+import { type AuditContext, noteUser } from '../protection/audit.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import { type EndpointParts, makeOAuthEndpoint, type RefuseAt } from './oauth-endpoint.ts';
 import type { ReadPresentedToken } from './presented-token.ts';
@@ -30,7 +30,7 @@ export function makeRevokeEndpoint({ readPresentedToken, sessions, log, count, n
       return {};
     }
     auditContext.sessionId = session.sessionId;
-    auditContext.userId = session.userId;
+    noteUser(auditContext, session);
     if (session.clientId !== client.clientId) throw refuse('token_of_another_client');
     await sessions.revokeSession(session.sessionId, 'revocation', now());
     return {};

@@ -20,6 +20,7 @@ import {
   type UserTables,
   userKey,
 } from '../principals/user.ts';
+import { noteUser } from '../protection/audit.ts';
 import type { Lockout, LockoutKey } from '../protection/lockout.ts';
 import type { FailureRecord } from '../protection/lockout-rule.ts';
 import type { ClientRateLimit } from '../protection/rate-limit.ts';
@@ -102,7 +103,7 @@ export function makePasswordGrant({
     const { isLocked } = failures;
     const isMatch = !isLocked && (await isRight(password, credential));
     const user = await readUser(credential); // after the hash, which takes long: as fresh as possible
-    if (user) auditContext.userId = user.userId;
+    if (user) noteUser(auditContext, user);
     if (isLocked) throw refused('user_locked', refuse);
     const judgement = judge(credential, user, isMatch, client);
     if (judgement.outcome === 'accepted') return judgement;

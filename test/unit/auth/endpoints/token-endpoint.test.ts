@@ -231,4 +231,27 @@ describe('the audit trail', () => {
   });
 });
 
+describe('a smoke test', () => {
+  it('has its lines in the audit trail, and no metric of what went well: it counts that itself', async () => {
+    const fresh = await startAuthService({});
+    try {
+      const client = await fresh.makeClient();
+      const user = await fresh.makeUser({ accountId: '_smoke' });
+      const { json } = await fresh.logIn(client, user);
+      const credentials = { client_id: client.id, client_secret: client.secret };
+      await fresh.post('revoke', { ...credentials, token: json.refresh_token });
+      const lines = fresh.logs.map(line => JSON.parse(line));
+      expect(lines.map(([message, { account }]) => [message, account])).toEqual([
+        ['token.granted', '_smoke'],
+        ['revoke.granted', '_smoke'],
+      ]);
+      expect(fresh.metrics).toEqual([]);
+      await fresh.logIn(client, { ...user, password: 'wrong' });
+      expect(fresh.metrics).toEqual(['InvalidGrant']);
+    } finally {
+      await fresh.stop();
+    }
+  });
+});
+
 const hex = (character: string): string => `%${character.charCodeAt(0).toString(16)}`;
