@@ -21,7 +21,8 @@ export interface StageDashboardProps {
 
 /**
  * The dashboard of a stage: tokens, API, events in and out, who fails, what waits, and what today's traffic costs. Beside the counts
- * of each part stand the graphs that its alarms judge, with their thresholds, from the alarms' own table.
+ * of each part stand the graphs that its alarms judge, with their thresholds, from the alarms' own table. A stage without customers
+ * does without: it costs as much as all else there.
  */
 export class StageDashboard extends Construct {
   readonly #props: StageDashboardProps;

@@ -7,6 +7,7 @@ import type * as z from 'zod';
 import { deliveryRoutes } from '../lambdas/delivery/api/routes.ts';
 import type { deliveriesApiEnvironment, sweepEnvironment } from '../lambdas/delivery/environment.ts';
 import { deliveryAlarms } from './alarms.ts';
+import { hasCustomers } from './config.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
@@ -54,14 +55,16 @@ export class DeliveryStack extends Stack {
       configuration,
       rows: deliveryAlarms(configuration, { events: queues.first, deadLetters: deadLetterQueue }),
     });
-    new StageDashboard(this, 'Dashboard', {
-      configuration,
-      auth: data.auth,
-      base: data.base,
-      queues: { events: queues.first, retries: queues.retry, slow: queues.slow },
-      deadLetters: deadLetterQueue,
-      deliveryLogs: Object.values(consumers).map(({ logGroup }) => logGroup),
-    });
+    if (hasCustomers(configuration)) {
+      new StageDashboard(this, 'Dashboard', {
+        configuration,
+        auth: data.auth,
+        base: data.base,
+        queues: { events: queues.first, retries: queues.retry, slow: queues.slow },
+        deadLetters: deadLetterQueue,
+        deliveryLogs: Object.values(consumers).map(({ logGroup }) => logGroup),
+      });
+    }
     const services = { history: deliveriesApi };
     new GradualReleases(this, 'Releases', { configuration, services });
 

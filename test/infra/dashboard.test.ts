@@ -49,8 +49,9 @@ const published: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-it('there is one, with every part', () => {
+it('there is one where there are customers, with every part', () => {
   expect(others).toEqual([]);
+  expect(resourcesOf(stageTemplates('dev').Delivery, 'AWS::CloudWatch::Dashboard')).toEqual([]);
   const titles = widgets.map(({ properties }) => properties.title);
   expect(titles).toEqual(
     expect.arrayContaining(['Tokens', 'Requests', 'Events in and out', 'Who fails', 'What waits']),
@@ -80,6 +81,10 @@ it('shows nothing that nobody writes', async () => {
   stage.faults.off = ['slow'];
   await stage.runUntil(Date.now() + 1_000);
   stage.faults.kms = false;
+  stage.faults.store = true;
+  stage.publish();
+  await stage.runUntil(Date.now() + 1_000);
+  stage.faults.store = false;
   stage.faults.address = '10.0.0.1';
   await stage.runUntil(Date.now() + 120_000);
   const token = makeTelemetry('token');
