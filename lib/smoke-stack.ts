@@ -78,7 +78,8 @@ export class SmokeStack extends Stack {
       schedule: events.Schedule.rate(interval),
       targets: [new targets.LambdaFunction(test.live)],
     });
-    new Alarms(this, 'Alarms', { configuration, rows: smokeAlarms(configuration, interval) });
+    test.live.configureAsyncInvoke({ retryAttempts: 0 }); // a failure is told, and not tried again
+    new Alarms(this, 'Alarms', { configuration, rows: smokeAlarms(test, interval) });
     new CfnOutput(this, 'SmokeCredentialsParameter', { value: credentials.parameterName });
   }
 

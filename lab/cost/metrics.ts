@@ -25,7 +25,6 @@ export function customMetrics(): readonly ServiceMetrics[] {
     answering({ service: 'webhooks', ordinary: [], faults: [] }),
     answering({ service: 'discovery', ordinary: [], faults: [] }),
     { service: 'rotate-keys', ordinary: [], faults: ['KeyCreated'] }, // once in months
-    { service: 'smoke-test', ordinary: ['SmokePassed'], faults: [] },
     {
       service: 'none: the gateway, all functions together',
       ordinary: ['Throttled'],
@@ -86,7 +85,6 @@ const ordinary = {
   BacklogReleased: ['sweep'],
   WebhookSlow: ['delivery'],
   WebhookSuspended: ['delivery'],
-  MessageDeferred: ['delivery'],
   MessageShed: ['delivery'],
   Replayed: ['sweep'],
   SweptDue: ['sweep'],
@@ -95,6 +93,7 @@ const ordinary = {
 
 const faults = {
   InternalError: ['delivery'],
+  MessageDeferred: ['delivery'],
   ConflictingCopyDropped: ['delivery'],
   DeadLettered: ['delivery'],
   RefusalNotTold: ['delivery', 'sweep'],

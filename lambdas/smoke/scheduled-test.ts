@@ -1,4 +1,3 @@
-import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import * as z from 'zod/mini';
 import { optionalText, text } from '../platform/environment.ts';
 import type { Log } from '../platform/telemetry.ts';
@@ -17,15 +16,16 @@ export const scheduledTestEnvironment = z.object({
   RECEIVER_KEY_PARAMETER: optionalText,
 });
 
-/** Makes the smoke test that runs on a schedule. It counts and logs how it ended, and does not throw. */
+/**
+ * Makes the smoke test that runs on a schedule. It logs how it ended, and throws where it failed: Lambda counts that, and an alarm
+ * watches it.
+ */
 export function makeScheduledTest({
   effects,
   log,
-  metrics,
 }: {
   readonly effects: Omit<SmokeEffects, 'onStep'>;
   readonly log: Log;
-  readonly metrics: Pick<Metrics, 'addMetric'>;
 }) {
   return async function runScheduledTest(): Promise<void> {
     const ended = new AbortController();
@@ -37,10 +37,10 @@ export function makeScheduledTest({
       ended.signal,
     );
     endLimit();
-    metrics.addMetric('SmokePassed', MetricUnit.Count, failure ? 0 : 1);
     const times = Object.fromEntries(steps.map(step => [step.name, step.durationMs]));
-    if (failure) log.error('smoke.failed', { ...failure, deliveryId, durationMs, times });
-    else log.info('smoke.passed', { deliveryId, durationMs, times });
+    if (!failure) return log.info('smoke.passed', { deliveryId, durationMs, times });
+    log.error('smoke.failed', { ...failure, deliveryId, durationMs, times });
+    throw new Error(`The smoke test failed at "${failure.step}".`);
   };
 }
 

@@ -298,6 +298,9 @@ describe('what AWS counts by itself', () => {
       undefined,
       (add, at) => at === 0 && add('DiscoveryThrottled', 1, 1, 1),
     ],
+    ['SmokeFailed', 'every third test', 31, (add, at) => add('Errors', at % 15 === 0 && at % 45 === 30 ? 1 : 0)],
+    ['SmokeMissed', 'none since half an hour', 61, (add, at) => at % 15 === 0 && at <= 30 && add('Invocations', 1)],
+    ['SmokeMissed', 'one fails', undefined, (add, at) => at % 15 === 0 && add('Invocations', 1)],
     ['EventsStuck', 'one event that nobody takes', 15, add => waiting(add, 1, 0)],
     ['EventsStuck', 'a busy queue goes up and down', undefined, (add, at) => waiting(add, 1_000 + (at % 10), 500)],
     ['DeadLetters', 'a new one', 11, (add, at) => visible(add, at < 10 ? 0 : 1)],
@@ -361,16 +364,6 @@ describe('what users feel', () => {
       await stage.runUntil(end);
     });
     expect(time).toBe(expected);
-  });
-
-  it('SmokeFailed: a test failed', async () => {
-    const metrics = collectMetrics();
-    const time = await minutesToRing('SmokeFailed', metrics, 60, async at => {
-      if (at % 15 > 0) return;
-      const telemetry = makeTelemetry('smoke-test');
-      await invoke(telemetry, async () => telemetry.count('SmokePassed', at < 45 ? 1 : 0), undefined);
-    });
-    expect(time).toBe(46);
   });
 });
 

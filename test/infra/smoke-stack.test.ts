@@ -118,19 +118,23 @@ describe('the scheduled test', () => {
   const { Smoke } = stageTemplates('prod');
 
   it('rings when a test failed, and when none ran for twice its interval', () => {
-    const [[id, { Properties }] = ['', { Properties: {} }]] = resourcesOf(Smoke, 'AWS::CloudWatch::Alarm');
-    expect(id).toContain('SmokeFailed');
-    expect(Properties).toMatchObject({
-      Namespace: 'Emissor/prod',
-      MetricName: 'SmokePassed',
-      Dimensions: [{ Name: 'service', Value: 'smoke-test' }],
-      Statistic: 'Minimum',
+    const alarms = resourcesOf(Smoke, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
+    const watched = {
+      Namespace: 'AWS/Lambda',
+      Dimensions: [{ Name: 'FunctionName', Value: { Ref: expect.stringMatching(/^ScheduledTest/) } }],
       Period: 1_800,
       EvaluationPeriods: 1,
-      Threshold: 1,
-      ComparisonOperator: 'LessThanThreshold',
-      TreatMissingData: 'breaching',
-    });
+    };
+    expect(alarms).toEqual([
+      expect.objectContaining({ ...watched, MetricName: 'Errors', ComparisonOperator: 'GreaterThanThreshold' }),
+      expect.objectContaining({ ...watched, MetricName: 'Invocations', TreatMissingData: 'breaching' }),
+    ]);
+  });
+
+  it('is not tried again where it failed', () => {
+    const [[, { Properties }] = ['', { Properties: {} }]] = resourcesOf(Smoke, 'AWS::Lambda::EventInvokeConfig');
+    expect(Properties.MaximumRetryAttempts).toBe(0);
+    expect(JSON.stringify(Properties.Qualifier)).toContain('ScheduledTestLive');
   });
 
   it('is given the parameters by their names', () => {

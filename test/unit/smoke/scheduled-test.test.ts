@@ -13,7 +13,6 @@ const runOnce = async (
 ) => {
   const fake = makeFakeService({ script });
   const lines: unknown[] = [];
-  const metrics: unknown[] = [];
   const log =
     (level: string) =>
     (...line: unknown[]) =>
@@ -22,26 +21,25 @@ const runOnce = async (
   const run = makeScheduledTest({
     effects: { ...effects, identity: standingIdentity(async () => parameter), ...changes },
     log: { info: log('info'), warn: log('warn'), error: log('error') },
-    metrics: { addMetric: (...metric: unknown[]) => void metrics.push(metric) } as never,
   });
-  await Promise.all([run(), meanwhile?.()]);
-  return { fake, lines, metrics };
+  const [thrown] = await Promise.all([run().catch(error => String(error)), meanwhile?.()]);
+  return { fake, lines, thrown };
 };
 
 describe('the scheduled test', () => {
-  it('counts and logs that it passed, and tidies up', async () => {
-    const { fake, lines, metrics } = await runOnce(credentials);
-    expect(metrics).toEqual([['SmokePassed', 'Count', 1]]);
+  it('logs that it passed, and tidies up', async () => {
+    const { fake, lines, thrown } = await runOnce(credentials);
+    expect(thrown).toBeUndefined();
     expect(lines).toEqual([['info', 'smoke.passed', expect.objectContaining({ deliveryId: expect.any(String) })]]);
     expect([...fake.webhooks.keys()]).toEqual([]);
     expect(fake.state.sessions).toBe(0);
   });
 
-  it('counts and logs that it failed, without a secret, and does not throw', async () => {
-    const { lines, metrics } = await runOnce(credentials, call =>
+  it('logs that it failed, and throws, both without a secret', async () => {
+    const { lines, thrown } = await runOnce(credentials, call =>
       call === 'publish' ? new Error(`no ${password}`) : undefined,
     );
-    expect(metrics).toEqual([['SmokePassed', 'Count', 0]]);
+    expect(thrown).toBe('Error: The smoke test failed at "publish".');
     expect(lines).toEqual([
       [
         'error',
@@ -56,8 +54,8 @@ describe('the scheduled test', () => {
     ['is missing', undefined, /^the scheduled test has no client and user yet$/],
     ['holds something else', `{"password":"${password}"`, /^the parameter holds no client and user$/],
   ])('says what makes its client and user where the parameter %s', async (_case, parameter, reason) => {
-    const { lines, metrics } = await runOnce(parameter);
-    expect(metrics).toEqual([['SmokePassed', 'Count', 0]]);
+    const { lines, thrown } = await runOnce(parameter);
+    expect(thrown).toBe('Error: The smoke test failed at "client and user".');
     expect(lines).toEqual([
       [
         'error',
@@ -75,11 +73,11 @@ describe('the scheduled test', () => {
   it('ends its steps in time to tidy up', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const { fake, metrics } = await runOnce(credentials, undefined, {
+      const { fake, thrown } = await runOnce(credentials, undefined, {
         publish: () => new Promise(() => undefined),
         meanwhile: () => vi.advanceTimersByTimeAsync(120_000),
       });
-      expect(metrics).toEqual([['SmokePassed', 'Count', 0]]);
+      expect(thrown).toBe('Error: The smoke test failed at "publish".');
       expect([...fake.webhooks.keys()]).toEqual([]);
     } finally {
       vi.useRealTimers();
