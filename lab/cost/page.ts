@@ -5,7 +5,16 @@ import { type Action, actions, millisecondsOf, quantitiesOf } from './counts.ts'
 import { type IdleItem, idleMonth } from './idle.ts';
 import type { Measured } from './measure.ts';
 import { customMetrics } from './metrics.ts';
-import { costOf, costsOf, type Priced, type PricedRegion, pricedRegions, priceFile } from './prices.ts';
+import {
+  costOf,
+  costsAlone,
+  costsOf,
+  type Priced,
+  type PricedRegion,
+  pricedRegions,
+  priceFile,
+  type Quantities,
+} from './prices.ts';
 
 /** An idle month of each stage, by its name. */
 export type IdleMonths = Readonly<Record<(typeof stages)[number], readonly IdleItem[]>>;
@@ -110,7 +119,7 @@ ${markdownTable(
 ## Custom metrics of a busy month
 CloudWatch takes ${dollars(home.metric)} a month for each name with its dimensions, for the hours in which it is written. A stage with customers and smoke tests
 has ${sum(all.map(({ ordinary }) => ordinary.length))} that work, integrators and receivers cause: ${dollars(home.metric * sum(all.map(({ ordinary }) => ordinary.length)))} where each is written in every hour. ${sum(all.map(({ faults }) => faults.length))} more tell of
-faults. \`lab/cost/metrics.ts\` has their names.
+faults, each function's \`ServerError\` anew with each release. \`lab/cost/metrics.ts\` has their names.
 
 ${markdownTable(
   ['service', 'metrics', 'dollars', 'of faults', 'dollars, in every hour'],
@@ -139,11 +148,14 @@ ${markdownTable(
 )}
 
 ## A month in which nothing happens
-Dollars, us-east-1, from the synthesised templates and one run of the sweeper. sa-east-1: ${stages
-    .map(stage => `${stage} ${dollars(sumOf(months[stage], 'sa-east-1'))}`)
-    .join(', ')}.
+Dollars, us-east-1, from the synthesised templates and one run of the sweeper: at list price, and alone in an account, after what AWS
+gives every account each month: ${given}.
+sa-east-1: ${stages.map(stage => `${stage} ${dollars(sumOf(months[stage], 'sa-east-1'))} and ${dollars(sumAlone(months[stage], 'sa-east-1'))}`).join(', ')}.
 
 ${idleTable(months)}
+
+Each deployment leaves bundles in the bucket of the bootstrap stack, some megabytes that nobody deletes.
+\`npx cdk gc --unstable=gc aws://ACCOUNT/REGION\` deletes what no deployed template names. Versions that are published keep their code.
 `;
 }
 
@@ -165,26 +177,53 @@ function rounded(dollars: number): number {
   return Number(dollars.toFixed(9));
 }
 
-/** Returns what an idle month of a stage's first year costs in a Region, in dollars. */
+/** Returns what an idle month of a stage's first year costs in a Region at list price, in dollars. */
 export function sumOf(month: readonly IdleItem[], region: PricedRegion): number {
-  const first = month.filter(({ fromYear }) => fromYear === undefined);
-  return sum(first.map(({ quantities }) => costOf(quantities, priceFile.regions[region])));
+  return sum(firstYear(month).map(({ quantities }) => costOf(quantities, priceFile.regions[region])));
+}
+
+/** Returns the same for a stage that is alone in its account. */
+export function sumAlone(month: readonly IdleItem[], region: PricedRegion): number {
+  return sum(costsAlone(firstYear(month).map(quantitiesIn), priceFile.regions[region]));
+}
+
+function firstYear(month: readonly IdleItem[]): readonly IdleItem[] {
+  return month.filter(({ fromYear }) => fromYear === undefined);
 }
 
 const stages = ['dev', 'prod'] as const;
 
 function idleTable({ dev, prod }: IdleMonths): string {
-  const cost = ({ quantities }: { readonly quantities: Parameters<typeof costOf>[0] }) =>
-    dollars(costOf(quantities, priceFile.regions['us-east-1']));
+  const prices = priceFile.regions['us-east-1'];
+  const [aloneDev, aloneProd] = [dev, prod].map(month => costsAlone(month.map(quantitiesIn), prices));
   const rows = dev.map((item, at) => {
     const other = prod[at] ?? item;
     const what = item.what === other.what ? item.what : `${item.what}; prod: ${other.what}`;
-    return { item, cells: [what, cost(item), cost(other)] };
+    const listed = [item, other].map(({ quantities }) => costOf(quantities, prices));
+    const costs = [listed[0], aloneDev?.[at], listed[1], aloneProd?.[at]];
+    return { item, cells: [what, ...costs.map(cost => dollars(cost ?? 0))] };
   });
   const cellsOf = (isFirst: boolean) =>
     rows.flatMap(({ item, cells }) => ((item.fromYear === undefined) === isFirst ? [cells] : []));
-  const sums = [dev, prod].map(month => `**${dollars(sumOf(month, 'us-east-1'))}**`);
-  return markdownTable(['what', 'dev', 'prod'], [...cellsOf(true), ['**together**', ...sums], ...cellsOf(false)]);
+  const sums = [dev, prod].flatMap(month => [sumOf(month, 'us-east-1'), sumAlone(month, 'us-east-1')]);
+  return markdownTable(
+    ['what', 'dev', 'dev, alone', 'prod', 'prod, alone'],
+    [...cellsOf(true), ['**together**', ...sums.map(cost => `**${dollars(cost)}**`)], ...cellsOf(false)],
+  );
+}
+
+function quantitiesIn({ quantities }: IdleItem): Quantities {
+  return quantities;
+}
+
+/** What AWS gives every account, as far as an idle month takes of it. */
+const { alarm, metric, dashboard, queueRequest, invocation, gigabyteSecond, keyRequest, logGigabyte } =
+  priceFile.free.quantities;
+const given = `${alarm} metrics of alarms, ${metric} of one's own, ${dashboard} dashboards, ${count(queueRequest)} requests of queues,
+${count(invocation)} invocations and ${count(gigabyteSecond)} GB-s, ${count(keyRequest)} requests to KMS, ${logGigabyte} GB of logs`;
+
+function count(value = 0): string {
+  return value.toLocaleString('en');
 }
 
 const titles: Readonly<Record<Action, string>> = {

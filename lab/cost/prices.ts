@@ -27,6 +27,22 @@ export function costOf(quantities: Quantities, prices: Prices): number {
   return Object.values(costsOf(quantities, prices)).reduce((sum, dollars) => sum + dollars, 0);
 }
 
+/**
+ * Returns what each of some quantities costs in an account that has nothing else in it: what AWS gives every account is taken off, of
+ * the first quantities first.
+ */
+export function costsAlone(all: readonly Quantities[], prices: Prices): readonly number[] {
+  const free = new Map(Object.entries(priceFile.free.quantities));
+  return all.map(quantities => {
+    const paid = Object.entries(quantities).map(([priced, quantity]) => {
+      const given = Math.min(quantity, free.get(priced) ?? 0);
+      free.set(priced, (free.get(priced) ?? 0) - given);
+      return [priced, quantity - given];
+    });
+    return costOf(Object.fromEntries(paid), prices);
+  });
+}
+
 /** Prices in dollars: of one request, unit, GB, GB-second, or month. */
 export type Prices = Readonly<Record<Priced, number>>;
 
@@ -55,5 +71,6 @@ interface PriceFile {
       string
     >
   >;
+  readonly free: { readonly source: string; readonly quantities: Quantities };
   readonly regions: Readonly<Record<'us-east-1' | 'sa-east-1', Prices>>;
 }

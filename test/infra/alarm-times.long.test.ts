@@ -1,5 +1,6 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { idleMetrics } from '../../lab/cost/idle.ts';
 import { asOAuthError } from '../../lambdas/auth/endpoints/oauth-response.ts';
 import { OAuthError, oauthCases } from '../../lambdas/auth/oauth-error.ts';
 import { smokeAccount } from '../../lambdas/auth/principals/account.ts';
@@ -173,7 +174,9 @@ describe('a stage on which only smoke tests are made', () => {
 
   it('writes nothing while all is well but what says that the sweeper works', async () => {
     const { metrics } = await quietStage('SweepStopped', 60, () => undefined, ofSmokeTests);
-    expect(metrics.names().filter(name => !/Key/.test(name))).toEqual(['Emissor/prod OldestDue service=sweep']);
+    expect(metrics.names().filter(name => !/Key/.test(name))).toEqual(
+      idleMetrics.map(name => `Emissor/prod ${name} service=sweep`),
+    );
   });
 });
 

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { accessLineBytes } from '../../lab/cost/access-line.ts';
 import type { Measured } from '../../lab/cost/measure.ts';
-import { costPage, idleMonths, sumOf, unitCosts } from '../../lab/cost/page.ts';
+import { costsAlone, priceFile } from '../../lab/cost/prices.ts';
+import { costPage, idleMonths, sumAlone, sumOf, unitCosts } from '../../lab/cost/page.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -27,7 +28,19 @@ it('the README tells what a million delivered events cost', () => {
   expect(read('README.md')).toContain(`cost $${busy} to $${quiet}`);
 });
 
-it('the README tells what a month costs in which nothing happens', () => {
-  for (const stage of ['dev', 'prod'] as const)
-    expect(read('README.md')).toContain(`$${sumOf(months[stage], 'us-east-1').toFixed(2)}`);
+it.each([
+  ['dev', 4],
+  ['prod', 9.8],
+] as const)('a month in which nothing happens costs %s at most $%d at list price, and the README tells what', (stage, most) => {
+  const [list, alone] = [sumOf, sumAlone].map(sum => sum(months[stage], 'us-east-1').toFixed(2));
+  expect(Number(list)).toBeLessThanOrEqual(most);
+  expect(read('README.md')).toContain(`| \`${stage}\` | $${list} | $${alone} |`);
+});
+
+it('what AWS gives every account is taken off once', () => {
+  const { alarm } = priceFile.regions['us-east-1'];
+  const free = priceFile.free.quantities.alarm ?? 0;
+  const [first, second] = costsAlone([{ alarm: free - 1 }, { alarm: 3 }], priceFile.regions['us-east-1']);
+  expect(first).toBe(0);
+  expect(second).toBeCloseTo(2 * alarm);
 });
