@@ -12,6 +12,13 @@ export function persisting(count: cloudwatch.Metric): AlarmRule {
   return { metric: count.with({ statistic: 'Sum', period: minute }), ...threeOfFifteen };
 }
 
+/** Returns the same rule for what is written only when it happens: it rings also where it happened 20 times within five minutes. */
+export function persistingOrMany(count: cloudwatch.Metric): AlarmRule {
+  const isMany = `IF((${lastFive('FILL(count, 0)')}) >= ${leastSamples}, 1, 0)`;
+  const usingMetrics = { count: count.with({ statistic: 'Sum' }) };
+  return { metric: math(`FILL(count, 0) + FILL(${isMany}, 0)`, usingMetrics), ...threeOfFifteen };
+}
+
 /**
  * Returns the rule of what a stranger causes as often as they like: it rings at once, and for the fifteen minutes after the last one, in
  * which no further one sends a mail.
@@ -39,13 +46,6 @@ export function ownFaults(faults: cloudwatch.Metric, attempts: cloudwatch.Metric
     }),
     ...threeOfFifteen,
   };
-}
-
-/** Returns the rule of what is written only when it happens: it rings as above, or where it happened 20 times within five minutes. */
-export function persistingOrMany(count: cloudwatch.Metric): AlarmRule {
-  const isMany = `IF((${lastFive('FILL(count, 0)')}) >= ${leastSamples}, 1, 0)`;
-  const usingMetrics = { count: count.with({ statistic: 'Sum' }) };
-  return { metric: math(`FILL(count, 0) + FILL(${isMany}, 0)`, usingMetrics), ...threeOfFifteen };
 }
 
 /** Returns the rule of a queue that nobody empties: messages lie there, and for fifteen minutes their number never falls. */

@@ -226,15 +226,15 @@ export function smokeAlarms(test: NodeFunction, interval: Duration): AlarmRows {
   const period = Duration.seconds(interval.toSeconds() * 2); // a test is in each, however late it begins
   const row = { severity: 'page', command: 'smoke', section: 'SmokeFailed' } as const;
   return {
-    SmokeFailed: {
-      ...row,
-      harm: 'The test of the whole stage, from login to delivery, failed.',
-      rule: { metric: test.metricErrors({ statistic: 'Sum', period }) },
-    },
     SmokeMissed: {
       ...row,
       harm: 'The test of the whole stage, from login to delivery, did not run.',
       rule: silent(test.metricInvocations(), period, 1),
+    },
+    SmokeFailed: {
+      ...row,
+      harm: 'The test of the whole stage, from login to delivery, failed.',
+      rule: { metric: test.metricErrors({ statistic: 'Sum', period }) },
     },
   };
 }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { accessLineBytes } from '../../lab/cost/access-line.ts';
 import type { Measured } from '../../lab/cost/measure.ts';
-import { costsAlone, priceFile } from '../../lab/cost/prices.ts';
 import { costPage, idleMonths, sumAlone, sumOf, unitCosts } from '../../lab/cost/page.ts';
+import { costsAlone, priceFile } from '../../lab/cost/prices.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -31,7 +31,7 @@ it('the README tells what a million delivered events cost', () => {
 it.each([
   ['dev', 4],
   ['prod', 9.8],
-] as const)('a month in which nothing happens costs %s at most $%d at list price, and the README tells what', (stage, most) => {
+] as const)('an idle month of %s costs $%d at most at list price, and the README tells what', (stage, most) => {
   const [list, alone] = [sumOf, sumAlone].map(sum => sum(months[stage], 'us-east-1').toFixed(2));
   expect(Number(list)).toBeLessThanOrEqual(most);
   expect(read('README.md')).toContain(`| \`${stage}\` | $${list} | $${alone} |`);
