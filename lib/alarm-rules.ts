@@ -1,5 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { AlarmRule } from './constructs/alarms.ts';
 
 /*
@@ -93,6 +94,15 @@ export function hardlyAny(succeeded: cloudwatch.Metric): AlarmRule {
 export function silent(written: cloudwatch.Metric, period: Duration, periods: number): AlarmRule {
   const metric = written.with({ statistic: 'SampleCount', period });
   return { metric, threshold: 1, comparison: 'below', periods };
+}
+
+/**
+ * Returns the rule of a function that must run in each period, and never fail. Lambda counts by itself, for nothing, what a metric of
+ * one's own would cost three times an alarm for: of each invocation `Errors` is 0 or 1.
+ */
+export function succeeding(invoked: lambda.IFunction, period: Duration): AlarmRule {
+  const errors = invoked.metricErrors({ statistic: 'Sum' });
+  return { metric: math('1 - errors', { errors }, period), threshold: 1, comparison: 'below' };
 }
 
 const minute = Duration.minutes(1);

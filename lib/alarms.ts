@@ -12,6 +12,7 @@ import {
   persistingShare,
   silent,
   slow,
+  succeeding,
 } from './alarm-rules.ts';
 import { hasCustomers, type StageConfiguration } from './config.ts';
 import type { AlarmRow } from './constructs/alarms.ts';
@@ -218,23 +219,14 @@ export function mailAlarms(configuration: StageConfiguration, unsent: DeadLetter
   });
 }
 
-/**
- * Returns the alarms of the scheduled smoke test, which runs once in each interval. They watch what Lambda counts by itself: a metric
- * of its own would cost as much as three of theirs.
- */
+/** Returns the alarm of the scheduled smoke test, which runs once in each interval. */
 export function smokeAlarms(test: NodeFunction, interval: Duration): AlarmRows {
-  const period = Duration.seconds(interval.toSeconds() * 2); // a test is in each, however late it begins
-  const row = { severity: 'page', command: 'smoke', section: 'SmokeFailed' } as const;
   return {
-    SmokeMissed: {
-      ...row,
-      harm: 'The test of the whole stage, from login to delivery, did not run.',
-      rule: silent(test.metricInvocations(), period, 1),
-    },
     SmokeFailed: {
-      ...row,
-      harm: 'The test of the whole stage, from login to delivery, failed.',
-      rule: { metric: test.metricErrors({ statistic: 'Sum', period }) },
+      severity: 'page',
+      harm: 'The test of the whole stage, from login to delivery, failed or did not run.',
+      command: 'smoke',
+      rule: succeeding(test, Duration.seconds(interval.toSeconds() * 2)), // a test is in each, however late it begins
     },
   };
 }
@@ -302,7 +294,7 @@ export function own(configuration: StageConfiguration, metricName: string, dimen
 }
 
 /** Returns the messages of a queue that are visible, and those that are in flight. SQS reports both once a minute. */
-function depth(queue: WorkQueue): [cloudwatch.Metric, cloudwatch.Metric] {
+function depth(queue: WorkQueue | DeadLetterQueue): [cloudwatch.Metric, cloudwatch.Metric] {
   const most = { statistic: 'Maximum' };
   return [
     queue.metricApproximateNumberOfMessagesVisible(most),
