@@ -59,8 +59,12 @@ export function idleMonth(stage: IdleStage, sweep: Counts): readonly IdleItem[] 
       },
     },
     {
-      what: 'the sweeper: reads and writes',
-      quantities: { readUnit: sweeps * sweep.readUnits, writeUnit: sweeps * sweep.writeUnits },
+      what: 'the sweeper: reads and writes, and each quarter of an hour the state of the key',
+      quantities: {
+        readUnit: sweeps * sweep.readUnits,
+        writeUnit: sweeps * sweep.writeUnits,
+        keyRequest: sweeps / 15,
+      },
     },
     { what: 'the sweeper: lines of its log', quantities: { logGigabyte: bytes / 1e9 } },
     {
