@@ -1,4 +1,4 @@
-import { CfnOutput, type CfnResource, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -87,9 +87,9 @@ function serviceSource(service: 'sns' | 'events', arns: readonly string[]): read
 }
 
 /** A notice is no event: it would be refused, which the topic tells in a further notice. CloudFormation ends a topic's name as it likes. */
-function refuseLoop({ stage, publisherTopics }: StageConfiguration, { node, stack }: ITopic): void {
-  const { logicalId } = node.defaultChild as CfnResource;
-  const beginning = `:${stack.stackName}-${stack.resolve(logicalId)}-`;
+function refuseLoop({ stage, publisherTopics }: StageConfiguration, { topicArn, stack }: ITopic): void {
+  const { Ref: logicalId } = stack.resolve(topicArn);
+  const beginning = `:${stack.stackName}-${logicalId}-`;
   if (!publisherTopics.some(arn => arn.includes(beginning))) return;
   throw new ConfigurationError(
     `Stage ${stage}: publisherTopics must not name the topic of refused events: each notice would be refused, and told again.`,

@@ -4,7 +4,8 @@ import path from 'node:path';
 
 /*
  * `npm run weights`: shows what a stranger has to read, by room: the lines and bytes of the files of the commit that are text, and the
- * share of lines that are comments. Ends with 1 where a room has more lines than it may. These bounds only ever fall.
+ * share of lines that are comments. Ends with 1 where a room has more lines than it may. These bounds fall; they rose
+ * once, when the alarms and the way back got what ten incidents asked of them.
  */
 
 const root = path.join(import.meta.dirname, '..');
@@ -16,16 +17,16 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
     takes: /^docs\/api\/|^package-lock\.json$|^packages\/publisher\/(src\/events\.ts|python\/.*\/events\.py)$/,
     most: 13_050,
   },
-  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 25_000 },
-  { name: 'ops', takes: /^(bin|ops)\//, most: 13_350 },
+  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 25_650 },
+  { name: 'ops', takes: /^(bin|ops)\//, most: 13_650 },
   { name: 'lab', takes: /^lab\//, most: 12_000 },
   { name: 'virtual-cloud', takes: /^packages\/virtual-cloud\//, most: 4_420 },
   { name: 'local-cloud', takes: /^packages\/local-cloud\//, most: 10_250 },
   { name: 'publisher', takes: /^packages\/publisher\//, most: 2_210 },
   { name: 'tools', takes: /^tools\//, most: 4_330 },
-  { name: 'test', takes: /^test\//, most: 47_650 },
-  { name: 'docs', takes: /^docs\//, most: 6_650 },
-  { name: 'other', takes: /^/, most: 1_710 },
+  { name: 'test', takes: /^test\//, most: 49_150 },
+  { name: 'docs', takes: /^docs\//, most: 6_900 },
+  { name: 'other', takes: /^/, most: 1_810 },
 ];
 
 /** The programs around the service, without their tests. */
