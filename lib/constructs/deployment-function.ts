@@ -23,7 +23,7 @@ export function triggerProvider(stack: Stack, configuration: StageConfiguration)
     entry: 'lambdas/platform/deployment/deployment-trigger.ts',
     logs: 'TriggerLogs',
     task: 'tries new versions, and deletes old ones',
-    statements: [{ Effect: 'Allow', Action: ['cloudformation:DescribeStacks'], Resource: [Aws.STACK_ID] }],
+    statements: [mayReadStack],
   });
 }
 
@@ -40,12 +40,14 @@ export function throttleProvider(
     entry: 'lambdas/platform/deployment/route-throttle.ts',
     logs: 'RouteThrottleLogs',
     task: 'sets the throttles of routes',
-    statements: [{ Effect: 'Allow', Action: ['apigateway:PATCH', 'apigateway:DELETE'], Resource }],
+    statements: [{ Effect: 'Allow', Action: ['apigateway:PATCH', 'apigateway:DELETE'], Resource }, mayReadStack],
   });
   // It takes the place of a function of the CDK: CloudFormation refuses to let another function answer for a resource that is there.
   (provider.node.findChild('Handler') as CfnResource).overrideLogicalId('AWS679f53fac002430cb0da5b7982bd22872D164C4C');
   return provider;
 }
+
+const mayReadStack = { Effect: 'Allow', Action: ['cloudformation:DescribeStacks'], Resource: [Aws.STACK_ID] };
 
 interface DeploymentFunction {
   readonly id: string;

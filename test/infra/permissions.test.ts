@@ -98,6 +98,7 @@ describe('the permissions of each function', () => {
         if (Type !== 'AWS::IAM::Policy' && Type !== 'AWS::IAM::ManagedPolicy') continue;
         for (const statement of Properties.PolicyDocument.Statement as Statement[]) {
           expect(statement.Effect, id).toBe('Allow');
+          if (String(statement.Action) === 'lambda:DeleteFunction') continue; // `aliases.test.ts`: versions of one function
           expect(JSON.stringify([statement.Action, statement.Resource]), id).not.toContain('*');
         }
       }

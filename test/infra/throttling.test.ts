@@ -113,10 +113,12 @@ describe.each(stacks)('the throttles of %s', stack => {
     }[];
     expect(statements.map(({ Action }) => Action)).toEqual([
       ['apigateway:PATCH', 'apigateway:DELETE'],
+      ['cloudformation:DescribeStacks'],
       ['logs:CreateLogStream', 'logs:PutLogEvents'],
     ]);
     expect(JSON.stringify(statements[0]?.Resource)).toMatch(/"::\/apis\/",\{"Fn::ImportValue":"[^"]+"},"\/stages\/\*"/);
-    expect(JSON.stringify(statements[1]?.Resource)).toContain('RouteThrottleLogs');
+    expect(statements[1]?.Resource).toEqual([{ Ref: 'AWS::StackId' }]);
+    expect(JSON.stringify(statements[2]?.Resource)).toContain('RouteThrottleLogs');
     expect(role?.Properties).not.toHaveProperty('ManagedPolicyArns');
   });
 });

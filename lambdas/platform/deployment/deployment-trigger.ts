@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { systemClock } from '../clock.ts';
 import { type Waiting, withPatience } from './patience.ts';
-import { makeEndRelease, type ReleaseEndRequest, type StackState } from './release-end.ts';
+import { makeEndRelease, type ReleaseEndRequest } from './release-end.ts';
 import { makeStartRelease, type ReleaseStartRequest } from './release-start.ts';
+import { readStack } from './stack-state.ts';
 
 /** The request of CloudFormation about a trigger, as far as it is read. */
 export interface TriggerRequest {
@@ -68,19 +68,12 @@ function errorIn(payload: string): Error {
   }
 }
 
-async function readStack(stackId: string): Promise<StackState> {
-  const cloudFormation = new CloudFormationClient({ maxAttempts: 1 });
-  const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName: stackId }));
-  const { StackStatus = '', Outputs = [] } = Stacks[0] ?? {};
-  return { status: StackStatus, release: Outputs.find(({ OutputKey }) => OutputKey === 'Release')?.OutputValue ?? '' };
-}
-
 const readStackStatus = async (stackId: string) => (await readStack(stackId)).status;
 const waiting = { pause, now: systemClock };
 const lambda = new LambdaClient();
 const runTrigger = makeDeploymentTrigger({ readStackStatus, invoke: invokeVersion, ...waiting });
 const startRelease = makeStartRelease({ readStackStatus, lambda, ...waiting });
-const endRelease = makeEndRelease({ readStack, lambda, warn: console.warn });
+const endRelease = makeEndRelease({ readStack, lambda, warn: console.warn, ...waiting });
 
 type Request =
   | ({ readonly ResourceType: 'Custom::Trigger' } & TriggerRequest)

@@ -4,7 +4,9 @@ import {
   ListAliasesCommand,
   ListVersionsByFunctionCommand,
 } from '@aws-sdk/client-lambda';
+import { type Waiting, withPatience } from './patience.ts';
 import { readRecord } from './rollback-record.ts';
+import type { StackState } from './stack-state.ts';
 
 /** The request of CloudFormation at the end of a release in a stack, as far as it is read. */
 export interface ReleaseEndRequest {
@@ -26,13 +28,7 @@ interface ReleaseEndAnswer {
   readonly Data: { readonly Release: string };
 }
 
-/** The state of a stack, and its output `Release`: until an update has ended, that of the release before. */
-export interface StackState {
-  readonly status: string;
-  readonly release: string;
-}
-
-export interface ReleaseEndEffects {
+export interface ReleaseEndEffects extends Waiting {
   readonly readStack: (stackId: string) => Promise<StackState>;
   readonly lambda: Pick<LambdaClient, 'send'>;
   readonly warn: (text: string) => void;
@@ -43,7 +39,7 @@ export interface ReleaseEndEffects {
  * stay, the newest three that nobody took back, what an alias leads to, what it was led back to, and what it led to before this
  * deployment, which may still fail. It fails no deployment: what it could not delete it says in its log, and the next one tries again.
  */
-export function makeEndRelease({ readStack, lambda, warn }: ReleaseEndEffects) {
+export function makeEndRelease({ readStack, lambda, warn, ...waiting }: ReleaseEndEffects) {
   return async function endRelease(request: ReleaseEndRequest): Promise<ReleaseEndAnswer> {
     const { RequestType, StackId, ResourceProperties, OldResourceProperties } = request;
     const { Release, Versions } = ResourceProperties;
@@ -58,7 +54,7 @@ export function makeEndRelease({ readStack, lambda, warn }: ReleaseEndEffects) {
 
   async function tryToRead(stackId: string): Promise<StackState | undefined> {
     try {
-      return await readStack(stackId);
+      return await withPatience(waiting, () => readStack(stackId));
     } catch (error) {
       warn(`no version was deleted: ${String(error)}`);
       return undefined;

@@ -2,45 +2,57 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ApiGatewayV2Client, DeleteRouteSettingsCommand, UpdateStageCommand } from '@aws-sdk/client-apigatewayv2';
 import { systemClock } from '../clock.ts';
 import { type Waiting, withPatience } from './patience.ts';
+import { readStack, type StackState } from './stack-state.ts';
 
 /** The request of CloudFormation about the throttle of a route, as far as it is read. */
 export interface RouteThrottleRequest {
   readonly RequestType: 'Create' | 'Update' | 'Delete';
-  /** That of the answer at its creation. */
+  readonly StackId: string;
+  /** That of the answer at its creation; CloudFormation's own where it did not wait for that answer. */
   readonly PhysicalResourceId?: string;
+  /** Nothing of these is there in a roll-back to a release that set throttles by another function. */
   readonly ResourceProperties: {
-    readonly ApiId: string;
-    readonly RouteKey: string;
+    readonly ApiId?: string;
+    readonly RouteKey?: string;
     /** CloudFormation makes texts of all values. */
-    readonly RateLimit: string;
-    readonly BurstLimit: string;
+    readonly RateLimit?: string;
+    readonly BurstLimit?: string;
   };
 }
 
 export interface RouteThrottleEffects extends Waiting {
   readonly gateway: Pick<ApiGatewayV2Client, 'send'>;
+  readonly readStack: (stackId: string) => Promise<StackState>;
 }
 
 /**
  * Makes what sets the throttle of a route, and takes it back. API Gateway answers 409 while a change of the same API is under way, such
  * as the deployment that the stage starts by itself for each route: that passes.
+ *
+ * CloudFormation does not wait for what it makes where another resource has failed: it has it deleted meanwhile. So nothing is made in a
+ * stack that rolls back: settings that outlive their route block each further update of the API's stage.
  */
-export function makeSetThrottle({ gateway, ...waiting }: RouteThrottleEffects) {
-  return async function setThrottle(request: RouteThrottleRequest): Promise<{ readonly PhysicalResourceId: string }> {
-    const { RequestType, PhysicalResourceId = '', ResourceProperties } = request;
-    if (RequestType === 'Delete') {
-      const [, ApiId, RouteKey] = /^(\S+) (.+)$/.exec(PhysicalResourceId) ?? [];
-      await withPatience(waiting, () => remove(ApiId, RouteKey));
-      return { PhysicalResourceId };
-    }
+export function makeSetThrottle({ gateway, readStack, ...waiting }: RouteThrottleEffects) {
+  return async function setThrottle(request: RouteThrottleRequest): Promise<{ readonly PhysicalResourceId?: string }> {
+    const { RequestType, StackId, PhysicalResourceId, ResourceProperties } = request;
     const { ApiId, RouteKey, RateLimit, BurstLimit } = ResourceProperties;
+    if (RequestType === 'Delete') {
+      const made = /^(\S+) (.+)$/.exec(PhysicalResourceId ?? '')?.slice(1) ?? [ApiId, RouteKey];
+      await withPatience(waiting, () => remove(...made));
+      return {};
+    }
+    if (ApiId === undefined || RouteKey === undefined) return {};
     const settings = { ThrottlingRateLimit: Number(RateLimit), ThrottlingBurstLimit: Number(BurstLimit) };
     const RouteSettings = { [RouteKey]: settings }; // merged: the settings of other routes stay
-    await withPatience(waiting, () => gateway.send(new UpdateStageCommand({ ApiId, StageName, RouteSettings })));
+    await withPatience(waiting, async () => {
+      if (RequestType === 'Create' && /ROLLBACK|DELETE/.test((await readStack(StackId)).status)) return;
+      await gateway.send(new UpdateStageCommand({ ApiId, StageName, RouteSettings }));
+    });
     return { PhysicalResourceId: `${ApiId} ${RouteKey}` };
   };
 
-  async function remove(ApiId: string | undefined, RouteKey: string | undefined): Promise<void> {
+  async function remove(ApiId?: string, RouteKey?: string): Promise<void> {
+    if (ApiId === undefined || RouteKey === undefined) return;
     try {
       await gateway.send(new DeleteRouteSettingsCommand({ ApiId, StageName, RouteKey }));
     } catch (error) {
@@ -51,5 +63,7 @@ export function makeSetThrottle({ gateway, ...waiting }: RouteThrottleEffects) {
 
 const StageName = '$default';
 
+const gateway = new ApiGatewayV2Client({ requestHandler: { requestTimeout: 20_000 } });
+
 /** CloudFormation calls it through the CDK's own entry, which answers with what it returns or throws. */
-export const handler = makeSetThrottle({ gateway: new ApiGatewayV2Client(), pause, now: systemClock });
+export const handler = makeSetThrottle({ gateway, readStack, pause, now: systemClock });

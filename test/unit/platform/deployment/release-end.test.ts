@@ -14,6 +14,15 @@ const request = (RequestType: ReleaseEndRequest['RequestType'] = 'Update'): Rele
   ResourceProperties: { Release: 'r2', Versions: [`${arn}:7`] },
 });
 
+/** Time that passes while somebody waits, and not otherwise. */
+function waiting() {
+  let moment = 0;
+  const pause = async (milliseconds: number) => {
+    moment += milliseconds;
+  };
+  return { pause, now: () => moment };
+}
+
 /** A function whose versions and aliases come in pages of two and one. */
 function cleanerOf({
   status = 'UPDATE_IN_PROGRESS',
@@ -48,6 +57,7 @@ function cleanerOf({
     readStack: async () => ({ status, release }),
     lambda: { send } as never,
     warn: text => warnings.push(text),
+    ...waiting(),
   });
   return { run, deleted, warnings };
 }
@@ -132,9 +142,21 @@ it('tells what it told, where its stack rolls back', async () => {
 });
 
 it('fails no deployment where nothing is known of its stack', async () => {
-  const readStack = () => Promise.reject(new Error('Rate exceeded'));
+  const readStack = () => Promise.reject(new Error('no stack'));
   const warnings: string[] = [];
-  const run = makeEndRelease({ readStack, lambda: {} as never, warn: text => warnings.push(text) });
+  const warn = (text: string) => warnings.push(text);
+  const run = makeEndRelease({ readStack, lambda: {} as never, warn, ...waiting() });
   expect(await run(request())).toEqual({ Data: { Release: 'r2 token:7' } });
-  expect(warnings).toEqual(['no version was deleted: Error: Rate exceeded']);
+  expect(warnings).toEqual(['no version was deleted: Error: no stack']);
+});
+
+// Bug: one throttled call lost the release before for good, and in a roll-back told what was never published.
+it('asks again for its stack where CloudFormation throttles', async () => {
+  let calls = 0;
+  const readStack = async () => {
+    if (calls++ < 3) throw Object.assign(new Error('Rate exceeded'), { name: 'Throttling' });
+    return { status: 'UPDATE_ROLLBACK_IN_PROGRESS', release: 'r1 token:6' };
+  };
+  const run = makeEndRelease({ readStack, lambda: {} as never, warn: () => {}, ...waiting() });
+  expect(await run(request())).toEqual({ Data: { Release: 'r1 token:6' } });
 });

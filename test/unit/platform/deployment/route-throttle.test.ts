@@ -4,6 +4,7 @@ import { makeSetThrottle, type RouteThrottleRequest } from '../../../../lambdas/
 const RouteKey = 'ANY /v1/webhooks/{evento}';
 const request = (RequestType: RouteThrottleRequest['RequestType'], PhysicalResourceId?: string) => ({
   RequestType,
+  StackId: 'the stack',
   ...(PhysicalResourceId && { PhysicalResourceId }),
   ResourceProperties: { ApiId: 'base', RouteKey, RateLimit: '40', BurstLimit: '20' },
 });
@@ -11,7 +12,7 @@ const named = (name: string) => Object.assign(new Error(name), { name });
 const conflict = named('ConflictException');
 
 /** API Gateway in virtual time: its calls fail first as `failures` say, the last of them for all further ones where it lasts. */
-function gatewayOf(failures: Error[] = [], lasts = false) {
+function gatewayOf(failures: Error[] = [], lasts = false, statusAfter = (_: number) => 'UPDATE_IN_PROGRESS') {
   const calls: object[] = [];
   let moment = 0;
   const send = async ({ input }: { input: object }) => {
@@ -22,7 +23,8 @@ function gatewayOf(failures: Error[] = [], lasts = false) {
   const pause = async (milliseconds: number) => {
     moment += milliseconds;
   };
-  const run = makeSetThrottle({ gateway: { send } as never, pause, now: () => moment });
+  const readStack = async () => ({ status: statusAfter(moment), release: '' });
+  const run = makeSetThrottle({ gateway: { send } as never, readStack, pause, now: () => moment });
   return { run, calls, elapsed: () => moment };
 }
 
@@ -64,4 +66,32 @@ it.each([
   const { run, elapsed } = gatewayOf([failure], true);
   await expect(run(request('Update'))).rejects.toBe(failure);
   expect(elapsed()).toBe(after);
+});
+
+// Bug: CloudFormation names what it did not wait for by itself, and its deletion failed: the stack was stuck in its roll-back.
+it('takes back what CloudFormation cancelled, by its properties', async () => {
+  const { run, calls } = gatewayOf();
+  await run(request('Delete', 'Emissor-prod-Auth-TokenRouteThrottle-1ABCDEF'));
+  expect(calls).toEqual([{ ApiId: 'base', StageName: '$default', RouteKey }]);
+});
+
+// Bug: the settings could come after their own deletion, outlive their route, and block the API's stage.
+it('makes nothing once its stack rolls back', async () => {
+  const status = (moment: number) => (moment < 10_000 ? 'CREATE_IN_PROGRESS' : 'ROLLBACK_IN_PROGRESS');
+  const { run, calls, elapsed } = gatewayOf([conflict], true, status);
+  await run(request('Create'));
+  expect([calls.length, elapsed()]).toEqual([2, 10_000]);
+});
+
+it('sets what a roll-back restores', async () => {
+  const { run, calls } = gatewayOf([], false, () => 'UPDATE_ROLLBACK_IN_PROGRESS');
+  await run(request('Update'));
+  expect(calls).toEqual([set]);
+});
+
+// A roll-back to the release whose throttles a function of the CDK set hands these properties to whichever function is there.
+it.each(['Update', 'Delete'] as const)('leaves a resource of that function alone at a %s', async RequestType => {
+  const { run, calls } = gatewayOf();
+  await run({ RequestType, StackId: 'the stack', ResourceProperties: {} });
+  expect(calls).toEqual([]);
 });
