@@ -41,7 +41,7 @@ export async function moveAll(
   );
   if (failed.length === 0) return;
   const names = failed.map(({ name }) => name).join(' ');
-  // With --again, the same command would take those that moved one more version back.
+  // With --again and their names, the same command would take those that moved one more version back.
   const next = again ? `Go on with "rollback --again ${names}".` : 'The same command goes on with them.';
   throw new CliError(
     `${failed.length} of ${moves.length} functions were not led back: ${failed.map(({ name, reason }) => `${name} (${describeError(reason, 'AWS does not answer')})`).join(', ')}. ${next}`,

@@ -44,14 +44,32 @@ export function publishedByLatest(stacks: readonly DeployedStack[]): Record<'lat
     return releases.length === 0 ? [] : [{ releases, at, failed }];
   });
   const [newest] = ended.filter(({ failed }) => !failed).sort((one, other) => other.at - one.at);
-  const all = ended.flatMap(({ releases }) => releases);
-  const publishedBy = (id: string | undefined): Published =>
-    new Map(all.filter(({ release }) => release === id).flatMap(({ versions }) => versions));
-  return { latest: publishedBy(newest?.releases[0]?.release), before: publishedBy(newest?.releases[1]?.release) };
+  const [latest, before] = newest?.releases ?? [];
+  const publishedBy = (id: string | undefined, releases: readonly Release[]): Published =>
+    new Map(releases.filter(({ release }) => release === id).flatMap(({ versions }) => versions));
+  return {
+    // A commit that is deployed again is the same release: in a stack that it did not reach yet, it may be the one before.
+    latest: publishedBy(
+      latest?.release,
+      ended.flatMap(({ releases }) => releases.slice(0, 1)),
+    ),
+    before: publishedBy(
+      before?.release,
+      ended.flatMap(({ releases }) => releases),
+    ),
+  };
 }
 
-/** Returns the latest release of a stack and the one before, as its output tells them: `RELEASE NAME:VERSION,…` of each. */
-export function releasesOf(found: DeployedStack['found']) {
+interface Release {
+  readonly release: string;
+  readonly versions: readonly (readonly [name: string, version: number])[];
+}
+
+/**
+ * Returns the latest release of a stack and the one before, as its output tells them: `RELEASE NAME:VERSION,…` of each. Of one that told
+ * names only nothing is known but that it was there.
+ */
+export function releasesOf(found: DeployedStack['found']): readonly Release[] {
   const output = found?.Outputs?.find(({ OutputKey }) => OutputKey === 'Release')?.OutputValue;
   const [release, published, before, publishedBefore] = output?.split(' ') ?? [];
   return [
@@ -59,10 +77,10 @@ export function releasesOf(found: DeployedStack['found']) {
     { release: before, published: publishedBefore },
   ].flatMap(({ release, published = '' }) => {
     if (release === undefined) return [];
-    const versions = published
-      .split(',')
-      .filter(Boolean)
-      .map(text => text.split(':'));
-    return [{ release, versions: versions.map(([name = '', number]) => [name, Number(number)] as const) }];
+    const versions = published.split(',').flatMap(text => {
+      const [name = '', number] = text.split(':');
+      return number === undefined ? [] : [[name, Number(number)] as const];
+    });
+    return [{ release, versions }];
   });
 }

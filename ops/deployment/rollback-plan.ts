@@ -66,11 +66,16 @@ export function planRollback<Of extends Candidate>(functions: readonly Of[], { n
 /**
  * Refuses to go on with the release before.
  *
- * @throws {CliError} where nothing is rolled back, and where nothing that the release before published is in use.
+ * @throws {CliError} where nothing is rolled back, where a part of the latest release is not, and where nothing that the release before
+ * published is in use.
  */
 export function refuseAgain(label: string, candidates: readonly Candidate[]): void {
   const isRolledBack = candidates.some(({ version, record }) => record?.to === version);
   if (!isRolledBack) throw new CliError(`nothing of ${label} is rolled back: type it without --again first.`);
+  const left = planRollback(candidates, { names: [], again: false }).moves.map(({ function: { name } }) => name);
+  if (left.length > 0) {
+    throw new CliError(`${left.join(', ')} of the latest release is in use still: type it without --again first.`);
+  }
   if (candidates.some(one => planRollback([one], { names: [], again: true }).moves.length > 0)) return;
   throw new CliError(
     `nothing tells of a release before that published a version in use: name the functions that are to go further back: ${candidates.map(({ name }) => name).join(', ')}.`,
