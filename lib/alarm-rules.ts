@@ -60,7 +60,7 @@ export function notFalling(visible: cloudwatch.Metric, inFlight: cloudwatch.Metr
 
 /**
  * Returns the rule of messages that arrive on a queue where they should not: old ones do not hide a new one. A look at them hides them
- * for less than five minutes, of which the highest number counts. It rings for five minutes.
+ * for less than five minutes, of which the highest number counts. It rings for ten minutes.
  */
 export function growing(visible: cloudwatch.Metric): AlarmRule {
   const highest = visible.with({ statistic: 'Maximum' });

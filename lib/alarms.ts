@@ -51,7 +51,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
     },
     StoreThrottled: {
       severity: 'page',
-      harm: 'DynamoDB throttles a table or an index: logins or requests fail, or events wait, and other alarms ring for it.',
+      harm: 'DynamoDB throttles a table or an index: what else rings now may ring for it. Logins and requests fail, or events wait.',
       command: 'status',
       rule: persisting(own(configuration, 'StoreThrottled', { store: 'dynamodb' })),
     },
@@ -212,7 +212,7 @@ export function mailAlarms(configuration: StageConfiguration, unsent: DeadLetter
       severity: 'page',
       harm: 'Mails of alarms were not sent: whatever else rings, somebody does not hear of it.',
       command: 'status',
-      rule: { metric: visible, among: 15 }, // SQS may report a minute late, which is no second mail
+      rule: { metric: visible.with({ period: Duration.minutes(1) }), among: 15 }, // SQS may report a minute late, which is no second mail
       customersOnly: true,
       direct: true,
     },

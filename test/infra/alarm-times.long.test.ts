@@ -639,6 +639,14 @@ describe('what can wait for the morning', () => {
     expect(await mailsIn('MailsFail', metrics, 60, add)).toBe(1);
   });
 
+  // Bug: its period was five minutes, so that it rang for over an hour after the queue was empty.
+  it('MailsFail: a mail for what comes half an hour after the queue was emptied', async () => {
+    const metrics = collectMetrics();
+    const [depth] = watchedMetrics(alarmOf('MailsFail'));
+    const add = (at: number) => depth && metrics.add(depth, Date.now(), at === 5 || at === 35 ? 1 : 0);
+    expect(await mailsIn('MailsFail', metrics, 60, add)).toBe(2);
+  });
+
   it('Blocked: an event in ten minutes for an hour, and its retries: one mail', async () => {
     const metrics = collectMetrics();
     const stage = await startDelivery();

@@ -1,3 +1,4 @@
+import { isThrottled } from '../../platform/aws/failed-call.ts';
 import { type Clock, isoTime } from '../../platform/clock.ts';
 import { chunksOf } from '../../platform/in-batches.ts';
 import { describeError } from '../../platform/telemetry.ts';
@@ -42,7 +43,7 @@ export function makeSweep(
     const errors = reasons.flatMap(reason => (reason instanceof AggregateError ? reason.errors : [reason]));
     if (errors.length === 0) return measure('OldestDue', oldestDue);
     const names = errors.map(error => describeError(error).errorName).join(', ');
-    throw new Error(`The sweep failed: ${names}`, { cause: errors[0] });
+    throw new Error(`The sweep failed: ${names}`, { cause: errors.find(isThrottled) ?? errors[0] });
   };
 
   /** Runs a few tasks at once, since each may hold thousands of deliveries. A task that fails does not stop the others. */

@@ -115,6 +115,15 @@ describe('the sweeper', () => {
     expect(world.waiting('retries')).toHaveLength(1);
   });
 
+  it('names as its cause what tells that the store throttles, where several things failed', async () => {
+    const throttle = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+    const failures = [new Error('the store is down'), throttle];
+    world.between('QueryCommand', () => Promise.reject(failures[0]));
+    world.between('QueryCommand', () => Promise.reject(failures[1]));
+    const error = await world.sweep().catch((error: unknown) => error);
+    expect(error).toMatchObject({ message: 'The sweep failed: Error, ThrottlingException', cause: throttle });
+  });
+
   // A backlog of deliveries that were due hid the tasks: slots, replays and announcements got no time at all.
   it('runs tasks along with deliveries, a few at once, however many there are of either', async () => {
     const store = {
