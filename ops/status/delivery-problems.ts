@@ -31,10 +31,9 @@ const mostNamed = 5;
 function lateGroup({ account, event, cause, count, isCutOff, since, first }: LateGroup, ops: string): string {
   const number = count === null ? 'deliveries not counted yet' : counted(count, 'delivery', 'deliveries');
   const next =
-    cause === 'replay'
-      ? `replay ${first} does not go on. docs/runbook.md, "RetriesLate"`
-      : `${ops} deliveries show ${first} shows the first`;
-  return `${atLeast(isCutOff)}${number} of account ${account} for ${event} ${whyLate[cause]} ${since}: ${next}.`;
+    cause === 'replay' ? `replay ${first} does not go on` : `${ops} deliveries show ${first} shows the first`;
+  const section = cause === 'own fault' ? 'InternalErrors' : 'RetriesLate';
+  return `${atLeast(isCutOff)}${number} of account ${account} for ${event} ${whyLate[cause]} ${since}: ${next}. docs/runbook.md, "${section}".`;
 }
 
 function atLeast(isCutOff: boolean): string {

@@ -36,7 +36,13 @@ function backlog({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly s
   if (isUnread(queues)) return [];
   return queues.filter(isBehind).map(({ queue, waiting, inFlight, oldestSeconds }) => {
     const age = oldestSeconds === null ? '' : `, the oldest for ${oldestSeconds} s`;
-    return `${waiting} messages wait in the ${queue} queue, ${inFlight} are in flight${age}: ${opsOf(stage)} webhooks list --slow shows who holds it up.`;
+    const wait = counted(waiting, 'message waits', 'messages wait');
+    // Whoever reads a queue has messages in flight.
+    if (inFlight === 0) {
+      return `${wait} in the ${queue} queue, none is in flight${age}: does anybody read it? docs/runbook.md, "SourceOff".`;
+    }
+    const held = counted(inFlight, 'is', 'are');
+    return `${wait} in the ${queue} queue, ${held} in flight${age}: ${opsOf(stage)} webhooks list --slow shows who holds it up.`;
   });
 }
 

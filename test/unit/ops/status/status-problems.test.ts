@@ -178,6 +178,22 @@ describe('the problems of a stage', () => {
     );
   });
 
+  // Bug: of a queue that nobody reads it said which webhooks hold it up, and there are none.
+  it('are queues that are behind: held up by slow receivers, or read by nobody', () => {
+    const queue = { waiting: 1, delayed: 0, oldestSeconds: 301 };
+    const found = problems(stage(), {
+      queues: [
+        { ...queue, queue: 'events', waiting: 40, inFlight: 3 },
+        { ...queue, queue: 'retry', inFlight: 0 },
+        { ...queue, queue: 'slow', inFlight: 0, oldestSeconds: 300 },
+      ],
+    });
+    expect(found).toEqual([
+      '40 messages wait in the events queue, 3 are in flight, the oldest for 301 s: npm run ops -- --stage dev webhooks list --slow shows who holds it up.',
+      '1 message waits in the retry queue, none is in flight, the oldest for 301 s: does anybody read it? docs/runbook.md, "SourceOff".',
+    ]);
+  });
+
   it('are alarms that ring, dead letters, and keys that are missing or late', () => {
     const ringing = [{ name: 'a', since: null, description: '' }];
     const key = { kind: 'mac', keys: 1, activeSince: '2026-01-01T00:00:00Z', nextActiveFrom: null } as const;

@@ -290,15 +290,23 @@ describe('ops status of deliveries', () => {
     expect(stdout).toMatch(/^stuck +demanda\.criada +no slot +2 +2/m);
   });
 
-  it('names failed, held and late deliveries, each with a command', async () => {
+  it('names failed, held and late deliveries, each with a command, late ones with a section of the runbook', async () => {
     const { deliveries, problems } = await read();
     expect(deliveries).toMatchObject({ failed: [{ account: 'acme', count: 2 }], held: [{ count: 1 }] });
     expect(problems.filter(problem => /deliver/.test(problem))).toEqual([
-      expect.stringMatching(/^2 deliveries of account acme .* overdue since .*deliveries show evt_late1 /),
-      expect.stringMatching(/^2 deliveries of account stuck .* waiting for a slot .*deliveries show evt_w1 /),
+      expect.stringMatching(
+        /^2 deliveries of account acme .* overdue since .*deliveries show evt_late1 .*"RetriesLate"\.$/,
+      ),
+      expect.stringMatching(
+        /^2 deliveries of account stuck .* waiting for a slot .*deliveries show evt_w1 .*"RetriesLate"\.$/,
+      ),
       expect.stringMatching(/^deliveries not counted yet of account again .*replay reenvio_\w+ does not go on/),
-      expect.stringMatching(/^1 delivery of account acme .* overdue in the slow queue .*deliveries show evt_queued /),
-      expect.stringMatching(/^1 delivery of account acme .* fault of our own .*deliveries show evt_own /),
+      expect.stringMatching(
+        /^1 delivery of account acme .* overdue in the slow queue .*deliveries show evt_queued .*"RetriesLate"\.$/,
+      ),
+      expect.stringMatching(
+        /^1 delivery of account acme .* fault of our own .*deliveries show evt_own .*"InternalErrors"\.$/,
+      ),
       expect.stringMatching(/^2 failed deliveries, 2 of account acme .*deliveries list --state falhou --account acme/),
       expect.stringMatching(/^1 held delivery, 1 of account acme .*deliveries list --state retida/),
     ]);
