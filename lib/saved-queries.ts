@@ -4,7 +4,10 @@ import type { StageConfiguration } from './config.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 
 const internalErrors: Query = {
-  fields: ['@timestamp', 'service', 'message', 'errorName', 'action', 'table', 'index', 'httpStatus', 'at.0', 'at.1'],
+  fields: [
+    ...['@timestamp', 'service', 'message', 'account', 'errorName', 'action', 'table', 'index', 'throttled.0'],
+    ...['httpStatus', 'at.0', 'at.1'],
+  ],
   filterStatements: ["level = 'ERROR'"],
   sort: '@timestamp desc',
   limit: 200,

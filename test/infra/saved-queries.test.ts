@@ -22,6 +22,12 @@ describe('saved queries', () => {
     for (const name of names) expect(runbook).toContain(`\`${area}/${name}\``);
   });
 
+  // Bug: of a throttled store they showed neither why it was, nor for whom, which the runbook reads there.
+  it.each(['auth', 'webhooks', 'delivery'] as const)('of %s show why a store was throttled, and for whom', area => {
+    const { fields } = savedQueries[area]['internal errors'] ?? {};
+    expect(fields).toEqual(expect.arrayContaining(['table', 'index', 'throttled.0', 'account']));
+  });
+
   it('keep their patterns, and have one command on a line', () => {
     const queries = resourcesOf(templates.Delivery, 'AWS::Logs::QueryDefinition').map(
       ([, { Properties }]) => Properties,
