@@ -87,7 +87,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
     RefreshTokenReuse: {
       severity: 'ticket',
       harm: 'A refresh token was used twice and its session was ended: somebody else may have a copy.',
-      command: 'sessions list --user EMAIL',
+      command: 'sessions list --user USER',
       rule: occurring(own(configuration, 'RefreshTokenReuse', { service: 'token' })),
     },
     KeysNotRotated: {
