@@ -126,12 +126,12 @@ step(
     await change(silent, 'ALARM');
     await change(others, 'OK');
     await change(silent, 'OK');
-    const once = ['Rings KeysNotRotated', 'Rings SmokeFailed', 'Rings SweepStopped'];
-    expect(await tickets.heard()).toEqual(['Over SmokeFailed', 'Over SweepStopped', ...once]);
+    const once = ['Rings KeysNotRotated', 'Rings SweepStopped'];
+    expect(await tickets.heard()).toEqual(['Over SweepStopped', ...once]);
     expect(await pages.heard()).toEqual([]);
 
     await change([...silent, ...others.filter(({ AlarmName }) => AlarmName?.includes('MailsFail'))], 'ALARM');
-    expect(await pages.heard()).toEqual(['MailsFail', 'Rings SmokeFailed', 'Rings SweepStopped']);
+    expect(await pages.heard()).toEqual(['MailsFail', 'Rings SweepStopped']);
     expect(await tickets.heard()).toEqual(['Rings KeysNotRotated']);
     await pages.stop();
     await tickets.stop();
