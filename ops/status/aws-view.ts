@@ -1,5 +1,6 @@
 import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
-import { DescribeKeyCommand, KMSClient } from '@aws-sdk/client-kms';
+import { KMSClient } from '@aws-sdk/client-kms';
+import { makeReadKeyState } from '../../lambdas/platform/aws/key-state.ts';
 import type { StageConfiguration } from '../../lib/config.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
@@ -76,9 +77,8 @@ export async function readThrottles(
 export async function readKmsKey(target: Target): Promise<KmsKey | null> {
   if (!target.deployed) return null;
   const arn = requireOutput(target, 'KeyArn');
-  const { KeyMetadata } = await target.connect(KMSClient).send(new DescribeKeyCommand({ KeyId: arn }));
-  const { KeyState: state = 'unknown', DeletionDate: day } = KeyMetadata ?? {};
-  return { arn, state, deletedAt: day?.toISOString() ?? null };
+  const { state = 'unknown', deletedAt = null } = await makeReadKeyState(target.connect(KMSClient))(arn);
+  return { arn, state, deletedAt };
 }
 
 /** Reads the certificates of the hosts that the stage's file names. */

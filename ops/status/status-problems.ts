@@ -37,7 +37,7 @@ function backlog({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly s
   return queues.filter(isBehind).map(({ queue, waiting, inFlight, oldestSeconds }) => {
     const age = oldestSeconds === null ? '' : `, the oldest for ${oldestSeconds} s`;
     const wait = counted(waiting, 'message waits', 'messages wait');
-    // Whoever reads a queue has messages in flight.
+    // A consumer that reads its queue has messages in flight.
     if (inFlight === 0) {
       return `${wait} in the ${queue} queue, none is in flight${age}: does anybody read it? docs/runbook.md, "SourceOff".`;
     }

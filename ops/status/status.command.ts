@@ -4,6 +4,7 @@ import type { RolledBack } from '../deployment/live-functions.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import { type Certificate, placeOf, type Throttle } from './aws-view.ts';
 import type { LateGroup } from './late-deliveries.ts';
+import { counted } from './sentences.ts';
 import { inUseAgain } from './stage-problems.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
 import {
@@ -60,10 +61,18 @@ export function reportStatus(status: Status): Report {
     ...(stacks ? [stackShape.table(stacks, '')] : []),
     ...(isThere ? reportParts(status) : []),
     status.problems.length === 0
-      ? 'Nothing needs you.'
+      ? nothingNeeded(status)
       : `What needs you:\n${status.problems.map(problem => `- ${problem}`).join('\n')}`,
   ];
   return { json: status, text: sections.join('\n\n') };
+}
+
+/** Returns the verdict where no problem was found, which is of what could be read alone. */
+function nothingNeeded(status: Status): string {
+  const unread = Object.values(status).filter(isUnread).length;
+  return unread === 0
+    ? 'Nothing needs you.'
+    : `Nothing that was read needs you. ${counted(unread, 'part')} could not be read.`;
 }
 
 function reportParts(status: Status): readonly string[] {

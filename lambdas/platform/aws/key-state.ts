@@ -8,9 +8,12 @@ export type ReadKeyState = (keyArn: string) => Promise<{
   readonly deletedAt: string | undefined;
 }>;
 
-/** Makes the reader of the states of keys. It loads KMS's client when it is first called: a process asks four times an hour. */
-export function makeReadKeyState(): ReadKeyState {
-  let kms: KMSClient | undefined;
+/**
+ * Makes the reader of the states of keys.
+ *
+ * @param kms - @default - a client of its own, loaded at the first call: a process of the sweeper asks four times an hour
+ */
+export function makeReadKeyState(kms?: KMSClient): ReadKeyState {
   return async function readKeyState(KeyId) {
     const { DescribeKeyCommand, KMSClient } = await import('@aws-sdk/client-kms');
     kms ??= new KMSClient(clientSettings('kms'));

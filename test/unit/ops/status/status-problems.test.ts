@@ -125,6 +125,23 @@ describe('the problems of a stage', () => {
     expect(underWay.includes(told[0])).toBe(state !== 'shifting'); // that is how a gradual release goes on
   });
 
+  // Bug: it said that nothing needs anybody, of queues and keys that it had not been able to read.
+  it.each([
+    ['all', {}, 'Nothing needs you.'],
+    ['not all', { queues: { unread: 'denied' } }, 'Nothing that was read needs you. 1 part could not be read.'],
+    [
+      'less still',
+      { queues: { unread: 'denied' }, kmsKey: { unread: 'denied' } },
+      'Nothing that was read needs you. 2 parts could not be read.',
+    ],
+  ])('says that nothing needs anybody only of what it read: %s', (_case, unread, verdict) => {
+    expect(
+      reportStatus({ ...statusOf(stage(), unread), problems: [] })
+        .text.split('\n')
+        .at(-1),
+    ).toBe(verdict);
+  });
+
   it.each([
     ['UPDATE_ROLLBACK_COMPLETE', /its last deployment failed and was taken back/],
     ['ROLLBACK_COMPLETE', /its first deployment failed .* The next deployment deletes it and makes it again\.$/],
