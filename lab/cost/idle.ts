@@ -88,7 +88,7 @@ export function idleMonth(stage: IdleStage, sweep: Counts): readonly IdleItem[] 
 const pollers = 5;
 const pollSeconds = 20;
 
-/** What a sweep writes where it finds nothing. A smoke test that passes writes none. A metric costs for each hour in which it is written. */
+/** The metrics that a sweep writes where it finds nothing. A smoke test that passes writes none. A metric costs for each hour in which it is written. */
 export const idleMetrics = ['OldestDue'];
 
 /**
@@ -106,7 +106,7 @@ const oneTest: Quantities = {
   logGigabyte: (8 * (accessLineBytes() + assumptions.perLineBytes) + 11 * 600) / 1e9,
 };
 
-/** What a template tells of a resource: what an alarm watches, and whether a key is rotated. */
+/** The properties of a resource that are read: the metrics of an alarm, and the rotation of a key. */
 interface ResourceProperties {
   readonly Metrics?: readonly { readonly MetricStat?: unknown }[];
   readonly EnableKeyRotation?: boolean;

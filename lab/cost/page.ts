@@ -216,7 +216,7 @@ function quantitiesIn({ quantities }: IdleItem): Quantities {
   return quantities;
 }
 
-/** What AWS gives every account, as far as an idle month takes of it. */
+/** The part of AWS's free tier that an idle month uses. */
 const { alarm, metric, dashboard, queueRequest, invocation, gigabyteSecond, keyRequest, logGigabyte } =
   priceFile.free.quantities;
 const given = `${alarm} metrics of alarms, ${metric} of one's own, ${dashboard} dashboards, ${count(queueRequest)} requests of queues,

@@ -12,7 +12,7 @@ import type { Outside } from '../../lambdas/platform/outside.ts';
 import { workOf } from './costs.ts';
 import type { Post, Reaction, Reading, SentPost } from './receivers.ts';
 
-/** What leads out of a virtual process, as the product's compositions take it. */
+/** The ways out of a virtual process, as the product's compositions take them. */
 export type WorldOutside = Pick<
   Outside,
   | 'time'
@@ -131,7 +131,7 @@ function broken(isConnected: boolean, detail: string) {
 /** Makes what calls DynamoDB, and notes what it reads of deliveries together with their webhooks. */
 function makeNotingDynamo(call: Dynamo, now: () => number) {
   const readings = new Map<string, Reading>();
-  /** What was read by the keys that it left unprocessed: who asks for these goes on with that reading. */
+  /** The readings by the keys that each left unprocessed: a call that asks for these goes on with its reading. */
   const unfinished = new WeakMap<object, BatchReading>();
   const dynamo: Dynamo = async (command, options) => {
     const output = await call(command, options);

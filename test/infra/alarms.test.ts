@@ -90,8 +90,12 @@ describe('the alarms of a stage', () => {
   });
 
   it('count per stage, so that dev does not set off alarms of prod', () => {
-    const own = (stage: 'dev' | 'prod') =>
-      new Set(alarmsOf(stage).flatMap(watchedMetrics).map(({ namespace }) => namespace).filter(name => !name.startsWith('AWS/'))); // biome-ignore format: one line
+    const own = (stage: 'dev' | 'prod') => {
+      const namespaces = alarmsOf(stage)
+        .flatMap(watchedMetrics)
+        .map(({ namespace }) => namespace);
+      return new Set(namespaces.filter(name => !name.startsWith('AWS/')));
+    };
     expect([...own('dev'), ...own('prod')]).toEqual(['Emissor/dev', 'Emissor/prod']);
   });
 });

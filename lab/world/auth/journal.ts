@@ -17,7 +17,7 @@ export interface RequestCall {
   readonly attempts?: number;
 }
 
-/** What a function answered. */
+/** The answer of a function. */
 export interface Answer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;

@@ -22,7 +22,7 @@ import { makeQueueReceiver, receiveBatch } from './queue-receiver.ts';
 /** Processes one message of a queue. What was `processed` is acknowledged; to throw is to defer it. */
 export type ProcessRecord = (record: SQSRecord, onAttempt?: OnAttempt) => Promise<RecordOutcome>;
 
-/** The outcome of a message. One that was `shed` comes back in a moment, and one that is hidden after so many milliseconds. */
+/** The outcome of a message. `shed`: it comes back in a moment. `hiddenFor`: it comes back after that many milliseconds. */
 export type RecordOutcome = 'processed' | 'shed' | { readonly hiddenFor: number };
 
 /** The handler of a queue's batches. */
@@ -54,7 +54,7 @@ export function makeConsumer(
     readonly attemptTimeoutMs: number;
     /** Messages that are processed at once at most. */
     readonly maxInFlight: number;
-    /** Returns whether so many further messages are likely to be admitted. */
+    /** Returns whether the process is likely to admit that number of further messages. */
     readonly hasRoomFor: (more: number) => boolean;
     readonly random: Random;
   } & Pick<Time, 'pause' | 'elapsed' | 'turn'> &
@@ -157,7 +157,7 @@ interface Invocation {
   readonly remainingTime: () => number;
   /** The time by which it stops receiving earlier than it must, in milliseconds: drawn, so that processes do not stop together. */
   readonly stopsEarlier: number;
-  /** Whether a message had to be deferred. */
+  /** True once a message had to be deferred. */
   hasFailed: boolean;
 }
 

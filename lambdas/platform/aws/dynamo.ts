@@ -19,7 +19,7 @@ export interface CallOptions {
   readonly abortSignal?: AbortSignal;
 }
 
-/** What the store of a table is made of. */
+/** The parts that the store of a table is made of. */
 export interface StoreParts {
   readonly dynamo: Dynamo;
   readonly table: string;
