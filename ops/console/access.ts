@@ -10,38 +10,54 @@ export type Access = ReturnType<typeof makeAccess>;
 export function makeAccess() {
   const folder = `/${randomBytes(16).toString('base64url')}`;
   const tokens = new Set<string>();
-  const sessions = new Set<string>();
-  return { folder, makeToken, redeem, isOpen };
+  const sessions = new Map<string, Session>();
+  return { folder, makeToken, redeem, sessionOf };
 
   /** Makes a token. Of those that nobody used the latest ten are good. */
   function makeToken(): string {
-    return keep(tokens, 10);
+    const { secret, hash } = makeSecret();
+    tokens.add(hash);
+    forgetOldest(tokens, 10);
+    return secret;
   }
 
   /** Takes a token. Returns the cookie of a new session, or `undefined` where the token is not good, or no longer. */
   function redeem(token: string): string | undefined {
     if (!tokens.delete(digest(token))) return undefined;
-    return `${cookieName}=${keep(sessions, 50)}; Path=${folder}/; HttpOnly; SameSite=Strict`;
+    const { secret, hash } = makeSecret();
+    sessions.set(hash, {});
+    forgetOldest(sessions, 50);
+    return `${cookieName}=${secret}; Path=${folder}/; HttpOnly; SameSite=Strict`;
   }
 
-  /** Returns whether a `Cookie` header holds a session. */
-  function isOpen(header = ''): boolean {
-    return header.split(';').some(pair => {
+  /** Returns the session of a `Cookie` header. */
+  function sessionOf(header = ''): Session | undefined {
+    for (const pair of header.split(';')) {
       const at = pair.indexOf('=');
-      return pair.slice(0, at).trim() === cookieName && sessions.has(digest(pair.slice(at + 1).trim()));
-    });
+      const session = pair.slice(0, at).trim() === cookieName && sessions.get(digest(pair.slice(at + 1).trim()));
+      if (session) return session;
+    }
+    return undefined;
   }
+}
+
+/** What a browser that got in is told next. */
+export interface Session {
+  /** What its last action did, until a page has said so. */
+  note?: string | undefined;
 }
 
 const cookieName = 'emissor_console';
 
-/** Makes a secret and keeps its hash: the time of a look-up then tells nothing of the secret. The oldest is forgotten. */
-function keep(hashes: Set<string>, most: number): string {
+/** Makes a secret. Its hash is kept in its place: the time of a look-up then tells nothing of the secret. */
+function makeSecret() {
   const secret = randomBytes(32).toString('base64url');
-  hashes.add(digest(secret));
-  const [oldest] = hashes;
+  return { secret, hash: digest(secret) };
+}
+
+function forgetOldest(hashes: Set<string> | Map<string, unknown>, most: number): void {
+  const [oldest] = hashes.keys();
   if (hashes.size > most && oldest !== undefined) hashes.delete(oldest);
-  return secret;
 }
 
 function digest(secret: string): string {

@@ -48,7 +48,12 @@ form.card, div.card.inside, .card > .inside { padding: calc(var(--space) * 2) }
 .empty { padding: calc(var(--space) * 4) calc(var(--space) * 2); color: var(--muted); text-align: center; margin: 0 }
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums }
 th { text-align: left; font-size: var(--small); font-weight: 550; color: var(--muted); padding: var(--space) calc(var(--space) * 2); border-bottom: 1px solid var(--line); white-space: nowrap }
-td { padding: calc(var(--space) * 1.25) calc(var(--space) * 2); border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere }
+td { padding: calc(var(--space) * 1.25) calc(var(--space) * 2); border-bottom: 1px solid var(--line); vertical-align: top }
+.one-line { display: flex; align-items: baseline; gap: var(--space); max-width: 28rem }
+.one-line .code { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; min-width: 0 }
+button.copy { min-height: 0; padding: 0 .375rem; font-size: var(--small); font-weight: 400; color: var(--muted) }
+button.copy.copied { color: var(--good) }
+.wire { font-family: var(--mono) }
 tbody tr:last-child td { border-bottom: 0 }
 tbody tr:hover td { background: var(--hover) }
 .number { text-align: right }

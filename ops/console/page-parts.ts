@@ -1,24 +1,39 @@
-import { type Html, html } from './html.ts';
+import { type Html, type HtmlValue, html } from './html.ts';
 import type { Answer, Context } from './page.ts';
 import type { OperatorSource } from './source.ts';
 import { Refusal } from './views.ts';
 
 /** Writes a page that asks before something that touches many, or cannot be undone. */
-export function question(
-  { texts, folder }: Context,
-  asked: string,
-  means: ReturnType<typeof html>,
-  back: string,
-  action: string,
-  values: Readonly<Record<string, string>> = {},
-): Answer {
+export function question({ texts, folder }: Context, asked: Question): Answer {
+  const { title, means, verb, kind = 'main', action, cancel, values = {} } = asked;
   return {
-    title: asked,
+    title,
     isLive: false,
-    content: html`<h1>${asked}</h1><p class="lead">${means}</p>
-<div class="actions"><form method="post" action="${folder}${back}${action}">${Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="main">${texts.yes}</button></form>
-<a class="button" href="${folder}${back}">${texts.cancel}</a></div>`,
+    content: html`<h1>${title}</h1><p class="lead">${means}</p>
+<div class="actions"><form method="post" action="${folder}${action}">${Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="${kind}">${verb}</button></form>
+<a class="button" href="${folder}${cancel}">${texts.cancel}</a></div>`,
   };
+}
+
+/** What a person is asked. Paths lie below the folder; they may have a query. */
+interface Question {
+  readonly title: string;
+  /** What would happen, and to how many. */
+  readonly means: HtmlValue;
+  /** The word on the button: what it does, as `Suspend`. */
+  readonly verb: string;
+  /** `danger` for what cannot be undone. @default main */
+  readonly kind?: 'main' | 'danger';
+  /** Where the answer is posted to. */
+  readonly action: string;
+  /** Where whoever does not want it goes back to. */
+  readonly cancel: string;
+  readonly values?: Readonly<Record<string, string>>;
+}
+
+/** Says of a part of a page that it could not be read, and why: never the text of an empty one. */
+export function unreadPart({ texts }: Context, why: string): Html {
+  return html`<p class="note trouble">${texts.unread}: ${why}</p>`;
 }
 
 /** Writes what went wrong. */

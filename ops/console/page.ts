@@ -17,6 +17,8 @@ export interface Context {
   readonly query: URLSearchParams;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** What the action before this page did. */
+  readonly note?: string | undefined;
 }
 
 /** A page, without what stands around each. */
@@ -29,8 +31,14 @@ export interface Page {
   readonly isLive?: boolean;
 }
 
-/** An answer of a page: itself, or the path below the folder to go to. */
-export type Answer = Page | { readonly location: string };
+/** The path below the folder to go to, and what the next page says once: what was done. */
+export interface Redirect {
+  readonly location: string;
+  readonly note?: string;
+}
+
+/** An answer of a page: itself, or another page to go to. */
+export type Answer = Page | Redirect;
 
 /** The values of a path's named parts. */
 export type Parameters = Readonly<Record<string, string>>;
@@ -51,7 +59,7 @@ export function documentOf({ title, content, isLive = true }: Page, context: Con
         html`<a href="${folder}${path}"${new Html(isAt(context.path, path) ? ' aria-current="page"' : '')}>${name}</a>`,
     )}</nav>
 <a class="languages" lang="${other === 'pt' ? 'pt-BR' : 'en'}" href="${folder}/language?to=${other}&amp;back=${encodeURIComponent(context.path)}">${texts.otherLanguage}</a></div></header>
-<main id="content">${doneNote(context)}${content}</main>
+<main id="content">${context.note !== undefined && html`<p class="note" role="status">${context.note}</p>`}${content}</main>
 <footer><span id="renewed" data-trouble="${texts.notRenewed}">${texts.renewed} <time datetime="${new Date(now).toISOString()}">${new Date(now).toISOString().slice(11, 19)} UTC</time></span></footer>`,
   );
 }
@@ -117,9 +125,15 @@ export function timeOf(time: string | null | undefined, { texts, now }: Context)
   return html`<time datetime="${time}">${said} <small>${time.slice(0, 19).replace('T', ' ')}Z</small></time>`;
 }
 
-/** Writes a state as a badge; colour never says alone what the word says. */
-export function badge(word: string, tone = tones[word] ?? ''): Html {
-  return html`<span class="badge ${tone}">${word}</span>`;
+/** Writes what a word of the wire means as a badge, with the word beside; colour never says alone what the word says. */
+export function badge({ texts }: Context, word: string, tone = tones[word] ?? ''): Html {
+  const meaning = textFor(texts, 'word', word) ?? word;
+  return html`<span class="badge ${tone}">${meaning}</span>${meaning.toLowerCase() !== word && html` <small class="wire">${word}</small>`}`;
+}
+
+/** Writes a text that may be long in one line: the rest shows on hover, and a button copies it. */
+export function oneLine({ texts }: Context, text: string, shown: HtmlValue = text): Html {
+  return html`<span class="one-line"><span class="code" title="${text}">${shown}</span><button type="button" class="copy" data-copy="${text}" aria-label="${texts.copy} ${text}" hidden>${texts.copy}</button></span>`;
 }
 
 /** Writes a button that changes something. It is left out where the credentials may only read. */
@@ -190,12 +204,6 @@ function placesOf({ source, texts }: Context): readonly (readonly [path: string,
 
 function isAt(path: string, place: string): boolean {
   return path.split('?')[0] === place;
-}
-
-/** The outcome of the action before this page. */
-function doneNote({ query, texts }: Context): HtmlValue {
-  const what = textFor(texts, 'done', query.get('done') ?? '');
-  return what && html`<p class="note" role="status">${what} ${query.get('count')}</p>`;
 }
 
 function span(seconds: number): string {

@@ -9,6 +9,13 @@ if (entry && location.hash.length > 1) {
   history.replaceState(null, '', location.pathname);
   entry.submit();
 }
+for (const button of document.querySelectorAll('.copy')) button.hidden = false;
+document.addEventListener('click', async event => {
+  const button = event.target.closest('.copy');
+  if (!button) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  button.classList.add('copied');
+});
 const seconds = Number(document.body.dataset.refresh);
 const told = document.getElementById('renewed');
 if (seconds > 0) setInterval(renew, seconds * 1000);
@@ -17,12 +24,15 @@ async function renew() {
   if (document.hidden || busy) return;
   busy = true;
   try {
-    const answer = await fetch(location.href, { signal: AbortSignal.timeout(30000) });
+    const answer = await fetch(location.href, { headers: { 'x-renewal': 'yes' }, signal: AbortSignal.timeout(30000) });
     if (!answer.ok) throw new Error(String(answer.status));
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     for (const part of document.querySelectorAll('[data-live]')) {
       const fresh = page.getElementById(part.id);
-      if (fresh && !isInUse(part) && part.innerHTML !== fresh.innerHTML) part.replaceChildren(...fresh.childNodes);
+      if (fresh && !isInUse(part) && part.innerHTML !== fresh.innerHTML) {
+        for (const button of fresh.querySelectorAll('.copy')) button.hidden = false;
+        part.replaceChildren(...fresh.childNodes);
+      }
     }
     const renewed = page.getElementById('renewed');
     if (renewed) told.replaceChildren(...renewed.childNodes);

@@ -76,7 +76,8 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
   }
   if (!url.pathname.startsWith(`${access.folder}/`))
     return send(response, 404, entryDocument(texts, language, texts.notFound));
-  if (!access.isOpen(cookie)) return send(response, 401, entryDocument(texts, language, texts.noSession));
+  const session = access.sessionOf(cookie);
+  if (!session) return send(response, 401, entryDocument(texts, language, texts.noSession));
 
   const path = url.pathname.slice(access.folder.length);
   if (path === '/language') {
@@ -84,6 +85,7 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     response.setHeader('Set-Cookie', `${languageCookie}=${to}; Path=${access.folder}/; SameSite=Strict`);
     return redirect(response, access.folder + ownPath(url.searchParams.get('back')));
   }
+  const isRenewal = request.headers['x-renewal'] !== undefined;
   const source = sourceIn(language);
   const context: Context = {
     source,
@@ -93,9 +95,15 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     path: `${path}${url.search}`,
     query: url.searchParams,
     now: source.now?.() ?? Date.now(),
+    // A page that renews itself in another tab is not the one that was waited for.
+    note: isRenewal ? undefined : session.note,
   };
   const answer = await answerOf(context, isChange ? await readForm(request) : null);
-  if ('location' in answer) return redirect(response, `${access.folder}${answer.location}`);
+  if ('location' in answer) {
+    if (answer.note !== undefined) session.note = answer.note;
+    return redirect(response, `${access.folder}${answer.location}`);
+  }
+  if (!isRenewal) session.note = undefined;
   send(response, answer.status ?? 200, documentOf(answer, context));
 }
 

@@ -9,7 +9,7 @@ export function textsOf(language: Language): Texts {
 }
 
 /** Returns the text for a word of the wire; `undefined` for one that these pages do not know. */
-export function textFor(texts: Texts, about: 'done' | 'result' | 'state', word: string): string | undefined {
+export function textFor(texts: Texts, about: 'result' | 'state' | 'word', word: string): string | undefined {
   const known: Readonly<Record<string, string | undefined>> = texts;
   return known[`${about}_${word}`];
 }
@@ -128,7 +128,7 @@ function makeTexts(say: (english: string, portuguese: string) => string) {
       'Choose the state falhou or retida to send all that match again.',
       'Escolha o estado falhou ou retida para reenviar todas as que correspondem.',
     ),
-    yes: say('Yes', 'Sim'),
+    copy: say('Copy', 'Copiar'),
     cancel: say('Cancel', 'Cancelar'),
     verdict: say('Verdict', 'Veredito'),
     timeline: say('Attempts', 'Tentativas'),
@@ -178,15 +178,22 @@ function makeTexts(say: (english: string, portuguese: string) => string) {
       'Clients, users, sessions and keys are managed at the terminal, since they show secrets. Copy the command:',
       'Clientes, usuários, sessões e chaves são administrados no terminal, pois mostram segredos. Copie o comando:',
     ),
-    done_resend: say('It is sent again.', 'Foi enviada de novo.'),
-    done_replay: say('They are being sent again.', 'Estão sendo enviadas de novo.'),
-    done_test: say('The test is on its way.', 'O teste está a caminho.'),
-    done_suspend: say('The webhook is suspended.', 'O webhook está suspenso.'),
-    done_reactivate: say('The webhook is active again.', 'O webhook está ativo de novo.'),
-    done_discard: say('Discarded:', 'Descartadas:'),
-    done_redrive: say('Moved, kept:', 'Devolvidas, mantidas:'),
-    done_publish: say('Published.', 'Publicado.'),
-    done_clear: say('Cleared.', 'Limpo.'),
+    word_ativo: say('Active', 'Ativo'),
+    word_suspenso: say('Suspended', 'Suspenso'),
+    word_pendente: say('Waiting', 'Pendente'),
+    word_entregue: say('Delivered', 'Entregue'),
+    word_falhou: say('Failed', 'Falhou'),
+    word_retida: say('Held', 'Retida'),
+    word_cancelada: say('Cancelled', 'Cancelada'),
+    doneResend: say('It is sent again.', 'Foi enviada de novo.'),
+    doneReplay: say('They are being sent again.', 'Estão sendo enviadas de novo.'),
+    doneTest: say('The test is on its way.', 'O teste está a caminho.'),
+    doneSuspend: say('The webhook is suspended.', 'O webhook está suspenso.'),
+    doneReactivate: say('The webhook is active again.', 'O webhook está ativo de novo.'),
+    doneDiscard: say('Discarded:', 'Descartadas:'),
+    doneRedrive: say('Moved, kept:', 'Devolvidas, mantidas:'),
+    donePublish: say('Published.', 'Publicado.'),
+    doneClear: say('Cleared.', 'Limpo.'),
     entryTitle: say('Open the console', 'Abrir o painel'),
     entryLead: say(
       'Use the link from the terminal. It is good once; press Enter there for another one.',

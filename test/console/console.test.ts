@@ -193,7 +193,7 @@ describe('what an operator does', () => {
   it('suspends and reactivates a webhook, and each leaves an audit line', async () => {
     await page.goto(base + webhook('demanda.criada'));
     await page.click('a.button:has-text("Suspend")');
-    await page.click('button:has-text("Yes")');
+    await page.click('button:has-text("Suspend")');
     await page.waitForSelector('text=The webhook is suspended.');
     await page.click('button:has-text("Reactivate")');
     await page.waitForSelector('text=The webhook is active again.');
@@ -223,7 +223,7 @@ describe('what an operator does', () => {
     await page.check(`input[value="${bad}"]`);
     await page.click('button.danger');
     expect(await page.textContent('main')).toContain(bad);
-    await page.click('button:has-text("Yes")');
+    await page.click('button.danger');
     await page.waitForSelector('text=Discarded: 1');
     expect(await page.textContent('#letters')).toContain(other);
     expect(await page.textContent('#letters')).not.toContain(bad);

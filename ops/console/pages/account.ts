@@ -55,7 +55,7 @@ export function webhookTable(context: Context, webhooks: readonly WebhookView[])
       { heading: texts.event, value: webhook => link(context, pathOf(webhook), webhook.event) },
       {
         heading: texts.state,
-        value: ({ status, reason }) => html`${badge(status)} ${reason && html`<small>${reason}</small>`}`,
+        value: ({ status, reason }) => html`${badge(context, status)} ${reason && html`<small>${reason}</small>`}`,
       },
       { heading: texts.address, value: ({ address }) => html`<span class="code">${address ?? '–'}</span>` },
       { heading: texts.what, value: webhook => healthOf(context, webhook) },
@@ -69,7 +69,7 @@ export function webhookTable(context: Context, webhooks: readonly WebhookView[])
 export function healthOf(context: Context, { failingSince, slowSince }: WebhookView): Html | string {
   const { texts } = context;
   if (!failingSince && !slowSince) return '–';
-  return html`${failingSince && html`<div>${badge(texts.failing, 'bad')} ${timeOf(failingSince, context)}</div>`}${slowSince && html`<div>${badge(texts.slow, 'wait')} ${timeOf(slowSince, context)}</div>`}`;
+  return html`${failingSince && html`<div>${badge(context, texts.failing, 'bad')} ${timeOf(failingSince, context)}</div>`}${slowSince && html`<div>${badge(context, texts.slow, 'wait')} ${timeOf(slowSince, context)}</div>`}`;
 }
 
 function eventTable(context: Context, account: string, { events }: EventsView) {
@@ -78,7 +78,7 @@ function eventTable(context: Context, account: string, { events }: EventsView) {
     [
       { heading: texts.accepted, value: ({ at }) => timeOf(at, context) },
       { heading: texts.event, value: ({ event }) => event },
-      { heading: texts.fate, value: ({ fate }) => badge(fate) },
+      { heading: texts.fate, value: ({ fate }) => badge(context, fate) },
       { heading: texts.why, value: ({ why }) => why },
       {
         heading: texts.id,

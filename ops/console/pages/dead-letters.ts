@@ -30,7 +30,7 @@ export async function lettersPage(context: Context): Promise<Answer> {
         ]
       : []),
     { heading: texts.sent, value: ({ sentAt }: LetterView) => timeOf(sentAt, context) },
-    { heading: texts.reason, value: ({ reason }: LetterView) => badge(reason ?? '–') },
+    { heading: texts.reason, value: ({ reason }: LetterView) => badge(context, reason ?? '–') },
     { heading: texts.detail, value: ({ detail }: LetterView) => detail },
     { heading: texts.sender, value: ({ sender }: LetterView) => html`<span class="code">${sender}</span>` },
     {
@@ -58,7 +58,7 @@ export async function letterPage(context: Context, { id = '' }: Parameters): Pro
     title: `${texts.deadLetters} ${id}`,
     content: html`${crumbs(context, [['/dead-letters', texts.deadLetters]])}<h1 class="code">${id}</h1>
 ${card(
-  badge(letter.reason ?? '–'),
+  badge(context, letter.reason ?? '–'),
   facts([
     [texts.detail, letter.detail],
     [texts.sender, html`<span class="code">${letter.sender}</span>`],
@@ -72,18 +72,18 @@ ${card(
 export async function askRedrive(context: Context): Promise<Answer> {
   const { texts } = context;
   const { letters } = await operatorOf(context).listLetters();
-  return question(
-    context,
-    texts.askRedrive,
-    html`${texts.deadLetters}: <b>${letters.length}</b><br>${texts.redriveMeans}`,
-    '/dead-letters',
-    '/redrive',
-  );
+  return question(context, {
+    title: texts.askRedrive,
+    means: html`${texts.deadLetters}: <b>${letters.length}</b><br>${texts.redriveMeans}`,
+    verb: texts.redrive,
+    action: '/dead-letters/redrive',
+    cancel: '/dead-letters',
+  });
 }
 
 export async function redrive(context: Context): Promise<Answer> {
   const { moved, kept } = await operatorOf(context).redrive();
-  return { location: `/dead-letters?done=redrive&count=${encodeURIComponent(`${moved}, ${kept}`)}` };
+  return { location: '/dead-letters', note: `${context.texts.doneRedrive} ${moved}, ${kept}` };
 }
 
 export async function askDiscard(context: Context, _: Parameters, form: URLSearchParams): Promise<Answer> {
@@ -91,11 +91,19 @@ export async function askDiscard(context: Context, _: Parameters, form: URLSearc
   const ids = form.getAll('id');
   if (ids.length === 0) throw new Refusal(texts.noneTicked);
   const said = html`${texts.deadLetters}: <b>${ids.length}</b><br>${ids.slice(0, 20).map(id => html`<span class="code">${id}</span><br>`)}`;
-  return question(context, texts.askDiscard, said, '/dead-letters', '/discard', { ids: ids.join(' ') });
+  return question(context, {
+    title: texts.askDiscard,
+    means: said,
+    verb: texts.discard,
+    kind: 'danger',
+    action: '/dead-letters/discard',
+    cancel: '/dead-letters',
+    values: { ids: ids.join(' ') },
+  });
 }
 
 export async function discard(context: Context, _: Parameters, form: URLSearchParams): Promise<Answer> {
   const ids = (form.get('ids') ?? '').split(' ').filter(id => id !== '');
   if (ids.length === 0) throw new Refusal(context.texts.noneTicked);
-  return { location: `/dead-letters?done=discard&count=${await operatorOf(context).discard(ids)}` };
+  return { location: '/dead-letters', note: `${context.texts.doneDiscard} ${await operatorOf(context).discard(ids)}` };
 }

@@ -25,10 +25,13 @@ export async function bodyPage(context: Context, parameters: Parameters): Promis
   return { ...pageOf(context, delivery, await context.source.readBody(delivery)), isLive: false };
 }
 
-export async function resend({ source }: Context, { account = '', event = '', id = '' }: Parameters): Promise<Answer> {
+export async function resend(
+  { source, texts }: Context,
+  { account = '', event = '', id = '' }: Parameters,
+): Promise<Answer> {
   const reference = { account, event, id };
   await source.resend(reference);
-  return { location: `${pathOf(reference)}?done=resend` };
+  return { location: pathOf(reference), note: texts.doneResend };
 }
 
 async function find(
@@ -51,7 +54,7 @@ function pageOf(context: Context, delivery: DeliveryView, body?: string) {
       [pathOf({ account }), account],
       [pathOf({ account, event }), event],
     ])}
-<h1>${event}${badge(state)}</h1><p class="code">${id}</p>
+<h1>${event}${badge(context, state)}</h1><p class="code">${id}</p>
 ${card(
   texts.verdict,
   html`<div class="inside">${textFor(texts, 'state', state) ?? state}</div>${facts([

@@ -37,7 +37,7 @@ async function found(context: Context, id: string, values: URLSearchParams): Pro
   }
   const { verdict, why, delivery, searchedSince } = await source.operator.findEvent({ id, account, event });
   return card(
-    badge(verdict),
+    badge(context, verdict),
     html`<div class="inside">${why}${delivery && html`<p class="code">${link(context, pathOf(delivery), delivery.id)}</p>`}</div>`,
     { beside: searchedSince !== undefined && html`<p>${texts.lookedSince} ${searchedSince}</p>` },
   );

@@ -22,12 +22,12 @@ ${button(context, '/sandbox/clear', texts.clear)} ${link(context, pathOf({ accou
 
 export async function publishSample(context: Context, _: Parameters, form: URLSearchParams): Promise<Answer> {
   await sandboxOf(context).publish(form.get('event') ?? '');
-  return { location: '/sandbox?done=publish' };
+  return { location: '/sandbox', note: context.texts.donePublish };
 }
 
 export async function clearSandbox(context: Context): Promise<Answer> {
   await sandboxOf(context).clear();
-  return { location: '/sandbox?done=clear' };
+  return { location: '/sandbox', note: context.texts.doneClear };
 }
 
 function receivedCard(context: Context, { account }: SandboxSource, received: ReceivedView): Html {

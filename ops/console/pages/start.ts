@@ -47,7 +47,7 @@ function troubledTable(context: Context, { webhooks }: StartView) {
     [
       { heading: texts.account, value: ({ account }) => link(context, pathOf({ account }), account) },
       { heading: texts.event, value: ({ account, event }) => link(context, pathOf({ account, event }), event) },
-      { heading: texts.what, value: ({ what }) => badge(what) },
+      { heading: texts.what, value: ({ what }) => badge(context, what) },
       { heading: texts.since, value: ({ since }) => timeOf(since, context) },
     ],
     webhooks.slice(0, mostRows),

@@ -14,7 +14,7 @@ import {
   table,
   timeOf,
 } from '../page.ts';
-import { question } from '../page-parts.ts';
+import { operatorOf, question } from '../page-parts.ts';
 import { textFor } from '../texts.ts';
 import {
   type DeliveryPage,
@@ -45,7 +45,7 @@ export async function webhookPage(context: Context, { account = '', event = '' }
     content: html`${crumbs(context, [
       ['/', texts.start],
       [pathOf({ account }), account],
-    ])}<h1>${event}${webhook && badge(webhook.status)}</h1>
+    ])}<h1>${event}${webhook && badge(context, webhook.status)}</h1>
 ${card(
   texts.webhook,
   html`${facts([
@@ -72,30 +72,34 @@ ${card(
   };
 }
 
-export async function test({ source }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+export async function test({ source, texts }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
   await source.test(account, event);
-  return { location: `${pathOf({ account, event })}?done=test` };
+  return { location: pathOf({ account, event }), note: texts.doneTest };
 }
 
 export async function askSuspend(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
   const { texts } = context;
-  return question(
-    context,
-    texts.askSuspend,
-    html`${account} · ${event}<br>${texts.suspendMeans}`,
-    pathOf({ account, event }),
-    '/suspend',
-  );
+  const path = pathOf({ account, event });
+  return question(context, {
+    title: texts.askSuspend,
+    means: html`${account} · ${event}<br>${texts.suspendMeans}`,
+    verb: texts.suspend,
+    action: `${path}/suspend`,
+    cancel: path,
+  });
 }
 
-export async function suspend({ source }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
-  await source.operator?.suspend(account, event);
-  return { location: `${pathOf({ account, event })}?done=suspend` };
+export async function suspend(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+  await operatorOf(context).suspend(account, event);
+  return { location: pathOf({ account, event }), note: context.texts.doneSuspend };
 }
 
-export async function reactivate({ source }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+export async function reactivate(
+  { source, texts }: Context,
+  { account = '', event = '' }: Parameters,
+): Promise<Answer> {
   await source.reactivate(account, event);
-  return { location: `${pathOf({ account, event })}?done=reactivate` };
+  return { location: pathOf({ account, event }), note: texts.doneReactivate };
 }
 
 /** Asks before many deliveries are sent again, with their number. */
@@ -104,8 +108,16 @@ export async function askReplay(context: Context, { account = '', event = '' }: 
   const range = rangeOf(account, event, query, context);
   const { count, isCutOff } = await countMatching(context, range);
   const { state, since, until } = range;
-  const said = html`${account} · ${event} · ${badge(state)}<br>${since} – ${until}<br>${texts.matching}: <b>${count}</b> ${isCutOff && texts.orMore}<br>${texts.replayMeans}`;
-  return question(context, texts.askResendAll, said, pathOf({ account, event }), '/replay', { state, since, until });
+  const said = html`${account} · ${event} · ${badge(context, state)}<br>${since} – ${until}<br>${texts.matching}: <b>${count}</b> ${isCutOff && texts.orMore}<br>${texts.replayMeans}`;
+  const path = pathOf({ account, event });
+  return question(context, {
+    title: texts.askResendAll,
+    means: said,
+    verb: texts.resend,
+    action: `${path}/replay`,
+    cancel: `${path}?${query.toString()}`,
+    values: { state, since, until },
+  });
 }
 
 export async function replay(
@@ -114,7 +126,7 @@ export async function replay(
   form: URLSearchParams,
 ): Promise<Answer> {
   await context.source.replay(rangeOf(account, event, form, context));
-  return { location: `${pathOf({ account, event })}?done=replay` };
+  return { location: pathOf({ account, event }), note: context.texts.doneReplay };
 }
 
 /** Counts what matches, as far as ten pages go. */
@@ -177,7 +189,7 @@ function deliveryTable(context: Context, { deliveries }: DeliveryPage) {
   return html`<div id="deliveries" data-live>${table<DeliveryRow>(
     [
       { heading: texts.accepted, value: ({ createdAt }) => timeOf(createdAt, context) },
-      { heading: texts.state, value: ({ state }) => badge(state) },
+      { heading: texts.state, value: ({ state }) => badge(context, state) },
       { heading: texts.attempts, value: ({ attempts }) => attempts, isNumber: true },
       {
         heading: texts.lastResult,
@@ -204,7 +216,8 @@ function olderLink(context: Context, path: string, asked: DeliveryQuery, { next 
 }
 
 /** Draws the latest deliveries as bars: their height is the number of attempts, their colour the state; the numbers stand below. */
-function bars({ texts }: Context, latest: readonly DeliveryView[]) {
+function bars(context: Context, latest: readonly DeliveryView[]) {
+  const { texts } = context;
   const shown = latest.toReversed();
   const width = 100 / Math.max(shown.length, 20);
   const counts = Object.values(wireStates).map(
@@ -216,7 +229,7 @@ function bars({ texts }: Context, latest: readonly DeliveryView[]) {
       const height = Math.min(24, 6 + attempts * 2);
       return html`<rect class="${state}" x="${(at * width).toFixed(2)}" y="${24 - height}" width="${(width * 0.8).toFixed(2)}" height="${height}"/>`;
     },
-  )}</svg><p class="muted">${counts.filter(([, count]) => count > 0).map(([state, count]) => html`${badge(state)} ${count} `)}</p>`;
+  )}</svg><p class="muted">${counts.filter(([, count]) => count > 0).map(([state, count]) => html`${badge(context, state)} ${count} `)}</p>`;
 }
 
 function times({ texts }: Context, latest: readonly DeliveryView[]) {

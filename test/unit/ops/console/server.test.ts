@@ -215,6 +215,15 @@ describe('pages', () => {
     expect(headers.location).toMatch(new RegExp(`^${folder}`));
   });
 
+  it('say once what was done: not again, not to a page that renews itself, and not because the address says so', async () => {
+    const said = 'The webhook is suspended.';
+    await change(`${webhook}/suspend`);
+    expect((await look(webhook, { 'x-renewal': 'yes' })).body).not.toContain(said);
+    expect((await look(webhook)).body).toContain(said);
+    expect((await look(webhook)).body).not.toContain(said);
+    expect((await look(`${webhook}?done=suspend&count=1`)).body).not.toContain(said);
+  });
+
   it('show the body of a delivery when it is asked for, and not before', async () => {
     const path = `${webhook}/deliveries/${delivery.id}`;
     expect((await look(path)).body).not.toContain('{&quot;event&quot;');
