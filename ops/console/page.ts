@@ -3,13 +3,14 @@ import { style } from './design.ts';
 import { Html, type HtmlValue, html } from './html.ts';
 import { script } from './script.ts';
 import type { Source } from './source.ts';
-import { type Language, type Texts, textFor } from './texts.ts';
+import { type Language, type Say, type Texts, textFor } from './texts.ts';
 
 /** The parts that a page is made from: the source, the language, what was asked for. */
 export interface Context {
   readonly source: Source;
   readonly language: Language;
   readonly texts: Texts;
+  readonly say: Say;
   /** The folder under which all pages lie. */
   readonly folder: string;
   /** The path below the folder, and its query. */

@@ -4,7 +4,7 @@ import { type Answer, type Context, contentSecurityPolicy, documentOf, entryDocu
 import { errorPage } from './page-parts.ts';
 import { answerPage } from './pages/pages.ts';
 import type { Source } from './source.ts';
-import { type Language, languageOf, textsOf } from './texts.ts';
+import { type Language, languageOf, sayingIn, textsOf } from './texts.ts';
 
 /** A console that runs. */
 export type Console = Awaited<ReturnType<typeof startConsole>>;
@@ -91,6 +91,7 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     source,
     language,
     texts,
+    say: sayingIn(language),
     folder: access.folder,
     path: `${path}${url.search}`,
     query: url.searchParams,

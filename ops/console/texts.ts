@@ -4,8 +4,17 @@ export type Language = 'pt' | 'en';
 /** The texts of the pages in one language. */
 export type Texts = Readonly<ReturnType<typeof makeTexts>>;
 
+/** Chooses between the same text in English and in Portuguese. */
+export type Say = (english: string, portuguese: string) => string;
+
+/** Returns the choice for a language: what only one page says stands on that page in both. */
+export function sayingIn(language: Language): Say {
+  return (english, portuguese) => (language === 'pt' ? portuguese : english);
+}
+
+/** Returns what several pages say, in a language. */
 export function textsOf(language: Language): Texts {
-  return makeTexts((english, portuguese) => (language === 'pt' ? portuguese : english));
+  return makeTexts(sayingIn(language));
 }
 
 /** Returns the text for a word of the wire; `undefined` for one that these pages do not know. */
@@ -20,8 +29,7 @@ export function languageOf(acceptLanguage = ''): Language {
   return asked.map(part => part.trim().slice(0, 2)).find(word => word === 'pt' || word === 'en') === 'pt' ? 'pt' : 'en';
 }
 
-/** Makes the texts. @param say - chooses between the same text in English and in Portuguese. */
-function makeTexts(say: (english: string, portuguese: string) => string) {
+function makeTexts(say: Say) {
   return {
     console: say('console', 'painel'),
     start: say('Start', 'Início'),

@@ -7,7 +7,7 @@ import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { makeOperatorSource } from '../../ops/console/operator-source.ts';
 import { documentOf } from '../../ops/console/page.ts';
 import { answerPage } from '../../ops/console/pages/pages.ts';
-import { textsOf } from '../../ops/console/texts.ts';
+import { sayingIn, textsOf } from '../../ops/console/texts.ts';
 import { localTarget } from '../../ops/stage/target.ts';
 import { tableNames } from '../../tools/support/tables.ts';
 import { type Database, startDatabase } from '../support/database/database.ts';
@@ -60,6 +60,7 @@ it.each([
     source: makeOperatorSource(target),
     language: 'en',
     texts: textsOf('en'),
+    say: sayingIn('en'),
     folder: '/x',
     path,
     query: new URL(path, 'http://127.0.0.1').searchParams,
