@@ -1,5 +1,5 @@
 import { type Html, type HtmlValue, html } from './html.ts';
-import type { Answer, Context } from './page.ts';
+import { type Answer, type Context, link } from './page.ts';
 import type { OperatorSource } from './source.ts';
 import { Refusal } from './views.ts';
 
@@ -10,7 +10,7 @@ export function question({ texts, folder }: Context, asked: Question): Answer {
     title,
     isLive: false,
     content: html`<h1>${title}</h1><p class="lead">${means}</p>
-<div class="actions"><form method="post" action="${folder}${action}">${Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="${kind}">${verb}</button></form>
+<div class="actions asked"><form method="post" action="${folder}${action}">${Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="${kind}">${verb}</button></form>
 <a class="button" href="${folder}${cancel}">${texts.cancel}</a></div>`,
   };
 }
@@ -34,6 +34,33 @@ interface Question {
 /** Says of a part of a page that it could not be read, and why: never the text of an empty one. */
 export function unreadPart({ texts }: Context, why: string): Html {
   return html`<p class="note trouble">${texts.unread}: ${why}</p>`;
+}
+
+/** Writes figures that are seen first, each as a tile; with a path it is a link. */
+export function tiles(context: Context, figures: readonly Tile[]): Html {
+  return html`<ul class="tiles">${figures.map(({ name, figure, tone = '', beside, path }) => html`<li><span class="name">${path === undefined ? name : link(context, path, name)}</span><span class="figure ${tone}">${figure}</span>${beside}</li>`)}</ul>`;
+}
+
+export interface Tile {
+  readonly name: string;
+  readonly figure: HtmlValue;
+  readonly tone?: 'good' | 'bad' | 'wait' | 'held';
+  /** What stands below the figure: a sentence, a spark line. */
+  readonly beside?: HtmlValue;
+  readonly path?: string;
+}
+
+/** Says which values of an address a page could not take: what is dropped without a word seems to count. */
+export function leftOut({ say }: Context, values: readonly (readonly [name: string, value: string])[]): HtmlValue {
+  return (
+    values.length > 0 &&
+    html`<p class="note trouble" role="alert">${say('Not understood, and left out:', 'Não foi entendido e ficou de fora:')} ${values.map(([name, value], at) => html`${at > 0 && ', '}<code>${name}=${value}</code>`)}</p>`
+  );
+}
+
+/** Marks a text of the command line as English, where the page is not. */
+export function inEnglish({ language }: Context, text: string): HtmlValue {
+  return language === 'en' ? text : html`<span lang="en">${text}</span>`;
 }
 
 /** Writes what went wrong. */

@@ -97,13 +97,17 @@ export function card(
   return html`<section class="card"${id !== undefined && html` id="${id}" data-live`}><header><h2>${heading}</h2>${beside}</header>${content}</section>`;
 }
 
-/** Writes a table whose columns align; on a phone each row is a list. */
+/**
+ * Writes a table whose columns align; on a phone each row is a list. Where columns are brief, a row is one line there: these, and the
+ * others when it is tapped.
+ */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], empty: string): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
-  return html`<table><thead><tr>${columns.map(({ heading, isNumber }) => html`<th scope="col"${isNumber && html` class="number"`}>${heading}</th>`)}</tr></thead>
+  const isCompact = columns.some(({ isBrief }) => isBrief);
+  return html`<table${isCompact && html` class="compact"`}><thead><tr>${isCompact && html`<th class="more"></th>`}${columns.map(column => html`<th scope="col"${classOf(column)}>${column.heading}</th>`)}</tr></thead>
 <tbody>${rows.map(
     row =>
-      html`<tr>${columns.map(({ heading, value, isNumber }) => html`<td data-label="${heading}"${isNumber && html` class="number"`}><span>${value(row)}</span></td>`)}</tr>`,
+      html`<tr>${isCompact && html`<td class="more brief"><details><summary aria-label="${columns.map(({ heading }) => heading).join(', ')}"></summary></details></td>`}${columns.map(column => html`<td data-label="${column.heading}"${classOf(column)}><span>${column.value(row)}</span></td>`)}</tr>`,
   )}</tbody></table>`;
 }
 
@@ -111,6 +115,15 @@ export interface Column<Row> {
   readonly heading: string;
   readonly value: (row: Row) => HtmlValue;
   readonly isNumber?: boolean;
+  /** True for sentences, which need width to be read. */
+  readonly isText?: boolean;
+  /** True where a phone shows it in the one line of the row: state, time, result. */
+  readonly isBrief?: boolean;
+}
+
+function classOf({ isNumber, isText, isBrief }: Column<never>): HtmlValue {
+  const names = [isNumber && 'number', isText && 'text', isBrief && 'brief'].filter(name => name);
+  return names.length > 0 && html` class="${names.join(' ')}"`;
 }
 
 export function facts(rows: readonly (readonly [term: string, value: HtmlValue])[]): Html {
@@ -118,12 +131,13 @@ export function facts(rows: readonly (readonly [term: string, value: HtmlValue])
 }
 
 /** Writes a time as people say it, with the exact one beside. */
-export function timeOf(time: string | null | undefined, { texts, now }: Context): HtmlValue {
-  if (!time) return '–';
-  const seconds = Math.round((Date.parse(time) - now) / 1_000);
-  const length = span(Math.abs(seconds));
-  const said = seconds > 0 ? `${texts.in} ${length}` : `${length} ${texts.ago}`;
-  return html`<time datetime="${time}">${said} <small>${time.slice(0, 19).replace('T', ' ')}Z</small></time>`;
+export function timeOf(time: string | null | undefined, context: Context): HtmlValue {
+  return timeElement(time, at => html`${ago(at, context)} <small>${localTime(at, context)}</small>`);
+}
+
+/** Writes an exact time alone, such as the end of a range. */
+export function exactTimeOf(time: string | null | undefined, context: Context): HtmlValue {
+  return timeElement(time, at => localTime(at, context));
 }
 
 /** Writes what a word of the wire means as a badge, with the word beside; colour never says alone what the word says. */
@@ -207,12 +221,42 @@ function isAt(path: string, place: string): boolean {
   return path.split('?')[0] === place;
 }
 
-function span(seconds: number): string {
-  if (seconds < 90) return `${seconds} s`;
-  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 36 * 3_600) return `${Math.round(seconds / 3_600)} h`;
-  return `${Math.round(seconds / 86_400)} d`;
+/** Writes a time, with UTC on hover. */
+function timeElement(time: string | null | undefined, shown: (at: number) => HtmlValue): HtmlValue {
+  const at = Date.parse(time ?? '');
+  if (Number.isNaN(at)) return time || '–';
+  return html`<time datetime="${time}" title="${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC">${shown(at)}</time>`;
 }
+
+/** Returns a time of this machine's zone: the process runs where its reader is. */
+function localTime(at: number, { language }: Context): string {
+  return formats[language].time.format(at);
+}
+
+function ago(at: number, { language, now }: Context): string {
+  const seconds = Math.round((at - now) / 1_000);
+  const [length, unit] = units.find(([, , most]) => Math.abs(seconds) < most) ?? [86_400, 'day'];
+  return formats[language].ago.format(Math.round(seconds / length), unit);
+}
+
+function formatsOf(locale: string) {
+  return {
+    time: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' }),
+    ago: new Intl.RelativeTimeFormat(locale, { style: 'short' }),
+  };
+}
+
+const formats: Readonly<Record<Language, ReturnType<typeof formatsOf>>> = {
+  pt: formatsOf('pt-BR'),
+  en: formatsOf('en-US'),
+};
+
+/** Each with its seconds, and those from which on the next one is said. */
+const units = [
+  [1, 'second', 90],
+  [60, 'minute', 90 * 60],
+  [3_600, 'hour', 36 * 3_600],
+] as const;
 
 const tones: Readonly<Record<string, string>> = {
   entregue: 'good',

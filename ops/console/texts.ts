@@ -250,7 +250,5 @@ function makeTexts(say: Say) {
     result_bloqueada: say('the address is not public', 'o endereço não é público'),
     result_lenta: say('slow: tried again at once with more time', 'lenta: repetida em seguida com mais tempo'),
     result_interno: say('a fault of our own, not charged', 'falha nossa, não conta'),
-    ago: say('ago', 'atrás'),
-    in: say('in', 'em'),
   };
 }

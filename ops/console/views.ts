@@ -64,6 +64,9 @@ export class Refusal extends Error {
   override readonly name = 'Refusal';
 }
 
+/** A refusal of what is not there, or no longer. */
+export class NotThere extends Refusal {}
+
 /** Returns a delivery of the wire as pages list it. */
 export function deliveryRow({ account, event }: WebhookReference, record: DeliveryRecord) {
   return {
