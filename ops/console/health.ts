@@ -1,0 +1,59 @@
+import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
+import { type Html, html } from './html.ts';
+import { type Context, timeOf } from './page.ts';
+import type { Say } from './texts.ts';
+import type { WebhookView } from './views.ts';
+
+/** How a webhook does, the worst that is so. */
+export interface Health {
+  readonly word: 'healthy' | 'failing' | 'slow' | 'suspended';
+  /** Since when. Of a suspended one it is the last change: when it was suspended is not kept. `null` for a healthy one. */
+  readonly since: string | null;
+  /** The wire's word for why it is suspended. */
+  readonly reason: string | null;
+  /** The class of its badge. */
+  readonly tone: 'good' | 'bad' | 'wait' | 'held';
+}
+
+/** What decides how a webhook does. */
+export type Judged = Pick<WebhookView, 'status' | 'reason' | 'failingSince' | 'slowSince' | 'updatedAt'>;
+
+/** Returns how a webhook does: `ativo` alone says only that it is not suspended. */
+export function healthOf({ status, reason, failingSince, slowSince, updatedAt }: Judged): Health {
+  if (status === wireStatuses.suspended) return { word: 'suspended', since: updatedAt, reason, tone: 'held' };
+  if (failingSince) return { word: 'failing', since: failingSince, reason: null, tone: 'bad' };
+  if (slowSince) return { word: 'slow', since: slowSince, reason: null, tone: 'wait' };
+  return { word: 'healthy', since: null, reason: null, tone: 'good' };
+}
+
+/** Writes how a webhook does as a badge. */
+export function healthBadge({ say }: Context, webhook: Judged): Html {
+  const { word, tone } = healthOf(webhook);
+  return html`<span class="badge ${tone}">${wordFor(say)[word]}</span>${word === 'suspended' && html` <small class="wire">${webhook.status}</small>`}`;
+}
+
+/** Writes since when a webhook does as it does, and why it is suspended; nothing of a healthy one. */
+export function healthSince(context: Context, webhook: Judged): Html | null {
+  const { say } = context;
+  const { word, since, reason } = healthOf(webhook);
+  if (word === 'healthy') return null;
+  const known: Readonly<Record<string, string | undefined>> = suspensionFor(say);
+  return html`${word === 'suspended' ? say('last changed', 'última alteração') : say('since', 'desde')} ${timeOf(since, context)}${reason && html`<br><small>${known[reason] ?? reason}</small>`}`;
+}
+
+function wordFor(say: Say): Readonly<Record<Health['word'], string>> {
+  return {
+    healthy: say('Healthy', 'Saudável'),
+    failing: say('Failing', 'Falhando'),
+    slow: say('Slow', 'Lento'),
+    suspended: say('Suspended', 'Suspenso'),
+  };
+}
+
+function suspensionFor(say: Say): Readonly<Record<(typeof wireReasons)[keyof typeof wireReasons], string>> {
+  return {
+    [wireReasons.gone]: say('its receiver answered 410 Gone', 'o receptor respondeu 410 Gone'),
+    [wireReasons.no_success]: say('nothing but failures for five days', 'só falhas por cinco dias'),
+    [wireReasons.operator]: say('by an operator, who alone ends it', 'por um operador, o único que pode encerrar'),
+  };
+}

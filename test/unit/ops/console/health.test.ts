@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { healthBadge, healthOf, healthSince } from '../../../../ops/console/health.ts';
+import { sayingIn, textsOf } from '../../../../ops/console/texts.ts';
+
+const healthy = {
+  status: 'ativo',
+  reason: null,
+  failingSince: null,
+  slowSince: null,
+  updatedAt: '2026-01-01T00:00:00.000Z',
+};
+const failing = { ...healthy, failingSince: '2026-01-02T00:00:00.000Z' };
+const slow = { ...healthy, slowSince: '2026-01-03T00:00:00.000Z' };
+const suspended = { ...failing, status: 'suspenso', reason: 'sem_sucesso' };
+
+test.each([
+  ['one that delivers', healthy, 'healthy', null, 'good'],
+  ['one that fails', failing, 'failing', failing.failingSince, 'bad'],
+  ['a slow one', slow, 'slow', slow.slowSince, 'wait'],
+  ['a slow one that fails', { ...slow, ...failing, slowSince: slow.slowSince }, 'failing', failing.failingSince, 'bad'],
+  ['a suspended one, whatever it failed before', suspended, 'suspended', healthy.updatedAt, 'held'],
+])('%s is told by the worst that is so', (_, webhook, word, since, tone) => {
+  expect(healthOf(webhook)).toMatchObject({ word, since, tone });
+});
+
+test.each([
+  ['en' as const, 'Suspended', 'nothing but failures for five days'],
+  ['pt' as const, 'Suspenso', 'só falhas por cinco dias'],
+])('says in %s that it is suspended, and why', (language, word, reason) => {
+  const context = {
+    language,
+    texts: textsOf(language),
+    say: sayingIn(language),
+    now: Date.parse('2026-01-05T00:00:00.000Z'),
+  } as Parameters<typeof healthSince>[0];
+  expect(healthBadge(context, suspended).text).toContain(`>${word}</span> <small class="wire">suspenso`);
+  expect(healthSince(context, suspended)?.text).toContain(reason);
+  expect(healthSince(context, healthy)).toBeNull();
+});
