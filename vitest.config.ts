@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 import { isFull } from './test/support/sample.ts';
 import { SummaryReporter } from './test/support/summary-reporter.ts';
 
@@ -18,6 +19,7 @@ const exclude = isFull ? [] : ['**/*.long.*'];
 export default defineConfig({
   test: {
     reporters: ['default', new SummaryReporter()],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -89,8 +91,8 @@ export default defineConfig({
           exclude: ['lab/test/world/*-seeds.test.ts'],
           isolate,
           testTimeout: 120_000, // a world takes seconds, on a busy machine many
-          maxWorkers,
-          sequence: { groupOrder: 4 },
+          maxWorkers: waiting,
+          sequence: { groupOrder: 3 },
         },
       },
       // Other people's programs against a local run: publishers, receivers, API clients, in the languages they are written in.
@@ -147,8 +149,8 @@ export default defineConfig({
         test: {
           name: 'deployment',
           include: ['test/deployment/deployment.test.ts'],
-          maxWorkers,
-          sequence: { groupOrder: 4 },
+          maxWorkers: waiting,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -344,7 +344,7 @@ describe('"nothing since yesterday" is answered in three clicks', () => {
     await page.click(`text=Events that came`);
     expect(await page.textContent('main')).toMatch(/demanda\.cancelada\s*no webhook/);
     await openAccount(); // suspended, and why
-    expect(await page.textContent('#webhooks')).toMatch(/demanda\.finalizada\s*suspenso gone/);
+    expect(await page.textContent('#webhooks')).toMatch(/demanda\.finalizada\s*Suspended suspenso gone/);
     await page.click('text=demanda.finalizada');
     expect(await page.textContent('#deliveries')).toContain('retida'); // held
     await openAccount(); // delivered after all

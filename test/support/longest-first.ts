@@ -1,0 +1,13 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** The suites that take the longest, the longest first: begun last, each would keep the whole run waiting. */
+const longest = ['deployment', 'release'];
+
+/** Runs the suites of the longest projects before those of the others. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const first = longest.flatMap(name => sorted.filter(({ project }) => project.name === name));
+    return [...first, ...sorted.filter(file => !first.includes(file))];
+  }
+}
