@@ -8,7 +8,10 @@ export class Html {
   }
 }
 
-/** A value that a template takes: text and numbers are escaped, markup is taken as it is, nothing is left out. */
+/**
+ * A value that a template takes: text and numbers are escaped, markup is taken as it is, nothing is left out. Characters that are
+ * not seen, or that turn the order of others around, are shown as `\u202e`: with them a text looks like another one.
+ */
 export type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[];
 
 /**
@@ -24,7 +27,15 @@ function markup(value: HtmlValue): string {
   if (value === null || value === undefined || value === false) return '';
   if (value instanceof Html) return value.text;
   if (typeof value === 'object') return value.map(markup).join('');
-  return String(value).replace(/[&<>"']/g, character => entities[character] ?? '');
+  return String(value).replace(unsafe, character => entities[character] ?? escaped(character));
+}
+
+/** Markup, and what is no visible character. The joiners belong to words and pictures of some languages. */
+const unsafe = /[&<>"']|(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+function escaped(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16);
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
 }
 
 const entities: Readonly<Record<string, string>> = {
