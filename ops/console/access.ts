@@ -1,53 +1,88 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Clock } from '../../lambdas/platform/clock.ts';
 
 /** The way into a console: one-time tokens that become sessions, and the folder under which its pages lie. */
 export type Access = ReturnType<typeof makeAccess>;
 
 /**
- * Makes the access to a console that lives as long as its process. A token of 256 bits is good once. It becomes a session, whose
- * cookie is bound to a random folder: cookies know no ports, and a cookie for `/` would go to every server on 127.0.0.1.
+ * Makes the access to a console. A token of 256 bits is good once, within an hour. It becomes a session, which ends with the process, by
+ * a sign-out, and after an hour without a click. The cookie is bound to a random folder: cookies know no ports, and a cookie for `/` would
+ * go to every server on 127.0.0.1.
  */
-export function makeAccess() {
+export function makeAccess(now: Clock) {
   const folder = `/${randomBytes(16).toString('base64url')}`;
-  const tokens = new Set<string>();
+  const tokens = new Map<string, { readonly usedAt: number }>();
   const sessions = new Map<string, Session>();
-  return { folder, makeToken, redeem, sessionOf };
+  return { folder, makeToken, redeem, sessionOf, signOut };
 
   /** Makes a token. Of those that nobody used the latest ten are good. */
   function makeToken(): string {
     const { secret, hash } = makeSecret();
-    tokens.add(hash);
+    tokens.set(hash, { usedAt: now() });
     forgetOldest(tokens, 10);
     return secret;
   }
 
   /** Takes a token. Returns the cookie of a new session, or `undefined` where the token is not good, or no longer. */
   function redeem(token: string): string | undefined {
-    if (!tokens.delete(digest(token))) return undefined;
-    const { secret, hash } = makeSecret();
-    sessions.set(hash, {});
+    const hash = digest(token);
+    const isGood = isAlive(tokens.get(hash));
+    tokens.delete(hash);
+    if (!isGood) return undefined;
+    const made = makeSecret();
+    sessions.set(made.hash, { usedAt: now() });
     forgetOldest(sessions, 50);
-    return `${cookieName}=${secret}; Path=${folder}/; HttpOnly; SameSite=Strict`;
+    return cookieOf(made.secret);
   }
 
-  /** Returns the session of a `Cookie` header. */
-  function sessionOf(header = ''): Session | undefined {
-    for (const pair of header.split(';')) {
-      const at = pair.indexOf('=');
-      const session = pair.slice(0, at).trim() === cookieName && sessions.get(digest(pair.slice(at + 1).trim()));
-      if (session) return session;
+  /** Returns the session of a `Cookie` header. A page that renews itself does not keep it alive: only a click does. */
+  function sessionOf(header: string, isRenewal: boolean): Session | undefined {
+    for (const hash of hashesIn(header)) {
+      const session = sessions.get(hash);
+      if (session && isAlive(session)) {
+        if (!isRenewal) session.usedAt = now();
+        return session;
+      }
+      sessions.delete(hash);
     }
     return undefined;
+  }
+
+  /** Ends the session of a `Cookie` header. Returns the cookie that removes it from the browser. */
+  function signOut(header: string): string {
+    for (const hash of hashesIn(header)) sessions.delete(hash);
+    return `${cookieOf('')}; Max-Age=0`;
+  }
+
+  function isAlive(used: { readonly usedAt: number } | undefined): boolean {
+    return used !== undefined && now() - used.usedAt < longestUnused;
+  }
+
+  function cookieOf(secret: string): string {
+    return `${cookieName}=${secret}; Path=${folder}/; HttpOnly; SameSite=Strict`;
   }
 }
 
 /** What a browser that got in is told next. */
 export interface Session {
+  /** Its last click, in milliseconds since the epoch. */
+  usedAt: number;
   /** What its last action did, until a page has said so. */
   note?: string | undefined;
 }
 
 const cookieName = 'emissor_console';
+
+/** Links that nobody opens and sessions that nobody uses end after an hour. In milliseconds. */
+const longestUnused = 3_600_000;
+
+/** Returns the hashes of all secrets that a `Cookie` header may have of us. */
+function hashesIn(header: string): readonly string[] {
+  return header.split(';').flatMap(pair => {
+    const at = pair.indexOf('=');
+    return pair.slice(0, at).trim() === cookieName ? [digest(pair.slice(at + 1).trim())] : [];
+  });
+}
 
 /** Makes a secret. Its hash is kept in its place: the time of a look-up then tells nothing of the secret. */
 function makeSecret() {
@@ -55,7 +90,7 @@ function makeSecret() {
   return { secret, hash: digest(secret) };
 }
 
-function forgetOldest(hashes: Set<string> | Map<string, unknown>, most: number): void {
+function forgetOldest(hashes: Map<string, unknown>, most: number): void {
   const [oldest] = hashes.keys();
   if (hashes.size > most && oldest !== undefined) hashes.delete(oldest);
 }

@@ -1,10 +1,15 @@
 import { type Html, type HtmlValue, html } from './html.ts';
-import { type Answer, type Context, link } from './page.ts';
+import { type Answer, type Context, crumbs, link, pathOf, stepsOf, troubleNote } from './page.ts';
 import type { OperatorSource } from './source.ts';
-import { Refusal } from './views.ts';
+import { NotThere } from './views.ts';
 
-/** Writes a page that asks before something that touches many, or cannot be undone. */
-export function question({ texts, folder }: Context, asked: Question): Answer {
+/**
+ * Writes a page that asks before something that touches many, or cannot be undone.
+ *
+ * @throws {NotThere} where the credentials may only read: the answer would be refused.
+ */
+export function question({ source, texts, folder }: Context, asked: Question): Answer {
+  if (!source.mayChange) throw new NotThere(texts.notFound);
   const { title, means, verb, kind = 'main', action, cancel, values = {} } = asked;
   return {
     title,
@@ -63,13 +68,17 @@ export function inEnglish({ language }: Context, text: string): HtmlValue {
   return language === 'en' ? text : html`<span lang="en">${text}</span>`;
 }
 
-/** Writes what went wrong. */
-export function errorPage({ texts }: Context, message: string, isRepeated = false): Html {
-  return html`<h1>${isRepeated ? texts.unreachable : texts.refused}</h1><p class="note trouble" role="alert">${message}</p>${isRepeated && html`<p class="lead">${texts.tryAgain}</p>`}`;
+/** Writes what went wrong, below the way back to what the address names. */
+export function errorPage(context: Context, title: string, message: HtmlValue): Html {
+  const [, first, account = '', second, event = ''] = stepsOf(context.path) ?? [];
+  const way: (readonly [path: string, name: string])[] = [['/', context.texts.start]];
+  if (first === 'accounts' && account !== '') way.push([pathOf({ account }), account]);
+  if (second === 'webhooks' && event !== '') way.push([pathOf({ account, event }), event]);
+  return html`${crumbs(context, way)}<h1>${title}</h1>${troubleNote(context, message)}`;
 }
 
 /** Returns what only operators see. @throws {Refusal} for an integrator. */
 export function operatorOf({ source, texts }: Context): OperatorSource {
-  if (!source.operator) throw new Refusal(texts.notFound);
+  if (!source.operator) throw new NotThere(texts.notFound);
   return source.operator;
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isoTime } from '../../lambdas/platform/clock.ts';
 import { style } from './design.ts';
 import { Html, type HtmlValue, html } from './html.ts';
 import { script } from './script.ts';
@@ -20,6 +21,8 @@ export interface Context {
   readonly now: number;
   /** What the action before this page did. */
   readonly note?: string | undefined;
+  /** True where the page answers a form. */
+  readonly isChange?: boolean;
 }
 
 /** A page, without what stands around each. */
@@ -30,6 +33,10 @@ export interface Page {
   readonly status?: number;
   /** False where there is nothing to renew. @default true */
   readonly isLive?: boolean;
+  /** Why the form that the page answers was refused. */
+  readonly trouble?: HtmlValue;
+  /** True where the page stands for one that could not be read: it makes room for that once it can. */
+  readonly hasFailed?: boolean;
 }
 
 /** The path below the folder to go to, and what the next page says once: what was done. */
@@ -47,22 +54,31 @@ export type Parameters = Readonly<Record<string, string>>;
 /** A page, or what a form does. The values are those of the query, or of the form. */
 export type Handler = (context: Context, parameters: Parameters, values: URLSearchParams) => Promise<Answer>;
 
-export function documentOf({ title, content, isLive = true }: Page, context: Context): string {
-  const { source, language, texts, folder, now } = context;
-  const refresh = isLive ? source.refreshSeconds : 0;
+export function documentOf(page: Page, context: Context): string {
+  const { title, content, isLive = true, trouble, hasFailed } = page;
+  const { source, language, texts, folder, note } = context;
   const other = language === 'pt' ? 'en' : 'pt';
+  const says = note !== undefined || trouble || content.text.includes(' autofocus');
   return frame(
-    { title: `${title} · ${source.label}`, language, refresh },
+    { title: `${title} · ${source.label}`, language, refresh: isLive ? source.refreshSeconds : 0, hasFailed },
     html`<a class="skip" href="#content">${texts.skip}</a>
 <header class="top"><div class="bar"><span class="brand">Emissor<small>${texts.console} · ${source.label}</small></span>
 <nav class="places" aria-label="Emissor">${placesOf(context).map(
       ([path, name]) =>
-        html`<a href="${folder}${path}"${new Html(isAt(context.path, path) ? ' aria-current="page"' : '')}>${name}</a>`,
+        html`<a href="${folder}${path}"${isAt(context.path, path) && html` aria-current="page"`}>${name}</a>`,
     )}</nav>
-<a class="languages" lang="${other === 'pt' ? 'pt-BR' : 'en'}" href="${folder}/language?to=${other}&amp;back=${encodeURIComponent(context.path)}">${texts.otherLanguage}</a></div></header>
-<main id="content">${context.note !== undefined && html`<p class="note" role="status">${context.note}</p>`}${content}</main>
-<footer><span id="renewed" data-trouble="${texts.notRenewed}">${texts.renewed} <time datetime="${new Date(now).toISOString()}">${new Date(now).toISOString().slice(11, 19)} UTC</time></span></footer>`,
+<div class="tools">${!isAt(context.path, '/find') && html`<form class="search" role="search" method="get" action="${folder}/find"><input type="search" name="id" required maxlength="300" autocomplete="off" aria-label="${texts.find}" placeholder="${texts.findById}"></form>`}
+<a lang="${localeOf(other)}" href="${folder}/language?to=${other}&amp;back=${encodeURIComponent(context.path)}">${texts.otherLanguage}</a>
+<form method="post" action="${folder}/sign-out"><button>${texts.signOut}</button></form></div></div></header>
+<p id="banner" class="banner" role="alert" data-trouble="${texts.notRenewed}" hidden></p>
+<main id="content" tabindex="-1"${context.isChange && !says && html` autofocus`}>${note !== undefined && html`<p class="note" role="status" tabindex="-1" autofocus>${note}</p>`}${trouble && troubleNote(context, trouble)}${content}</main>
+<footer>${texts.renewed} <span id="renewed" data-kept="${texts.kept}">${clockOf(context)}</span></footer>`,
   );
+}
+
+/** Writes why something did not work. After a form the focus is there: what happened is read first. */
+export function troubleNote({ isChange }: Context, message: HtmlValue): Html {
+  return html`<p class="note trouble" role="alert" tabindex="-1"${isChange && html` autofocus`}>${message}</p>`;
 }
 
 /** Writes the page that takes the token of a link. */
@@ -71,7 +87,7 @@ export function entryDocument(texts: Texts, language: Language, trouble?: string
     { title: texts.entryTitle, language, refresh: 0 },
     html`<main id="content"><h1>${texts.entryTitle}</h1><p class="lead">${texts.entryLead}</p>
 ${trouble && html`<p class="note trouble" role="alert">${trouble}</p>`}
-<form id="entry" class="row" method="post" action="/"><label>${texts.token}<input name="token" type="password" autocomplete="off" required></label>
+<form id="entry" class="row" method="post" action="/"><label>${texts.token}<input name="token" type="password" autocomplete="off" required autofocus></label>
 <button class="main">${texts.enter}</button></form></main>`,
   );
 }
@@ -192,14 +208,27 @@ export function pathOf({
   return `/${parts.map(encodeURIComponent).join('/')}`;
 }
 
-function frame(
-  { title, language, refresh }: { readonly title: string; readonly language: Language; readonly refresh: number },
-  body: Html,
-): string {
+/** Returns the steps of a path, decoded; `undefined` where it is malformed. */
+export function stepsOf(path: string): readonly string[] | undefined {
+  try {
+    return (path.split('?')[0] ?? '').split('/').map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Frame {
+  readonly title: string;
+  readonly language: Language;
+  readonly refresh: number;
+  readonly hasFailed?: boolean | undefined;
+}
+
+function frame({ title, language, refresh, hasFailed }: Frame, body: Html): string {
   return html`<!doctype html>
-<html lang="${language === 'pt' ? 'pt-BR' : 'en'}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<html lang="${localeOf(language)}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title}</title><link rel="icon" href="data:,"><style>${new Html(style)}</style></head>
-<body data-refresh="${refresh}">${body}<script>${new Html(script)}</script></body></html>
+<body data-refresh="${refresh}"${hasFailed && html` data-failed`}>${body}<script>${new Html(script)}</script></body></html>
 `.text;
 }
 
@@ -239,16 +268,27 @@ function ago(at: number, { language, now }: Context): string {
   return formats[language].ago.format(Math.round(seconds / length), unit);
 }
 
-function formatsOf(locale: string) {
+/** Writes when the page was read, with the name of the zone that all its times are of. */
+function clockOf({ language, now }: Context): HtmlValue {
+  return timeElement(isoTime(now), at => formats[language].clock.format(at));
+}
+
+function localeOf(language: Language): string {
+  return language === 'pt' ? 'pt-BR' : 'en';
+}
+
+function formatsOf(language: Language) {
+  const locale = language === 'pt' ? 'pt-BR' : 'en-US';
   return {
+    clock: new Intl.DateTimeFormat(locale, { timeStyle: 'long', hourCycle: 'h23' }),
     time: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' }),
     ago: new Intl.RelativeTimeFormat(locale, { style: 'short' }),
   };
 }
 
 const formats: Readonly<Record<Language, ReturnType<typeof formatsOf>>> = {
-  pt: formatsOf('pt-BR'),
-  en: formatsOf('en-US'),
+  pt: formatsOf('pt'),
+  en: formatsOf('en'),
 };
 
 /** Each with its seconds, and those from which on the next one is said. */

@@ -1,6 +1,7 @@
 /**
  * The script of the pages: it exchanges the token of a link, and renews what is marked as live while the page is seen. All works
- * without it. What is selected, ticked or typed stays: a part in which somebody is at work is renewed the next time.
+ * without it. What is selected, ticked or typed stays: a part in which somebody is at work is renewed the next time, and says until
+ * then when it was read.
  */
 export const script = `
 const entry = document.getElementById('entry');
@@ -16,8 +17,18 @@ document.addEventListener('click', async event => {
   await navigator.clipboard.writeText(button.dataset.copy);
   button.classList.add('copied');
 });
+document.addEventListener('keydown', event => {
+  const field = document.querySelector('input[type=search]');
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || !field) return;
+  if (event.target.closest('input, select, textarea')) return;
+  event.preventDefault();
+  field.focus();
+});
 const seconds = Number(document.body.dataset.refresh);
+const hasFailed = 'failed' in document.body.dataset;
 const told = document.getElementById('renewed');
+const banner = document.getElementById('banner');
+const readAt = new Map();
 if (seconds > 0) setInterval(renew, seconds * 1000);
 let busy = false;
 async function renew() {
@@ -25,28 +36,59 @@ async function renew() {
   busy = true;
   try {
     const answer = await fetch(location.href, { headers: { 'x-renewal': 'yes' }, signal: AbortSignal.timeout(30000) });
-    if (!answer.ok) throw new Error(String(answer.status));
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    for (const part of document.querySelectorAll('[data-live]')) {
-      const fresh = page.getElementById(part.id);
-      if (fresh && !isInUse(part) && part.innerHTML !== fresh.innerHTML) {
-        for (const button of fresh.querySelectorAll('.copy')) button.hidden = false;
-        part.replaceChildren(...fresh.childNodes);
-      }
-    }
-    const renewed = page.getElementById('renewed');
-    if (renewed) told.replaceChildren(...renewed.childNodes);
-    told.classList.remove('trouble');
+    if (answer.status === 401 || (answer.ok && (hasFailed || isOther(page)))) location.replace(location.href);
+    else if (answer.ok) show(page);
+    else warn(page.querySelector('[role=alert]:not([hidden])').textContent);
   } catch {
-    told.textContent = told.dataset.trouble;
-    told.classList.add('trouble');
+    warn('');
   } finally {
     busy = false;
   }
 }
+function show(page) {
+  for (const part of partsOf(document)) {
+    const fresh = part.id ? page.getElementById(part.id) : page.querySelector('h1');
+    if (!fresh) continue;
+    if (isInUse(part)) {
+      stamp(part);
+      continue;
+    }
+    for (const button of fresh.querySelectorAll('.copy')) button.hidden = false;
+    if (part.innerHTML !== fresh.innerHTML) part.replaceChildren(...fresh.childNodes);
+    readAt.delete(part);
+  }
+  told.replaceChildren(...page.getElementById('renewed').childNodes);
+  banner.hidden = true;
+}
+function stamp(part) {
+  if (readAt.has(part)) return;
+  readAt.set(part, told.textContent);
+  const stale = document.createElement('p');
+  stale.className = 'stale';
+  stale.textContent = told.dataset.kept + ' ' + told.textContent;
+  (part.querySelector(':scope > header') ?? part).append(stale);
+}
+function warn(why) {
+  if (hasFailed) return;
+  banner.textContent = banner.dataset.trouble + ' ' + told.textContent + '. ' + why;
+  banner.hidden = false;
+}
+function partsOf(page) {
+  return [...page.querySelectorAll('h1, [data-live]')];
+}
+function isOther(page) {
+  const ids = page => partsOf(page).map(part => part.id).join();
+  return ids(page) !== ids(document) && !isInUse(document.body);
+}
 function isInUse(part) {
   const selection = getSelection();
   const selects = !selection.isCollapsed && part.contains(selection.anchorNode);
-  return selects || part.contains(document.activeElement) || part.querySelector('input:checked, details[open]') !== null;
+  const at = document.activeElement;
+  const isAt = part.contains(at) && at !== document.body && !at.matches('[tabindex="-1"]');
+  const typed = [...part.querySelectorAll('input')].some(
+    input => input.value !== input.defaultValue || input.checked !== input.defaultChecked,
+  );
+  return selects || isAt || typed || part.querySelector('details[open]') !== null;
 }
 `;

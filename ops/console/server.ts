@@ -1,10 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type Clock, systemClock } from '../../lambdas/platform/clock.ts';
 import { type Access, makeAccess } from './access.ts';
-import { type Answer, type Context, contentSecurityPolicy, documentOf, entryDocument } from './page.ts';
-import { errorPage } from './page-parts.ts';
+import type { HtmlValue } from './html.ts';
+import { type Answer, type Context, contentSecurityPolicy, documentOf, entryDocument, type Page } from './page.ts';
+import { errorPage, inEnglish } from './page-parts.ts';
 import { answerPage } from './pages/pages.ts';
 import type { Source } from './source.ts';
 import { type Language, languageOf, sayingIn, textsOf } from './texts.ts';
+import { NotThere, Refusal } from './views.ts';
 
 /** A console that runs. */
 export type Console = Awaited<ReturnType<typeof startConsole>>;
@@ -14,10 +17,11 @@ export type Console = Awaited<ReturnType<typeof startConsole>>;
  *
  * @param sourceIn - makes the source whose messages are in a language.
  * @param port - 0 for any that is free.
+ * @param now - the time by which links and sessions end.
  * @throws the error of `listen`, where the port is taken.
  */
-export async function startConsole(sourceIn: (language: Language) => Source, port: number) {
-  const access = makeAccess();
+export async function startConsole(sourceIn: (language: Language) => Source, port: number, now: Clock = systemClock) {
+  const access = makeAccess(now);
   const server = createServer((request, response) => {
     respond({ sourceIn, access, port: portOf(server) }, request, response).catch(() => response.destroy());
   });
@@ -51,9 +55,12 @@ interface Served {
 
 async function respond(served: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { sourceIn, access, port } = served;
-  const { host = '', cookie = '', origin } = request.headers;
+  const { cookie = '', origin } = request.headers;
   const language = chosenLanguage(cookie) ?? languageOf(request.headers['accept-language']);
   const texts = textsOf(language);
+  // Of two names the one is judged and the other believed (RFC 9112, 3.2).
+  const [host = '', ...others] = request.headersDistinct.host ?? [];
+  if (others.length > 0) return send(response, 400, 'Bad Request\n', 'text/plain');
   // Names that a stranger's DNS leads here, and other servers' pages, are other hosts.
   if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`)
     return send(response, 421, 'Misdirected Request\n', 'text/plain');
@@ -74,9 +81,12 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     response.setHeader('Set-Cookie', session);
     return redirect(response, `${access.folder}/`);
   }
-  if (!url.pathname.startsWith(`${access.folder}/`))
-    return send(response, 404, entryDocument(texts, language, texts.notFound));
-  const session = access.sessionOf(cookie);
+  if (!url.pathname.startsWith(`${access.folder}/`)) {
+    const isOfAnother = /^\/[\w-]{22}\//.test(url.pathname);
+    return send(response, 404, entryDocument(texts, language, isOfAnother ? texts.restarted : texts.notFound));
+  }
+  const isRenewal = request.headers['x-renewal'] !== undefined;
+  const session = access.sessionOf(cookie, isRenewal);
   if (!session) return send(response, 401, entryDocument(texts, language, texts.noSession));
 
   const path = url.pathname.slice(access.folder.length);
@@ -85,7 +95,10 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     response.setHeader('Set-Cookie', `${languageCookie}=${to}; Path=${access.folder}/; SameSite=Strict`);
     return redirect(response, access.folder + ownPath(url.searchParams.get('back')));
   }
-  const isRenewal = request.headers['x-renewal'] !== undefined;
+  if (path === '/sign-out' && isChange) {
+    response.setHeader('Set-Cookie', access.signOut(cookie));
+    return redirect(response, '/');
+  }
   const source = sourceIn(language);
   const context: Context = {
     source,
@@ -98,6 +111,7 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     now: source.now?.() ?? Date.now(),
     // A page that renews itself in another tab is not the one that was waited for.
     note: isRenewal ? undefined : session.note,
+    isChange,
   };
   const answer = await answerOf(context, isChange ? await readForm(request) : null);
   if ('location' in answer) {
@@ -108,31 +122,38 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
   send(response, answer.status ?? 200, documentOf(answer, context));
 }
 
-/** Returns what a page answers; for a failure a page that says so, and renews itself. */
+/** Returns what a page answers; for a failure a page that says so: the one that the form came from, with what was typed, or one of its own. */
 async function answerOf(context: Context, form: URLSearchParams | null | undefined): Promise<Answer> {
-  if (form === undefined)
-    return {
-      title: context.texts.refused,
-      content: errorPage(context, context.texts.badForm),
-      status: 400,
-      isLive: false,
-    };
+  if (form === undefined) return failurePage(context, { message: context.texts.badForm, status: 400 });
   try {
     return await answerPage(context, form);
   } catch (error) {
-    const { title, content, status } = failurePage(context, error);
-    return { title, content, status, isLive: form === null };
+    const failure = failureOf(context, error);
+    const asked = form && (await answerPage({ ...context, query: form }, null).catch(() => undefined));
+    if (asked && !('location' in asked) && asked.status === undefined)
+      return { ...asked, status: failure.status, trouble: failure.message };
+    return { ...failurePage(context, failure), isLive: form === null };
   }
 }
 
-function failurePage(context: Context, error: unknown) {
+interface Failure {
+  readonly message: HtmlValue;
+  readonly status: number;
+}
+
+/** Describes a failure. What pages refuse is in their language; what is of the command line is in English. */
+function failureOf(context: Context, error: unknown): Failure {
+  if (error instanceof Refusal) return { message: error.message, status: error instanceof NotThere ? 404 : 409 };
   const message = context.source.describeFailure?.(error) ?? (error instanceof Error ? error.message : String(error));
-  const isRefusal = error instanceof Error && (error.name === 'Refusal' || error.name === 'CliError');
   return {
-    title: isRefusal ? context.texts.refused : context.texts.unreachable,
-    content: errorPage(context, message, !isRefusal),
-    status: isRefusal ? 409 : 502,
+    message: inEnglish(context, message),
+    status: error instanceof Error && error.name === 'CliError' ? 409 : 502,
   };
+}
+
+function failurePage(context: Context, { message, status }: Failure): Page {
+  const title = status === 502 ? context.texts.unreachable : context.texts.refused;
+  return { title, content: errorPage(context, title, message), status, isLive: false, hasFailed: true };
 }
 
 /** Reads a form. Returns `undefined` where it is none, or too long. */

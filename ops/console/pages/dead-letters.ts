@@ -13,7 +13,7 @@ import {
   timeOf,
 } from '../page.ts';
 import { operatorOf, question } from '../page-parts.ts';
-import { Refusal } from '../views.ts';
+import { NotThere, Refusal } from '../views.ts';
 
 /** The dead letters: what the service could not process, and why. */
 export async function lettersPage(context: Context): Promise<Answer> {
@@ -53,7 +53,8 @@ ${source.mayChange ? html`<form method="post" action="${folder}/dead-letters/ask
 export async function letterPage(context: Context, { id = '' }: Parameters): Promise<Answer> {
   const { texts } = context;
   const { letter, inFlight } = await operatorOf(context).findLetter(id);
-  if (!letter) throw new Refusal(inFlight === 0 ? texts.notThere : `${texts.lookedAt} ${texts.inFlight}: ${inFlight}.`);
+  if (!letter)
+    throw new NotThere(inFlight === 0 ? texts.notThere : `${texts.lookedAt} ${texts.inFlight}: ${inFlight}.`);
   return {
     title: `${texts.deadLetters} ${id}`,
     content: html`${crumbs(context, [['/dead-letters', texts.deadLetters]])}<h1 class="code">${id}</h1>

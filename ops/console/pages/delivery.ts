@@ -12,7 +12,7 @@ import {
   timeOf,
 } from '../page.ts';
 import { textFor } from '../texts.ts';
-import { type AttemptView, type DeliveryView, Refusal } from '../views.ts';
+import { type AttemptView, type DeliveryView, NotThere } from '../views.ts';
 
 /** A delivery: its verdict, its attempts on a time line, its next attempt. */
 export async function deliveryPage(context: Context, parameters: Parameters): Promise<Answer> {
@@ -39,7 +39,7 @@ async function find(
   { account = '', event = '', id = '' }: Parameters,
 ): Promise<DeliveryView> {
   const delivery = await source.findDelivery({ account, event, id });
-  if (!delivery) throw new Refusal(texts.notThere);
+  if (!delivery) throw new NotThere(texts.notThere);
   return delivery;
 }
 

@@ -1,5 +1,9 @@
-import type { Answer, Context, Handler, Parameters } from '../page.ts';
+import { isAccountId } from '../../../lambdas/auth/principals/account.ts';
+import { isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
+import { isEventName } from '../../../lambdas/webhooks/webhook.ts';
+import { type Answer, type Context, type Handler, type Parameters, stepsOf } from '../page.ts';
 import { errorPage } from '../page-parts.ts';
+import { NotThere } from '../views.ts';
 import { accountPage, eventsPage } from './account.ts';
 import { askDiscard, askRedrive, discard, letterPage, lettersPage, redrive } from './dead-letters.ts';
 import { bodyPage, deliveryPage, resend } from './delivery.ts';
@@ -11,26 +15,27 @@ import { askReplay, askSuspend, reactivate, replay, suspend, test, webhookPage }
 /** Answers a request for a page, or the form of one. @param form - `null` for a page that is looked at. */
 export async function answerPage(context: Context, form: URLSearchParams | null): Promise<Answer> {
   const steps = stepsOf(context.path);
-  for (const [pattern, page, change] of pages) {
+  for (const [pattern, page, change, effect] of pages) {
     const parameters = steps && match(pattern, steps);
     if (!parameters) continue;
-    if (form && !context.source.mayChange && change !== 'look') break;
-    if (form) return change && change !== 'look' ? change(context, parameters, form) : page(context, parameters, form);
-    return page(context, parameters, context.query);
+    if (form && !context.source.mayChange && effect !== 'reads') break;
+    const elsewhere = judge(context, parameters);
+    if (elsewhere) return elsewhere;
+    return form && change ? change(context, parameters, form) : page(context, parameters, form ?? context.query);
   }
   return {
     title: context.texts.refused,
-    content: errorPage(context, context.texts.notFound),
+    content: errorPage(context, context.texts.refused, context.texts.notFound),
     status: 404,
     isLive: false,
   };
 }
 
 /**
- * The pages by their paths, and what a POST there does. `look` is a page that is asked for by a POST, since the look itself is
- * written down.
+ * The pages by their paths, and what a POST there does. One that only `reads` is a POST since the look itself is written down; who may
+ * only read may do it.
  */
-const pages: readonly (readonly [pattern: string, page: Handler, change?: Handler | 'look'])[] = [
+export const pages: readonly (readonly [pattern: string, page: Handler, change?: Handler, effect?: 'reads'])[] = [
   ['/', startPage],
   ['/accounts', startPage],
   ['/accounts/:account', accountPage],
@@ -41,7 +46,7 @@ const pages: readonly (readonly [pattern: string, page: Handler, change?: Handle
   ['/accounts/:account/webhooks/:event/reactivate', webhookPage, reactivate],
   ['/accounts/:account/webhooks/:event/replay', askReplay, replay],
   ['/accounts/:account/webhooks/:event/deliveries/:id', deliveryPage],
-  ['/accounts/:account/webhooks/:event/deliveries/:id/body', deliveryPage, bodyPage],
+  ['/accounts/:account/webhooks/:event/deliveries/:id/body', deliveryPage, bodyPage, 'reads'],
   ['/accounts/:account/webhooks/:event/deliveries/:id/resend', deliveryPage, resend],
   ['/find', findPage],
   ['/dead-letters', lettersPage],
@@ -54,12 +59,25 @@ const pages: readonly (readonly [pattern: string, page: Handler, change?: Handle
   ['/sandbox/clear', sandboxPage, clearSandbox],
 ];
 
-function stepsOf(path: string): readonly string[] | undefined {
-  try {
-    return (path.split('?')[0] ?? '').split('/').map(decodeURIComponent);
-  } catch {
-    return undefined; // malformed percent-encoding
+/**
+ * Judges the account and the event of a path. Returns where to go instead for the id of a delivery.
+ *
+ * @throws {NotThere} where there can be none of that name: the command line takes none either. An integrator's events are the API's to
+ * judge, which may know later ones.
+ */
+function judge({ source, say }: Context, { account, event }: Parameters): Answer | undefined {
+  if (account !== undefined && isDeliveryId(account)) return { location: `/find?id=${account}` };
+  if (account !== undefined && !isAccountId(account)) {
+    throw new NotThere(
+      say(
+        `There is no account "${account}": an id is 1 to 64 letters, digits, "_" or "-".`,
+        `Não há conta "${account}": um id tem de 1 a 64 letras, dígitos, "_" ou "-".`,
+      ),
+    );
   }
+  if (event !== undefined && source.operator && !isEventName(event))
+    throw new NotThere(say(`There is no event "${event}".`, `Não há evento "${event}".`));
+  return undefined;
 }
 
 function match(pattern: string, steps: readonly string[]): Parameters | undefined {

@@ -4,7 +4,7 @@ import type { ReceivedView } from '../operator/sandbox.ts';
 import { type Answer, button, type Context, card, link, type Parameters, pathOf } from '../page.ts';
 import { operatorOf } from '../page-parts.ts';
 import type { SandboxSource } from '../source.ts';
-import { Refusal } from '../views.ts';
+import { NotThere } from '../views.ts';
 
 /** The sandbox of the local run: what its receiver got, and a sample to publish. */
 export async function sandboxPage(context: Context): Promise<Answer> {
@@ -45,6 +45,6 @@ function receivedCard(context: Context, { account }: SandboxSource, received: Re
 
 function sandboxOf(context: Context): SandboxSource {
   const { sandbox } = operatorOf(context);
-  if (!sandbox) throw new Refusal(context.texts.notFound);
+  if (!sandbox) throw new NotThere(context.texts.notFound);
   return sandbox;
 }

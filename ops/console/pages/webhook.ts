@@ -21,6 +21,7 @@ import {
   type DeliveryQuery,
   type DeliveryRow,
   type DeliveryView,
+  NotThere,
   Refusal,
   type ReplayRange,
 } from '../views.ts';
@@ -38,7 +39,7 @@ export async function webhookPage(context: Context, { account = '', event = '' }
     isFirst ? undefined : source.listDeliveries(asked),
   ]);
   const page = filtered ?? latest ?? { deliveries: [], next: null };
-  if (!webhook && isFirst && page.deliveries.length === 0) throw new Refusal(texts.notThere);
+  if (!webhook && isFirst && page.deliveries.length === 0) throw new NotThere(texts.notThere);
   const path = pathOf({ account, event });
   return {
     title: `${event} · ${account}`,
@@ -78,6 +79,7 @@ export async function test({ source, texts }: Context, { account = '', event = '
 }
 
 export async function askSuspend(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+  operatorOf(context);
   const { texts } = context;
   const path = pathOf({ account, event });
   return question(context, {

@@ -1,18 +1,21 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Console, startConsole } from '../../../../ops/console/server.ts';
 import type { OperatorSource, Source } from '../../../../ops/console/source.ts';
 import { Refusal } from '../../../../ops/console/views.ts';
+import { frozenClock } from '../../../support/clock.ts';
 import { aSource, delivery, done, hostile } from './a-source.ts';
 
 let running: Console;
 let source: Source;
 let folder: string;
 let cookie: string;
+const clock = frozenClock();
 beforeAll(async () => {
   source = aSource();
-  running = await startConsole(() => source, 0);
+  running = await startConsole(() => source, 0, clock.now);
   const { location, session } = await enter(tokenOf(running.makeLink()));
   folder = location;
   cookie = session;
@@ -80,6 +83,50 @@ describe('the way in', () => {
   });
 });
 
+describe('a session', () => {
+  const minutes = 60_000;
+  const openSession = async () => (await enter(tokenOf(running.makeLink()))).session;
+
+  it('ends after an hour without a click; pages that renew themselves do not keep it', async () => {
+    const own = { cookie: await openSession() };
+    clock.advance(59 * minutes);
+    expect((await look('/find', own)).status).toBe(200);
+    clock.advance(59 * minutes);
+    expect((await look('/find', { ...own, 'x-renewal': 'yes' })).status).toBe(200);
+    clock.advance(1 * minutes);
+    const { status, body } = await look('/find', own);
+    expect([status, body]).toEqual([401, expect.stringContaining('nobody clicked for an hour')]);
+    ({ session: cookie } = await enter(tokenOf(running.makeLink())));
+  });
+
+  it('ends by signing out, at once and alone', async () => {
+    const own = { cookie: await openSession() };
+    expect((await look('/sign-out', own)).status).toBe(404);
+    expect((await change('/sign-out', '', { ...own, origin: 'http://127.0.0.1:1' })).status).toBe(403);
+    expect((await look('/find', own)).status).toBe(200);
+    const { status, headers } = await change('/sign-out', '', own);
+    expect([status, headers.location]).toEqual([303, '/']);
+    expect(headers['set-cookie']).toEqual([`emissor_console=; Path=${folder}; HttpOnly; SameSite=Strict; Max-Age=0`]);
+    expect((await look('/find', own)).status).toBe(401);
+    expect((await look('/find')).status).toBe(200);
+  });
+
+  it('is not opened by a link that nobody used for an hour', async () => {
+    const [late, early] = [tokenOf(running.makeLink()), tokenOf(running.makeLink())];
+    clock.advance(59 * minutes);
+    expect((await enter(early)).status).toBe(303);
+    clock.advance(1 * minutes);
+    expect((await enter(late)).status).toBe(403);
+    ({ session: cookie } = await enter(tokenOf(running.makeLink())));
+  });
+
+  it('of a console that was started anew says so', async () => {
+    const old = await send('GET', `/${'A'.repeat(22)}/find`, { cookie });
+    expect([old.status, old.body]).toEqual([404, expect.stringContaining('it was started anew')]);
+    expect((await send('GET', '/start', { cookie })).body).toContain('There is no such page.');
+  });
+});
+
 describe('other sites', () => {
   it.each([
     ['another name', 'evil.example.com'],
@@ -91,6 +138,17 @@ describe('other sites', () => {
       const { status, body } = await send(method, folder, { cookie, host, origin: `http://${host}` });
       expect(status).toBe(421);
       expect(body).not.toContain('acme');
+    }
+  });
+
+  it('get nothing by a second Host', async () => {
+    const { host, port } = new URL(running.url);
+    for (const second of ['evil.example.com', host]) {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.end(
+        `GET ${folder} HTTP/1.1\r\nHost: ${host}\r\nHost: ${second}\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`,
+      );
+      expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /);
     }
   });
 
@@ -165,11 +223,41 @@ describe('pages', () => {
   });
 
   it('are not found where there is none', async () => {
-    for (const path of ['/nothing', '/accounts//webhooks/x', '/%ff', `${webhook}/deliveries/evt_unknown/x/y`]) {
+    for (const path of [
+      '/nothing',
+      '/accounts//webhooks/x',
+      '/%ff',
+      `${webhook}/deliveries/evt_unknown/x/y`,
+      `${webhook}/deliveries/evt_unknown`,
+    ]) {
       expect((await look(path)).status).toBe(404);
     }
-    expect((await look(`${webhook}/deliveries/evt_unknown`)).status).toBe(409);
     expect((await send('PUT', folder, { cookie })).status).toBe(405);
+  });
+
+  it.each([
+    ['/accounts/a%20b', '"a b"'],
+    ['/accounts/..%2F..%2F', '"../../"'],
+    [`/accounts/${'a'.repeat(65)}/events`, 'There is no account'],
+    ['/accounts/a%00b', '"a\\u0000b"'],
+    ['/accounts/a%20b%2Fc/webhooks/demanda.criada/suspend', '"a b/c"'],
+    ['/accounts/acme/webhooks/demanda.criadas/suspend', 'There is no event &quot;demanda.criadas&quot;'],
+  ])('take no account and no event that cannot be: %s', async (path, said) => {
+    for (const answer of [await look(path), await change(path)]) {
+      expect([answer.status, answer.body]).toEqual([404, expect.stringContaining(said.replaceAll('"', '&quot;'))]);
+    }
+    expect(done).toEqual([]);
+  });
+
+  it('take the id of a delivery that was typed as an account to the search', async () => {
+    const { status, headers } = await look(`/accounts/${delivery.id}`);
+    expect([status, headers.location]).toEqual([303, `${folder}find?id=${delivery.id}`]);
+  });
+
+  it('leave it to the API of an integrator which events there are', async () => {
+    const { operator: _, ...integrator } = aSource({ account: 'acme' });
+    source = integrator;
+    expect((await look('/accounts/acme/webhooks/demanda.de-amanha')).status).toBe(200);
   });
 
   it('show the words of a later release as they are', async () => {
@@ -195,7 +283,11 @@ describe('pages', () => {
     const range = 'state=falhou&since=2026-11-01T00%3A00%3A00.000Z&until=2026-11-23T00%3A00%3A00.000Z';
     expect((await change(`${webhook}/replay`, range)).status).toBe(303);
     expect(done).toEqual(['replay falhou 2026-11-01T00:00:00.000Z 2026-11-23T00:00:00.000Z']);
-    expect((await look(`${webhook}/replay?state=entregue`)).status).toBe(409);
+    const refused = await look(`${webhook}/replay?state=entregue`);
+    expect([refused.status, refused.body]).toEqual([
+      409,
+      expect.stringContaining(`href="${folder.slice(0, -1)}${webhook}"`),
+    ]);
   });
 
   it.each([
@@ -224,10 +316,37 @@ describe('pages', () => {
     expect((await look(`${webhook}?done=suspend&count=1`)).body).not.toContain(said);
   });
 
+  it('put the focus on what was done or why not, and leave it alone otherwise', async () => {
+    expect((await look(webhook)).body).not.toContain(' autofocus');
+    await change(`${webhook}/suspend`);
+    expect((await look(webhook)).body).toContain('<p class="note" role="status" tabindex="-1" autofocus>');
+    source = aSource({ test: () => Promise.reject(new Refusal('it is suspended')) });
+    expect((await change(`${webhook}/test`)).body).toContain('role="alert" tabindex="-1" autofocus>it is suspended<');
+    const { body } = await change(`${webhook}/deliveries/${delivery.id}/body`);
+    expect(body).toContain('<main id="content" tabindex="-1" autofocus>');
+  });
+
+  it('show the page of a form that was refused once more, with what was typed', async () => {
+    source = aSource({ replay: () => Promise.reject(new Refusal('another replay runs')) });
+    const range = 'state=falhou&since=2026-11-01T00%3A00%3A00.000Z&until=2026-11-23T00%3A00%3A00.000Z';
+    const { status, body } = await change(`${webhook}/replay`, range);
+    expect([status, body]).toEqual([409, expect.stringContaining('another replay runs')]);
+    expect(body).toContain('name="since" value="2026-11-01T00:00:00.000Z"');
+    expect((await change('/dead-letters/ask-discard')).body).toContain('id="letters"');
+  });
+
   it('show the body of a delivery when it is asked for, and not before', async () => {
     const path = `${webhook}/deliveries/${delivery.id}`;
     expect((await look(path)).body).not.toContain('{&quot;event&quot;');
     expect((await change(`${path}/body`)).body).toContain('{&quot;event&quot;');
+  });
+
+  it('show the body to who may only read, and ask nothing that would be refused', async () => {
+    source = aSource({ mayChange: false });
+    expect((await change(`${webhook}/deliveries/${delivery.id}/body`)).body).toContain('{&quot;event&quot;');
+    for (const path of [`${webhook}/suspend`, `${webhook}/replay?state=falhou`, '/dead-letters/redrive']) {
+      expect([path, (await look(path)).status]).toEqual([path, 404]);
+    }
   });
 
   it('have no button where the credentials may only read, and refuse the forms', async () => {
@@ -262,7 +381,8 @@ describe('pages', () => {
       const answer = await look(path);
       expect(answer.body).not.toContain('unknown_event');
     }
-    expect((await change('/dead-letters/redrive')).status).toBe(409);
+    expect((await change('/dead-letters/redrive')).status).toBe(404);
+    expect((await look(`${webhook}/suspend`)).status).toBe(404);
     expect(done).toEqual([]);
   });
 
@@ -270,7 +390,8 @@ describe('pages', () => {
     source = aSource({ listWebhooks: () => Promise.reject(new Error('AWS does not answer')) });
     const failed = await look('/accounts/acme');
     expect([failed.status, failed.body]).toEqual([502, expect.stringContaining('AWS does not answer')]);
-    expect(failed.body).toContain('data-refresh="5"');
+    expect(failed.body).toContain('<body data-refresh="5" data-failed>');
+    expect(failed.body).toContain(`<a href="${folder}accounts/acme">acme</a>`);
     source = aSource({ resend: () => Promise.reject(new Refusal('its webhook is suspended')) });
     const refused = await change(`${webhook}/deliveries/${delivery.id}/resend`);
     expect([refused.status, refused.body]).toEqual([409, expect.stringContaining('its webhook is suspended')]);
