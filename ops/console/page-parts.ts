@@ -1,7 +1,7 @@
 import { type Html, type HtmlValue, html } from './html.ts';
 import { type Answer, type Context, crumbs, link, pathOf, stepsOf, troubleNote } from './page.ts';
 import type { OperatorSource } from './source.ts';
-import { NotThere } from './views.ts';
+import { NotThere, Refusal } from './views.ts';
 
 /**
  * Writes a page that asks before something that touches many, or cannot be undone.
@@ -66,6 +66,20 @@ export function leftOut({ say }: Context, values: readonly (readonly [name: stri
 /** Marks a text of the command line as English, where the page is not. */
 export function inEnglish({ language }: Context, text: string): HtmlValue {
   return language === 'en' ? text : html`<span lang="en">${text}</span>`;
+}
+
+/** What went wrong, as a page says it. */
+export interface Failure {
+  readonly message: HtmlValue;
+  readonly status: number;
+}
+
+/** Describes a failure. What pages refuse is in their language; what is of the command line is in English. */
+export function failureOf(context: Context, error: unknown): Failure {
+  if (error instanceof Refusal) return { message: error.message, status: error instanceof NotThere ? 404 : 409 };
+  const message = context.source.describeFailure?.(error) ?? (error instanceof Error ? error.message : String(error));
+  const isRefusal = error instanceof Error && error.name === 'CliError';
+  return { message: inEnglish(context, message), status: isRefusal ? 409 : 502 };
 }
 
 /** Writes what went wrong, below the way back to what the address names. */

@@ -1,13 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Clock, systemClock } from '../../lambdas/platform/clock.ts';
 import { type Access, makeAccess } from './access.ts';
-import type { HtmlValue } from './html.ts';
 import { type Answer, type Context, contentSecurityPolicy, documentOf, entryDocument, type Page } from './page.ts';
-import { errorPage, inEnglish } from './page-parts.ts';
+import { errorPage, type Failure, failureOf } from './page-parts.ts';
 import { answerPage } from './pages/pages.ts';
 import type { Source } from './source.ts';
 import { type Language, languageOf, sayingIn, textsOf } from './texts.ts';
-import { NotThere, Refusal } from './views.ts';
 
 /** A console that runs. */
 export type Console = Awaited<ReturnType<typeof startConsole>>;
@@ -136,23 +134,9 @@ async function answerOf(context: Context, form: URLSearchParams | null | undefin
   }
 }
 
-interface Failure {
-  readonly message: HtmlValue;
-  readonly status: number;
-}
-
-/** Describes a failure. What pages refuse is in their language; what is of the command line is in English. */
-function failureOf(context: Context, error: unknown): Failure {
-  if (error instanceof Refusal) return { message: error.message, status: error instanceof NotThere ? 404 : 409 };
-  const message = context.source.describeFailure?.(error) ?? (error instanceof Error ? error.message : String(error));
-  return {
-    message: inEnglish(context, message),
-    status: error instanceof Error && error.name === 'CliError' ? 409 : 502,
-  };
-}
-
 function failurePage(context: Context, { message, status }: Failure): Page {
-  const title = status === 502 ? context.texts.unreachable : context.texts.refused;
+  const { texts } = context;
+  const title = status === 502 ? texts.unreachable : status === 404 ? texts.notFoundTitle : texts.refused;
   return { title, content: errorPage(context, title, message), status, isLive: false, hasFailed: true };
 }
 

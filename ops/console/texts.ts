@@ -18,7 +18,7 @@ export function textsOf(language: Language): Texts {
 }
 
 /** Returns the text for a word of the wire; `undefined` for one that these pages do not know. */
-export function textFor(texts: Texts, about: 'result' | 'state' | 'word', word: string): string | undefined {
+export function textFor(texts: Texts, about: 'result' | 'state' | 'word' | 'fate', word: string): string | undefined {
   const known: Readonly<Record<string, string | undefined>> = texts;
   return known[`${about}_${word}`];
 }
@@ -176,6 +176,7 @@ function makeTexts(say: Say) {
     optional: say('optional', 'opcional'),
     search: say('Search', 'Procurar'),
     request: say('Request', 'Requisição'),
+    logLine: say('Line of the log', 'Linha do log'),
     noLines: say('No line of a log has this id.', 'Nenhuma linha de log tem este id.'),
     received: say('What the receiver got', 'O que o receptor recebeu'),
     nothingReceived: say(
@@ -196,6 +197,14 @@ function makeTexts(say: Say) {
     word_falhou: say('Failed', 'Falhou'),
     word_retida: say('Held', 'Retida'),
     word_cancelada: say('Cancelled', 'Cancelada'),
+    fate_delivered: say('Delivered', 'Entregue'),
+    fate_waiting: say('Waiting', 'Pendente'),
+    fate_failed: say('Failed', 'Falhou'),
+    fate_held: say('Held', 'Retida'),
+    fate_cancelled: say('Cancelled', 'Cancelada'),
+    'fate_no webhook': say('No webhook', 'Sem webhook'),
+    fate_refused: say('Refused', 'Recusada'),
+    fate_unknown: say('Unknown', 'Desconhecido'),
     doneResend: say('It is sent again.', 'Foi enviada de novo.'),
     doneReplay: say('They are being sent again.', 'Estão sendo enviadas de novo.'),
     doneTest: say('The test is on its way.', 'O teste está a caminho.'),
@@ -225,6 +234,7 @@ function makeTexts(say: Say) {
       'The console of this page has ended: it was started anew. Press Enter in its terminal and open the new link.',
       'O painel desta página terminou: ele foi iniciado de novo. Tecle Enter no terminal e abra o novo link.',
     ),
+    notFoundTitle: say('Not found', 'Não encontrado'),
     notFound: say('There is no such page.', 'Esta página não existe.'),
     notThere: say('That is not there, or is past its time.', 'Isso não existe ou já passou do prazo.'),
     otherSite: say(

@@ -92,10 +92,17 @@ export function openLogs(target: Target, outputs: readonly string[]) {
     /** Returns the time of the oldest lines that are kept. Milliseconds since the epoch. */
     keptSince: async () => Math.min(...(await Promise.all(logGroupNames.map(groupKeptSince)))),
 
-    /** Returns the latest lines since then that contain an id, the newest first. */
-    find: (id: string, since: number, progress: ShowProgress) =>
-      // Ids consist of letters, digits, "-", "_" and "=", and of two more that mean something else in a regular expression.
-      search(`filter @message like /${id.replaceAll(/[+/]/g, '\\$&')}/`, since, mostLines, progress),
+    /**
+     * Returns the latest lines since then that contain an id, the newest first.
+     *
+     * @throws {CliError} where it is no id: what else stands there would be a part of the query.
+     */
+    find: async (id: string, since: number, progress: ShowProgress) => {
+      if (!/^[A-Za-z0-9+/_=-]{1,128}$/.test(id))
+        throw new CliError('that is no id: an id is at most 128 letters, digits, "-", "_", "+", "/" or "=".');
+      // Two of these mean something else in a regular expression.
+      return search(`filter @message like /${id.replaceAll(/[+/]/g, '\\$&')}/`, since, mostLines, progress);
+    },
 
     /** Returns the latest lines since then whose fields have one of the values, the newest first. */
     filter: (filters: FieldFilters, since: number, most: number, progress: ShowProgress) => {

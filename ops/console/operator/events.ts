@@ -17,10 +17,11 @@ export function operatorEvents(task: Task) {
   }
 
   async function findEvent(wanted: FindQuery) {
-    const { verdict, why, delivery, logSince } = await findPublished(task, referenceOf(wanted));
+    const { verdict, why, delivery, messageId, logSince } = await findPublished(task, referenceOf(wanted));
     return {
       verdict,
       why,
+      messageId,
       delivery: delivery && { account: delivery.accountId, event: delivery.eventName, id: delivery.id },
       searchedSince: logSince === undefined ? undefined : isoTime(logSince),
     };

@@ -1,44 +1,123 @@
+import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import { type Html, html } from '../html.ts';
-import { type Answer, badge, type Context, card, link, type Parameters, pathOf, table } from '../page.ts';
-import { Refusal } from '../views.ts';
+import {
+  type Answer,
+  badge,
+  type Context,
+  card,
+  exactTimeOf,
+  facts,
+  link,
+  type Parameters,
+  pathOf,
+  table,
+  timeOf,
+  troubleNote,
+} from '../page.ts';
+import { failureOf, inEnglish, operatorOf } from '../page-parts.ts';
+import { NotThere, Refusal } from '../views.ts';
 
-/** The search: by any id, or by what the publisher of an event knows of it. */
+/** The search: by any id, or by what the publisher of an event knows of it. What was typed stays, whatever is found. */
 export async function findPage(context: Context, _: Parameters, values: URLSearchParams): Promise<Answer> {
-  const { source, texts, folder } = context;
-  const field = (name: string, label: string, isRequired = false) =>
-    html`<label>${label}<input name="${name}" value="${values.get(name)}" maxlength="300" autocomplete="off"${isRequired && html` required`}></label>`;
-  const id = values.get('id')?.trim();
+  const { source, texts, folder, say } = context;
+  const asked = { id: typed(values, 'id'), account: typed(values, 'account'), event: typed(values, 'event') };
+  const optional = (label: string) => `${label} (${texts.optional})`;
+  const { status, result } =
+    asked.id === undefined ? { result: null } : await found(context, { ...asked, id: asked.id });
   return {
     title: texts.find,
     isLive: false,
-    content: html`<h1>${texts.find}</h1>${source.operator && html`<p class="lead">${texts.findLead}</p>`}
-<form class="row card inside" method="get" action="${folder}/find">${field('id', texts.anyId, true)}
-${source.operator && html`${field('account', `${texts.account} (${texts.optional})`)}`}${field('event', source.operator ? `${texts.event} (${texts.optional})` : texts.event, !source.operator)}
-<button class="main">${texts.search}</button></form>${id && (await found(context, id, values))}`,
+    ...(status !== undefined && { status }),
+    content: html`<h1>${texts.find}</h1><p class="lead">${source.operator ? texts.findLead : say('By the webhook-id of a delivery.', 'Pelo webhook-id de uma entrega.')}</p>
+<form class="row card inside" method="get" action="${folder}/find"><label>${texts.anyId}<input class="wide" type="search" name="id" value="${asked.id}" maxlength="300" autocomplete="off" required${asked.id === undefined && html` autofocus`}></label>
+${source.operator && html`<label>${optional(texts.account)}<input name="account" value="${asked.account}" maxlength="64" autocomplete="off"></label>`}
+<label>${optional(texts.event)}<input name="event" value="${asked.event}" maxlength="128" autocomplete="off" list="events"></label><datalist id="events">${EVENT_NAMES.map(name => html`<option value="${name}">`)}</datalist>
+<button class="main">${texts.search}</button></form>${result}`,
   };
 }
 
-async function found(context: Context, id: string, values: URLSearchParams): Promise<Html> {
-  const { source, texts } = context;
-  const [account, event] = [values.get('account')?.trim() || undefined, values.get('event')?.trim() || undefined];
-  if (!source.operator) {
-    const reference = { account: source.account ?? '', event: event ?? '', id };
-    if (!(await source.findDelivery(reference))) throw new Refusal(texts.notThere);
-    return card(texts.delivery, html`<p class="inside code">${link(context, pathOf(reference), id)}</p>`);
+interface Asked {
+  readonly id: string;
+  readonly account: string | undefined;
+  readonly event: string | undefined;
+}
+
+function typed(values: URLSearchParams, name: string): string | undefined {
+  return values.get(name)?.trim() || undefined;
+}
+
+/** Returns the card of what was found, or the note why nothing was: the form above it stays. */
+async function found(context: Context, asked: Asked): Promise<{ readonly status?: number; readonly result: Html }> {
+  try {
+    return {
+      result: await (context.source.operator ? operatorsCard(context, asked) : integratorsCard(context, asked)),
+    };
+  } catch (error) {
+    const { status, message } = failureOf(context, error);
+    return { status, result: troubleNote(context, message) };
   }
+}
+
+async function operatorsCard(context: Context, { id, account, event }: Asked): Promise<Html> {
+  const { texts } = context;
   if ((account === undefined) !== (event === undefined)) throw new Refusal(texts.findLead);
-  if (account === undefined && !/^(?:evt_|teste_|[0-9a-f]{8}-[0-9a-f]{4}-)/.test(id)) {
-    const lines = await source.operator.findRequest(id);
-    const columns = [
-      { heading: texts.sent, value: ({ at }: { readonly at: string }) => html`<span class="code">${at}</span>` },
-      { heading: texts.request, value: ({ text }: { readonly text: string }) => html`<pre>${text}</pre>` },
-    ];
-    return card(texts.request, table(columns, lines, texts.noLines));
-  }
-  const { verdict, why, delivery, searchedSince } = await source.operator.findEvent({ id, account, event });
+  return account === undefined && !/^(?:evt_|teste_|[0-9a-f]{8}-[0-9a-f]{4}-)/.test(id)
+    ? requestCard(context, id)
+    : eventCard(context, { id, account, event });
+}
+
+/** Writes what became of an event, with the way to its delivery or to its dead letter. */
+async function eventCard(context: Context, asked: Asked): Promise<Html> {
+  const { texts, say } = context;
+  const { verdict, why, delivery, messageId, searchedSince } = await operatorOf(context).findEvent(asked);
   return card(
-    badge(context, verdict),
-    html`<div class="inside">${why}${delivery && html`<p class="code">${link(context, pathOf(delivery), delivery.id)}</p>`}</div>`,
-    { beside: searchedSince !== undefined && html`<p>${texts.lookedSince} ${searchedSince}</p>` },
+    html`${delivery ? texts.delivery : texts.event} ${badge(context, verdict)}`,
+    html`<div class="inside">${inEnglish(context, why)}</div>${
+      delivery &&
+      facts([
+        [texts.id, html`<span class="code">${link(context, pathOf(delivery), delivery.id)}</span>`],
+        [texts.account, link(context, pathOf({ account: delivery.account }), delivery.account)],
+        [texts.webhook, link(context, pathOf({ account: delivery.account, event: delivery.event }), delivery.event)],
+      ])
+    }${
+      verdict === 'refused' &&
+      messageId !== undefined &&
+      html`<p class="inside">${link(context, `/dead-letters/${encodeURIComponent(messageId)}`, say('Its dead letter', 'A mensagem rejeitada'))}</p>`
+    }`,
+    { beside: searchedSince !== undefined && html`<p>${texts.lookedSince} ${exactTimeOf(searchedSince, context)}</p>` },
+  );
+}
+
+async function requestCard(context: Context, id: string): Promise<Html> {
+  const { texts } = context;
+  const lines = await operatorOf(context).findRequest(id);
+  return card(
+    html`${texts.request} <span class="code">${id}</span>`,
+    table<(typeof lines)[number]>(
+      [
+        { heading: texts.sent, value: ({ at }) => timeOf(at, context) },
+        { heading: texts.logLine, value: ({ text }) => html`<pre>${text}</pre>`, isText: true },
+      ],
+      lines,
+      texts.noLines,
+    ),
+  );
+}
+
+/** Finds a delivery of the account. The API knows it by its event: where none was named each webhook's is asked. */
+async function integratorsCard(context: Context, { id, event }: Asked): Promise<Html> {
+  const { source, texts } = context;
+  const account = source.account ?? '';
+  const events = event === undefined ? (await source.listWebhooks(account)).map(webhook => webhook.event) : [event];
+  const all = await Promise.all(events.map(event => source.findDelivery({ account, event, id })));
+  const delivery = all.find(one => one !== undefined);
+  if (!delivery) throw new NotThere(texts.notThere);
+  return card(
+    html`${texts.delivery} ${badge(context, delivery.state)}`,
+    facts([
+      [texts.id, html`<span class="code">${link(context, pathOf(delivery), id)}</span>`],
+      [texts.event, delivery.event],
+      [texts.accepted, timeOf(delivery.createdAt, context)],
+    ]),
   );
 }

@@ -24,8 +24,8 @@ export async function answerPage(context: Context, form: URLSearchParams | null)
     return form && change ? change(context, parameters, form) : page(context, parameters, form ?? context.query);
   }
   return {
-    title: context.texts.refused,
-    content: errorPage(context, context.texts.refused, context.texts.notFound),
+    title: context.texts.notFoundTitle,
+    content: errorPage(context, context.texts.notFoundTitle, context.texts.notFound),
     status: 404,
     isLive: false,
   };

@@ -1,5 +1,7 @@
 import type { LetterView } from '../../../../ops/console/operator/dead-letters.ts';
+import type { Context } from '../../../../ops/console/page.ts';
 import type { OperatorSource, Source } from '../../../../ops/console/source.ts';
+import { type Language, sayingIn, textsOf } from '../../../../ops/console/texts.ts';
 import type { DeliveryView, WebhookView } from '../../../../ops/console/views.ts';
 
 /** The requests that a source got, in order. */
@@ -59,6 +61,20 @@ export function aSource(changes: Partial<Source> = {}): Source {
   };
 }
 
+/** Returns what a page is made from: a source, at a path. */
+export function aContext(source: Source, path: string, language: Language = 'en'): Context {
+  return {
+    source,
+    language,
+    texts: textsOf(language),
+    say: sayingIn(language),
+    folder: '/x',
+    path,
+    query: new URL(path, 'http://127.0.0.1').searchParams,
+    now: Date.UTC(2026, 10, 23),
+  };
+}
+
 const letter: LetterView = {
   id: '7188c438-242b-4126-be1f-200fdcb81d89',
   sentAt: '2026-11-22T10:00:00.000Z',
@@ -91,7 +107,13 @@ const operator: OperatorSource = {
     done.push(`discard ${ids.join(' ')}`);
     return ids.length;
   },
-  findEvent: async () => ({ verdict: 'refused', why: hostile, delivery: undefined, searchedSince: undefined }),
+  findEvent: async () => ({
+    verdict: 'refused',
+    why: hostile,
+    messageId: undefined,
+    delivery: undefined,
+    searchedSince: undefined,
+  }),
   findRequest: async () => [{ at: '2026-11-22T10:00:00.000Z', text: hostile }],
   sandbox: {
     account: 'acme',

@@ -38,6 +38,13 @@ it('finds the lines of an id in the local stand-in of CloudWatch Logs', async ()
   expect(await log.find('evt_3', since, noProgress)).toEqual([]);
 });
 
+it.each(['', '<', 'x/ | stats count()', 'a b', 'evt_1.*', 'a\\', 'a\n', 'x'.repeat(129)])(
+  'searches for no id that would be a part of the query: %j',
+  async id => {
+    await expect(openLog().find(id, 0, noProgress)).rejects.toThrow(/^that is no id/);
+  },
+);
+
 it('finds the lines whose fields have one of some values, at most so many', async () => {
   const log = openLog();
   const since = await log.keptSince();

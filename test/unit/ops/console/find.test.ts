@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import type { Page } from '../../../../ops/console/page.ts';
+import { findPage } from '../../../../ops/console/pages/find.ts';
+import type { OperatorSource, Source } from '../../../../ops/console/source.ts';
+import { CliError } from '../../../../ops/stage/operator.ts';
+import { aContext, aSource, delivery } from './a-source.ts';
+
+const find = async (source: Source, query: string) => {
+  const values = new URLSearchParams(query);
+  const page = (await findPage(aContext(source, '/find'), {}, values)) as Page;
+  return { status: page.status, text: page.content.text };
+};
+const anOperator = (changes: Partial<OperatorSource>) =>
+  aSource({ operator: { ...(aSource().operator as OperatorSource), ...changes } });
+const found = { why: 'it was taken', messageId: 'm-1', delivery: undefined, searchedSince: undefined };
+
+describe('the search', () => {
+  it.each([
+    ['nothing with that id', 'id=%3C', 409],
+    ['an account without its event', 'id=1&account=acme', 409],
+    ['an account and an event that AWS does not answer for', 'id=1&account=acme&event=demanda.criada', 502],
+  ])('keeps what was typed: %s', async (_, query, status) => {
+    const source = anOperator({
+      findRequest: () => Promise.reject(new CliError('that is no id')),
+      findEvent: () => Promise.reject(new Error('AWS does not answer')),
+    });
+    const { status: answered, text } = await find(source, query);
+    expect(answered).toBe(status);
+    expect(text).toContain('role="alert"');
+    for (const value of new URLSearchParams(query).values())
+      expect(text).toContain(`value="${value.replace('<', '&lt;')}"`);
+  });
+
+  it('leads to the delivery, its account and its webhook', async () => {
+    const { account, event, id } = delivery;
+    const source = anOperator({
+      findEvent: async () => ({ ...found, verdict: 'delivered', delivery: { account, event, id } }),
+    });
+    const { text } = await find(source, `id=${id}`);
+    for (const path of ['', `/webhooks/${event}`, `/webhooks/${event}/deliveries/${id}`])
+      expect(text).toContain(`href="/x/accounts/${account}${path}"`);
+    expect(text).not.toContain('/dead-letters/');
+  });
+
+  it('leads from a refused event to its dead letter', async () => {
+    const source = anOperator({ findEvent: async () => ({ ...found, verdict: 'refused' }) });
+    expect((await find(source, 'id=7188c438-242b-4126-be1f-200fdcb81d89')).text).toContain(
+      'href="/x/dead-letters/m-1"',
+    );
+  });
+
+  it('looks in each webhook of an integrator that named no event', async () => {
+    const { operator: _, ...integrator } = aSource({ account: 'acme' });
+    const { text } = await find(integrator, `id=${delivery.id}`);
+    expect(text).toContain(`href="/x/accounts/acme/webhooks/demanda.criada/deliveries/${delivery.id}"`);
+    expect(await find(integrator, 'id=evt_other')).toMatchObject({ status: 404 });
+  });
+});
