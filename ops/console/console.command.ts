@@ -3,16 +3,18 @@ import { command, type Noun } from '../audit/command.ts';
 import { wholeNumber } from '../command-line/forms.ts';
 import type { Streams } from '../command-line/terminal.ts';
 import { option } from '../command-line/words.ts';
+import { CliError } from '../stage/operator.ts';
 import type { Task } from '../stage/target.ts';
 import { makeOperatorSource } from './operator-source.ts';
-import { startConsole } from './server.ts';
+import { describePort, startConsole } from './server.ts';
 
 export function consolePages(streams: Streams): Noun {
   const serving = command('console', {
     about: 'pages that show what happens and mend it, on 127.0.0.1, with your own credentials',
     notes: `
-It prints a link that opens the console once; Enter prints another one. It ends with Ctrl-C, and with it every session. What a
-page changes leaves an audit line, as a command does.
+It prints a link that opens the console once, within an hour; Enter prints another one, and so does any line on standard input where
+that is no terminal. A session ends after an hour without a click; all end with the console, by Ctrl-C. What a page changes leaves an
+audit line, as a command does.
 
 Examples:
   npm run ops -- console
@@ -28,16 +30,19 @@ Examples:
 /** Serves the pages until it is interrupted. Returns their address, without a token. */
 async function serve({ target }: Task, port: number, { stdin, stdout, interruption }: Streams): Promise<string> {
   const source = makeOperatorSource(target);
-  const running = await startConsole(() => source, port);
+  const running = await startConsole(() => source, port).catch(error => {
+    const problem = describePort(error, port);
+    throw problem === undefined ? error : new CliError(problem);
+  });
   const showLink = () => stdout.write(`Console: ${running.makeLink()}\n`);
   showLink();
-  const lines = stdin.isTTY ? createInterface({ input: stdin }).on('line', showLink) : undefined;
+  const lines = createInterface({ input: stdin }).on('line', showLink);
   await new Promise<void>(resolve => {
     if (interruption?.aborted) resolve();
     interruption?.addEventListener('abort', () => resolve(), { once: true });
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
   });
-  lines?.close();
+  lines.close();
   await running.stop();
   return running.url;
 }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { systemTime } from '../../lambdas/platform/timer.ts';
 import { type ApiCredentials, openApiSession } from './api-session.ts';
 import { makeApiSource } from './api-source.ts';
-import { startConsole } from './server.ts';
+import { describePort, startConsole } from './server.ts';
 
 /**
  * The panel of an integrator: the pages of its account on 127.0.0.1, over the public API. One file that needs Node only. It asks
@@ -29,7 +29,10 @@ async function main(): Promise<number> {
   const terminal = openTerminal();
   const address = { authUrl: trimmed(values.auth), baseUrl: trimmed(values.base), fetch, after: systemTime.after };
   const session = await openApiSession(address, await askCredentials(terminal));
-  const running = await startConsole(language => makeApiSource(session, language), port);
+  const running = await startConsole(language => makeApiSource(session, language), port).catch(async error => {
+    await session.revoke();
+    throw new Error(describePort(error, port) ?? error.message);
+  });
   const showLink = () => process.stdout.write(`Painel: ${running.makeLink()}\n`);
   process.stdout.write('Enter: novo link (new link). Ctrl-C: fim (end).\n');
   showLink();

@@ -40,6 +40,13 @@ export async function startConsole(sourceIn: (language: Language) => Source, por
   };
 }
 
+/** Says why a port cannot be had, with what to do; `undefined` for another failure. */
+export function describePort(error: unknown, port: number): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const why = code === 'EADDRINUSE' ? 'is in use' : code === 'EACCES' ? 'is not allowed by the system' : undefined;
+  return why && `port ${port} ${why}: name another with --port, or leave it out for any that is free.`;
+}
+
 function portOf(server: Server): number {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;

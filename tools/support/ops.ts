@@ -14,12 +14,12 @@ export interface OpsResult {
 /**
  * Runs the operator's command line in this process: a command does the same there, in a tenth of the time.
  *
- * @param interruptAfter - a text of standard output that interrupts the command, as Ctrl-C does.
+ * @param interruptAfter - what of standard output interrupts the command, as Ctrl-C does.
  */
 export async function runOpsInProcess(
   args: readonly string[],
   input = '',
-  interruptAfter?: string,
+  interruptAfter?: RegExp,
 ): Promise<OpsResult> {
   const streams = { stdout: '', stderr: '' };
   const interruption = new AbortController();
@@ -27,7 +27,7 @@ export async function runOpsInProcess(
     isTTY: false,
     write: (text: string | Uint8Array) => {
       streams[name] += text;
-      if (interruptAfter !== undefined && streams.stdout.includes(interruptAfter)) interruption.abort();
+      if (interruptAfter?.test(streams.stdout)) interruption.abort();
       return true;
     },
   });

@@ -32,7 +32,7 @@ describe('the search', () => {
   });
 
   it('leads to the delivery, its account and its webhook', async () => {
-    const { account, event, id } = delivery;
+    const [account, event, id] = [delivery.account, 'demanda.criada' as const, delivery.id];
     const source = anOperator({
       findEvent: async () => ({ ...found, verdict: 'delivered', delivery: { account, event, id } }),
     });
