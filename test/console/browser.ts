@@ -67,6 +67,80 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 }
 
+/** Fails where the edge of a field or button, a mark of a chart or a badge has less than 3:1 against its ground (WCAG 1.4.11). */
+export async function expectContrast(page: Page): Promise<void> {
+  expect(await page.evaluate(faintGraphics)).toEqual([]);
+}
+
+/**
+ * Fails where an action of the page is more than ten Tab stops away from its beginning, by the skip links too. An action is what posts a
+ * form, or leads to the question before it.
+ */
+export async function expectShortPaths(page: Page, most = 10): Promise<void> {
+  const far = new Set<string>(await page.evaluate(`${actionNames}`));
+  const skips = await page.locator('a.skip').count();
+  for (let skip = -1; skip < skips; skip++) {
+    await page.evaluate('document.activeElement.blur(); getSelection().removeAllRanges(); scrollTo(0, 0)');
+    if (skip >= 0) {
+      await page.locator('a.skip').nth(skip).focus();
+      await page.keyboard.press('Enter');
+    }
+    for (let stops = skip + 1; stops < most; stops++) {
+      await page.keyboard.press('Tab');
+      far.delete(await page.evaluate(`(${nameOfAction})(document.activeElement)`));
+    }
+  }
+  expect([...far]).toEqual([]);
+}
+
+const nameOfAction = `element => element.textContent.trim() + ' ' + (element.form?.action ?? element.href)`;
+const actionNames = `[...document.querySelectorAll('main form[method=post] button, main a.button')].filter(e => e.checkVisibility()).map(${nameOfAction})`;
+
+/** Lists what has too little contrast. Colours are those that the browser computed; grounds lie in the nearest box that has one. */
+const faintGraphics = `(() => {
+  const colour = text => {
+    const [red = 0, green = 0, blue = 0, alpha = 1] = (text.match(/[\\d.]+/g) ?? []).map(Number);
+    return { parts: [red, green, blue], alpha: text === 'none' || text === 'transparent' ? 0 : alpha };
+  };
+  const luminance = ({ parts }) => {
+    const [red, green, blue] = parts.map(part => part / 255).map(part => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const contrast = (one, other) => {
+    const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+    return (light + 0.05) / (dark + 0.05);
+  };
+  const groundOf = element => {
+    for (let box = element; box; box = box.parentElement) {
+      const ground = colour(getComputedStyle(box).backgroundColor);
+      if (ground.alpha === 1) return ground;
+    }
+    return colour('rgb(255, 255, 255)');
+  };
+  const faint = [];
+  const judge = (element, what, shown, ground) => {
+    if (shown.alpha === 0 || !element.checkVisibility()) return;
+    const ratio = contrast(shown, ground);
+    if (ratio < 3) faint.push(what + ' ' + ratio.toFixed(2) + ': ' + element.outerHTML.slice(0, 100));
+  };
+  for (const element of document.querySelectorAll('input:not([type=hidden]):not([type=checkbox]):not([type=radio]), select, textarea, button, .button')) {
+    const style = getComputedStyle(element);
+    const fill = colour(style.backgroundColor);
+    const ground = groundOf(element.parentElement);
+    const isFilled = fill.alpha === 1 && contrast(fill, ground) >= 3;
+    if (!isFilled && parseFloat(style.borderTopWidth) > 0) judge(element, 'edge', colour(style.borderTopColor), ground);
+  }
+  for (const element of document.querySelectorAll('svg :is(rect, path, circle, line, polyline, polygon):not(.grid)')) {
+    const style = getComputedStyle(element);
+    for (const what of ['fill', 'stroke']) {
+      if (style[what + 'Opacity'] !== '0' && style.opacity !== '0') judge(element, what, colour(style[what]), groundOf(element.closest('svg')));
+    }
+  }
+  for (const element of document.querySelectorAll('.badge')) judge(element, 'badge', colour(getComputedStyle(element).color), groundOf(element));
+  for (const element of document.querySelectorAll('.line li')) judge(element, 'mark', colour(getComputedStyle(element, '::before').backgroundColor), groundOf(element));
+  return faint;
+})()`;
+
 /**
  * Keeps a picture of a page in the folder that `EMISSOR_PICTURES` names, for the docs: of a desktop that is light, of a phone that
  * is dark.

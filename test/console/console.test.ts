@@ -21,7 +21,14 @@ import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { authUrl, baseUrl, outputs } from '../support/e2e-target.ts';
 import { openSession, register, type Session } from '../support/e2e-webhooks.ts';
-import { expectAccessible, keepPicture, openWindow, startBrowser } from './browser.ts';
+import {
+  expectAccessible,
+  expectContrast,
+  expectShortPaths,
+  keepPicture,
+  openWindow,
+  startBrowser,
+} from './browser.ts';
 
 const hostile = `<script>document.title='run'</script><img src=x onerror="document.title='run'">`;
 const folder = mkdtempSync(join(tmpdir(), 'emissor-console-'));
@@ -131,6 +138,8 @@ describe('every page', () => {
         expect([path, answer?.status()]).toEqual([path, 200]);
         expect((await answer?.body())?.length).toBeLessThan(100_000);
         await expectAccessible(page);
+        await expectContrast(page);
+        await expectShortPaths(page);
         await keepPicture(page);
       }
       expect(troubles).toEqual([]);
@@ -151,7 +160,9 @@ describe('every page', () => {
       ];
       for (const path of own) {
         expect((await page.goto(base + path))?.status()).toBe(200);
-        if (javaScriptEnabled) await expectAccessible(page);
+        if (!javaScriptEnabled) continue;
+        await expectAccessible(page);
+        await expectShortPaths(page);
       }
       expect(troubles).toEqual([]);
       await context.close();
@@ -239,37 +250,6 @@ describe('what an operator does', () => {
     });
     await page.click('button:has-text("Clear")');
     expect(await page.textContent('#received')).not.toContain('verified');
-  });
-
-  it('keeps what is ticked and typed while a page renews itself', async () => {
-    const quick: Source = { ...source, refreshSeconds: 1 };
-    const console = await startConsole(() => quick, 0);
-    const window = await openWindow(browser, console.makeLink());
-    await window.page.fill('input[name=account]', 'half-typed');
-    const before = await window.page.textContent('#renewed');
-    await until('a renewal', async () => (await window.page.textContent('#renewed')) !== before || undefined);
-    expect(await window.page.inputValue('input[name=account]')).toBe('half-typed');
-    await window.context.close();
-    await console.stop();
-  });
-
-  it('says on the page that nothing answers, and recovers by itself', async () => {
-    let fails = false;
-    const flaky = (): Source => ({
-      ...source,
-      refreshSeconds: 1,
-      listWebhooks: account =>
-        fails ? Promise.reject(new Error('no usable AWS credentials')) : source.listWebhooks(account),
-    });
-    const console = await startConsole(flaky, 0);
-    const window = await openWindow(browser, console.makeLink());
-    await window.page.goto(`${window.folder}/accounts/${account}`);
-    fails = true;
-    await window.page.waitForSelector('#renewed.trouble');
-    fails = false;
-    await window.page.waitForSelector('#renewed:not(.trouble)');
-    await window.context.close();
-    await console.stop();
   });
 });
 

@@ -1,0 +1,191 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { documentOf, table } from '../../ops/console/page.ts';
+import { type Console, startConsole } from '../../ops/console/server.ts';
+import type { Source } from '../../ops/console/source.ts';
+import { Refusal } from '../../ops/console/views.ts';
+import { aContext, aSource } from '../unit/ops/console/a-source.ts';
+import { expectContrast, openWindow, startBrowser, type Window } from './browser.ts';
+
+/** What all pages do alike, with a source in memory whose pages renew themselves all the time. */
+let browser: Browser;
+let running: Console;
+let source: Source;
+let window: Window;
+const often = { refreshSeconds: 0.2 };
+const [account, webhook] = ['/accounts/acme', '/accounts/acme/webhooks/demanda.criada'];
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  source = aSource(often);
+  running = await startConsole(() => source, 0);
+  window = await openWindow(browser, running.makeLink());
+});
+afterEach(async () => {
+  await window.context.close();
+  await running.stop();
+});
+
+const open = (path: string) => window.page.goto(window.folder + path);
+const focused = () => window.page.evaluate<string>('document.activeElement.textContent');
+const dies = (why: string): Source => aSource({ ...often, listWebhooks: () => Promise.reject(new Error(why)) });
+
+describe('a page that renews itself', () => {
+  it('keeps what is typed', async () => {
+    const { page } = window;
+    await open('/');
+    await page.fill('main input[name=account]', 'half-typed');
+    const before = await page.textContent('#renewed');
+    await expect.poll(() => page.textContent('#renewed'), { timeout: 10_000 }).not.toBe(before);
+    expect(await page.inputValue('main input[name=account]')).toBe('half-typed');
+  });
+
+  it('says of a card in which somebody is at work when it was read, until it is renewed', async () => {
+    const { page } = window;
+    await open(account);
+    const [first] = await source.listWebhooks('acme');
+    source = aSource({ ...often, listWebhooks: async () => (first ? [{ ...first, event: 'proposta.recebida' }] : []) });
+    await page.focus('#webhooks td a');
+    await page.waitForSelector('#webhooks .stale');
+    expect(await page.textContent('#webhooks .stale')).toMatch(/^Still as read at \d\d:\d\d:\d\d /);
+    expect(await page.textContent('#webhooks')).toContain('demanda.criada');
+    await page.evaluate('document.activeElement.blur()');
+    await page.waitForSelector('#webhooks td a:has-text("proposta.recebida")');
+    expect(await page.locator('.stale').count()).toBe(0);
+  });
+
+  it('says at its top that nothing answers, of when it is and why, and recovers by itself', async () => {
+    const { page } = window;
+    await open(account);
+    source = dies('no usable AWS credentials');
+    await page.waitForSelector('#banner:visible');
+    expect(await page.textContent('#banner')).toMatch(
+      /^Could not be read anew\..* was read at \d\d:\d\d:\d\d .*no usable AWS credentials$/,
+    );
+    expect(await page.textContent('#webhooks')).toContain('demanda.criada');
+    source = aSource(often);
+    await page.waitForSelector('#banner', { state: 'hidden' });
+  });
+
+  it('comes back from an error by itself', async () => {
+    source = dies('AWS does not answer');
+    await open(account);
+    expect(await window.page.textContent('main')).toContain('AWS does not answer');
+    source = aSource(often);
+    await window.page.waitForSelector('#webhooks');
+  });
+
+  it('shows a card that was not there before', async () => {
+    source = aSource({ ...often, latestDeliveries: async () => ({ deliveries: [], next: null }) });
+    await open(webhook);
+    expect(await window.page.locator('#latest').count()).toBe(0);
+    source = aSource(often);
+    await window.page.waitForSelector('#latest');
+  });
+
+  it('says that the console was started anew', async () => {
+    const port = Number(new URL(running.url).port);
+    await open(account);
+    await running.stop();
+    running = await startConsole(() => source, port);
+    await window.page.waitForSelector('#banner:has-text("it was started anew")');
+  });
+
+  it('shows nothing any more after a sign-out in another window', async () => {
+    await open(account);
+    const other = await window.context.newPage();
+    await other.goto(window.folder + account);
+    await other.click('text=Sign out');
+    await other.waitForSelector('#entry');
+    await window.page.waitForSelector('#entry');
+    expect(await window.page.textContent('main')).toContain('signed out');
+  });
+});
+
+describe('the focus', () => {
+  it('goes to what an action did, and to why not', async () => {
+    const { page } = window;
+    await open(webhook);
+    await page.click('button:has-text("Send a test")');
+    await page.waitForSelector('.note');
+    expect(await focused()).toBe('The test is on its way.');
+    source = aSource({ ...often, test: () => Promise.reject(new Refusal('it is suspended')) });
+    await page.click('button:has-text("Send a test")');
+    await page.waitForSelector('.note.trouble');
+    expect(await focused()).toBe('it is suspended');
+  });
+
+  it('goes to the search by a slash, which can be typed all the same', async () => {
+    const { page } = window;
+    for (const path of ['/', account, '/find']) {
+      await open(path);
+      await page.evaluate('document.activeElement.blur()');
+      await page.keyboard.type('/evt_1/');
+      expect(await page.inputValue('input[type=search]')).toBe('evt_1/');
+    }
+  });
+});
+
+describe('the looks', () => {
+  it('keep names, ids and times on one line, however long the texts beside them are', async () => {
+    const [first] = await source.listWebhooks('acme');
+    const address = `https://receiver.example.com/${'long-'.repeat(400)}`;
+    source = aSource({ listWebhooks: async () => (first ? [{ ...first, address, reason: 'gone' }] : []) });
+    for (const width of [1_280, 800]) {
+      await window.page.setViewportSize({ width, height: 900 });
+      await open(account);
+      const lines = await window.page.$$eval('td a, td time small, td .badge', all =>
+        all.map(one => one.getBoundingClientRect().height),
+      );
+      expect(Math.max(...lines)).toBeLessThan(30);
+      expect(await window.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    }
+  });
+
+  it('give a row one line on a phone where the table says so, and the rest by a tap', async () => {
+    const { page } = window;
+    await page.setViewportSize({ width: 360, height: 740 });
+    const columns = ['state', 'time', 'result', 'why', 'id'].map((heading, at) => ({
+      heading,
+      value: () => `${heading} text`,
+      isBrief: at < 3,
+    }));
+    const content = table(columns, [1, 2], '');
+    await page.goto('about:blank');
+    await page.setContent(documentOf({ title: 'x', content, isLive: false }, aContext(source, '/')));
+    const heights = () => page.$$eval('tbody tr', rows => rows.map(row => row.getBoundingClientRect().height));
+    for (const height of await heights()) expect(height).toBeLessThan(60);
+    expect(await page.isVisible('text=why text')).toBe(false);
+    await page.click('summary >> nth=0');
+    expect(await page.isVisible('text=why text >> nth=0')).toBe(true);
+    expect((await heights())[1]).toBeLessThan(60);
+  });
+
+  it('print no navigation, filters and buttons', async () => {
+    await open(webhook);
+    await window.page.emulateMedia({ media: 'print' });
+    for (const part of ['nav.places', '.tools', 'form.row', 'main button', 'main .button'])
+      expect([part, await window.page.locator(`${part}:visible`).count()]).toEqual([part, 0]);
+    expect(await window.page.isVisible('#deliveries table')).toBe(true);
+  });
+
+  it('underline only the current place with forced colours', async () => {
+    await window.page.emulateMedia({ forcedColors: 'active' });
+    await open('/find');
+    const edges = await window.page.evaluate<boolean[]>(
+      `[...document.querySelectorAll('nav.places a')].map(place => getComputedStyle(place).borderBottomColor !== getComputedStyle(document.body).backgroundColor)`,
+    );
+    expect(edges.filter(isSeen => isSeen)).toHaveLength(1);
+  });
+
+  it.each(['light', 'dark'] as const)('have edges, marks and badges of 3:1: %s', async colorScheme => {
+    await window.page.emulateMedia({ colorScheme });
+    for (const path of ['/', account, webhook, `${webhook}/suspend`, '/find', '/dead-letters', '/sandbox']) {
+      await open(path);
+      await expectContrast(window.page);
+    }
+  });
+});
