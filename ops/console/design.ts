@@ -61,12 +61,13 @@ form.card, div.card.inside, .card > .inside { padding: calc(var(--space) * 2) }
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums }
 th { text-align: left; font-size: var(--small); font-weight: 550; color: var(--muted); padding: var(--space) calc(var(--space) * 2); border-bottom: 1px solid var(--line); white-space: nowrap }
 td { padding: calc(var(--space) * 1.25) calc(var(--space) * 2); border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; min-width: 7rem }
-td.number, td.choice, td.more { min-width: 0; white-space: nowrap }
+td.number, td.more, td:has(input[type=checkbox]) { min-width: 0; white-space: nowrap }
 td.text { min-width: 14rem }
 td time, td .badge, td .wire { white-space: nowrap }
 td time, td time small, dd time small { display: block }
 td a:not(.button), td span > .code { display: inline-block; max-width: 22rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; vertical-align: bottom }
-td:has(.one-line) { width: 30%; max-width: 0; min-width: 13rem }
+td .code a:not(.button) { max-width: 100% }
+td:has(.one-line), td:has(> span > .code) { width: 28%; max-width: 0; min-width: 10rem } td:has(> span > .code) > span > .code { max-width: 100% }
 th.more, td.more { display: none }
 .one-line { display: flex; align-items: baseline; gap: var(--space); max-width: 100% }
 .one-line .code { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; min-width: 0 }
@@ -126,7 +127,7 @@ footer { max-width: 72rem; margin: 0 auto; padding: 0 calc(var(--space) * 3) cal
   table, tbody, tr, td { display: block; width: 100% }
   thead { position: absolute; left: -100rem }
   tr { border-bottom: 1px solid var(--line); padding: var(--space) 0 } tbody tr:last-child { border-bottom: 0 }
-  td, td.text, td:has(.one-line) { border: 0; padding: 2px calc(var(--space) * 2); display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); gap: var(--space); min-width: 0; max-width: none; width: 100% }
+  td, td.text, td:has(.one-line), td:has(> span > .code) { border: 0; padding: 2px calc(var(--space) * 2); display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: var(--space); min-width: 0; max-width: none; width: 100% }
   td a:not(.button), td span > .code { max-width: 100% }
   table.compact tr { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--space); padding: var(--space) calc(var(--space) * 2) }
   table.compact td.brief { display: block; width: auto; padding: 0; white-space: nowrap } table.compact td.brief::before { content: none }
