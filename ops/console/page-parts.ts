@@ -76,16 +76,18 @@ export interface Failure {
 
 /** Describes a failure. What pages refuse is in their language; what is of the command line is in English. */
 export function failureOf(context: Context, error: unknown): Failure {
-  if (error instanceof Refusal) return { message: error.message, status: error instanceof NotThere ? 404 : 409 };
-  const message = context.source.describeFailure?.(error) ?? (error instanceof Error ? error.message : String(error));
+  const { describeFailure, operator } = context.source;
+  const message = describeFailure?.(error) ?? (error instanceof Error ? error.message : String(error));
+  if (error instanceof Refusal) return { message, status: error instanceof NotThere ? 404 : 409 };
   const isRefusal = error instanceof Error && error.name === 'CliError';
-  return { message: inEnglish(context, message), status: isRefusal ? 409 : 502 };
+  return { message: operator ? inEnglish(context, message) : message, status: isRefusal ? 409 : 502 };
 }
 
 /** Writes what went wrong, below the way back to what the address names. */
 export function errorPage(context: Context, title: string, message: HtmlValue): Html {
   const [, first, account = '', second, event = ''] = stepsOf(context.path) ?? [];
-  const way: (readonly [path: string, name: string])[] = [['/', context.texts.start]];
+  const { source, texts } = context;
+  const way: (readonly [path: string, name: string])[] = [['/', source.operator ? texts.start : texts.webhooks]];
   if (first === 'accounts' && account !== '') way.push([pathOf({ account }), account]);
   if (second === 'webhooks' && event !== '') way.push([pathOf({ account, event }), event]);
   return html`${crumbs(context, way)}<h1>${title}</h1>${troubleNote(context, message)}`;

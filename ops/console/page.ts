@@ -158,9 +158,8 @@ export function exactTimeOf(time: string | null | undefined, context: Context): 
 
 /** Writes what a word of the wire means as a badge, with the word beside; colour never says alone what the word says. */
 export function badge({ texts }: Context, word: string, tone = tones[word] ?? ''): Html {
-  const known = textFor(texts, 'word', word);
-  const meaning = known ?? textFor(texts, 'fate', word) ?? word;
-  return html`<span class="badge ${tone}">${meaning}</span>${known !== undefined && known.toLowerCase() !== word && html` <small class="wire">${word}</small>`}`;
+  const meaning = textFor(texts, 'word', word) ?? word;
+  return html`<span class="badge ${tone}">${meaning}</span>${meaning.toLowerCase() !== word && html` <small class="wire">${word}</small>`}`;
 }
 
 /** Writes a text that may be long in one line: the rest shows on hover, and a button copies it. */

@@ -18,7 +18,7 @@ export function textsOf(language: Language): Texts {
 }
 
 /** Returns the text for a word of the wire; `undefined` for one that these pages do not know. */
-export function textFor(texts: Texts, about: 'result' | 'state' | 'word' | 'fate', word: string): string | undefined {
+export function textFor(texts: Texts, about: 'result' | 'state' | 'word', word: string): string | undefined {
   const known: Readonly<Record<string, string | undefined>> = texts;
   return known[`${about}_${word}`];
 }
@@ -197,14 +197,6 @@ function makeTexts(say: Say) {
     word_falhou: say('Failed', 'Falhou'),
     word_retida: say('Held', 'Retida'),
     word_cancelada: say('Cancelled', 'Cancelada'),
-    fate_delivered: say('Delivered', 'Entregue'),
-    fate_waiting: say('Waiting', 'Pendente'),
-    fate_failed: say('Failed', 'Falhou'),
-    fate_held: say('Held', 'Retida'),
-    fate_cancelled: say('Cancelled', 'Cancelada'),
-    'fate_no webhook': say('No webhook', 'Sem webhook'),
-    fate_refused: say('Refused', 'Recusada'),
-    fate_unknown: say('Unknown', 'Desconhecido'),
     doneResend: say('It is sent again.', 'Foi enviada de novo.'),
     doneReplay: say('They are being sent again.', 'Estão sendo enviadas de novo.'),
     doneTest: say('The test is on its way.', 'O teste está a caminho.'),

@@ -392,6 +392,9 @@ describe('pages', () => {
     expect([failed.status, failed.body]).toEqual([502, expect.stringContaining('AWS does not answer')]);
     expect(failed.body).toContain('<body data-refresh="5" data-failed>');
     expect(failed.body).toContain(`<a href="${folder}accounts/acme">acme</a>`);
+    expect((await look('/accounts/acme', { 'accept-language': 'pt-BR' })).body).toContain(
+      '<span lang="en">AWS does not answer</span>',
+    );
     source = aSource({ resend: () => Promise.reject(new Refusal('its webhook is suspended')) });
     const refused = await change(`${webhook}/deliveries/${delivery.id}/resend`);
     expect([refused.status, refused.body]).toEqual([409, expect.stringContaining('its webhook is suspended')]);
