@@ -46,7 +46,7 @@ export function tiles(context: Context, figures: readonly Tile[]): Html {
   return html`<ul class="tiles">${figures.map(({ name, figure, tone = '', beside, path }) => html`<li><span class="name">${path === undefined ? name : link(context, path, name)}</span><span class="figure ${tone}">${figure}</span>${beside}</li>`)}</ul>`;
 }
 
-export interface Tile {
+interface Tile {
   readonly name: string;
   readonly figure: HtmlValue;
   readonly tone?: 'good' | 'bad' | 'wait' | 'held';

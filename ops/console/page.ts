@@ -104,7 +104,7 @@ export const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Writes a card: a heading, what stands beside it, and its content. With an id it renews itself. */
+/** Writes a card: a heading, what stands beside it, and its content. With an id it is told from others when the page renews itself. */
 export function card(
   heading: HtmlValue,
   content: HtmlValue,

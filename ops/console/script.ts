@@ -1,6 +1,6 @@
 /**
- * The script of the pages: it exchanges the token of a link, and renews what is marked as live while the page is seen. All works
- * without it. What is selected, ticked or typed stays: a part in which somebody is at work is renewed the next time, and says until
+ * The script of the pages: it exchanges the token of a link, and renews the title, the cards and what is marked as live while the page is
+ * seen. All works without it. What is selected, ticked or typed stays: a part in which somebody is at work is renewed the next time, and says until
  * then when it was read.
  */
 export const script = `
@@ -37,7 +37,7 @@ async function renew() {
   try {
     const answer = await fetch(location.href, { headers: { 'x-renewal': 'yes' }, signal: AbortSignal.timeout(30000) });
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    if (answer.status === 401 || (answer.ok && (hasFailed || isOther(page)))) location.replace(location.href);
+    if (answer.status === 401 || (answer.ok && (hasFailed || (idsOf(page) !== idsOf(document) && !isInUse(document.body))))) location.replace(location.href);
     else if (answer.ok) show(page);
     else warn(page.querySelector('[role=alert]:not([hidden])').textContent);
   } catch {
@@ -47,10 +47,11 @@ async function renew() {
   }
 }
 function show(page) {
-  for (const part of partsOf(document)) {
-    const fresh = part.id ? page.getElementById(part.id) : page.querySelector('h1');
-    if (!fresh) continue;
-    if (isInUse(part)) {
+  const parts = partsOf(page);
+  const isAlike = idsOf(page) === idsOf(document);
+  for (const [at, part] of partsOf(document).entries()) {
+    const fresh = isAlike ? parts[at] : part.id && page.getElementById(part.id);
+    if (!fresh || isInUse(part)) {
       stamp(part);
       continue;
     }
@@ -75,11 +76,10 @@ function warn(why) {
   banner.hidden = false;
 }
 function partsOf(page) {
-  return [...page.querySelectorAll('h1, [data-live]')];
+  return [...page.querySelectorAll('h1, .card, [data-live]')].filter(part => !part.querySelector('[data-live]'));
 }
-function isOther(page) {
-  const ids = page => partsOf(page).map(part => part.id).join();
-  return ids(page) !== ids(document) && !isInUse(document.body);
+function idsOf(page) {
+  return partsOf(page).map(part => part.id).join();
 }
 function isInUse(part) {
   const selection = getSelection();

@@ -136,7 +136,7 @@ async function answerOf(context: Context, form: URLSearchParams | null | undefin
     const failure = failureOf(context, error);
     const asked = form && (await answerPage({ ...context, query: form }, null).catch(() => undefined));
     if (asked && !('location' in asked) && asked.status === undefined)
-      return { ...asked, status: failure.status, trouble: failure.message };
+      return { ...asked, status: failure.status, trouble: failure.message, isLive: false };
     return { ...failurePage(context, failure), isLive: form === null };
   }
 }

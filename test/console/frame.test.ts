@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { documentOf, table } from '../../ops/console/page.ts';
+import { html } from '../../ops/console/html.ts';
+import { card, documentOf, table } from '../../ops/console/page.ts';
 import { type Console, startConsole } from '../../ops/console/server.ts';
 import type { Source } from '../../ops/console/source.ts';
 import { Refusal } from '../../ops/console/views.ts';
@@ -41,6 +42,22 @@ describe('a page that renews itself', () => {
     const before = await page.textContent('#renewed');
     await expect.poll(() => page.textContent('#renewed'), { timeout: 10_000 }).not.toBe(before);
     expect(await page.inputValue('main input[name=account]')).toBe('half-typed');
+  });
+
+  it('renews its title and each card', async () => {
+    const { page } = window;
+    let text = 'one';
+    await page.route('**/cards', route => {
+      const content = html`<h1>${text}</h1>${card('a', text)}${card('b', text, { id: 'b' })}${card('c', html`<div data-live id="c">${text}</div>`)}`;
+      return route.fulfill({
+        contentType: 'text/html',
+        body: documentOf({ title: 'x', content }, aContext(source, '/')),
+      });
+    });
+    await open('/cards');
+    text = 'two';
+    await expect.poll(() => page.locator('main :text("two")').count(), { timeout: 10_000 }).toBe(4);
+    expect(await page.locator('main :text("one")').count()).toBe(0);
   });
 
   it('says of a card in which somebody is at work when it was read, until it is renewed', async () => {

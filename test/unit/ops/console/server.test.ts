@@ -332,6 +332,7 @@ describe('pages', () => {
     const { status, body } = await change(`${webhook}/replay`, range);
     expect([status, body]).toEqual([409, expect.stringContaining('another replay runs')]);
     expect(body).toContain('name="since" value="2026-11-01T00:00:00.000Z"');
+    expect(body).toContain('<body data-refresh="0">');
     expect((await change('/dead-letters/ask-discard')).body).toContain('id="letters"');
   });
 
