@@ -71,10 +71,11 @@ const render = async (source: Source, pattern: string, form: boolean) => {
   const { source: listened, data } = listenTo(source);
   const parameters: Record<string, string> = { account: 'acme', event: 'demanda.criada', id: idOf(pattern) };
   const path = pattern.replace(/:(\w+)/g, (_, name: string) => parameters[name] ?? name);
-  for (const value of Object.values(parameters)) data.add(value);
+  const asked = new URLSearchParams(queries[pattern]);
+  for (const value of [...Object.values(parameters), ...asked.keys(), ...asked.values()]) data.add(value);
   const say = sayingIn('pt');
   const context: Context = {
-    ...aContext(listened, `${path}?${queries[pattern] ?? ''}`, 'pt'),
+    ...aContext(listened, `${path}?${asked}`, 'pt'),
     texts: Object.fromEntries(
       Object.entries(textsOf('pt')).map(([name, text]) => [name, marked(text)]),
     ) as unknown as Texts,
@@ -92,6 +93,7 @@ const idOf = (pattern: string) =>
 /** What the pages are asked for, where they show something only then. */
 const queries: Readonly<Record<string, string>> = {
   '/find': `id=${delivery.id}`,
+  '/accounts/:account/webhooks/:event': 'since=2026-02-31T00:00',
   '/accounts/:account/webhooks/:event/replay': 'state=falhou',
 };
 const forms: Readonly<Record<string, string>> = {
