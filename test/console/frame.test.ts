@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { html } from '../../ops/console/html.ts';
-import { card, documentOf, table } from '../../ops/console/page.ts';
+import { card, documentOf, type Page, table } from '../../ops/console/page.ts';
 import { type Console, startConsole } from '../../ops/console/server.ts';
 import type { Source } from '../../ops/console/source.ts';
 import { Refusal } from '../../ops/console/views.ts';
@@ -93,6 +93,17 @@ describe('a page that renews itself', () => {
     expect(await window.page.textContent('main')).toContain('AWS does not answer');
     source = aSource(often);
     await window.page.waitForSelector('#webhooks');
+  });
+
+  it('comes back from an error to a page without a card', async () => {
+    let page: Page = { title: 'x', content: html`<h1>It could not be read</h1><p>Why not.</p>`, hasFailed: true };
+    await window.page.route('**/question', route =>
+      route.fulfill({ contentType: 'text/html', body: documentOf(page, aContext(source, '/')) }),
+    );
+    await open('/question');
+    page = { title: 'x', content: html`<h1>Suspend?</h1><p>It means this.</p>` };
+    await window.page.waitForSelector('text=It means this.');
+    expect(await window.page.textContent('main')).not.toContain('Why not.');
   });
 
   it('shows a card that was not there before', async () => {
