@@ -12,9 +12,9 @@ export function consolePages(streams: Streams): Noun {
   const serving = command('console', {
     about: 'pages that show what happens and mend it, on 127.0.0.1, with your own credentials',
     notes: `
-It prints a link that opens the console once, within an hour; Enter prints another one, and so does any line on standard input where
-that is no terminal. A session ends after an hour without a click; all end with the console, by Ctrl-C. What a page changes leaves an
-audit line, as a command does.
+It prints a link that opens the console once, within an hour; Enter prints another one, and so does any line on standard
+input where that is no terminal. A session ends after an hour without a click; all end with the console, by Ctrl-C. What
+a page changes leaves an audit line, as a command does.
 
 Examples:
   npm run ops -- console
