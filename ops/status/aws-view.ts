@@ -4,6 +4,7 @@ import { makeReadKeyState } from '../../lambdas/platform/aws/key-state.ts';
 import type { StageConfiguration } from '../../lib/config.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
+import type { Problem } from './problem.ts';
 import { counted } from './sentences.ts';
 
 /** Calls that DynamoDB throttled at a table or an index in the last quarter of an hour. */
@@ -107,7 +108,7 @@ export function awsProblems({
   readonly kmsKey: Part<KmsKey | null>;
   readonly certificates: Part<readonly Certificate[]>;
   readonly region: string | null;
-}): readonly string[] {
+}): readonly Problem[] {
   return [
     ...(isUnread(kmsKey) || !kmsKey || kmsKey.state === 'Enabled' ? [] : [keyProblem(kmsKey, region)]),
     ...(isUnread(throttles) ? [] : throttles.map(throttleProblem)),
@@ -120,27 +121,30 @@ export function placeOf({ table, index }: Throttle): string {
   return index === null ? table : `${table}/index/${index}`;
 }
 
-function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): string {
+function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): Problem {
   const on = `--region ${region} --key-id ${arn}`;
   const day = deletedAt === null ? '' : `, to be deleted on ${deletedAt.slice(0, 10)}`;
   const commands: Readonly<Record<string, string>> = {
     PendingDeletion: ` aws kms cancel-key-deletion ${on}, then: aws kms enable-key ${on}.`,
     Disabled: ` aws kms enable-key ${on}.`,
   };
-  return `the KMS key is ${state}${day}: without it no token is issued and no secret read, ever.${commands[state] ?? ''} docs/runbook.md, "KeyNotEnabled".`;
+  const sentence = `the KMS key is ${state}${day}: without it no token is issued and no secret read, ever.${commands[state] ?? ''} docs/runbook.md, "KeyNotEnabled".`;
+  return { kind: 'KMS key', state, deletedAt, sentence };
 }
 
-function throttleProblem(throttle: Throttle): string {
+function throttleProblem(throttle: Throttle): Problem {
   const { calls, count, cause } = throttle;
   const why = cause === null ? '' : `, for a ${cause}`;
-  return `DynamoDB throttled ${counted(count, calls.slice(0, -1))} of ${placeOf(throttle)} within a quarter of an hour${why}: docs/runbook.md, "StoreThrottled".`;
+  const sentence = `DynamoDB throttled ${counted(count, calls.slice(0, -1))} of ${placeOf(throttle)} within a quarter of an hour${why}: docs/runbook.md, "StoreThrottled".`;
+  return { kind: 'throttled', place: placeOf(throttle), calls, count, sentence };
 }
 
-function certificateProblem({ host, state, endsAt, daysLeft }: Certificate): string {
+function certificateProblem({ host, state, endsAt, daysLeft }: Certificate): Problem {
   const on = endsAt?.slice(0, 10);
   const left = daysLeft ?? 0;
   const end = left < 0 ? `, and ended on ${on}` : `, and ends on ${on}, in ${counted(left, 'day')}`;
-  return `the certificate of ${host} is ${state}${on === undefined ? '' : end}: docs/runbook.md, "CertificateExpires".`;
+  const sentence = `the certificate of ${host} is ${state}${on === undefined ? '' : end}: docs/runbook.md, "CertificateExpires".`;
+  return { kind: 'certificate', host, state, endsAt, sentence };
 }
 
 /** ACM renews its own 60 days before, and tells of what is left at 45. */

@@ -1,11 +1,12 @@
 import { isUnread } from '../stage/operator.ts';
 import type { LateCause, LateDeliveries, LateGroup } from './late-deliveries.ts';
+import type { Problem } from './problem.ts';
 import { counted, opsOf } from './sentences.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
 import type { Facts } from './status-facts.ts';
 
 /** Finds deliveries that are late, failed or held, each account and event or each state in a sentence with what to do. */
-export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries' | 'stage'>): readonly string[] {
+export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries' | 'stage'>): readonly Problem[] {
   if (isUnread(deliveries)) return [];
   const list = `${opsOf(stage)} deliveries list`;
   return [
@@ -15,14 +16,16 @@ export function deliveryProblems({ deliveries, stage }: Pick<Facts, 'deliveries'
   ];
 }
 
-function lateDeliveries({ groups }: LateDeliveries, ops: string): readonly string[] {
-  const sentences = groups.slice(0, mostNamed).map(group => lateGroup(group, ops));
-  const others = groups.length - sentences.length;
-  if (others > 0) {
-    const number = counted(others, 'more account and event has', 'more accounts and events have');
-    sentences.push(`${number} late deliveries: --json has them.`);
+function lateDeliveries({ groups }: LateDeliveries, ops: string): readonly Problem[] {
+  const problems: Problem[] = groups
+    .slice(0, mostNamed)
+    .map(group => ({ kind: 'late', group, sentence: lateGroup(group, ops) }));
+  const count = groups.length - problems.length;
+  if (count > 0) {
+    const number = counted(count, 'more account and event has', 'more accounts and events have');
+    problems.push({ kind: 'more late', count, sentence: `${number} late deliveries: --json has them.` });
   }
-  return sentences;
+  return problems;
 }
 
 /** Accounts and events whose late deliveries are told in a sentence each. */
@@ -49,14 +52,13 @@ const whyLate: Readonly<Record<LateCause, string>> = {
 };
 
 /** Counts the deliveries in a state, and names the webhook that has most of them. */
-function endedDeliveries(view: DeliveriesView, state: 'failed' | 'held', command: string): readonly string[] {
-  const found = view[state];
+function endedDeliveries(view: DeliveriesView, kind: 'failed' | 'held', command: string): readonly Problem[] {
+  const found = view[kind];
   const [most] = found;
   if (!most) return [];
   const { account, event } = most;
-  const total = found.reduce((sum, { count }) => sum + count, 0);
-  const number = `${atLeast(view.isCutOff)}${counted(total, `${state} delivery`, `${state} deliveries`)}`;
-  return [
-    `${number}, ${most.count} of account ${account} for ${event}: ${command} --account ${account} --event ${event}.`,
-  ];
+  const count = found.reduce((sum, { count }) => sum + count, 0);
+  const number = `${atLeast(view.isCutOff)}${counted(count, `${kind} delivery`, `${kind} deliveries`)}`;
+  const sentence = `${number}, ${most.count} of account ${account} for ${event}: ${command} --account ${account} --event ${event}.`;
+  return [{ kind, count, isCutOff: view.isCutOff, most, sentence }];
 }

@@ -42,13 +42,27 @@ export interface LateDeliveries {
   readonly isCutOff: boolean;
 }
 
+/** A slow webhook whose deliveries wait for their turn. */
+export interface SlowWebhook {
+  readonly account: string;
+  readonly event: string;
+  readonly since: string;
+}
+
+/** All that waits too long, or for the turn of a slow webhook. */
+interface Waiting extends LateDeliveries {
+  /** The slow webhooks, the longest slow first. */
+  readonly slow: readonly SlowWebhook[];
+}
+
 /** Finds pending deliveries that are late by three minutes, whatever they wait for (`lateness.ts`). Its reads are bounded. */
-export async function findLate(target: Target, now: number): Promise<LateDeliveries> {
-  const parts = await Promise.all([findOverdue(target, now), findUnserved(target, now)]);
-  const groups = parts.flatMap(part => part.groups);
+export async function findLate(target: Target, now: number): Promise<Waiting> {
+  const [overdue, unserved] = await Promise.all([findOverdue(target, now), findUnserved(target, now)]);
+  const longestFirst = (one: { since: string }, other: { since: string }) => (one.since < other.since ? -1 : 1);
   return {
-    groups: groups.sort((one, other) => (one.since < other.since ? -1 : 1)),
-    isCutOff: parts.some(({ isCutOff }) => isCutOff),
+    groups: [...overdue.groups, ...unserved.groups].sort(longestFirst),
+    isCutOff: overdue.isCutOff || unserved.isCutOff,
+    slow: unserved.slow.toSorted(longestFirst),
   };
 }
 
@@ -80,10 +94,11 @@ async function findOverdue(target: Target, now: number): Promise<LateDeliveries>
 }
 
 /** Finds those that wait for a turn, by the sweeper's tasks that give turns: their deliveries are read only where these stand still. */
-async function findUnserved(target: Target, now: number): Promise<LateDeliveries> {
+async function findUnserved(target: Target, now: number): Promise<Waiting> {
   const { dynamo, table } = openTable(target);
   const { entries, isCutOff } = await readShard({ dynamo, table }, taskShard, mostTasks);
   const groups: LateGroup[] = [];
+  const slow: SlowWebhook[] = [];
   for await (const ids of inBatches(
     entries.map(({ id }) => id),
     batchGetLimit,
@@ -96,9 +111,10 @@ async function findUnserved(target: Target, now: number): Promise<LateDeliveries
       const [kind] = String(item?.id).split('#');
       if (item && kind === replaysPrefix) groups.push(...replayGroup(item, now));
       if (item && kind === slownessPrefix) groups.push(...(await backlogGroup({ dynamo, table }, item, now)));
+      if (typeof item?.slowSince === 'number') slow.push({ ...ownerOf(item), since: isoTime(item.slowSince) });
     }
   }
-  return { groups, isCutOff };
+  return { groups, isCutOff, slow };
 }
 
 function replayGroup(item: Item, now: number): readonly LateGroup[] {

@@ -2,11 +2,12 @@ import type { RolledBack } from '../deployment/live-functions.ts';
 import { adviceOn, isChanging } from '../deployment/stack-states.ts';
 import { isUnread } from '../stage/operator.ts';
 import { isLeftOver, type StageStacks, stackNameOf } from '../stage/stage-stacks.ts';
+import type { Problem } from './problem.ts';
 import { counted, listed, opsOf } from './sentences.ts';
 import type { Facts, StackView } from './status-facts.ts';
 
 /** Finds what is wrong with how a stage is deployed, each in a sentence with what to do. */
-export function stageProblems(facts: Facts, deployed: StageStacks): readonly string[] {
+export function stageProblems(facts: Facts, deployed: StageStacks): readonly Problem[] {
   return [
     ...inUseAgain(facts),
     ...missingStacks(deployed),
@@ -18,53 +19,61 @@ export function stageProblems(facts: Facts, deployed: StageStacks): readonly str
 }
 
 /** Says that versions are in use again that were taken back: the first line of all, since somebody has to type at once. */
-export function inUseAgain({ rolledBack, stage }: Pick<Facts, 'rolledBack' | 'stage'>): readonly string[] {
-  const returned = isUnread(rolledBack) ? [] : rolledBack.filter(({ state }) => state === 'returned').map(wayOf);
-  if (returned.length === 0) return [];
-  return [
-    `the versions that were taken back are in use again, since a deployment failed after the roll-back and was undone, of ${listed(returned)}: ${opsOf(stage)} rollback takes them back again.`,
-  ];
+export function inUseAgain({ rolledBack, stage }: Pick<Facts, 'rolledBack' | 'stage'>): readonly Problem[] {
+  const functions = isUnread(rolledBack) ? [] : rolledBack.filter(({ state }) => state === 'returned').map(wayOf);
+  if (functions.length === 0) return [];
+  const sentence = `the versions that were taken back are in use again, since a deployment failed after the roll-back and was undone, of ${listed(functions)}: ${opsOf(stage)} rollback takes them back again.`;
+  return [{ kind: 'versions in use again', functions, sentence }];
 }
 
-function missingStacks({ configuration: { stage }, region, account, stacks }: StageStacks): readonly string[] {
-  const missing = stacks.filter(({ found }) => found === undefined);
+function missingStacks({ configuration: { stage }, region, account, stacks }: StageStacks): readonly Problem[] {
+  const missing = stacks.filter(({ found }) => found === undefined).map(({ stackName }) => stackName);
   if (missing.length === 0) return [];
   const next = `npm run preflight -- --stage ${stage}, then npx cdk deploy --all -c stage=${stage}`;
   if (missing.length === stacks.length) {
-    return [`stage ${stage} is not deployed in ${region} of account ${account}: ${next}.`];
+    const sentence = `stage ${stage} is not deployed in ${region} of account ${account}: ${next}.`;
+    return [{ kind: 'not deployed', stacks: missing, sentence }];
   }
-  return [`stage ${stage} is deployed in part: without ${listed(missing.map(({ stackName }) => stackName))}. ${next}.`];
+  const sentence = `stage ${stage} is deployed in part: without ${listed(missing)}. ${next}.`;
+  return [{ kind: 'deployed in part', stacks: missing, sentence }];
 }
 
-function stackStates(deployed: StageStacks): readonly string[] {
-  return deployed.stacks.flatMap(stack => adviceOn(stack, deployed) ?? []);
+function stackStates(deployed: StageStacks): readonly Problem[] {
+  return deployed.stacks.flatMap(stack => {
+    const sentence = adviceOn(stack, deployed);
+    if (sentence === undefined) return [];
+    const state = stack.found?.StackStatus ?? '';
+    const isUnwanted = isLeftOver(stack, deployed.configuration);
+    return { kind: 'stack', name: stack.stackName, state, isUnwanted, sentence } as const;
+  });
 }
 
-function differentVersions({ stacks }: Pick<Facts, 'stacks'>, deployed: StageStacks): readonly string[] {
+function differentVersions({ stacks }: Pick<Facts, 'stacks'>, deployed: StageStacks): readonly Problem[] {
   const { configuration } = deployed;
   const leftOver = deployed.stacks.filter(stack => isLeftOver(stack, configuration)).map(({ stackName }) => stackName);
   const own = (stacks ?? []).filter(({ name, state }) => state !== null && !leftOver.includes(name));
   const byVersion = listDifferent(own, ({ version }) => version ?? 'unknown');
   const byRelease = listDifferent(own, ({ release }) => release); // the data stack, without functions, has none
   const different = byVersion
-    ? `at different versions, ${byVersion}`
-    : byRelease && `of different releases, ${byRelease}`;
-  return different
-    ? [
-        `the stacks are ${different}: a deployment did not get to its end. npx cdk deploy --all -c stage=${configuration.stage}.`,
-      ]
-    : [];
+    ? `at different versions, ${listed(byVersion)}`
+    : byRelease && `of different releases, ${listed(byRelease)}`;
+  if (!different) return [];
+  const sentence = `the stacks are ${different}: a deployment did not get to its end. npx cdk deploy --all -c stage=${configuration.stage}.`;
+  return [{ kind: 'different versions', found: byVersion ?? byRelease ?? [], sentence }];
 }
 
 /** Lists stacks by a value of them that some differ in; `undefined` where they do not. */
-function listDifferent(own: readonly StackView[], read: (stack: StackView) => string | null): string | undefined {
+function listDifferent(own: readonly StackView[], read: (stack: StackView) => string | null) {
   const groups = [...Map.groupBy(own, read)].filter(([value]) => value !== null);
   if (groups.length < 2) return undefined;
-  return listed(groups.map(([value, ofIt]) => `${value} (${listed(ofIt.map(({ name }) => name))})`));
+  return groups.map(([value, ofIt]) => `${value} (${listed(ofIt.map(({ name }) => name))})`);
 }
 
 /** Only a stage that keeps its data must be protected: the others are there to be deleted. */
-function missingProtection(facts: Pick<Facts, 'stacks' | 'tables'>, { configuration }: StageStacks): readonly string[] {
+function missingProtection(
+  facts: Pick<Facts, 'stacks' | 'tables'>,
+  { configuration }: StageStacks,
+): readonly Problem[] {
   const { stage, removalPolicy, protection } = configuration;
   if (removalPolicy !== 'retain') return [];
   const holdsNothing = stackNameOf(stage, 'Smoke');
@@ -79,27 +88,26 @@ function missingProtection(facts: Pick<Facts, 'stacks' | 'tables'>, { configurat
   const next = protection
     ? `The file stages/${stage}.ts asks for it: npx cdk deploy --all -c stage=${stage}`
     : `Once the first deployment is complete, set protection to true in stages/${stage}.ts and deploy again`;
-  return [`${listed(open)} can be deleted by mistake: nothing protects them. ${next}.`];
+  const sentence = `${listed(open)} can be deleted by mistake: nothing protects them. ${next}.`;
+  return [{ kind: 'unprotected', stacks: stacks.length, tables: tables.length, sentence }];
 }
 
 function rollbacks(
   { rolledBack, stage }: Pick<Facts, 'rolledBack' | 'stage'>,
   deployed: StageStacks,
-): readonly string[] {
+): readonly Problem[] {
   if (isUnread(rolledBack)) return [];
   const inState = (wanted: RolledBack['state']) => rolledBack.filter(({ state }) => state === wanted).map(wayOf);
   const shifting = deployed.stacks.some(isChanging) ? [] : inState('shifting');
   const back = inState('rolled back');
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   if (shifting.length > 0) {
-    problems.push(
-      `no deployment is under way, and a part of the requests still goes to the newer version of ${listed(shifting)}: ${opsOf(stage)} rollback ends that.`,
-    );
+    const sentence = `no deployment is under way, and a part of the requests still goes to the newer version of ${listed(shifting)}: ${opsOf(stage)} rollback ends that.`;
+    problems.push({ kind: 'shifting', functions: shifting, sentence });
   }
   if (back.length > 0) {
-    problems.push(
-      `rolled back: ${listed(back)}. Correct what was wrong, and deploy: that leads every function to a new version. If that fails, ${opsOf(stage)} rollback at once (docs/runbook.md, "A bad version was deployed").`,
-    );
+    const sentence = `rolled back: ${listed(back)}. Correct what was wrong, and deploy: that leads every function to a new version. If that fails, ${opsOf(stage)} rollback at once (docs/runbook.md, "A bad version was deployed").`;
+    problems.push({ kind: 'rolled back', functions: back, sentence });
   }
   return problems;
 }

@@ -5,9 +5,9 @@ import { findLate } from './late-deliveries.ts';
 /** The findings of a bounded look at the deliveries. */
 export type DeliveriesView = Awaited<ReturnType<typeof readDeliveries>>;
 
-/** Counts failed and held deliveries, as far as ten pages of some 5,000 go, and finds those that are late. */
+/** Counts failed and held deliveries, as far as ten pages of some 5,000 go, and finds those that are late or wait for slow webhooks. */
 export async function readDeliveries(target: Target, now: number) {
-  const [{ counts, looked, isCutOff }, late] = await Promise.all([
+  const [{ counts, looked, isCutOff }, { slow, ...late }] = await Promise.all([
     countIndex(target, {}, () => {}, mostPages),
     findLate(target, now),
   ]);
@@ -15,7 +15,7 @@ export async function readDeliveries(target: Target, now: number) {
     counts.flatMap(({ accountId: account, eventName: event, state, count }) =>
       state === wanted ? [{ account, event, state, count }] : [],
     );
-  return { looked, isCutOff, failed: ended('failed'), held: ended('held'), late };
+  return { looked, isCutOff, failed: ended('failed'), held: ended('held'), late, slow };
 }
 
 /** Pages of the index `undelivered` that are counted. */

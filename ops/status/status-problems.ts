@@ -3,16 +3,17 @@ import { isUnread } from '../stage/operator.ts';
 import type { StageStacks } from '../stage/stage-stacks.ts';
 import { awsProblems } from './aws-view.ts';
 import { deliveryProblems } from './delivery-problems.ts';
+import type { Problem, Troubled } from './problem.ts';
 import { counted, opsOf } from './sentences.ts';
 import { stageProblems } from './stage-problems.ts';
 import type { Facts, KeysView, QueueView } from './status-facts.ts';
 
 /**
- * Finds what needs somebody, each in a sentence with what to do, the worst first.
+ * Finds what needs somebody, the worst first.
  *
  * @param now - milliseconds since the epoch.
  */
-export function findProblems(facts: Facts, deployed: StageStacks | undefined, now: number): readonly string[] {
+export function findProblems(facts: Facts, deployed: StageStacks | undefined, now: number): readonly Problem[] {
   return [
     ...(deployed ? stageProblems(facts, deployed) : []),
     ...alarms(facts),
@@ -26,24 +27,34 @@ export function findProblems(facts: Facts, deployed: StageStacks | undefined, no
   ];
 }
 
-function alarms({ alarms }: Pick<Facts, 'alarms'>): readonly string[] {
+function alarms({ alarms }: Pick<Facts, 'alarms'>): readonly Problem[] {
   if (isUnread(alarms) || alarms.ringing.length === 0) return [];
-  const { length } = alarms.ringing;
-  return [`${length === 1 ? 'an alarm rings' : `${length} alarms ring`}: docs/runbook.md says what each means.`];
+  const { length: count } = alarms.ringing;
+  const since = alarms.ringing.map(({ since }) => since).sort()[0] ?? null;
+  const sentence = `${count === 1 ? 'an alarm rings' : `${count} alarms ring`}: docs/runbook.md says what each means.`;
+  return [{ kind: 'alarms', count, since, sentence }];
 }
 
-function backlog({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {
+function backlog({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly Problem[] {
   if (isUnread(queues)) return [];
   return queues.filter(isBehind).map(({ queue, waiting, inFlight, oldestSeconds }) => {
-    const age = oldestSeconds === null ? '' : `, the oldest for ${oldestSeconds} s`;
-    const wait = counted(waiting, 'message waits', 'messages wait');
-    // A consumer that reads its queue has messages in flight.
-    if (inFlight === 0) {
-      return `${wait} in the ${queue} queue, none is in flight${age}: does anybody read it? docs/runbook.md, "SourceOff".`;
-    }
-    const held = counted(inFlight, 'is', 'are');
-    return `${wait} in the ${queue} queue, ${held} in flight${age}: ${opsOf(stage)} webhooks list --slow shows who holds it up.`;
+    const values = { queue, waiting, inFlight, oldestSeconds };
+    return { kind: 'backlog', ...values, sentence: backlogSentence(values, stage) };
   });
+}
+
+function backlogSentence(
+  { queue, waiting, inFlight, oldestSeconds }: Omit<QueueView, 'delayed'>,
+  stage: string | null,
+): string {
+  const age = oldestSeconds === null ? '' : `, the oldest for ${oldestSeconds} s`;
+  const wait = counted(waiting, 'message waits', 'messages wait');
+  // A consumer that reads its queue has messages in flight.
+  if (inFlight === 0) {
+    return `${wait} in the ${queue} queue, none is in flight${age}: does anybody read it? docs/runbook.md, "SourceOff".`;
+  }
+  const held = counted(inFlight, 'is', 'are');
+  return `${wait} in the ${queue} queue, ${held} in flight${age}: ${opsOf(stage)} webhooks list --slow shows who holds it up.`;
 }
 
 /** Only CloudWatch knows the age of messages; a local run's queues are empty within seconds. */
@@ -59,60 +70,65 @@ const longQueue = 25;
 /** Seconds. */
 const longestInQueue = 300;
 
-function deadLetters({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly string[] {
+function deadLetters({ queues, stage }: Pick<Facts, 'queues' | 'stage'>): readonly Problem[] {
   if (isUnread(queues)) return [];
   const dead = queues.find(({ queue }) => queue === 'dead letters');
-  const letters = dead ? dead.waiting + dead.inFlight : 0;
-  return letters === 0 ? [] : [`${counted(letters, 'dead letter')}: ${opsOf(stage)} dlq list says why.`];
+  const count = dead ? dead.waiting + dead.inFlight : 0;
+  const sentence = `${counted(count, 'dead letter')}: ${opsOf(stage)} dlq list says why.`;
+  return count === 0 ? [] : [{ kind: 'dead letters', count, sentence }];
 }
 
-function webhooks({ webhooks, stage }: Pick<Facts, 'webhooks' | 'stage'>, now: number): readonly string[] {
+function webhooks({ webhooks, stage }: Pick<Facts, 'webhooks' | 'stage'>, now: number): readonly Problem[] {
   if (isUnread(webhooks)) return [];
   const long = webhooks.failing.filter(({ since }) => Date.parse(since) <= now - day);
   // What an operator suspended needs nobody: it was meant.
   const suspended = webhooks.suspended.filter(({ reason }) => reason !== wireReasons.operator);
   const list = `${opsOf(stage)} webhooks list`;
   return [
-    ...troubled(long, 'had nothing but failures for over a day', `${list} --failing`),
-    ...troubled(suspended, 'suspended for failing', `${list} --suspended`),
+    ...troubled('failing', long, 'had nothing but failures for over a day', `${list} --failing`),
+    ...troubled('suspended', suspended, 'suspended for failing', `${list} --suspended`),
   ];
 }
 
-interface Troubled {
-  readonly account: string;
-  readonly event: string;
-  readonly since: string;
-}
-
 /** Says what happened to webhooks, of which the first is named. */
-function troubled(found: readonly Troubled[], what: string, command: string): readonly string[] {
+function troubled(
+  kind: 'failing' | 'suspended',
+  found: readonly Troubled[],
+  what: string,
+  command: string,
+): readonly Problem[] {
   const [first] = found;
   if (!first) return [];
   const example = `${first.account} for ${first.event} since ${first.since}`;
-  return [`${counted(found.length, 'webhook')} ${what} (${example}): ${command}.`];
+  const sentence = `${counted(found.length, 'webhook')} ${what} (${example}): ${command}.`;
+  return [{ kind, count: found.length, first, sentence }];
 }
 
 const day = 86_400_000;
 
-function users({ users, stage }: Pick<Facts, 'users' | 'stage'>): readonly string[] {
+function users({ users, stage }: Pick<Facts, 'users' | 'stage'>): readonly Problem[] {
   if (isUnread(users)) return [];
   const [first] = users.beingDeleted;
   if (!first) return [];
   const number = counted(users.beingDeleted.length, 'user is', 'users are');
-  return [
-    `${number} being deleted (${first.userId} of account ${first.account} since ${first.since}): unless that is under way, ${opsOf(stage)} users delete ${first.userId} completes it.`,
-  ];
+  const sentence = `${number} being deleted (${first.userId} of account ${first.account} since ${first.since}): unless that is under way, ${opsOf(stage)} users delete ${first.userId} completes it.`;
+  return [{ kind: 'users being deleted', count: users.beingDeleted.length, since: first.since, sentence }];
 }
 
-function keys({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): readonly string[] {
+function keys({ keys, stage }: Pick<Facts, 'keys' | 'stage'>, now: number): readonly Problem[] {
   if (isUnread(keys)) return [];
   return keys.flatMap(key => keyProblem(key, `${opsOf(stage)} keys rotate makes it`, now));
 }
 
-function keyProblem({ kind, activeSince, nextMadeAt }: KeysView, next: string, now: number): readonly string[] {
-  if (activeSince === null) return [`there is no ${kind} key: nothing works without one. ${next}.`];
+function keyProblem({ kind: key, activeSince, nextMadeAt }: KeysView, next: string, now: number): readonly Problem[] {
+  if (activeSince === null) {
+    return [
+      { kind: 'no key', key, since: null, sentence: `there is no ${key} key: nothing works without one. ${next}.` },
+    ];
+  }
   if (nextMadeAt === null || now - Date.parse(nextMadeAt) <= rotationLateAfter) return [];
-  return [`the next ${kind} key has been due since ${nextMadeAt}: does the daily rotation run? ${next}.`];
+  const sentence = `the next ${key} key has been due since ${nextMadeAt}: does the daily rotation run? ${next}.`;
+  return [{ kind: 'late key', key, since: nextMadeAt, sentence }];
 }
 
 /** The rotation runs once a day: a key that is due may wait for this long. In milliseconds. */

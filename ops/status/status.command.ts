@@ -4,6 +4,7 @@ import type { RolledBack } from '../deployment/live-functions.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import { type Certificate, placeOf, type Throttle } from './aws-view.ts';
 import type { LateGroup } from './late-deliveries.ts';
+import type { Problem } from './problem.ts';
 import { counted } from './sentences.ts';
 import { inUseAgain } from './stage-problems.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
@@ -30,9 +31,9 @@ Examples:
   npm run ops -- --stage prod status
   npm run --silent ops -- --stage prod --json status`;
 
-/** The facts, and what needs somebody, with what to do, in sentences. */
+/** The facts, and what needs somebody. */
 export interface Status extends Facts {
-  readonly problems: readonly string[];
+  readonly problems: readonly Problem[];
 }
 
 /** Reads what is deployed of a target, how it does, and what needs somebody. It writes nothing, and its reads are bounded. */
@@ -50,21 +51,22 @@ export const readStatus = command('status', {
 
 export const status: Noun = { name: 'status', commands: [readStatus] };
 
-/** Returns the status as text for people and as JSON for programs. */
+/** Returns the status as text for people and as JSON for programs, both with the sentences of its problems. */
 export function reportStatus(status: Status): Report {
+  const problems = status.problems.map(({ sentence }) => sentence);
   const { target, region, account, stacks, checkout } = status;
   const where = [region && `in ${region}`, account && `of account ${account}`].filter(Boolean).join(' ');
   const isThere = stacks === null || stacks.some(({ state }) => state !== null);
   const sections = [
-    ...inUseAgain(status),
+    ...inUseAgain(status).map(({ sentence }) => sentence),
     `${target}${where && ` ${where}`}; this checkout is version ${checkout}`,
     ...(stacks ? [stackShape.table(stacks, '')] : []),
     ...(isThere ? reportParts(status) : []),
-    status.problems.length === 0
+    problems.length === 0
       ? nothingNeeded(status)
-      : `What needs you:\n${status.problems.map(problem => `- ${problem}`).join('\n')}`,
+      : `What needs you:\n${problems.map(problem => `- ${problem}`).join('\n')}`,
   ];
-  return { json: status, text: sections.join('\n\n') };
+  return { json: { ...status, problems }, text: sections.join('\n\n') };
 }
 
 /** Returns the verdict where no problem was found, which is of what could be read alone. */

@@ -52,14 +52,14 @@ const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}): Omit<Sta
   queues: [],
   alarms: { total: 28, isCutOff: false, ringing: [] },
   webhooks: { read: 0, isCutOff: false, suspended: [], failing: [] },
-  deliveries: { looked: 0, isCutOff: false, failed: [], held: [], late: { groups: [], isCutOff: false } },
+  deliveries: { looked: 0, isCutOff: false, failed: [], held: [], late: { groups: [], isCutOff: false }, slow: [] },
   users: { read: 0, isCutOff: false, beingDeleted: [] },
   keys: [],
   ...more,
 });
 
 const problems = (deployed: StageStacks, more: Partial<Status> = {}) =>
-  findProblems(statusOf(deployed, more), deployed, now);
+  findProblems(statusOf(deployed, more), deployed, now).map(({ sentence }) => sentence);
 
 describe('the problems of a stage', () => {
   it('are none where all is well', () => {

@@ -62,7 +62,9 @@ const status = (replaced: Record<string, string | undefined>, ...args: string[])
   return runOpsOn(outputs, 'status', ...args);
 };
 
-const read = async (replaced: Record<string, string | undefined> = {}): Promise<Status> => {
+const read = async (
+  replaced: Record<string, string | undefined> = {},
+): Promise<Omit<Status, 'problems'> & { problems: readonly string[] }> => {
   const { code, stdout, stderr } = await status(replaced, '--json');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout);
@@ -286,6 +288,8 @@ describe('ops status of deliveries', () => {
         ],
       },
     });
+    const slow = ['arrived', 'empty', 'served', 'stuck'].map(account => ({ account, event, since: since(0) }));
+    expect(deliveries).toMatchObject({ slow: expect.arrayContaining(slow) });
     const { stdout } = await status({});
     expect(stdout).toMatch(/^stuck +demanda\.criada +no slot +2 +2/m);
   });
