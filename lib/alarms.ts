@@ -14,12 +14,11 @@ import {
   slow,
   succeeding,
 } from './alarm-rules.ts';
-import { hasCustomers, type StageConfiguration } from './config.ts';
+import { hasCustomers, metricsNamespace, type StageConfiguration } from './config.ts';
 import type { AlarmRow } from './constructs/alarms.ts';
 import type { HttpEndpoint } from './constructs/http-endpoint.ts';
 import type { NodeFunction } from './constructs/node-function.ts';
 import type { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
-import { metricsNamespace } from './stage-props.ts';
 
 /*
  * All alarms: what users feel first, then what causes it. CloudWatch takes money for each metric that an alarm watches, so one watches

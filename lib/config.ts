@@ -47,6 +47,11 @@ export function hasCustomers({ stage }: Pick<StageConfiguration, 'stage'>): bool
   return !trialStages.includes(stage);
 }
 
+/** Returns the CloudWatch namespace of a stage's own metrics: stages may share an account. */
+export function metricsNamespace({ stage }: Pick<StageConfiguration, 'stage'>): string {
+  return `Emissor/${stage}`;
+}
+
 /** Returns whether a stage has a stack for smoke tests: for a receiver of its own, or for tests on a schedule. */
 export function hasSmokeStack({ smokeReceiverUrl, smokeSchedule }: StageConfiguration): boolean {
   return smokeReceiverUrl === undefined || smokeSchedule !== undefined;

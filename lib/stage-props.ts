@@ -12,11 +12,6 @@ export interface Retention {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** Returns the CloudWatch namespace of a stage's own metrics: stages may share an account. */
-export function metricsNamespace({ stage }: StageConfiguration): string {
-  return `Emissor/${stage}`;
-}
-
 /**
  * The retention of a stage, in the terms of the CDK. What a failed first deployment created is deleted even where resources are
  * retained: it is empty, and would be left over by each further attempt.

@@ -120,6 +120,17 @@ svg .grid { stroke: var(--line) } svg .axis { stroke: var(--edge) } svg text { f
 .two { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 calc(var(--space) * 3) }
 .stale { margin: 0 0 0 auto }
 footer { max-width: 72rem; margin: 0 auto; padding: 0 calc(var(--space) * 3) calc(var(--space) * 4); color: var(--muted); font-size: var(--small) }
+/* Start */
+.heading { display: flex; flex-wrap: wrap; align-items: end; justify-content: space-between; gap: var(--space) calc(var(--space) * 3); margin: 0 0 calc(var(--space) * 2) }
+ol.needs { list-style: none; padding: 0 }
+ol.needs li { display: grid; grid-template-columns: 7rem minmax(0, 1fr); align-items: baseline; margin: 0; padding: calc(var(--space) * 1.25) calc(var(--space) * 2); border-bottom: 1px solid var(--line) }
+ol.needs li:last-child { border-bottom: 0 } ol.needs li:hover { background: var(--hover) } ol.needs .badge { justify-self: start } ol.needs a { overflow-wrap: anywhere }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)) }
+.tile { padding: calc(var(--space) * 2) } .tile p { margin: 0 } .tile .figure { font-size: var(--title); font-weight: 600; letter-spacing: -.02em; font-variant-numeric: tabular-nums }
+svg.spark { display: block; width: 100%; height: 2.5rem; margin-top: var(--space) }
+svg.spark polygon { opacity: .15 } svg.spark polyline { fill: none; stroke-width: 1.5; vector-effect: non-scaling-stroke; stroke: var(--none) }
+svg.spark polyline.entregue { stroke: var(--good) } svg.spark polyline.falhou { stroke: var(--bad) } svg.spark polyline.retida { stroke: var(--held) }
+summary { cursor: pointer; color: var(--muted); font-size: var(--small) }
 @media (max-width: 44rem) {
   .two { grid-template-columns: minmax(0, 1fr) }
   main, .bar, footer { padding-left: calc(var(--space) * 2); padding-right: calc(var(--space) * 2) }

@@ -1,41 +1,69 @@
 import { isUnread, type Part } from '../../stage/operator.ts';
 import type { Task } from '../../stage/target.ts';
 import { readStatus, type Status } from '../../status/status.command.ts';
+import type { DeliveriesView } from '../../status/status-deliveries.ts';
 import type { WebhooksView } from '../../status/status-facts.ts';
+import { makeReadTraffic, type Traffic } from './traffic.ts';
 
 /** Makes the part of an operator's source that says what needs somebody. */
 export function operatorStart(task: Task) {
-  return { readStart: async () => startView(await readStatus.act(task, {})) };
-}
-
-/** The things that need somebody, the state of the others, and why parts could not be read. */
-export type StartView = ReturnType<typeof startView>;
-
-function startView({ problems, stacks, queues, webhooks, alarms, keys }: Status) {
-  const troubled = ifRead(webhooks);
+  const readTraffic = makeReadTraffic(task.target);
   return {
-    problems,
-    queues: (ifRead(queues) ?? []).map(({ queue, waiting, inFlight, delayed }) => ({
-      name: queue,
-      waiting,
-      inFlight,
-      delayed,
-    })),
-    webhooks: troubled ? troubledWebhooks(troubled) : [],
-    alarms: ifRead(alarms)?.ringing ?? [],
-    keys: ifRead(keys) ?? [],
-    // A local run has no alarms that could be read.
-    unread: [queues, webhooks, keys, ...(stacks ? [alarms] : [])].flatMap(part => (isUnread(part) ? part.unread : [])),
+    readStart: async () => {
+      const [status, traffic] = await Promise.all([readStatus.act(task, {}), readTraffic()]);
+      return startView(status, traffic);
+    },
   };
 }
 
-function ifRead<Value>(part: Part<Value>): Value | undefined {
-  return isUnread(part) ? undefined : part;
+/** The things that need somebody, and the state of each part, or why that could not be read. */
+export type StartView = ReturnType<typeof startView>;
+
+/** Returns what pages show of a status. */
+export function startView(status: Status, traffic: Part<Traffic>) {
+  const { stacks, tables, throttles, kmsKey, certificates, rolledBack } = status;
+  const { problems, queues, webhooks, alarms, deliveries, users, keys } = status;
+  const isLocal = stacks === null;
+  const parts = { traffic, queues, webhooks, deliveries, users, keys };
+  const ofStage = { alarms, tables, throttles, kmsKey, certificates, rolledBack };
+  return {
+    problems,
+    ...parts,
+    troubled: troubledWebhooks(webhooks, deliveries),
+    undelivered: undelivered(deliveries),
+    /** `null` for a local run, which has none of it. */
+    stage: isLocal ? null : { stacks, ...ofStage },
+    unreadParts: Object.values(isLocal ? parts : { ...parts, ...ofStage }).filter(isUnread).length,
+  };
 }
 
-function troubledWebhooks({ suspended, failing }: WebhooksView) {
+/** A webhook that needs a look, as {@link healthOf} judges it. */
+export type TroubledWebhook = ReturnType<typeof troubledWebhooks>[number];
+
+/** Returns suspended, failing and slow webhooks, of each kind the longest first: those that could be read. */
+function troubledWebhooks(webhooks: Part<WebhooksView>, deliveries: Part<DeliveriesView>) {
+  const { suspended, failing } = isUnread(webhooks) ? { suspended: [], failing: [] } : webhooks;
+  const known = new Set([...suspended, ...failing].map(nameOf));
+  const slow = isUnread(deliveries) ? [] : deliveries.slow.filter(webhook => !known.has(nameOf(webhook)));
+  const healthy = { status: 'ativo', reason: null, failingSince: null, slowSince: null, updatedAt: null };
   return [
-    ...suspended.map(({ account, event, since }) => ({ account, event, what: 'suspenso', since })),
-    ...failing.map(({ account, event, since }) => ({ account, event, what: 'failing', since })),
+    ...failing.map(({ since, ...webhook }) => ({ ...healthy, ...webhook, failingSince: since })),
+    ...slow.map(({ since, ...webhook }) => ({ ...healthy, ...webhook, slowSince: since })),
+    ...suspended.map(({ since, ...webhook }) => ({ ...healthy, ...webhook, status: 'suspenso', updatedAt: since })),
   ];
+}
+
+function nameOf({ account, event }: { readonly account: string; readonly event: string }): string {
+  return `${account} ${event}`;
+}
+
+/** Returns the failed and the held deliveries of each webhook, most first. */
+function undelivered(deliveries: Part<DeliveriesView>) {
+  const { failed, held } = isUnread(deliveries) ? { failed: [], held: [] } : deliveries;
+  const found = new Map<string, { account: string; event: string; failed: number; held: number }>();
+  for (const { account, event, state, count } of [...failed, ...held]) {
+    const name = nameOf({ account, event });
+    found.set(name, { account, event, failed: 0, held: 0, ...found.get(name), [state]: count });
+  }
+  return [...found.values()].sort((one, other) => other.failed + other.held - (one.failed + one.held));
 }

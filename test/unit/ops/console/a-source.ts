@@ -1,8 +1,10 @@
 import type { LetterView } from '../../../../ops/console/operator/dead-letters.ts';
+import { startView } from '../../../../ops/console/operator/start.ts';
 import type { Context } from '../../../../ops/console/page.ts';
 import type { OperatorSource, Source } from '../../../../ops/console/source.ts';
 import { type Language, sayingIn, textsOf } from '../../../../ops/console/texts.ts';
 import type { DeliveryView, WebhookView } from '../../../../ops/console/views.ts';
+import type { Status } from '../../../../ops/status/status.command.ts';
 
 /** The requests that a source got, in order. */
 export const done: string[] = [];
@@ -83,16 +85,39 @@ const letter: LetterView = {
   sender: hostile,
 };
 
+const webhookName = { account: 'acme', event: 'demanda.criada' } as const;
+
+/** A status whose texts are hostile. */
+const status: Status = {
+  target: 'stage test',
+  stage: 'test',
+  region: null,
+  account: null,
+  checkout: '0.1.0',
+  stacks: [],
+  tables: [],
+  throttles: [],
+  kmsKey: { arn: hostile, state: hostile, deletedAt: null },
+  certificates: [],
+  rolledBack: [],
+  queues: [{ queue: hostile, waiting: 1, inFlight: 0, delayed: 0, oldestSeconds: null }],
+  alarms: { total: 1, isCutOff: false, ringing: [{ name: hostile, since: null, description: hostile }] },
+  webhooks: {
+    read: 1,
+    isCutOff: false,
+    suspended: [],
+    failing: [{ ...webhookName, since: '2026-11-22T10:00:00.000Z' }],
+  },
+  deliveries: { unread: hostile },
+  users: { read: 0, isCutOff: false, beingDeleted: [] },
+  keys: [{ kind: 'signing', keys: 1, activeSince: null, nextMadeAt: null, nextActiveFrom: null }],
+  problems: [{ kind: 'stack', name: hostile, state: hostile, isUnwanted: false, sentence: hostile }],
+};
+
 const operator: OperatorSource = {
   suspend: async (account, event) => void done.push(`suspend ${account} ${event}`),
-  readStart: async () => ({
-    problems: [hostile],
-    queues: [{ name: 'events', waiting: 1, inFlight: 0, delayed: 0 }],
-    webhooks: [{ account: 'acme', event: 'demanda.criada', what: 'failing', since: '2026-11-22T10:00:00.000Z' }],
-    alarms: [{ name: hostile, since: null, description: hostile }],
-    keys: [{ kind: 'signing', keys: 1, activeSince: null, nextMadeAt: null, nextActiveFrom: null }],
-    unread: [hostile],
-  }),
+  readStart: async () =>
+    startView(status, { hours: ['2026-11-22T10:00:00.000Z'], delivered: [1], failed: [0], held: [0], isCutOff: false }),
   listEvents: async () => ({
     since: '2026-11-22T10:00:00.000Z',
     events: [{ at: '2026-11-22T10:00:00.000Z', event: hostile, id: hostile, fate: 'refused', why: hostile }],

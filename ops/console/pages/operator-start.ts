@@ -1,0 +1,300 @@
+import { isUnread, type Part } from '../../stage/operator.ts';
+import { placeOf } from '../../status/aws-view.ts';
+import { healthBadge, healthSince } from '../health.ts';
+import { type Html, type HtmlValue, html } from '../html.ts';
+import type { StartView, TroubledWebhook } from '../operator/start.ts';
+import type { Traffic } from '../operator/traffic.ts';
+import { type Answer, type Context, card, facts, link, pathOf, table, timeOf } from '../page.ts';
+import { unreadPart } from '../page-parts.ts';
+import type { OperatorSource } from '../source.ts';
+import { problemList } from './problems.ts';
+
+/** The operator's first page: what is wrong, the worst first, and how each part is, or why that could not be read. */
+export async function operatorStart(context: Context, operator: OperatorSource): Promise<Answer> {
+  const { texts, say, folder } = context;
+  const start = await operator.readStart();
+  const { queues, keys, users } = start;
+  const accounts = new Set(
+    [...start.troubled, ...start.undelivered].slice(0, 2 * mostRows).map(({ account }) => account),
+  );
+  return {
+    title: texts.start,
+    content: html`<div class="heading"><h1>${texts.start}</h1>
+<form class="row" method="get" action="${folder}/accounts"><label>${texts.openAccount}<input name="account" required maxlength="64" autocomplete="off" list="accounts"></label><button>${texts.open}</button>
+<datalist id="accounts">${[...accounts].map(account => html`<option value="${account}"></option>`)}</datalist></form></div>
+${card(texts.needsYou, needs(context, start), { id: 'needs' })}
+${card(
+  say('The last 24 hours', 'As últimas 24 horas'),
+  ifRead(context, start.traffic, traffic => tiles(context, traffic)),
+  {
+    id: 'traffic',
+    beside: html`<p>${say('deliveries of the whole stage, by the hour', 'entregas do ambiente inteiro, por hora')}</p>`,
+  },
+)}
+${card(texts.troubled, troubledCard(context, start), { id: 'troubled', beside: cut(context, start.troubled.length) })}
+${card(say('Failed and held', 'Sem sucesso e retidas'), undeliveredCard(context, start), { id: 'undelivered', beside: cut(context, start.undelivered.length) })}
+<div class="two">${card(
+      texts.queues,
+      ifRead(context, queues, found => queueTable(context, found)),
+      { id: 'queues' },
+    )}
+${card(
+  texts.keys,
+  ifRead(context, keys, found => keyTable(context, found)),
+  { id: 'keys' },
+)}
+${card(texts.alarms, alarmCard(context, start), { id: 'alarms' })}
+${card(
+  say('Users being deleted', 'Usuários em exclusão'),
+  ifRead(context, users, found => userTable(context, found)),
+  { id: 'users' },
+)}</div>
+${start.stage && card(say('What is deployed', 'O que está implantado'), stageFacts(context, start.stage), { id: 'stage' })}
+<p class="lead">${texts.rare} <code>npm run ops -- --help</code></p>`,
+  };
+}
+
+/** Writes a part, or why it could not be read. */
+function ifRead<Value>(context: Context, part: Part<Value>, write: (value: Value) => HtmlValue): HtmlValue {
+  return isUnread(part) ? html`<div class="inside">${unreadPart(context, part.unread)}</div>` : write(part);
+}
+
+function needs(context: Context, { problems, unreadParts }: StartView): HtmlValue {
+  const { texts, say } = context;
+  const unread = say(
+    `Parts that could not be read: ${unreadParts}. Each says so below.`,
+    `Partes que não puderam ser lidas: ${unreadParts}. Cada uma o diz abaixo.`,
+  );
+  if (problems.length === 0) {
+    if (unreadParts === 0) return html`<p class="empty">${texts.nothingNeeds}</p>`;
+    return html`<p class="empty">${say('Nothing that was read needs you.', 'Nada do que foi lido precisa de você.')} ${unread}</p>`;
+  }
+  return html`${problemList(context, problems)}${unreadParts > 0 && html`<div class="inside"><p class="note trouble">${unread}</p></div>`}`;
+}
+
+function tiles(context: Context, traffic: Traffic): Html {
+  const { say, language } = context;
+  const { hours, delivered, failed, held, isCutOff } = traffic;
+  const series = [
+    { kind: 'entregue', name: say('Delivered', 'Entregues'), counts: delivered },
+    { kind: 'falhou', name: say('Failed', 'Sem sucesso'), counts: failed },
+    { kind: 'retida', name: say('Held', 'Retidas'), counts: held },
+  ];
+  const number = (count: number) => count.toLocaleString(language === 'pt' ? 'pt-BR' : 'en-US');
+  const rows = hours.map((hour, at) => ({ hour, counts: series.map(({ counts }) => counts[at] ?? 0) }));
+  return html`<div class="tiles">${series.map(({ kind, name, counts }) => {
+    const total = counts.reduce((sum, count) => sum + count, 0);
+    return html`<div class="tile"><p class="muted">${name}</p><p class="figure">${isCutOff && `${say('at least', 'pelo menos')} `}${number(total)}</p>${sparkLine(kind, counts)}</div>`;
+  })}</div><details class="inside"><summary>${say('The numbers by the hour', 'Os números por hora')}</summary>${table(
+    [
+      { heading: say('From', 'Desde'), value: ({ hour }: (typeof rows)[number]) => timeOf(hour, context) },
+      ...series.map(({ name }, at) => ({
+        heading: name,
+        value: ({ counts }: (typeof rows)[number]) => number(counts[at] ?? 0),
+        isNumber: true,
+      })),
+    ],
+    rows.toReversed(),
+    '',
+  )}</details>`;
+}
+
+/** Draws counts as a line over a filled ground. The table beside it has the numbers: readers of screens are spared the line. */
+function sparkLine(kind: string, counts: readonly number[]): Html {
+  const most = Math.max(...counts, 1);
+  const points = counts.map(
+    (count, at) => `${(at * 100) / (counts.length - 1)},${(23 - (count / most) * 21).toFixed(1)}`,
+  );
+  return html`<svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true"><polygon class="${kind}" points="0,24 ${points.join(' ')} 100,24"/><polyline class="${kind}" points="${points.join(' ')}"/></svg>`;
+}
+
+/** Says how many rows are left out. */
+function cut({ say }: Context, length: number): HtmlValue {
+  return length > mostRows && html`<p>${say(`${mostRows} of ${length}`, `${mostRows} de ${length}`)}</p>`;
+}
+
+function troubledCard(context: Context, { webhooks, deliveries, troubled }: StartView): HtmlValue {
+  const { texts, say } = context;
+  // Slow ones are found beside the deliveries that wait for their turn.
+  const unread = [webhooks, deliveries].filter(isUnread);
+  const notes = unread.map(({ unread }) => html`<div class="inside">${unreadPart(context, unread)}</div>`);
+  if (unread.length > 0 && troubled.length === 0) return notes;
+  const looked = !isUnread(webhooks) && webhooks.isCutOff && webhooks.read;
+  const empty = looked
+    ? say(
+        `None of the first ${looked} webhooks fails or is suspended. There are more, which are not looked at here.`,
+        `Nenhum dos primeiros ${looked} webhooks falha ou está suspenso. Há mais, que não são vistos aqui.`,
+      )
+    : say(
+        'No webhook fails or is suspended, and no delivery waits for a slow one.',
+        'Nenhum webhook falha ou está suspenso, e nenhuma entrega espera por um lento.',
+      );
+  return html`${notes}${table<TroubledWebhook>(
+    [
+      { heading: texts.account, value: ({ account }) => link(context, pathOf({ account }), account) },
+      { heading: texts.event, value: ({ account, event }) => link(context, pathOf({ account, event }), event) },
+      { heading: texts.state, value: webhook => healthBadge(context, webhook) },
+      { heading: texts.since, value: webhook => healthSince(context, webhook) },
+    ],
+    troubled.slice(0, mostRows),
+    empty,
+  )}${looked && troubled.length > 0 && html`<p class="inside muted">${say(`Of the first ${looked} webhooks; there are more.`, `Dos primeiros ${looked} webhooks; há mais.`)}</p>`}`;
+}
+
+function undeliveredCard(context: Context, { deliveries, undelivered }: StartView): HtmlValue {
+  const { texts, say } = context;
+  const counted = (count: number, path: string) => (count === 0 ? '–' : link(context, path, String(count)));
+  return ifRead(
+    context,
+    deliveries,
+    ({ looked, isCutOff }) =>
+      html`${table(
+        [
+          { heading: texts.account, value: ({ account }) => link(context, pathOf({ account }), account) },
+          { heading: texts.event, value: webhook => link(context, pathOf(webhook), webhook.event) },
+          {
+            heading: say('Failed', 'Sem sucesso'),
+            value: webhook => counted(webhook.failed, `${pathOf(webhook)}?state=falhou`),
+            isNumber: true,
+          },
+          {
+            heading: say('Held', 'Retidas'),
+            value: webhook => counted(webhook.held, `${pathOf(webhook)}?state=retida`),
+            isNumber: true,
+          },
+        ],
+        undelivered.slice(0, mostRows),
+        say('No delivery has failed or is held.', 'Nenhuma entrega está sem sucesso ou retida.'),
+      )}${isCutOff && html`<p class="inside muted">${say(`Among the first ${looked} that are not delivered; there are more.`, `Entre as primeiras ${looked} não entregues; há mais.`)}</p>`}`,
+  );
+}
+
+type Read<Value> = Exclude<Value, { readonly unread: string }>;
+
+function queueTable(context: Context, queues: Read<StartView['queues']>) {
+  const { texts, say } = context;
+  const names: Readonly<Record<string, string>> = {
+    events: say('Events', 'Eventos'),
+    retry: say('Retries', 'Novas tentativas'),
+    slow: say('Slow receivers', 'Receptores lentos'),
+    'dead letters': texts.deadLetters,
+  };
+  return table(
+    [
+      {
+        heading: texts.queue,
+        value: ({ queue }) =>
+          queue === 'dead letters' ? link(context, '/dead-letters', names[queue]) : (names[queue] ?? queue),
+      },
+      { heading: texts.waiting, value: ({ waiting }) => waiting, isNumber: true },
+      { heading: texts.inFlight, value: ({ inFlight }) => inFlight, isNumber: true },
+      { heading: texts.delayed, value: ({ delayed }) => delayed, isNumber: true },
+    ],
+    queues,
+    '–',
+  );
+}
+
+function keyTable(context: Context, keys: Read<StartView['keys']>) {
+  const { texts, say } = context;
+  const names: Readonly<Record<string, string>> = {
+    signing: say('Signs tokens', 'Assina tokens'),
+    mac: say('Refresh tokens and lists', 'Refresh tokens e listas'),
+    sealing: say('Seals secrets', 'Cifra segredos'),
+  };
+  return table(
+    [
+      { heading: texts.kind, value: ({ kind }) => html`${names[kind] ?? kind} <small class="wire">${kind}</small>` },
+      { heading: texts.inUseSince, value: ({ activeSince }) => timeOf(activeSince, context) },
+      { heading: texts.nextKey, value: ({ nextMadeAt }) => (nextMadeAt ? timeOf(nextMadeAt, context) : texts.ready) },
+    ],
+    keys,
+    say('There is no key.', 'Não há chave.'),
+  );
+}
+
+function alarmCard(context: Context, { stage }: StartView): HtmlValue {
+  const { texts, say } = context;
+  if (!stage)
+    return html`<p class="empty">${say('A local run has no alarms.', 'Uma execução local não tem alarmes.')}</p>`;
+  return ifRead(context, stage.alarms, ({ ringing, total, isCutOff }) =>
+    table(
+      [
+        { heading: texts.alarms, value: ({ name }) => name },
+        { heading: texts.since, value: ({ since }) => timeOf(since, context) },
+        { heading: texts.why, value: ({ description }) => html`<span lang="en">${description}</span>` },
+      ],
+      ringing,
+      isCutOff
+        ? say(
+            `None of the first ${total} alarms rings; there are more.`,
+            `Nenhum dos primeiros ${total} alarmes toca; há mais.`,
+          )
+        : texts.noAlarms,
+    ),
+  );
+}
+
+function userTable(context: Context, { beingDeleted, read, isCutOff }: Read<StartView['users']>) {
+  const { texts, say } = context;
+  return table(
+    [
+      { heading: say('User', 'Usuário'), value: ({ userId }) => html`<span class="code">${userId}</span>` },
+      { heading: texts.account, value: ({ account }) => link(context, pathOf({ account }), account) },
+      { heading: texts.since, value: ({ since }) => timeOf(since, context) },
+    ],
+    beingDeleted.slice(0, mostRows),
+    isCutOff
+      ? say(`None of the first ${read} users is; there are more.`, `Nenhum dos primeiros ${read} usuários; há mais.`)
+      : say('No user is being deleted.', 'Nenhum usuário em exclusão.'),
+  );
+}
+
+/** Writes the facts of a deployment, each with its own reason where it could not be read. */
+function stageFacts(context: Context, stage: NonNullable<StartView['stage']>) {
+  const { say } = context;
+  const nothing = say('none', 'nenhum');
+  const part = <Value>(found: Part<Value>, write: (value: Value) => HtmlValue) =>
+    isUnread(found) ? unreadPart(context, found.unread) : write(found);
+  const listOf = (items: readonly string[]) =>
+    items.length === 0 ? nothing : items.map(item => html`<div>${item}</div>`);
+  return facts([
+    [
+      say('Stacks', 'Stacks'),
+      listOf(
+        stage.stacks.map(
+          ({ name, state, version }) => `${name}: ${state ?? say('missing', 'ausente')} ${version ?? ''}`,
+        ),
+      ),
+    ],
+    [
+      say('Rolled back', 'Revertidas'),
+      part(stage.rolledBack, found => listOf(found.map(({ function: name, from, to }) => `${name}: ${from} → ${to}`))),
+    ],
+    [say('KMS key', 'Chave do KMS'), part(stage.kmsKey, key => key?.state)],
+    [
+      say('Certificates', 'Certificados'),
+      part(stage.certificates, found =>
+        listOf(
+          found.map(
+            ({ host, state, endsAt }) => `${host}: ${state}, ${say('until', 'até')} ${endsAt?.slice(0, 10) ?? '–'}`,
+          ),
+        ),
+      ),
+    ],
+    [
+      say('Throttled in 15 minutes', 'Limitadas em 15 minutos'),
+      part(stage.throttles, found => listOf(found.map(throttle => `${placeOf(throttle)}: ${throttle.count}`))),
+    ],
+    [
+      say('Tables protected', 'Tabelas protegidas'),
+      part(
+        stage.tables,
+        found => `${found.filter(({ deletionProtection }) => deletionProtection).length} / ${found.length}`,
+      ),
+    ],
+  ]);
+}
+
+/** The rows that are shown of a table. */
+const mostRows = 50;
