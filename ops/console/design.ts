@@ -131,6 +131,12 @@ svg.spark { display: block; width: 100%; height: 2.5rem; margin-top: var(--space
 svg.spark polygon { opacity: .15 } svg.spark polyline { fill: none; stroke-width: 1.5; vector-effect: non-scaling-stroke; stroke: var(--none) }
 svg.spark polyline.entregue { stroke: var(--good) } svg.spark polyline.falhou { stroke: var(--bad) } svg.spark polyline.retida { stroke: var(--held) }
 summary { cursor: pointer; color: var(--muted); font-size: var(--small) }
+/* Account, Events */
+.tabs { display: flex; gap: calc(var(--space) * 3); border-bottom: 1px solid var(--line); margin: 0 0 calc(var(--space) * 2) }
+.tabs a { padding: var(--space) 0; color: var(--muted); border-bottom: 2px solid transparent } .tabs a[aria-current] { color: var(--text); border-color: var(--accent) }
+.chips { display: flex; flex-wrap: wrap; gap: var(--space); border-bottom: 1px solid var(--line) }
+.chips a { padding: .25rem var(--space); border: 1px solid transparent; border-radius: 6px } .chips a[aria-current] { border-color: var(--accent) }
+td summary { color: var(--text); font-size: inherit } td details[open] summary { margin-bottom: var(--space) } td .facts { padding: 0 0 var(--space) }
 @media (max-width: 44rem) {
   .two { grid-template-columns: minmax(0, 1fr) }
   main, .bar, footer { padding-left: calc(var(--space) * 2); padding-right: calc(var(--space) * 2) }

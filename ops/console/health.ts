@@ -37,8 +37,17 @@ export function healthSince(context: Context, webhook: Judged): Html | null {
   const { say } = context;
   const { word, since, reason } = healthOf(webhook);
   if (word === 'healthy') return null;
-  const known: Readonly<Record<string, string | undefined>> = suspensionFor(say);
-  return html`${word === 'suspended' ? say('last changed', 'última alteração') : say('since', 'desde')} ${timeOf(since, context)}${reason && html`<br><small>${known[reason] ?? reason}</small>`}`;
+  return html`${word === 'suspended' ? say('last changed', 'última alteração') : say('since', 'desde')} ${timeOf(since, context)}${reason && html`<br><small>${suspensionReason(say, reason)}</small>`}`;
+}
+
+/** Says the wire's word for why a webhook is suspended. */
+export function suspensionReason(say: Say, reason: string): string {
+  const known: Readonly<Record<string, string | undefined>> = {
+    [wireReasons.gone]: say('its receiver answered 410 Gone', 'o receptor respondeu 410 Gone'),
+    [wireReasons.no_success]: say('nothing but failures for five days', 'só falhas por cinco dias'),
+    [wireReasons.operator]: say('by an operator, who alone ends it', 'por um operador, o único que pode encerrar'),
+  };
+  return known[reason] ?? reason;
 }
 
 function wordFor(say: Say): Readonly<Record<Health['word'], string>> {
@@ -47,13 +56,5 @@ function wordFor(say: Say): Readonly<Record<Health['word'], string>> {
     failing: say('Failing', 'Falhando'),
     slow: say('Slow', 'Lento'),
     suspended: say('Suspended', 'Suspenso'),
-  };
-}
-
-function suspensionFor(say: Say): Readonly<Record<(typeof wireReasons)[keyof typeof wireReasons], string>> {
-  return {
-    [wireReasons.gone]: say('its receiver answered 410 Gone', 'o receptor respondeu 410 Gone'),
-    [wireReasons.no_success]: say('nothing but failures for five days', 'só falhas por cinco dias'),
-    [wireReasons.operator]: say('by an operator, who alone ends it', 'por um operador, o único que pode encerrar'),
   };
 }

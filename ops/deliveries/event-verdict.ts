@@ -6,10 +6,33 @@ import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import type { LoggedLine } from '../stage/cloudwatch.ts';
 import type { DeadLetter } from '../stage/queues.ts';
 
-/** A verdict with its reason, in words for the operator. */
+/** A verdict with its reason: as the terminal says it, and as it is. */
 export interface Judgement {
   readonly verdict: EventVerdict;
   readonly why: string;
+  readonly cause: Cause;
+}
+
+/** Why an event has its verdict. Results are the words of the wire; moments are milliseconds since the epoch. */
+export type Cause =
+  /** Its last attempt; `dueAt` is when the next one is due, where there is one. */
+  | { readonly kind: 'attempt'; readonly attempt: Attempt | null; readonly dueAt: number | null }
+  /** The same, of a receiver that is slow. */
+  | { readonly kind: 'slow'; readonly attempt: Attempt | null; readonly dueAt: number | null }
+  /** Its webhook is suspended, for a reason of the wire. */
+  | { readonly kind: 'suspended'; readonly reason: string }
+  | { readonly kind: 'active again' | 'webhook deleted' | 'no webhook' | 'shed' | 'record gone' }
+  /** Its message was refused, or (`null`) could not be processed. */
+  | { readonly kind: 'refused'; readonly messageId: string; readonly reason: string | null; readonly detail: string }
+  | { readonly kind: 'id used before'; readonly deliveryId: string }
+  | { readonly kind: 'our fault'; readonly seconds: number }
+  | { readonly kind: 'outcome not stored'; readonly attempt: Attempt }
+  | { readonly kind: 'not found'; readonly since: number };
+
+interface Attempt {
+  readonly number: number;
+  readonly result: string;
+  readonly status: number | null;
 }
 
 /**
@@ -20,17 +43,22 @@ export interface Judgement {
 export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, slowSince?: number): Judgement {
   const latest = delivery.attempts.at(-1);
   const last = latest ? describeAttempt(latest) : 'no attempt was made yet';
+  const attempt = latest ? { number: latest.number, result: wireResults[latest.result], status: latest.status } : null;
   switch (delivery.state) {
     case 'pending':
       // Its next attempt will find that out and cancel it.
-      if (!isCurrent(delivery, webhook)) return { verdict: 'cancelled', why: deletedWebhook };
-      return { verdict: 'waiting', why: whyWaiting(delivery, webhook, last, slowSince) };
+      if (!isCurrent(delivery, webhook)) return cancelled;
+      return {
+        verdict: 'waiting',
+        why: whyWaiting(delivery, webhook, last, slowSince),
+        cause: causeOfWaiting(delivery, webhook, attempt, slowSince),
+      };
     case 'held':
-      return { verdict: 'held', why: whyHeld(delivery, webhook) };
+      return { verdict: 'held', why: whyHeld(delivery, webhook), cause: causeOfHold(delivery, webhook) };
     case 'cancelled':
-      return { verdict: 'cancelled', why: deletedWebhook };
+      return cancelled;
     default:
-      return { verdict: verdicts[delivery.state], why: last };
+      return { verdict: verdicts[delivery.state], why: last, cause: { kind: 'attempt', attempt, dueAt: null } };
   }
 }
 
@@ -43,28 +71,32 @@ export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedL
   const { message, messageId, reason, detail, account, event, state, seconds } = fields;
   const moment = isoTime(at);
   if (message === 'delivery.outcome_not_stored') {
-    return { verdict: 'waiting', why: `${describeUnstored(fields)}: it comes again, and may be sent twice` };
+    const why = `${describeUnstored(fields)}: it comes again, and may be sent twice`;
+    return { verdict: 'waiting', why, cause: causeOfUnstored(fields) };
   }
   if (message === 'event.without_webhook') {
     const attempted = unstored.find(line => line.fields.messageId === messageId);
     if (attempted) return judgeUnstored(attempted.fields);
-    return { verdict: 'no webhook', why: `at ${moment} account ${account} had no webhook for ${event}` };
+    const why = `at ${moment} account ${account} had no webhook for ${event}`;
+    return { verdict: 'no webhook', why, cause: { kind: 'no webhook' } };
   }
   if (message === 'event.refused') {
     const why = `its message ${messageId} was refused at ${moment} as ${reason} (${detail}): "dlq show ${messageId}" shows it`;
-    return { verdict: 'refused', why };
+    const values = { messageId: String(messageId), reason: String(reason), detail: String(detail ?? '') };
+    return { verdict: 'refused', why, cause: { kind: 'refused', ...values } };
   }
   if (message === 'message.deferred') {
     const why = `at ${moment} it could not be processed for a fault of our own, and comes again ${seconds} s later`;
-    return { verdict: 'waiting', why };
+    return { verdict: 'waiting', why, cause: { kind: 'our fault', seconds: Number(seconds) } };
   }
   if (message === 'delivery.shed') {
     const why = `at ${moment} a process had as many attempts at its webhook in flight as it makes at once: it comes again within seconds`;
-    return { verdict: 'waiting', why };
+    return { verdict: 'waiting', why, cause: { kind: 'shed' } };
   }
   const ended = isFinal(state) ? state : endings[String(message)];
   if (ended === undefined) return undefined;
-  return { verdict: verdicts[ended], why: `so says the log of ${moment}; its record is past its time` };
+  const why = `so says the log of ${moment}; its record is past its time`;
+  return { verdict: verdicts[ended], why, cause: { kind: 'record gone' } };
 }
 
 /** Returns whether a line tells of an attempt whose outcome could not be stored. */
@@ -75,7 +107,8 @@ export function isUnstored({ fields }: LoggedLine): boolean {
 /** Judges an event that was attempted, and whose webhook was deleted before that could be stored. */
 function judgeUnstored(fields: LoggedLine['fields']): Judgement {
   const verdict = fields.result === 'delivered' ? 'delivered' : 'cancelled';
-  return { verdict, why: `${describeUnstored(fields)} before its webhook was deleted: no record tells of it` };
+  const why = `${describeUnstored(fields)} before its webhook was deleted: no record tells of it`;
+  return { verdict, why, cause: causeOfUnstored(fields) };
 }
 
 function describeUnstored({ attempt, result, status }: LoggedLine['fields']): string {
@@ -91,7 +124,7 @@ function judgeConflict(lines: readonly LoggedLine[], messageId: string): Judgeme
   );
   if (!line) return undefined;
   const why = `at ${isoTime(line.at)} it told something else under an id that was used before, by the event of delivery ${line.fields.deliveryId}: it was dropped`;
-  return { verdict: 'refused', why };
+  return { verdict: 'refused', why, cause: { kind: 'id used before', deliveryId: String(line.fields.deliveryId) } };
 }
 
 /**
@@ -116,13 +149,20 @@ export function endsOwn({ fields }: LoggedLine): boolean {
 
 /** Judges an event by its dead letter. */
 export function judgeLetter({ origin: { messageId }, reason, detail }: DeadLetter): Judgement {
-  const cause =
+  const said =
     reason === null ? 'could not be processed, however often it was tried' : `was refused as ${reason} (${detail})`;
-  return { verdict: 'refused', why: `its message ${cause}, and is in the dead-letter queue: "dlq show ${messageId}"` };
+  const why = `its message ${said}, and is in the dead-letter queue: "dlq show ${messageId}"`;
+  return { verdict: 'refused', why, cause: { kind: 'refused', messageId, reason, detail: detail ?? '' } };
 }
 
 /** The fate of an event, in one word. */
-type EventVerdict = 'delivered' | 'waiting' | 'failed' | 'held' | 'cancelled' | 'no webhook' | 'refused' | 'unknown';
+export type EventVerdict = (typeof eventVerdicts)[number];
+
+/** The fates that an event may have. */
+export const eventVerdicts = [
+  ...(['delivered', 'waiting', 'failed', 'held', 'cancelled'] as const),
+  ...(['no webhook', 'refused', 'unknown'] as const),
+] as const;
 
 const endsMessage = /^(event|delivery)\.(?!shed$)/;
 
@@ -134,7 +174,34 @@ function isCurrent({ webhookId }: Delivery, webhook: Webhook | undefined): webho
   return webhook?.webhookId === webhookId;
 }
 
-const deletedWebhook = 'its webhook was deleted, or registered anew, before it was sent';
+const cancelled: Judgement = {
+  verdict: 'cancelled',
+  why: 'its webhook was deleted, or registered anew, before it was sent',
+  cause: { kind: 'webhook deleted' },
+};
+
+function causeOfWaiting(
+  { wait }: Delivery,
+  webhook: Webhook,
+  attempt: Attempt | null,
+  slowSince: number | undefined,
+): Cause {
+  if (webhook.status === 'suspended') return { kind: 'suspended', reason: reasonOf(webhook) };
+  const isSlow = slowSince !== undefined || wait?.slowLane !== undefined;
+  return { kind: isSlow ? 'slow' : 'attempt', attempt, dueAt: wait?.nextAttemptAt ?? null };
+}
+
+function causeOfHold(delivery: Delivery, webhook: Webhook | undefined): Cause {
+  if (!isCurrent(delivery, webhook)) return { kind: 'webhook deleted' };
+  return webhook.status === 'suspended' ? { kind: 'suspended', reason: reasonOf(webhook) } : { kind: 'active again' };
+}
+
+function causeOfUnstored({ attempt, result, status }: LoggedLine['fields']): Cause {
+  const results: Readonly<Record<string, string>> = wireResults;
+  const word = results[String(result)] ?? String(result);
+  const made = { number: Number(attempt), result: word, status: typeof status === 'number' ? status : null };
+  return { kind: 'outcome not stored', attempt: made };
+}
 
 function whyWaiting(delivery: Delivery, webhook: Webhook, last: string, slowSince: number | undefined): string {
   const { attempt, wait } = delivery;

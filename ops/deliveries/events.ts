@@ -124,6 +124,7 @@ function unknown(since: number, inFlight: number): Judgement {
   return {
     verdict: 'unknown',
     why: `no delivery, ${letter}, and no line of the log since ${isoTime(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
+    cause: { kind: 'not found', since },
   };
 }
 

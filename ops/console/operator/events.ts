@@ -1,6 +1,7 @@
 import { deliveryIdOf } from '../../../lambdas/delivery/intake/event.ts';
 import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { type AccountEvent, listAccountEvents } from '../../deliveries/account-events.ts';
+import type { EventVerdict } from '../../deliveries/event-verdict.ts';
 import { type EventReference, findPublished } from '../../deliveries/events.ts';
 import { findRequest as findInLogs } from '../../deliveries/requests.command.ts';
 import type { LoggedLine } from '../../stage/cloudwatch.ts';
@@ -11,17 +12,27 @@ import { eventName } from './event-name.ts';
 export function operatorEvents(task: Task) {
   return { listEvents, findEvent, findRequest };
 
-  async function listEvents(account: string) {
-    const { events, logSince } = await listAccountEvents(task, { account, limit: 50 });
-    return { since: isoTime(logSince), events: events.map(eventView) };
+  /** The latest events, or those among more of them that had one fate. */
+  async function listEvents(account: string, fate?: EventVerdict) {
+    const limit = fate === undefined ? mostShown : mostFiltered;
+    const { events, since, logSince, isCutOff } = await listAccountEvents(task, { account, limit });
+    const wanted = events.filter(({ verdict }) => fate === undefined || verdict === fate);
+    return {
+      /** The time from which events are listed, and the one from which the log tells of those that became no delivery. */
+      since: isoTime(since),
+      logSince: isoTime(logSince),
+      looked: events.length,
+      isCutOff,
+      found: wanted.length,
+      events: wanted.slice(0, mostShown).map(eventView),
+    };
   }
 
   async function findEvent(wanted: FindQuery) {
-    const { verdict, why, delivery, messageId, logSince } = await findPublished(task, referenceOf(wanted));
+    const { verdict, cause, delivery, logSince } = await findPublished(task, referenceOf(wanted));
     return {
       verdict,
-      why,
-      messageId,
+      cause,
       delivery: delivery && { account: delivery.accountId, event: delivery.eventName, id: delivery.id },
       searchedSince: logSince === undefined ? undefined : isoTime(logSince),
     };
@@ -43,9 +54,16 @@ interface FindQuery {
   readonly event?: string | undefined;
 }
 
-function eventView({ at, eventName, deliveryId, messageId, verdict, why }: AccountEvent) {
-  return { at: isoTime(at), event: eventName ?? '–', id: deliveryId ?? messageId ?? '–', fate: verdict, why };
+function eventView({ at, eventName, verdict, ...event }: AccountEvent) {
+  const { deliveryId, messageId, cause } = event;
+  return { at: isoTime(at), event: eventName, deliveryId, messageId, fate: verdict, cause };
 }
+
+/** The events that are shown at once. */
+const mostShown = 50;
+
+/** The latest events among which those of one fate are looked for. */
+const mostFiltered = 200;
 
 /** Returns the event that any of its ids names, or its publisher's id with the account and the event. */
 function referenceOf({ id, account, event }: FindQuery): EventReference {

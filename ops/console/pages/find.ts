@@ -2,7 +2,6 @@ import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import { type Html, html } from '../html.ts';
 import {
   type Answer,
-  badge,
   type Context,
   card,
   exactTimeOf,
@@ -14,8 +13,9 @@ import {
   timeOf,
   troubleNote,
 } from '../page.ts';
-import { failureOf, inEnglish, operatorOf } from '../page-parts.ts';
+import { failureOf, operatorOf } from '../page-parts.ts';
 import { NotThere, Refusal } from '../views.ts';
+import { causeDetail, causeText, fateBadge } from './events.ts';
 
 /** The search: by any id, or by what the publisher of an event knows of it. What was typed stays, whatever is found. */
 export async function findPage(context: Context, _: Parameters, values: URLSearchParams): Promise<Answer> {
@@ -68,21 +68,17 @@ async function operatorsCard(context: Context, { id, account, event }: Asked): P
 
 /** Writes what became of an event, with the way to its delivery or to its dead letter. */
 async function eventCard(context: Context, asked: Asked): Promise<Html> {
-  const { texts, say } = context;
-  const { verdict, why, delivery, messageId, searchedSince } = await operatorOf(context).findEvent(asked);
+  const { texts } = context;
+  const { verdict, cause, delivery, searchedSince } = await operatorOf(context).findEvent(asked);
   return card(
-    html`${delivery ? texts.delivery : texts.event} ${badge(context, verdict)}`,
-    html`<div class="inside">${inEnglish(context, why)}</div>${
+    html`${delivery ? texts.delivery : texts.event} ${fateBadge(context, verdict)}`,
+    html`<div class="inside">${causeText(context, cause)}${causeDetail(context, cause)}</div>${
       delivery &&
       facts([
         [texts.id, html`<span class="code">${link(context, pathOf(delivery), delivery.id)}</span>`],
         [texts.account, link(context, pathOf({ account: delivery.account }), delivery.account)],
         [texts.webhook, link(context, pathOf({ account: delivery.account, event: delivery.event }), delivery.event)],
       ])
-    }${
-      verdict === 'refused' &&
-      messageId !== undefined &&
-      html`<p class="inside">${link(context, `/dead-letters/${encodeURIComponent(messageId)}`, say('Its dead letter', 'A mensagem rejeitada'))}</p>`
     }`,
     { beside: searchedSince !== undefined && html`<p>${texts.lookedSince} ${exactTimeOf(searchedSince, context)}</p>` },
   );

@@ -87,6 +87,8 @@ const letter: LetterView = {
 
 const webhookName = { account: 'acme', event: 'demanda.criada' } as const;
 
+const refusal = { kind: 'refused', messageId: hostile, reason: hostile, detail: hostile } as const;
+
 /** A status whose texts are hostile. */
 const status: Status = {
   target: 'stage test',
@@ -119,8 +121,14 @@ const operator: OperatorSource = {
   readStart: async () =>
     startView(status, { hours: ['2026-11-22T10:00:00.000Z'], delivered: [1], failed: [0], held: [0], isCutOff: false }),
   listEvents: async () => ({
-    since: '2026-11-22T10:00:00.000Z',
-    events: [{ at: '2026-11-22T10:00:00.000Z', event: hostile, id: hostile, fate: 'refused', why: hostile }],
+    ...{ since: '2026-11-22T10:00:00.000Z', logSince: '2026-11-22T10:00:00.000Z' },
+    ...{ looked: 1, isCutOff: false, found: 1 },
+    events: [
+      {
+        ...{ at: '2026-11-22T10:00:00.000Z', event: hostile, deliveryId: hostile, messageId: hostile },
+        ...{ fate: 'refused', cause: refusal },
+      },
+    ],
   }),
   listLetters: async () => ({ letters: [letter], inFlight: 0 }),
   findLetter: async id => ({ letter: id === letter.id ? letter : undefined, inFlight: 0 }),
@@ -132,13 +140,7 @@ const operator: OperatorSource = {
     done.push(`discard ${ids.join(' ')}`);
     return ids.length;
   },
-  findEvent: async () => ({
-    verdict: 'refused',
-    why: hostile,
-    messageId: undefined,
-    delivery: undefined,
-    searchedSince: undefined,
-  }),
+  findEvent: async () => ({ verdict: 'refused', cause: refusal, delivery: undefined, searchedSince: undefined }),
   findRequest: async () => [{ at: '2026-11-22T10:00:00.000Z', text: hostile }],
   sandbox: {
     account: 'acme',
