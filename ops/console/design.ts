@@ -125,17 +125,20 @@ footer { max-width: 72rem; margin: 0 auto; padding: 0 calc(var(--space) * 3) cal
 ol.needs { list-style: none; padding: 0 }
 ol.needs li { display: grid; grid-template-columns: 7rem minmax(0, 1fr); align-items: baseline; margin: 0; padding: calc(var(--space) * 1.25) calc(var(--space) * 2); border-bottom: 1px solid var(--line) }
 ol.needs li:last-child { border-bottom: 0 } ol.needs li:hover { background: var(--hover) } ol.needs .badge { justify-self: start } ol.needs a { overflow-wrap: anywhere }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)) }
-.tile { padding: calc(var(--space) * 2) } .tile p { margin: 0 } .tile .figure { font-size: var(--title); font-weight: 600; letter-spacing: -.02em; font-variant-numeric: tabular-nums }
-svg.spark { display: block; width: 100%; height: 2.5rem; margin-top: var(--space) }
+#traffic > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: var(--space); margin: 0 0 var(--space) } #traffic > header p { margin: 0 }
+#traffic > .tiles { margin: 0 0 var(--space) } #traffic { margin: 0 0 calc(var(--space) * 3) } #traffic > details > table { background: var(--surface); margin: var(--space) 0 0 }
 svg.spark polygon { opacity: .15 } svg.spark polyline { fill: none; stroke-width: 1.5; vector-effect: non-scaling-stroke; stroke: var(--none) }
 svg.spark polyline.entregue { stroke: var(--good) } svg.spark polyline.falhou { stroke: var(--bad) } svg.spark polyline.retida { stroke: var(--held) }
 summary { cursor: pointer; color: var(--muted); font-size: var(--small) }
 /* Account, Events */
 .tabs { display: flex; gap: calc(var(--space) * 3); border-bottom: 1px solid var(--line); margin: 0 0 calc(var(--space) * 2) }
 .tabs a { padding: var(--space) 0; color: var(--muted); border-bottom: 2px solid transparent } .tabs a[aria-current] { color: var(--text); border-color: var(--accent) }
-.chips { display: flex; flex-wrap: wrap; gap: var(--space); border-bottom: 1px solid var(--line) }
-.chips a { padding: .25rem var(--space); border: 1px solid transparent; border-radius: 6px } .chips a[aria-current] { border-color: var(--accent) }
+.chips { display: flex; flex-wrap: wrap; gap: calc(var(--space) * .75); align-items: center; margin-left: auto } .inside > .chips { margin: 0 }
+.chip { display: inline-flex; align-items: center; gap: var(--space); min-height: 1.75rem; padding: 0 calc(var(--space) * 1.5); border: 1px solid var(--edge); border-radius: 99px; color: var(--text); font-size: var(--small); cursor: pointer }
+.chip:hover { background: var(--hover); text-decoration: none }
+.chip[aria-current] { background: var(--accent); border-color: var(--accent); color: var(--on-accent) }
+.card > .chips { border-bottom: 1px solid var(--line) } .one-line .copy { flex: none }
+.lines td time small { display: inline; margin-left: var(--space) }
 td summary { color: var(--text); font-size: inherit } td details[open] summary { margin-bottom: var(--space) } td .facts { padding: 0 0 var(--space) }
 @media (max-width: 44rem) {
   .two { grid-template-columns: minmax(0, 1fr) }

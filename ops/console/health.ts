@@ -1,5 +1,5 @@
 import { wireReasons, wireStatuses } from '../../lambdas/webhooks/representation.ts';
-import { type Html, html } from './html.ts';
+import { type Html, type HtmlValue, html } from './html.ts';
 import { type Context, timeOf } from './page.ts';
 import type { Say } from './texts.ts';
 import type { WebhookView } from './views.ts';
@@ -35,9 +35,23 @@ export function healthBadge({ say }: Context, webhook: Judged): Html {
 /** Writes since when a webhook does as it does, and why it is suspended; nothing of a healthy one. */
 export function healthSince(context: Context, webhook: Judged): Html | null {
   const { say } = context;
-  const { word, since, reason } = healthOf(webhook);
+  const { word, since } = healthOf(webhook);
   if (word === 'healthy') return null;
-  return html`${word === 'suspended' ? say('last changed', 'última alteração') : say('since', 'desde')} ${timeOf(since, context)}${reason && html`<br><small>${suspensionReason(say, reason)}</small>`}`;
+  const reason = healthReason(context, webhook);
+  return html`${word === 'suspended' ? say('last changed', 'última alteração') : say('since', 'desde')} ${timeOf(since, context)}${reason && html`<br><small>${reason}</small>`}`;
+}
+
+/** Writes since when a webhook does as it does, under a heading that says so. */
+export function healthTime(context: Context, webhook: Judged): HtmlValue {
+  const { word, since } = healthOf(webhook);
+  const { say } = context;
+  return html`${timeOf(since, context)}${word === 'suspended' && html` <small>${say('or before: it was changed then', 'ou antes: foi alterado então')}</small>`}`;
+}
+
+/** Says why a webhook is suspended. */
+export function healthReason({ say }: Context, webhook: Judged): string | null {
+  const { reason } = healthOf(webhook);
+  return reason && suspensionReason(say, reason);
 }
 
 /** Says the wire's word for why a webhook is suspended. */

@@ -47,4 +47,6 @@ export interface Troubled {
   readonly account: string;
   readonly event: string;
   readonly since: string;
+  /** The wire's word for why it is suspended. */
+  readonly reason?: string | null;
 }

@@ -1,18 +1,6 @@
-import { healthBadge, healthSince } from '../health.ts';
-import { type Html, html } from '../html.ts';
-import {
-  type Answer,
-  badge,
-  type Context,
-  card,
-  crumbs,
-  link,
-  oneLine,
-  type Parameters,
-  pathOf,
-  table,
-  timeOf,
-} from '../page.ts';
+import { healthBadge, healthOf, healthReason, healthTime } from '../health.ts';
+import { type Html, type HtmlValue, html } from '../html.ts';
+import { type Answer, type Context, card, crumbs, link, oneLine, type Parameters, pathOf, table } from '../page.ts';
 import type { WebhookView } from '../views.ts';
 
 /** An account: its webhooks, and for an operator the way to the events that came for it. */
@@ -42,9 +30,10 @@ export function webhookTable(context: Context, webhooks: readonly WebhookView[])
   const { texts } = context;
   return table(
     [
-      { heading: texts.event, value: webhook => link(context, pathOf(webhook), webhook.event) },
-      { heading: texts.state, value: webhook => healthBadge(context, webhook) },
-      { heading: texts.since, value: webhook => healthSince(context, webhook) ?? '–' },
+      { heading: texts.event, value: webhook => link(context, pathOf(webhook), webhook.event), isBrief: true },
+      { heading: texts.state, value: webhook => healthBadge(context, webhook), isBrief: true },
+      { heading: texts.since, value: webhook => healthTime(context, webhook) },
+      { heading: texts.reason, value: webhook => reasonOf(context, webhook), isText: true },
       { heading: texts.address, value: ({ address }) => (address ? oneLine(context, address) : '–') },
     ],
     webhooks,
@@ -52,9 +41,9 @@ export function webhookTable(context: Context, webhooks: readonly WebhookView[])
   );
 }
 
-/** Writes how a webhook does: since when it fails, or is slow. */
-export function healthOf(context: Context, { failingSince, slowSince }: WebhookView): Html | string {
-  const { texts } = context;
-  if (!failingSince && !slowSince) return '–';
-  return html`${failingSince && html`<div>${badge(context, texts.failing, 'bad')} ${timeOf(failingSince, context)}</div>`}${slowSince && html`<div>${badge(context, texts.slow, 'wait')} ${timeOf(slowSince, context)}</div>`}`;
+/** Writes why a webhook is suspended, with the way to what it holds. */
+function reasonOf(context: Context, webhook: WebhookView): HtmlValue {
+  if (healthOf(webhook).word !== 'suspended') return '–';
+  const held = link(context, `${pathOf(webhook)}?state=retida`, context.say('what it holds', 'o que ele retém'));
+  return html`${healthReason(context, webhook)} · ${held}`;
 }

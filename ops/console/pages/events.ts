@@ -4,7 +4,7 @@ import { type Html, type HtmlValue, html } from '../html.ts';
 import type { EventsView } from '../operator/events.ts';
 import { type Answer, type Context, card, link, oneLine, type Parameters, pathOf, table, timeOf } from '../page.ts';
 import { operatorOf } from '../page-parts.ts';
-import { textFor } from '../texts.ts';
+import { type Say, textFor } from '../texts.ts';
 import { accountHead } from './account.ts';
 
 /** The events that came for an account since yesterday, and what became of each. It does not renew itself: it searches logs. */
@@ -18,7 +18,7 @@ export async function eventsPage(context: Context, { account = '' }: Parameters)
     content: html`${accountHead(context, account, 'events')}
 ${card(
   texts.events,
-  html`${fates(context, account, fate)}${eventTable(context, account, events)}${beyond(context, events, fate)}`,
+  html`${fates(context, account, fate)}<div class="lines">${eventTable(context, account, events)}</div>${beyond(context, events, fate)}`,
   {
     beside: html`<p>${context.say('since', 'desde')} ${timeOf(events.since, context)}</p>`,
   },
@@ -28,16 +28,7 @@ ${card(
 
 /** Writes what became of an event as a badge. */
 export function fateBadge({ say }: Context, fate: EventVerdict): Html {
-  const [tone, word] = {
-    delivered: ['good', say('Delivered', 'Entregue')],
-    waiting: ['wait', say('Waiting', 'Pendente')],
-    failed: ['bad', say('Failed', 'Sem sucesso')],
-    held: ['held', say('Held', 'Retido')],
-    cancelled: ['', say('Cancelled', 'Cancelado')],
-    'no webhook': ['', say('No webhook', 'Sem webhook')],
-    refused: ['bad', say('Refused', 'Recusado')],
-    unknown: ['', say('Unknown', 'Desconhecido')],
-  }[fate] as [string, string];
+  const [tone, word] = fateWord(say, fate);
   return html`<span class="badge ${tone}">${word}</span>`;
 }
 
@@ -115,13 +106,27 @@ export function causeDetail(context: Context, cause: Cause): HtmlValue {
   return html`<p>${link(context, path, say('Find the first one', 'Procurar o primeiro'))}</p>`;
 }
 
+function fateWord(say: Say, fate: EventVerdict): readonly [tone: string, word: string] {
+  const words: Readonly<Record<EventVerdict, readonly [tone: string, word: string]>> = {
+    delivered: ['good', say('Delivered', 'Entregue')],
+    waiting: ['wait', say('Waiting', 'Pendente')],
+    failed: ['bad', say('Failed', 'Falhou')],
+    held: ['held', say('Held', 'Retido')],
+    cancelled: ['', say('Cancelled', 'Cancelado')],
+    'no webhook': ['', say('No webhook', 'Sem webhook')],
+    refused: ['bad', say('Refused', 'Recusado')],
+    unknown: ['', say('Unknown', 'Desconhecido')],
+  };
+  return words[fate];
+}
+
 /** Writes the fates to choose from. */
 function fates(context: Context, account: string, chosen: EventVerdict | undefined): Html {
   const { texts, folder, say } = context;
   const path = `${pathOf({ account })}/events`;
   const chip = (fate: EventVerdict | undefined) => {
     const to = fate === undefined ? path : `${path}?${new URLSearchParams({ fate })}`;
-    return html`<a href="${folder}${to}"${fate === chosen && html` aria-current="true"`}>${fate === undefined ? texts.all : fateBadge(context, fate)}</a>`;
+    return html`<a class="chip" href="${folder}${to}"${fate === chosen && html` aria-current="true"`}>${fate === undefined ? texts.all : fateWord(say, fate)[1]}</a>`;
   };
   const ofAccount = eventVerdicts.filter(fate => fate !== 'unknown');
   return html`<nav class="chips inside" aria-label="${say('What became of it', 'O que houve')}">${[undefined, ...ofAccount].map(chip)}</nav>`;
@@ -132,8 +137,8 @@ function eventTable(context: Context, account: string, { events }: EventsView) {
   return table(
     [
       { heading: say('Came', 'Chegou'), value: ({ at }) => timeOf(at, context) },
-      { heading: texts.event, value: ({ event }) => event ?? '–' },
-      { heading: texts.fate, value: ({ fate }) => fateBadge(context, fate) },
+      { heading: texts.event, value: ({ event }) => event ?? '–', isBrief: true },
+      { heading: texts.fate, value: ({ fate }) => fateBadge(context, fate), isBrief: true },
       {
         heading: texts.why,
         value: event =>
@@ -194,8 +199,8 @@ function beyond({ say, ...context }: Context, events: EventsView, fate: EventVer
       ),
     logSince > since &&
       say(
-        'What became no delivery is known by the log, which does not reach back so far.',
-        'O que não virou entrega se sabe pelo log, que não alcança tão longe.',
+        'What became no delivery is known by the log, which reaches back to:',
+        'O que não virou entrega se sabe pelo log, que alcança até:',
       ),
   ].filter(sentence => sentence !== false);
   return html`${sentences.length > 0 && html`<p class="inside muted">${sentences.join(' ')} ${logSince > since && timeOf(logSince, { say, ...context })}</p>`}`;

@@ -1,6 +1,6 @@
 import { isUnread, type Part } from '../../stage/operator.ts';
 import { placeOf } from '../../status/aws-view.ts';
-import { healthBadge, healthSince } from '../health.ts';
+import { healthBadge, healthReason, healthTime } from '../health.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import type { StartView, TroubledWebhook } from '../operator/start.ts';
 import type { Traffic } from '../operator/traffic.ts';
@@ -23,16 +23,10 @@ export async function operatorStart(context: Context, operator: OperatorSource):
 <form class="row" method="get" action="${folder}/accounts"><label>${texts.openAccount}<input name="account" required maxlength="64" autocomplete="off" list="accounts"></label><button>${texts.open}</button>
 <datalist id="accounts">${[...accounts].map(account => html`<option value="${account}"></option>`)}</datalist></form></div>
 ${card(texts.needsYou, needs(context, start), { id: 'needs' })}
-${card(
-  say('The last 24 hours', 'As últimas 24 horas'),
-  ifRead(context, start.traffic, traffic => tiles(context, traffic)),
-  {
-    id: 'traffic',
-    beside: html`<p>${say('deliveries of the whole stage, by the hour', 'entregas do ambiente inteiro, por hora')}</p>`,
-  },
-)}
+<section id="traffic" data-live><header><h2>${say('The last 24 hours', 'As últimas 24 horas')}</h2><p class="muted">${say('deliveries of the whole stage, by the hour', 'entregas do ambiente inteiro, por hora')}</p></header>
+${isUnread(start.traffic) ? unreadPart(context, start.traffic.unread) : tiles(context, start.traffic)}</section>
 ${card(texts.troubled, troubledCard(context, start), { id: 'troubled', beside: cut(context, start.troubled.length) })}
-${card(say('Failed and held', 'Sem sucesso e retidas'), undeliveredCard(context, start), { id: 'undelivered', beside: cut(context, start.undelivered.length) })}
+${card(say('Failed and held', 'Falharam ou estão retidas'), undeliveredCard(context, start), { id: 'undelivered', beside: cut(context, start.undelivered.length) })}
 <div class="two">${card(
       texts.queues,
       ifRead(context, queues, found => queueTable(context, found)),
@@ -77,15 +71,15 @@ function tiles(context: Context, traffic: Traffic): Html {
   const { hours, delivered, failed, held, isCutOff } = traffic;
   const series = [
     { kind: 'entregue', name: say('Delivered', 'Entregues'), counts: delivered },
-    { kind: 'falhou', name: say('Failed', 'Sem sucesso'), counts: failed },
+    { kind: 'falhou', name: say('Failed', 'Falharam'), counts: failed },
     { kind: 'retida', name: say('Held', 'Retidas'), counts: held },
   ];
   const number = (count: number) => count.toLocaleString(language === 'pt' ? 'pt-BR' : 'en-US');
   const rows = hours.map((hour, at) => ({ hour, counts: series.map(({ counts }) => counts[at] ?? 0) }));
-  return html`<div class="tiles">${series.map(({ kind, name, counts }) => {
+  return html`<ul class="tiles">${series.map(({ kind, name, counts }) => {
     const total = counts.reduce((sum, count) => sum + count, 0);
-    return html`<div class="tile"><p class="muted">${name}</p><p class="figure">${isCutOff && `${say('at least', 'pelo menos')} `}${number(total)}</p>${sparkLine(kind, counts)}</div>`;
-  })}</div><details class="inside"><summary>${say('The numbers by the hour', 'Os números por hora')}</summary>${table(
+    return html`<li><span class="name">${name}</span><span class="figure">${isCutOff && `${say('at least', 'pelo menos')} `}${number(total)}</span>${sparkLine(kind, counts)}</li>`;
+  })}</ul><details><summary>${say('The numbers by the hour', 'Os números por hora')}</summary>${table(
     [
       { heading: say('From', 'Desde'), value: ({ hour }: (typeof rows)[number]) => timeOf(hour, context) },
       ...series.map(({ name }, at) => ({
@@ -132,9 +126,14 @@ function troubledCard(context: Context, { webhooks, deliveries, troubled }: Star
   return html`${notes}${table<TroubledWebhook>(
     [
       { heading: texts.account, value: ({ account }) => link(context, pathOf({ account }), account) },
-      { heading: texts.event, value: ({ account, event }) => link(context, pathOf({ account, event }), event) },
-      { heading: texts.state, value: webhook => healthBadge(context, webhook) },
-      { heading: texts.since, value: webhook => healthSince(context, webhook) },
+      {
+        heading: texts.event,
+        value: ({ account, event }) => link(context, pathOf({ account, event }), event),
+        isBrief: true,
+      },
+      { heading: texts.state, value: webhook => healthBadge(context, webhook), isBrief: true },
+      { heading: texts.since, value: webhook => healthTime(context, webhook) },
+      { heading: texts.reason, value: webhook => healthReason(context, webhook) ?? '–', isText: true },
     ],
     troubled.slice(0, mostRows),
     empty,
@@ -151,9 +150,9 @@ function undeliveredCard(context: Context, { deliveries, undelivered }: StartVie
       html`${table(
         [
           { heading: texts.account, value: ({ account }) => link(context, pathOf({ account }), account) },
-          { heading: texts.event, value: webhook => link(context, pathOf(webhook), webhook.event) },
+          { heading: texts.event, value: webhook => link(context, pathOf(webhook), webhook.event), isBrief: true },
           {
-            heading: say('Failed', 'Sem sucesso'),
+            heading: say('Failed', 'Falharam'),
             value: webhook => counted(webhook.failed, `${pathOf(webhook)}?state=falhou`),
             isNumber: true,
           },
@@ -164,7 +163,7 @@ function undeliveredCard(context: Context, { deliveries, undelivered }: StartVie
           },
         ],
         undelivered.slice(0, mostRows),
-        say('No delivery has failed or is held.', 'Nenhuma entrega está sem sucesso ou retida.'),
+        say('No delivery has failed or is held.', 'Nenhuma entrega falhou ou está retida.'),
       )}${isCutOff && html`<p class="inside muted">${say(`Among the first ${looked} that are not delivered; there are more.`, `Entre as primeiras ${looked} não entregues; há mais.`)}</p>`}`,
   );
 }
@@ -185,8 +184,9 @@ function queueTable(context: Context, queues: Read<StartView['queues']>) {
         heading: texts.queue,
         value: ({ queue }) =>
           queue === 'dead letters' ? link(context, '/dead-letters', names[queue]) : (names[queue] ?? queue),
+        isBrief: true,
       },
-      { heading: texts.waiting, value: ({ waiting }) => waiting, isNumber: true },
+      { heading: texts.waiting, value: ({ waiting }) => waiting, isNumber: true, isBrief: true },
       { heading: texts.inFlight, value: ({ inFlight }) => inFlight, isNumber: true },
       { heading: texts.delayed, value: ({ delayed }) => delayed, isNumber: true },
     ],

@@ -1,5 +1,6 @@
 import type { LateCause } from '../../status/late-deliveries.ts';
 import type { Problem } from '../../status/problem.ts';
+import { suspensionReason } from '../health.ts';
 import { type Html, html } from '../html.ts';
 import { type Context, link, pathOf, timeOf } from '../page.ts';
 import type { Say } from '../texts.ts';
@@ -192,8 +193,8 @@ function lineOf({ say }: Context, problem: Problem): Line {
       const isFailed = kind === 'failed';
       const number = `${isCutOff ? say('At least ', 'Pelo menos ') : ''}${count}`;
       const said = isFailed
-        ? say(`${number} failed`, `${number} sem sucesso`)
-        : say(`${number} held`, `${number} retidas`);
+        ? say(`${number} failed`, `${number} ${count === 1 ? 'falhou' : 'falharam'}`)
+        : say(`${number} held`, `${number} ${count === 1 ? 'retida' : 'retidas'}`);
       const isAll = count === most.count && !isCutOff;
       const owner = `${most.account} · ${most.event}`;
       return {
@@ -221,7 +222,7 @@ function lineOf({ say }: Context, problem: Problem): Line {
       const what =
         kind === 'failing'
           ? say('had nothing but failures for over a day', 'só com falhas há mais de um dia')
-          : say('suspended for failing', 'suspenso por falhas');
+          : `${say('suspended', 'suspenso')}${first.reason ? ` (${suspensionReason(say, first.reason)})` : ''}`;
       return {
         rank: 2,
         path: count === 1 ? pathOf(first) : '/#troubled',

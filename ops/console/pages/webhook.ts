@@ -1,4 +1,5 @@
 import { wireStates } from '../../../lambdas/delivery/representation.ts';
+import { healthSince } from '../health.ts';
 import { html } from '../html.ts';
 import {
   type Answer,
@@ -25,7 +26,6 @@ import {
   Refusal,
   type ReplayRange,
 } from '../views.ts';
-import { healthOf } from './account.ts';
 
 /** A webhook: how it does, its latest deliveries, and its history by state and time. */
 export async function webhookPage(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
@@ -52,7 +52,7 @@ ${card(
   html`${facts([
     [texts.address, webhook?.address && html`<span class="code">${webhook.address}</span>`],
     [texts.reason, webhook?.reason],
-    [texts.what, webhook && healthOf(context, webhook)],
+    [texts.what, webhook && healthSince(context, webhook)],
     [texts.authorization, webhook && (webhook.hasAuthorization ? texts.set : texts.notSet)],
     [texts.created, timeOf(webhook?.createdAt, context)],
     [texts.updated, timeOf(webhook?.updatedAt, context)],
