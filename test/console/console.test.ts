@@ -322,9 +322,9 @@ describe('"nothing since yesterday" is answered in three clicks', () => {
     expect(await page.textContent('#timeline')).toMatch(/refused\s+· answered 503/);
     await openAccount(); // no webhook: the events tell
     await page.click(`text=Events that came`);
-    expect(await page.textContent('main')).toMatch(/demanda\.cancelada\s*no webhook/);
+    expect(await page.textContent('main')).toMatch(/demanda\.cancelada\s*No webhook/);
     await openAccount(); // suspended, and why
-    expect(await page.textContent('#webhooks')).toMatch(/demanda\.finalizada\s*Suspended suspenso gone/);
+    expect(await page.textContent('#webhooks')).toMatch(/demanda\.finalizada\s*Suspended suspenso.*410 Gone/s);
     await page.click('text=demanda.finalizada');
     expect(await page.textContent('#deliveries')).toContain('retida'); // held
     await openAccount(); // delivered after all

@@ -97,7 +97,7 @@ it('lists the events of an account in lines, with the way to what can be done', 
   await expectAccessible(page);
   await page.click('nav.chips >> text=Failed');
   expect(await page.locator('main tbody tr').count()).toBe(1);
-  await page.click('summary');
+  await page.click('td:not(.more) summary');
   await page.click('text=Open the delivery');
   expect(page.url()).toBe(`${base}/accounts/${account}/webhooks/proposta.recebida/deliveries/${failedId}`);
   await page.goto(`${base}/accounts/${account}/events?fate=no+webhook`);

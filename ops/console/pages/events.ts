@@ -143,6 +143,7 @@ function eventTable(context: Context, account: string, { events }: EventsView) {
         heading: texts.why,
         value: event =>
           html`<details><summary>${causeText(context, event.cause)}</summary>${eventDetail(context, account, event)}</details>`,
+        isText: true,
       },
     ],
     events,
