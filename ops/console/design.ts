@@ -123,8 +123,8 @@ footer { max-width: 72rem; margin: 0 auto; padding: 0 calc(var(--space) * 3) cal
 /* Start */
 .heading { display: flex; flex-wrap: wrap; align-items: end; justify-content: space-between; gap: var(--space) calc(var(--space) * 3); margin: 0 0 calc(var(--space) * 2) }
 ol.needs { list-style: none; padding: 0 }
-ol.needs li { display: grid; grid-template-columns: 7rem minmax(0, 1fr); align-items: baseline; margin: 0; padding: calc(var(--space) * 1.25) calc(var(--space) * 2); border-bottom: 1px solid var(--line) }
-ol.needs li:last-child { border-bottom: 0 } ol.needs li:hover { background: var(--hover) } ol.needs .badge { justify-self: start } ol.needs a { overflow-wrap: anywhere }
+ol.needs li { display: grid; grid-template-columns: 7rem minmax(0, 1fr) auto; gap: 0 var(--space); align-items: baseline; margin: 0; padding: calc(var(--space) * 1.25) calc(var(--space) * 2); border-bottom: 1px solid var(--line) }
+ol.needs li:last-child { border-bottom: 0 } ol.needs li:hover { background: var(--hover) } ol.needs .badge { justify-self: start } ol.needs a { overflow-wrap: anywhere } ol.needs time { grid-column: 3; white-space: nowrap }
 #traffic > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: var(--space); margin: 0 0 var(--space) } #traffic > header p { margin: 0 }
 #traffic > .tiles { margin: 0 0 var(--space) } #traffic { margin: 0 0 calc(var(--space) * 3) } #traffic > details > table { background: var(--surface); margin: var(--space) 0 0 }
 svg.spark polygon { opacity: .15 } svg.spark polyline { fill: none; stroke-width: 1.5; vector-effect: non-scaling-stroke; stroke: var(--none) }
@@ -138,8 +138,8 @@ summary { cursor: pointer; color: var(--muted); font-size: var(--small) }
 .chip:hover { background: var(--hover); text-decoration: none }
 .chip[aria-current] { background: var(--accent); border-color: var(--accent); color: var(--on-accent) }
 .card > .chips { border-bottom: 1px solid var(--line) } .one-line .copy { flex: none }
-.lines td time small { display: inline; margin-left: var(--space) }
 td summary { color: var(--text); font-size: inherit } td details[open] summary { margin-bottom: var(--space) } td .facts { padding: 0 0 var(--space) }
+@media (min-width: 44.01rem) { .lines td time small { display: inline; margin-left: var(--space) } }
 @media (max-width: 44rem) {
   .two { grid-template-columns: minmax(0, 1fr) }
   main, .bar, footer { padding-left: calc(var(--space) * 2); padding-right: calc(var(--space) * 2) }
@@ -157,6 +157,8 @@ td summary { color: var(--text); font-size: inherit } td details[open] summary {
   td.more summary { cursor: pointer; list-style: none; padding: .375rem .75rem; color: var(--muted) } td.more summary::before { content: "▾" } td.more [open] summary::before { content: "▴" }
   .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--space) }
   .tools { gap: var(--space) var(--space) } .tools .search { display: none }
+  ol.needs time { grid-column: 2; white-space: normal }
+  #undelivered td.number::before, #queues td.number.brief::before { content: attr(data-label); margin-right: .25rem }
   td::before { content: attr(data-label); color: var(--muted); font-size: var(--small) }
   .number { text-align: left }
   form.row label, form.row input, form.row select { width: 100% }

@@ -45,12 +45,15 @@ export function healthSince(context: Context, webhook: Judged): Html | null {
 export function healthTime(context: Context, webhook: Judged): HtmlValue {
   const { word, since } = healthOf(webhook);
   const { say } = context;
-  return html`${timeOf(since, context)}${word === 'suspended' && html` <small>${say('or before: it was changed then', 'ou antes: foi alterado então')}</small>`}`;
+  return html`${timeOf(since, context)}${word === 'suspended' && html` <small>${say('its last change', 'última alteração')}</small>`}`;
 }
 
-/** Says why a webhook is suspended. */
+/** Says what it means that a webhook does as it does, or why it is suspended; nothing of a healthy one. */
 export function healthReason({ say }: Context, webhook: Judged): string | null {
-  const { reason } = healthOf(webhook);
+  const { word, reason } = healthOf(webhook);
+  if (word === 'failing')
+    return say('no attempt has succeeded since then', 'nenhuma tentativa teve sucesso desde então');
+  if (word === 'slow') return say('its attempts wait for their turn', 'as tentativas esperam a vez');
   return reason && suspensionReason(say, reason);
 }
 

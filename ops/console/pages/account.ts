@@ -27,7 +27,7 @@ export function accountHead(context: Context, account: string, here: 'webhooks' 
 
 /** Writes webhooks, each in a line. */
 export function webhookTable(context: Context, webhooks: readonly WebhookView[]): Html {
-  const { texts } = context;
+  const { texts, say } = context;
   return table(
     [
       { heading: texts.event, value: webhook => link(context, pathOf(webhook), webhook.event), isBrief: true },
@@ -37,13 +37,16 @@ export function webhookTable(context: Context, webhooks: readonly WebhookView[])
       { heading: texts.address, value: ({ address }) => (address ? oneLine(context, address) : '–') },
     ],
     webhooks,
-    texts.noWebhooks,
+    say(
+      'This account has no webhook. Its admin registers one with POST /v1/webhooks; until then its events are counted and dropped.',
+      'Esta conta não tem webhook. O administrador cadastra um com POST /v1/webhooks; até lá os eventos são contados e descartados.',
+    ),
   );
 }
 
 /** Writes why a webhook is suspended, with the way to what it holds. */
 function reasonOf(context: Context, webhook: WebhookView): HtmlValue {
-  if (healthOf(webhook).word !== 'suspended') return '–';
+  if (healthOf(webhook).word !== 'suspended') return healthReason(context, webhook) ?? '–';
   const held = link(context, `${pathOf(webhook)}?state=retida`, context.say('what it holds', 'o que ele retém'));
   return html`${healthReason(context, webhook)} · ${held}`;
 }

@@ -138,7 +138,11 @@ function eventTable(context: Context, account: string, { events }: EventsView) {
     [
       { heading: say('Came', 'Chegou'), value: ({ at }) => timeOf(at, context) },
       { heading: texts.event, value: ({ event }) => event ?? '–', isBrief: true },
-      { heading: texts.fate, value: ({ fate }) => fateBadge(context, fate), isBrief: true },
+      {
+        heading: say('What became of it', 'O que houve'),
+        value: ({ fate }) => fateBadge(context, fate),
+        isBrief: true,
+      },
       {
         heading: texts.why,
         value: event =>
@@ -147,7 +151,10 @@ function eventTable(context: Context, account: string, { events }: EventsView) {
       },
     ],
     events,
-    texts.noEvents,
+    say(
+      'No event came for this account. Its publisher sends them to the events queue.',
+      'Nenhum evento chegou para esta conta. O publicador os envia à fila de eventos.',
+    ),
   );
 }
 

@@ -20,20 +20,20 @@ export async function operatorStart(context: Context, operator: OperatorSource):
   return {
     title: texts.start,
     content: html`<div class="heading"><h1>${texts.start}</h1>
-<form class="row" method="get" action="${folder}/accounts"><label>${texts.openAccount}<input name="account" required maxlength="64" autocomplete="off" list="accounts"></label><button>${texts.open}</button>
+<form class="row" method="get" action="${folder}/accounts"><label>${say('Open an account', 'Abrir uma conta')}<input name="account" required maxlength="64" autocomplete="off" list="accounts"></label><button>${say('Open', 'Abrir')}</button>
 <datalist id="accounts">${[...accounts].map(account => html`<option value="${account}"></option>`)}</datalist></form></div>
-${card(texts.needsYou, needs(context, start), { id: 'needs' })}
+${card(say('What needs you', 'O que precisa de você'), needs(context, start), { id: 'needs' })}
 <section id="traffic" data-live><header><h2>${say('The last 24 hours', 'As últimas 24 horas')}</h2><p class="muted">${say('deliveries of the whole stage, by the hour', 'entregas do ambiente inteiro, por hora')}</p></header>
 ${isUnread(start.traffic) ? unreadPart(context, start.traffic.unread) : tiles(context, start.traffic)}</section>
-${card(texts.troubled, troubledCard(context, start), { id: 'troubled', beside: cut(context, start.troubled.length) })}
+${card(say('Webhooks that need a look', 'Webhooks que pedem atenção'), troubledCard(context, start), { id: 'troubled', beside: cut(context, start.troubled.length) })}
 ${card(say('Failed and held', 'Falharam ou estão retidas'), undeliveredCard(context, start), { id: 'undelivered', beside: cut(context, start.undelivered.length) })}
 <div class="two">${card(
-      texts.queues,
+      say('Queues', 'Filas'),
       ifRead(context, queues, found => queueTable(context, found)),
       { id: 'queues' },
     )}
 ${card(
-  texts.keys,
+  say('Keys', 'Chaves'),
   ifRead(context, keys, found => keyTable(context, found)),
   { id: 'keys' },
 )}
@@ -44,7 +44,7 @@ ${card(
   { id: 'users' },
 )}</div>
 ${start.stage && card(say('What is deployed', 'O que está implantado'), stageFacts(context, start.stage), { id: 'stage' })}
-<p class="lead">${texts.rare} <code>npm run ops -- --help</code></p>`,
+<p class="lead">${say('Clients, users, sessions and keys are managed at the terminal, since they show secrets. Copy the command:', 'Clientes, usuários, sessões e chaves são administrados no terminal, pois mostram segredos. Copie o comando:')} <code>npm run ops -- --help</code></p>`,
   };
 }
 
@@ -54,13 +54,13 @@ function ifRead<Value>(context: Context, part: Part<Value>, write: (value: Value
 }
 
 function needs(context: Context, { problems, unreadParts }: StartView): HtmlValue {
-  const { texts, say } = context;
+  const { say } = context;
   const unread = say(
     `Parts that could not be read: ${unreadParts}. Each says so below.`,
     `Partes que não puderam ser lidas: ${unreadParts}. Cada uma o diz abaixo.`,
   );
   if (problems.length === 0) {
-    if (unreadParts === 0) return html`<p class="empty">${texts.nothingNeeds}</p>`;
+    if (unreadParts === 0) return html`<p class="empty">${say('Nothing needs you.', 'Nada precisa de você.')}</p>`;
     return html`<p class="empty">${say('Nothing that was read needs you.', 'Nada do que foi lido precisa de você.')} ${unread}</p>`;
   }
   return html`${problemList(context, problems)}${unreadParts > 0 && html`<div class="inside"><p class="note trouble">${unread}</p></div>`}`;
@@ -155,11 +155,13 @@ function undeliveredCard(context: Context, { deliveries, undelivered }: StartVie
             heading: say('Failed', 'Falharam'),
             value: webhook => counted(webhook.failed, `${pathOf(webhook)}?state=falhou`),
             isNumber: true,
+            isBrief: true,
           },
           {
             heading: say('Held', 'Retidas'),
             value: webhook => counted(webhook.held, `${pathOf(webhook)}?state=retida`),
             isNumber: true,
+            isBrief: true,
           },
         ],
         undelivered.slice(0, mostRows),
@@ -181,14 +183,14 @@ function queueTable(context: Context, queues: Read<StartView['queues']>) {
   return table(
     [
       {
-        heading: texts.queue,
+        heading: say('Queue', 'Fila'),
         value: ({ queue }) =>
           queue === 'dead letters' ? link(context, '/dead-letters', names[queue]) : (names[queue] ?? queue),
         isBrief: true,
       },
-      { heading: texts.waiting, value: ({ waiting }) => waiting, isNumber: true, isBrief: true },
+      { heading: say('Waiting', 'Esperando'), value: ({ waiting }) => waiting, isNumber: true, isBrief: true },
       { heading: texts.inFlight, value: ({ inFlight }) => inFlight, isNumber: true },
-      { heading: texts.delayed, value: ({ delayed }) => delayed, isNumber: true },
+      { heading: say('Delayed', 'Adiadas'), value: ({ delayed }) => delayed, isNumber: true },
     ],
     queues,
     '–',
@@ -196,7 +198,7 @@ function queueTable(context: Context, queues: Read<StartView['queues']>) {
 }
 
 function keyTable(context: Context, keys: Read<StartView['keys']>) {
-  const { texts, say } = context;
+  const { say } = context;
   const names: Readonly<Record<string, string>> = {
     signing: say('Signs tokens', 'Assina tokens'),
     mac: say('Refresh tokens and lists', 'Refresh tokens e listas'),
@@ -204,9 +206,15 @@ function keyTable(context: Context, keys: Read<StartView['keys']>) {
   };
   return table(
     [
-      { heading: texts.kind, value: ({ kind }) => html`${names[kind] ?? kind} <small class="wire">${kind}</small>` },
-      { heading: texts.inUseSince, value: ({ activeSince }) => timeOf(activeSince, context) },
-      { heading: texts.nextKey, value: ({ nextMadeAt }) => (nextMadeAt ? timeOf(nextMadeAt, context) : texts.ready) },
+      {
+        heading: say('Kind', 'Tipo'),
+        value: ({ kind }) => html`${names[kind] ?? kind} <small class="wire">${kind}</small>`,
+      },
+      { heading: say('In use since', 'Em uso desde'), value: ({ activeSince }) => timeOf(activeSince, context) },
+      {
+        heading: say('Next key made', 'Próxima chave criada'),
+        value: ({ nextMadeAt }) => (nextMadeAt ? timeOf(nextMadeAt, context) : say('already made', 'já criada')),
+      },
     ],
     keys,
     say('There is no key.', 'Não há chave.'),
@@ -230,7 +238,7 @@ function alarmCard(context: Context, { stage }: StartView): HtmlValue {
             `None of the first ${total} alarms rings; there are more.`,
             `Nenhum dos primeiros ${total} alarmes toca; há mais.`,
           )
-        : texts.noAlarms,
+        : say('No alarm rings.', 'Nenhum alarme toca.'),
     ),
   );
 }

@@ -12,7 +12,7 @@ export function problemList(context: Context, problems: readonly Problem[]): Htm
     .sort((one, other) => one.rank - other.rank || (one.since ?? '~').localeCompare(other.since ?? '~'));
   return html`<ol class="needs">${lines.map(
     ({ rank, path, text, since }) =>
-      html`<li>${rankBadge(context, rank)}<span>${link(context, path, text)}${since && html` <small>${context.say('since', 'desde')} ${timeOf(since, context)}</small>`}</span></li>`,
+      html`<li>${rankBadge(context, rank)}${link(context, path, text)}${since && timeOf(since, context)}</li>`,
   )}</ol>`;
 }
 
