@@ -5,17 +5,26 @@ import { findLate } from './late-deliveries.ts';
 /** The findings of a bounded look at the deliveries. */
 export type DeliveriesView = Awaited<ReturnType<typeof readDeliveries>>;
 
-/** Counts failed and held deliveries, as far as ten pages of some 5,000 go, and finds those that are late or wait for slow webhooks. */
-export async function readDeliveries(target: Target, now: number) {
-  const [{ counts, looked, isCutOff }, { slow, ...late }] = await Promise.all([
-    countIndex(target, {}, () => {}, mostPages),
-    findLate(target, now),
-  ]);
+/** The failed and the held deliveries of each webhook, among those that were looked at. */
+export type CountedDeliveries = Awaited<ReturnType<typeof countEnded>>;
+
+/**
+ * Counts failed and held deliveries, as far as ten pages of some 5,000 go, and finds those that are late or wait for slow webhooks.
+ *
+ * @param counted - what an earlier look counted: it is not counted again.
+ */
+export async function readDeliveries(target: Target, now: number, counted?: CountedDeliveries) {
+  const [ended, { slow, ...late }] = await Promise.all([counted ?? countEnded(target), findLate(target, now)]);
+  return { ...ended, late, slow };
+}
+
+async function countEnded(target: Target) {
+  const { counts, looked, isCutOff } = await countIndex(target, {}, () => {}, mostPages);
   const ended = (wanted: 'failed' | 'held') =>
     counts.flatMap(({ accountId: account, eventName: event, state, count }) =>
       state === wanted ? [{ account, event, state, count }] : [],
     );
-  return { looked, isCutOff, failed: ended('failed'), held: ended('held'), late, slow };
+  return { looked, isCutOff, failed: ended('failed'), held: ended('held') };
 }
 
 /** Pages of the index `undelivered` that are counted. */

@@ -1,14 +1,16 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { startSqs } from '@emissor/local-cloud/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { settled } from '../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../lambdas/delivery/store/delivery-item.ts';
 import type { Dynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { makeOperatorSource } from '../../ops/console/operator-source.ts';
-import { documentOf } from '../../ops/console/page.ts';
+import { type Context, documentOf } from '../../ops/console/page.ts';
 import { answerPage } from '../../ops/console/pages/pages.ts';
 import { sayingIn, textsOf } from '../../ops/console/texts.ts';
 import { localTarget } from '../../ops/stage/target.ts';
+import { thisWorld, type World } from '../../ops/stage/world.ts';
 import { tableNames } from '../../tools/support/tables.ts';
 import { type Database, startDatabase } from '../support/database/database.ts';
 import { aDelivery, aWebhook, noon } from '../unit/delivery/builders.ts';
@@ -74,3 +76,54 @@ it.each([
   expect(calls).toBeLessThanOrEqual(most);
   console.log(`${path}: ${calls} calls`);
 });
+
+it('Start is under 100 kB, and takes 30 calls to AWS at most once it has read what it keeps', async () => {
+  const queues = await startSqs();
+  const names = ['EventsQueueUrl', 'RetryQueueUrl', 'SlowQueueUrl', 'DeadLetterQueueUrl'];
+  for (const name of names) queues.ensureQueue({ name, attributes: {} });
+  const calls: string[] = [];
+  const counted = <Client extends object>(client: Client): Client => {
+    const { send } = client as unknown as { send: (command: object, ...more: unknown[]) => unknown };
+    const count = (command: object, ...more: unknown[]) => {
+      calls.push(command.constructor.name);
+      return send.call(client, command, ...more);
+    };
+    return Object.assign(client, { send: count });
+  };
+  const world: World = {
+    ...thisWorld,
+    time: { ...thisWorld.time, now: () => noon + deliveries * 100 },
+    makeClient: (Service, settings) => counted(thisWorld.makeClient(Service, settings)),
+    makeDocumentClient: settings => counted(thisWorld.makeDocumentClient(settings)),
+  };
+  const outputs = {
+    ...Object.fromEntries(tableNames().map(name => [`${name}Table`, name])),
+    ...Object.fromEntries(names.map(name => [name, queues.urlOf(name)])),
+    ...{ Region: database.region, DynamoDbEndpoint: database.endpoint, SqsEndpoint: queues.endpoint },
+    RotateKeysSettings: JSON.stringify(rotation),
+  };
+  const source = makeOperatorSource(localTarget(outputs, world));
+  const context: Context = {
+    ...{ source, texts: textsOf('en'), say: sayingIn('en'), folder: '/x', path: '/' },
+    ...{ language: 'en', query: new URLSearchParams(), now: noon + deliveries * 100 },
+  };
+  await answerPage(context, null);
+  const first = calls.splice(0).length;
+  const answer = await answerPage(context, null);
+  if ('location' in answer) throw new Error('A page answers.');
+  const { text } = answer.content;
+  expect(text).toContain('>50 of 200<');
+  expect(text.match(/Could not be read:/g)).toHaveLength(1); // the log of a local run: none runs here
+  expect(Buffer.byteLength(documentOf(answer, context))).toBeLessThan(100_000);
+  expect(calls.length).toBeLessThanOrEqual(30);
+  console.log(
+    `Start: ${first} calls, then ${calls.length}: ${[...Map.groupBy(calls, name => name)].map(([name, made]) => `${made.length} ${name}`).join(', ')}`,
+  );
+  await queues.stop();
+});
+
+/** The settings of the function that rotates keys. */
+const rotation = {
+  ...{ KEYRING_TABLE: 'Keyring', KEY_ARN: 'arn:aws:kms:us-east-1:000000000000:key/1', SIGNING_ALGORITHM: 'ES256' },
+  ...{ KEY_ROTATION_SECONDS: '7776000', ACCESS_TOKEN_SECONDS: '900', REFRESH_ABSOLUTE_SECONDS: '7776000' },
+};

@@ -1,26 +1,56 @@
+import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { isUnread, type Part } from '../../stage/operator.ts';
 import type { Task } from '../../stage/target.ts';
-import { readStatus, type Status } from '../../status/status.command.ts';
+import type { Status } from '../../status/status.command.ts';
 import type { DeliveriesView } from '../../status/status-deliveries.ts';
-import type { WebhooksView } from '../../status/status-facts.ts';
+import { type Facts, type KeptFacts, readFacts, type WebhooksView } from '../../status/status-facts.ts';
+import { findProblems } from '../../status/status-problems.ts';
 import { makeReadTraffic, type Traffic } from './traffic.ts';
 
-/** Makes the part of an operator's source that says what needs somebody. */
-export function operatorStart(task: Task) {
-  const readTraffic = makeReadTraffic(task.target);
-  return {
-    readStart: async () => {
-      const [status, traffic] = await Promise.all([readStatus.act(task, {}), readTraffic()]);
-      return startView(status, traffic);
-    },
-  };
+/**
+ * Makes the part of an operator's source that says what needs somebody. What changes seldom, or takes many reads, is read again after a
+ * while only, and says when it was read.
+ */
+export function operatorStart({ target, progress }: Task) {
+  const { now } = target.clock;
+  const readTraffic = makeReadTraffic(target);
+  let kept: { readonly at: number; readonly facts: KeptFacts } | undefined;
+  return { readStart };
+
+  async function readStart() {
+    const known = kept && now() - kept.at <= (target.deployed ? keptFor : keptLocally) ? kept : undefined;
+    const [facts, traffic] = await Promise.all([readFacts(target, progress, known?.facts), readTraffic()]);
+    kept = { at: known?.at ?? now(), facts: keptOf(facts) };
+    const problems = findProblems(facts, target.deployed, now());
+    return startView({ ...facts, problems }, traffic, isoTime(kept.at));
+  }
 }
+
+function keptOf({ tables, throttles, kmsKey, certificates, rolledBack, users, keys, deliveries }: Facts): KeptFacts {
+  return { tables, throttles, kmsKey, certificates, rolledBack, users, keys, counted: countedOf(deliveries) };
+}
+
+function countedOf(deliveries: Part<DeliveriesView>): KeptFacts['counted'] {
+  if (isUnread(deliveries)) return deliveries;
+  const { looked, isCutOff, failed, held } = deliveries;
+  return { looked, isCutOff, failed, held };
+}
+
+/** A stage's page renews itself each minute. Milliseconds. */
+const keptFor = 5 * 60_000;
+
+/** A local run's reads cost nothing but time. Milliseconds. */
+const keptLocally = 10_000;
 
 /** The things that need somebody, and the state of each part, or why that could not be read. */
 export type StartView = ReturnType<typeof startView>;
 
-/** Returns what pages show of a status. */
-export function startView(status: Status, traffic: Part<Traffic>) {
+/**
+ * Returns what pages show of a status.
+ *
+ * @param keptSince - when what is kept for a while was read.
+ */
+export function startView(status: Status, traffic: Part<Traffic>, keptSince: string) {
   const { stacks, tables, throttles, kmsKey, certificates, rolledBack } = status;
   const { problems, queues, webhooks, alarms, deliveries, users, keys } = status;
   const isLocal = stacks === null;
@@ -28,6 +58,7 @@ export function startView(status: Status, traffic: Part<Traffic>) {
   const ofStage = { alarms, tables, throttles, kmsKey, certificates, rolledBack };
   return {
     problems,
+    keptSince,
     ...parts,
     troubled: troubledWebhooks(webhooks, deliveries),
     undelivered: undelivered(deliveries),

@@ -17,6 +17,8 @@ export async function operatorStart(context: Context, operator: OperatorSource):
   const accounts = new Set(
     [...start.troubled, ...start.undelivered].slice(0, 2 * mostRows).map(({ account }) => account),
   );
+  const isOld = context.now - Date.parse(start.keptSince) > 15_000;
+  const asOf = isOld && html`<p>${say('read', 'lido')} ${timeOf(start.keptSince, context)}</p>`;
   return {
     title: texts.start,
     content: html`<div class="heading"><h1>${texts.start}</h1>
@@ -26,7 +28,7 @@ ${card(say('What needs you', 'O que precisa de você'), needs(context, start), {
 <section id="traffic" data-live><header><h2>${say('The last 24 hours', 'As últimas 24 horas')}</h2><p class="muted">${say('deliveries of the whole stage, by the hour', 'entregas do ambiente inteiro, por hora')}</p></header>
 ${isUnread(start.traffic) ? unreadPart(context, start.traffic.unread) : tiles(context, start.traffic)}</section>
 ${card(say('Webhooks that need a look', 'Webhooks que pedem atenção'), troubledCard(context, start), { id: 'troubled', beside: cut(context, start.troubled.length) })}
-${card(say('Failed and held', 'Falharam ou estão retidas'), undeliveredCard(context, start), { id: 'undelivered', beside: cut(context, start.undelivered.length) })}
+${card(say('Failed and held', 'Falharam ou estão retidas'), undeliveredCard(context, start), { id: 'undelivered', beside: [cut(context, start.undelivered.length), asOf] })}
 <div class="two">${card(
       say('Queues', 'Filas'),
       ifRead(context, queues, found => queueTable(context, found)),
@@ -35,15 +37,15 @@ ${card(say('Failed and held', 'Falharam ou estão retidas'), undeliveredCard(con
 ${card(
   say('Keys', 'Chaves'),
   ifRead(context, keys, found => keyTable(context, found)),
-  { id: 'keys' },
+  { id: 'keys', beside: asOf },
 )}
 ${card(texts.alarms, alarmCard(context, start), { id: 'alarms' })}
 ${card(
   say('Users being deleted', 'Usuários em exclusão'),
   ifRead(context, users, found => userTable(context, found)),
-  { id: 'users' },
+  { id: 'users', beside: asOf },
 )}</div>
-${start.stage && card(say('What is deployed', 'O que está implantado'), stageFacts(context, start.stage), { id: 'stage' })}
+${start.stage && card(say('What is deployed', 'O que está implantado'), stageFacts(context, start.stage), { id: 'stage', beside: asOf })}
 <p class="lead">${say('Clients, users, sessions and keys are managed at the terminal, since they show secrets. Copy the command:', 'Clientes, usuários, sessões e chaves são administrados no terminal, pois mostram segredos. Copie o comando:')} <code>npm run ops -- --help</code></p>`,
   };
 }
@@ -268,7 +270,7 @@ function stageFacts(context: Context, stage: NonNullable<StartView['stage']>) {
     items.length === 0 ? nothing : items.map(item => html`<div>${item}</div>`);
   return facts([
     [
-      say('Stacks', 'Stacks'),
+      say('Stacks, when this console began', 'Stacks, quando este painel começou'),
       listOf(
         stage.stacks.map(
           ({ name, state, version }) => `${name}: ${state ?? say('missing', 'ausente')} ${version ?? ''}`,

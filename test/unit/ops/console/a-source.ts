@@ -119,7 +119,11 @@ const status: Status = {
 const operator: OperatorSource = {
   suspend: async (account, event) => void done.push(`suspend ${account} ${event}`),
   readStart: async () =>
-    startView(status, { hours: ['2026-11-22T10:00:00.000Z'], delivered: [1], failed: [0], held: [0], isCutOff: false }),
+    startView(
+      status,
+      { hours: ['2026-11-22T10:00:00.000Z'], delivered: [1], failed: [0], held: [0], isCutOff: false },
+      '2026-11-22T10:00:00.000Z',
+    ),
   listEvents: async () => ({
     ...{ since: '2026-11-22T10:00:00.000Z', logSince: '2026-11-22T10:00:00.000Z' },
     ...{ looked: 1, isCutOff: false, found: 1 },

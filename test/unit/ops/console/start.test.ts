@@ -41,8 +41,13 @@ const allWell: Status = {
 const traffic = { hours: [since], delivered: [7], failed: [2], held: [1], isCutOff: false };
 type Read = Parameters<typeof startView>;
 
-const show = async (changes: Partial<Status> = {}, counted: Read[1] = traffic, language: 'en' | 'pt' = 'en') => {
-  const view = startView({ ...allWell, ...changes }, counted);
+const show = async (
+  changes: Partial<Status> = {},
+  counted: Read[1] = traffic,
+  language: 'en' | 'pt' = 'en',
+  readAt = now,
+) => {
+  const view = startView({ ...allWell, ...changes }, counted, new Date(readAt).toISOString());
   const base = aSource();
   const operator = { ...(base.operator as OperatorSource), readStart: async () => view };
   const context: Context = {
@@ -128,6 +133,12 @@ describe('Start', () => {
     expect(cardOf(page, 'troubled')).toContain('50 of 60');
     expect(cardOf(page, 'troubled').match(/>Failing</g)).toHaveLength(50);
     expect(cardOf(await show({ deliveries }), 'troubled')).toMatch(/sluggish.*>Slow</s);
+  });
+
+  it('says of what is kept for a while how old it is', async () => {
+    expect(cardOf(await show(), 'undelivered')).not.toContain('>read ');
+    const page = await show({}, traffic, 'en', now - 4 * 60_000);
+    for (const card of ['undelivered', 'keys', 'users', 'stage']) expect(cardOf(page, card)).toMatch(/>read .*4 min/);
   });
 
   it('shows what became of deliveries of the whole stage, as figures and as a table', async () => {
