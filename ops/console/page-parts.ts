@@ -37,8 +37,9 @@ interface Question {
 }
 
 /** Says of a part of a page that it could not be read, and why: never the text of an empty one. */
-export function unreadPart({ texts }: Context, why: string): Html {
-  return html`<p class="note trouble">${texts.unread}: ${why}</p>`;
+export function unreadPart(context: Context, why: string): Html {
+  const { source, texts } = context;
+  return html`<p class="note trouble">${texts.unread}: ${source.operator ? inEnglish(context, why) : why}</p>`;
 }
 
 /** Writes figures that are seen first, each as a tile; with a path it is a link. */

@@ -3,7 +3,7 @@ import { suspensionReason } from '../health.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import type { EventsView } from '../operator/events.ts';
 import { type Answer, type Context, card, link, oneLine, type Parameters, pathOf, table, timeOf } from '../page.ts';
-import { operatorOf } from '../page-parts.ts';
+import { inEnglish, operatorOf } from '../page-parts.ts';
 import { type Say, textFor } from '../texts.ts';
 import { accountHead } from './account.ts';
 
@@ -99,7 +99,7 @@ export function causeDetail(context: Context, cause: Cause): HtmlValue {
   const { say } = context;
   if (cause.kind === 'refused') {
     const path = `/dead-letters/${encodeURIComponent(cause.messageId)}`;
-    return html`${cause.detail && html`<p class="code" lang="en">${cause.detail}</p>`}<p>${link(context, path, say('Open the dead letter', 'Abrir a mensagem rejeitada'))}</p>`;
+    return html`${cause.detail && html`<p class="code">${inEnglish(context, cause.detail)}</p>`}<p>${link(context, path, say('Open the dead letter', 'Abrir a mensagem rejeitada'))}</p>`;
   }
   if (cause.kind !== 'id used before') return null;
   const path = `/find?${new URLSearchParams({ id: cause.deliveryId })}`;
@@ -173,8 +173,8 @@ function eventDetail(context: Context, account: string, { event, deliveryId, mes
   if (event !== undefined && cause.kind === 'active again') {
     ways.push([`${pathOf({ account, event })}?state=retida`, say('All that are held', 'Todas as retidas')]);
   }
-  const rows: (readonly [string, HtmlValue])[] = [
-    ['webhook-id', deliveryId && oneLine(context, deliveryId)],
+  const rows: (readonly [term: HtmlValue, value: HtmlValue])[] = [
+    [html`<code>webhook-id</code>`, deliveryId && oneLine(context, deliveryId)],
     [say('Message id', 'Id da mensagem'), messageId && oneLine(context, messageId)],
     [
       say('Next attempt', 'Próxima tentativa'),

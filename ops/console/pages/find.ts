@@ -2,6 +2,7 @@ import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import { type Html, html } from '../html.ts';
 import {
   type Answer,
+  badge,
   type Context,
   card,
   exactTimeOf,

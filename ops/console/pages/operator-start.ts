@@ -5,7 +5,7 @@ import { type Html, type HtmlValue, html } from '../html.ts';
 import type { StartView, TroubledWebhook } from '../operator/start.ts';
 import type { Traffic } from '../operator/traffic.ts';
 import { type Answer, type Context, card, facts, link, pathOf, table, timeOf } from '../page.ts';
-import { unreadPart } from '../page-parts.ts';
+import { inEnglish, tiles, unreadPart } from '../page-parts.ts';
 import type { OperatorSource } from '../source.ts';
 import { problemList } from './problems.ts';
 
@@ -26,7 +26,7 @@ export async function operatorStart(context: Context, operator: OperatorSource):
 <datalist id="accounts">${[...accounts].map(account => html`<option value="${account}"></option>`)}</datalist></form></div>
 ${card(say('What needs you', 'O que precisa de você'), needs(context, start), { id: 'needs' })}
 <section id="traffic" data-live><header><h2>${say('The last 24 hours', 'As últimas 24 horas')}</h2><p class="muted">${say('deliveries of the whole stage, by the hour', 'entregas do ambiente inteiro, por hora')}</p></header>
-${isUnread(start.traffic) ? unreadPart(context, start.traffic.unread) : tiles(context, start.traffic)}</section>
+${isUnread(start.traffic) ? unreadPart(context, start.traffic.unread) : trafficTiles(context, start.traffic)}</section>
 ${card(say('Webhooks that need a look', 'Webhooks que pedem atenção'), troubledCard(context, start), { id: 'troubled', beside: cut(context, start.troubled.length) })}
 ${card(say('Failed and held', 'Falharam ou estão retidas'), undeliveredCard(context, start), { id: 'undelivered', beside: [cut(context, start.undelivered.length), asOf] })}
 <div class="two">${card(
@@ -68,7 +68,7 @@ function needs(context: Context, { problems, unreadParts }: StartView): HtmlValu
   return html`${problemList(context, problems)}${unreadParts > 0 && html`<div class="inside"><p class="note trouble">${unread}</p></div>`}`;
 }
 
-function tiles(context: Context, traffic: Traffic): Html {
+function trafficTiles(context: Context, traffic: Traffic): Html {
   const { say, language } = context;
   const { hours, delivered, failed, held, isCutOff } = traffic;
   const series = [
@@ -78,10 +78,12 @@ function tiles(context: Context, traffic: Traffic): Html {
   ];
   const number = (count: number) => count.toLocaleString(language === 'pt' ? 'pt-BR' : 'en-US');
   const rows = hours.map((hour, at) => ({ hour, counts: series.map(({ counts }) => counts[at] ?? 0) }));
-  return html`<ul class="tiles">${series.map(({ kind, name, counts }) => {
-    const total = counts.reduce((sum, count) => sum + count, 0);
-    return html`<li><span class="name">${name}</span><span class="figure">${isCutOff && `${say('at least', 'pelo menos')} `}${number(total)}</span>${sparkLine(kind, counts)}</li>`;
-  })}</ul><details><summary>${say('The numbers by the hour', 'Os números por hora')}</summary>${table(
+  const figures = series.map(({ kind, name, counts }) => {
+    const total = number(counts.reduce((sum, count) => sum + count, 0));
+    const figure = isCutOff ? `${say('at least', 'pelo menos')} ${total}` : total;
+    return { name, figure, beside: sparkLine(kind, counts) };
+  });
+  return html`${tiles(context, figures)}<details><summary>${say('The numbers by the hour', 'Os números por hora')}</summary>${table(
     [
       { heading: say('From', 'Desde'), value: ({ hour }: (typeof rows)[number]) => timeOf(hour, context) },
       ...series.map(({ name }, at) => ({
@@ -232,7 +234,7 @@ function alarmCard(context: Context, { stage }: StartView): HtmlValue {
       [
         { heading: texts.alarms, value: ({ name }) => name },
         { heading: texts.since, value: ({ since }) => timeOf(since, context) },
-        { heading: texts.why, value: ({ description }) => html`<span lang="en">${description}</span>` },
+        { heading: texts.why, value: ({ description }) => inEnglish(context, description), isText: true },
       ],
       ringing,
       isCutOff

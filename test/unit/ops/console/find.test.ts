@@ -12,7 +12,9 @@ const find = async (source: Source, query: string) => {
 };
 const anOperator = (changes: Partial<OperatorSource>) =>
   aSource({ operator: { ...(aSource().operator as OperatorSource), ...changes } });
-const found = { why: 'it was taken', messageId: 'm-1', delivery: undefined, searchedSince: undefined };
+const cause = { kind: 'refused', messageId: 'm-1', reason: 'malformed', detail: 'no event' } as const;
+const taken = { cause: { kind: 'attempt', attempt: null, dueAt: null } } as const;
+const found = { cause, delivery: undefined, searchedSince: undefined };
 
 describe('the search', () => {
   it.each([
@@ -34,7 +36,7 @@ describe('the search', () => {
   it('leads to the delivery, its account and its webhook', async () => {
     const [account, event, id] = [delivery.account, 'demanda.criada' as const, delivery.id];
     const source = anOperator({
-      findEvent: async () => ({ ...found, verdict: 'delivered', delivery: { account, event, id } }),
+      findEvent: async () => ({ ...found, ...taken, verdict: 'delivered', delivery: { account, event, id } }),
     });
     const { text } = await find(source, `id=${id}`);
     for (const path of ['', `/webhooks/${event}`, `/webhooks/${event}/deliveries/${id}`])
