@@ -158,6 +158,7 @@ td summary { color: var(--text); font-size: inherit } td details[open] summary {
   .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--space) }
   .tools { gap: var(--space) var(--space) } .tools .search { display: none }
   ol.needs time { grid-column: 2; white-space: normal }
+  #traffic > .tiles { grid-template-columns: repeat(3, minmax(0, 1fr)) } .tiles li { min-width: 0 }
   #undelivered td.number::before, #queues td.number.brief::before { content: attr(data-label); margin-right: .25rem }
   td::before { content: attr(data-label); color: var(--muted); font-size: var(--small) }
   .number { text-align: left }
