@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../lambdas/platform/clock.ts';
+import { makeOnce } from './once.ts';
+import type { Answer } from './page.ts';
 
 /** The way into a console: one-time tokens that become sessions, and the folder under which its pages lie. */
 export type Access = ReturnType<typeof makeAccess>;
@@ -30,7 +32,7 @@ export function makeAccess(now: Clock) {
     tokens.delete(hash);
     if (!isGood) return undefined;
     const made = makeSecret();
-    sessions.set(made.hash, { usedAt: now() });
+    sessions.set(made.hash, { usedAt: now(), once: makeOnce() });
     forgetOldest(sessions, 50);
     return cookieOf(made.secret);
   }
@@ -69,6 +71,8 @@ export interface Session {
   usedAt: number;
   /** What its last action did, until a page has said so. */
   note?: string | undefined;
+  /** Lets each form that it was shown act once. */
+  readonly once: ReturnType<typeof makeOnce<Answer>>;
 }
 
 const cookieName = 'emissor_console';

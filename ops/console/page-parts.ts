@@ -1,5 +1,6 @@
 import { type Html, type HtmlValue, html } from './html.ts';
-import { type Answer, type Context, crumbs, link, pathOf, stepsOf, troubleNote } from './page.ts';
+import { onceField } from './once.ts';
+import { type Answer, type Context, crumbs, link, stepsOf, stepsTo, troubleNote } from './page.ts';
 import type { OperatorSource } from './source.ts';
 import { NotThere, Refusal } from './views.ts';
 
@@ -15,7 +16,7 @@ export function question({ source, texts, folder }: Context, asked: Question): A
     title,
     isLive: false,
     content: html`<h1>${title}</h1><p class="lead">${means}</p>
-<div class="actions asked"><form method="post" action="${folder}${action}">${Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="${kind}">${verb}</button></form>
+<div class="actions asked"><form method="post" action="${folder}${action}">${onceField()}${Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="${kind}">${verb}</button></form>
 <a class="button" href="${folder}${cancel}">${texts.cancel}</a></div>`,
   };
 }
@@ -86,11 +87,9 @@ export function failureOf(context: Context, error: unknown): Failure {
 
 /** Writes what went wrong, below the way back to what the address names. */
 export function errorPage(context: Context, title: string, message: HtmlValue): Html {
-  const [, first, account = '', second, event = ''] = stepsOf(context.path) ?? [];
-  const { source, texts } = context;
-  const way: (readonly [path: string, name: string])[] = [['/', source.operator ? texts.start : texts.webhooks]];
-  if (first === 'accounts' && account !== '') way.push([pathOf({ account }), account]);
-  if (second === 'webhooks' && event !== '') way.push([pathOf({ account, event }), event]);
+  const [, first, account, second, event] = stepsOf(context.path) ?? [];
+  const isWebhook = second === 'webhooks' && event !== 'new'; // `new` is the form of one
+  const way = stepsTo(context, first === 'accounts' ? { account, event: isWebhook ? event : undefined } : {});
   return html`${crumbs(context, way)}<h1>${title}</h1>${troubleNote(context, message)}`;
 }
 

@@ -189,6 +189,17 @@ export function crumbs(context: Context, steps: readonly (readonly [path: string
   return html`<p class="crumbs">${steps.map(([path, name], at) => [at > 0 && ' / ', link(context, path, name)])}</p>`;
 }
 
+/** Returns the steps to a page, in the words of the navigation: an integrator's account is the first page. */
+export function stepsTo(
+  { source, texts }: Context,
+  { account = '', event = '' }: { readonly account?: string | undefined; readonly event?: string | undefined },
+): readonly (readonly [path: string, name: string])[] {
+  const steps: [path: string, name: string][] = [['/', source.operator ? texts.start : texts.webhooks]];
+  if (source.operator && account !== '') steps.push([pathOf({ account }), account]);
+  if (account !== '' && event !== '') steps.push([pathOf({ account, event }), event]);
+  return steps;
+}
+
 /** Returns the path of an account, a webhook or a delivery, below the folder. */
 export function pathOf({
   account,

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Clock, systemClock } from '../../lambdas/platform/clock.ts';
 import { type Access, makeAccess } from './access.ts';
+import { html } from './html.ts';
+import { onceName } from './once.ts';
 import { type Answer, type Context, contentSecurityPolicy, documentOf, entryDocument, type Page } from './page.ts';
 import { errorPage, type Failure, failureOf } from './page-parts.ts';
 import { answerPage } from './pages/pages.ts';
@@ -118,7 +120,11 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     note: isRenewal ? undefined : session.note,
     isChange,
   };
-  const answer = await answerOf(context, isChange ? await readForm(request) : null);
+  const form = isChange ? await readForm(request) : null;
+  const mark = form?.get(onceName);
+  const answer = mark
+    ? ((await session.once.act(mark, () => answerOf(context, form))) ?? sentPage(context))
+    : await answerOf(context, form);
   if ('location' in answer) {
     if (answer.note !== undefined) session.note = answer.note;
     return redirect(response, `${access.folder}${answer.location}`);
@@ -139,6 +145,17 @@ async function answerOf(context: Context, form: URLSearchParams | null | undefin
       return { ...asked, status: failure.status, trouble: failure.message, isLive: false };
     return { ...failurePage(context, failure), isLive: form === null };
   }
+}
+
+/** Says that a form acted already: a reload, or a page that was gone back to, sent it again. */
+function sentPage(context: Context): Page {
+  const { say, folder, path } = context;
+  const said = say(
+    'This form was sent already. It was not sent again, and nothing was changed. What its answer showed is not kept:',
+    'Este formulário já foi enviado. Não foi enviado de novo, e nada foi alterado. O que a resposta mostrou não é guardado:',
+  );
+  const anew = html`<a href="${folder}${path}">${say('open the page anew', 'abra a página de novo')}</a>`;
+  return failurePage(context, { message: html`${said} ${anew}`, status: 409 });
 }
 
 function failurePage(context: Context, { message, status }: Failure): Page {

@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto';
+import { Html } from './html.ts';
+
+/**
+ * Makes what lets each form that a browser was shown act once, however often it is sent: a reload, Back and a second click send it
+ * again. An answer that may show a secret is not kept: whoever sends the form while it acts gets the same answer, later ones none.
+ */
+export function makeOnce<Answer>() {
+  const sent = new Map<string, Promise<Answer> | undefined>();
+  return { act };
+
+  /** Acts for a form. Returns `undefined` where it has acted. @param mark - the value of {@link onceField}. */
+  function act(mark: string, acting: () => Promise<Answer>): Promise<Answer | undefined> {
+    if (sent.has(mark)) return Promise.resolve(sent.get(mark));
+    const answer = acting().finally(() => sent.set(mark, undefined));
+    sent.set(mark, answer);
+    const [oldest] = sent.keys();
+    if (sent.size > mostMarks && oldest !== undefined) sent.delete(oldest);
+    return answer;
+  }
+}
+
+/** The name of the field whose value no other form has. */
+export const onceName = 'once';
+
+/** Writes the field of a form that acts once. Browsers that keep what is typed would keep its value, too, were it not off. */
+export function onceField(): Html {
+  return new Html(
+    `<input type="hidden" name="${onceName}" value="${randomBytes(12).toString('base64url')}" autocomplete="off">`,
+  );
+}
+
+const mostMarks = 1_000;
