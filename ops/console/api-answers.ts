@@ -14,9 +14,26 @@ export const webhookAnswer = z.object({
   criado_em: z.string(),
   atualizado_em: z.string(),
   autorizacao_definida: z.boolean(),
+  segredos_anteriores: z.array(z.object({ valido_ate: z.string() })),
 });
 
-export const webhooksAnswer = z.object({ webhooks: z.array(webhookAnswer) });
+export const webhooksAnswer = z.object({
+  webhooks: z.array(webhookAnswer),
+  eventos_sem_webhook: z.array(z.object({ evento: z.string(), ultimo_em: z.string() })),
+});
+
+/** The answer to a registration or a rotation: the only one that shows the secret. */
+export const secretAnswer = z.object({ segredo: z.string() });
+
+/** A refusal, as far as pages say it; a gateway's own has none of these. */
+export const problemAnswer = z
+  .object({
+    detail: z.string(),
+    requisicao: z.string(),
+    errors: z.array(z.object({ pointer: z.string(), parameter: z.string(), detail: z.string() }).partial()),
+  })
+  .partial()
+  .catch({});
 
 const deliveryRecord = z.object({
   id: z.string(),

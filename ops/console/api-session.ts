@@ -18,6 +18,9 @@ export interface ApiCredentials {
 /** A login at the API whose tokens are in memory only. */
 export type ApiSession = Awaited<ReturnType<typeof openApiSession>>;
 
+/** The session is over, and no token of it will do again: whoever wants to go on logs in anew. */
+export class SessionEnded extends Error {}
+
 /**
  * Logs in. The password is not kept.
  *
@@ -41,7 +44,11 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
     revoke,
   };
 
-  /** Calls the API. An access token that has ended is refreshed, once for all calls that wait. */
+  /**
+   * Calls the API. An access token that has ended is refreshed, once for all calls that wait.
+   *
+   * @throws {SessionEnded} where no token opens the API any more.
+   */
   async function call(method: string, path: string, request: Omit<ApiRequest, 'token'> = {}): Promise<Answer> {
     const token = tokens.accessToken;
     const answer = await callApi(method, path, { ...request, token });
@@ -52,13 +59,20 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
       });
       await refreshing;
     }
-    return callApi(method, path, { ...request, token: tokens.accessToken });
+    const repeated = await callApi(method, path, { ...request, token: tokens.accessToken });
+    if (repeated.status === 401) throw new SessionEnded(String(repeated.json?.detail ?? repeated.status));
+    return repeated;
   }
 
   async function refresh(): Promise<void> {
     const { refreshToken } = tokens;
-    if (refreshToken === undefined) throw new Refusal('The session has ended: start the program again.');
-    tokens = tokensIn(await postForm('token', { grant_type: 'refresh_token', ...client, refresh_token: refreshToken }));
+    if (refreshToken === undefined) throw new SessionEnded('There is no refresh token.');
+    const answer = await postForm('token', { grant_type: 'refresh_token', ...client, refresh_token: refreshToken });
+    const { status, json } = answer;
+    // Limits and faults of the service end nothing: the same token is tried again with the next call.
+    if (status === 401 || (status === 400 && json?.error === 'invalid_grant'))
+      throw new SessionEnded(String(json?.error));
+    tokens = tokensIn(answer);
   }
 
   /** Ends the session at the service. */

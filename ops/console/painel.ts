@@ -2,9 +2,10 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { systemTime } from '../../lambdas/platform/timer.ts';
-import { type ApiCredentials, openApiSession } from './api-session.ts';
+import { type ApiCredentials, type ApiSession, openApiSession } from './api-session.ts';
 import { makeApiSource } from './api-source.ts';
 import { describePort, startConsole } from './server.ts';
+import { languageOf } from './texts.ts';
 
 /**
  * The panel of an integrator: the pages of its account on 127.0.0.1, over the public API. One file that needs Node only. It asks
@@ -29,6 +30,7 @@ async function main(): Promise<number> {
   const terminal = openTerminal();
   const address = { authUrl: trimmed(values.auth), baseUrl: trimmed(values.base), fetch, after: systemTime.after };
   const session = await openApiSession(address, await askCredentials(terminal));
+  await requireReader(session);
   const running = await startConsole(language => makeApiSource(session, language), port).catch(async error => {
     await session.revoke();
     throw new Error(describePort(error, port) ?? error.message);
@@ -43,6 +45,17 @@ async function main(): Promise<number> {
   await running.stop();
   await session.revoke();
   return 0;
+}
+
+/** Refuses credentials that see nothing, in the API's own sentence, before there is a page. */
+async function requireReader(session: ApiSession): Promise<void> {
+  const source = makeApiSource(session, languageOf(Intl.DateTimeFormat().resolvedOptions().locale));
+  try {
+    await source.listWebhooks(session.account);
+  } catch (error) {
+    await session.revoke();
+    throw error;
+  }
 }
 
 async function askCredentials({ ask }: Terminal): Promise<ApiCredentials> {
@@ -104,7 +117,8 @@ function usage(problem: string): number {
 
 const help = `Usage: node painel.mjs --auth URL --base URL [--port N]
 
-Serves the pages of your account on 127.0.0.1: webhooks, deliveries, why one failed; with webhooks:manage what mends it.
+Serves the pages of your account on 127.0.0.1: its webhooks and deliveries, and why one failed. With webhooks:manage they
+register, change, test and delete webhooks, replace secrets, and send deliveries again; without it they only look.
 It asks for client_id, client_secret, username and password at the terminal (or reads them as four lines of its input),
 keeps tokens in memory, and revokes them at its end.
 `;

@@ -5,11 +5,13 @@ import type { makeSandbox } from './operator/sandbox.ts';
 import type { operatorStart } from './operator/start.ts';
 import type { OperatorWebhooks } from './operator/webhooks.ts';
 import type {
+  AccountView,
   DeliveryPage,
   DeliveryQuery,
   DeliveryReference,
   DeliveryView,
   ReplayRange,
+  WebhookSettings,
   WebhookView,
 } from './views.ts';
 
@@ -41,6 +43,15 @@ export interface Source {
   replay(range: ReplayRange): Promise<void>;
   reactivate(account: string, event: string): Promise<void>;
   test(account: string, event: string): Promise<void>;
+  /** The webhooks of an integrator's account with what came for it and had none, in one call. */
+  readAccount?(): Promise<AccountView>;
+  /** Registers a webhook. Returns its signing secret, which can be read nowhere again. Operators register nothing on a stage. */
+  register?(settings: WebhookSettings): Promise<string>;
+  /** Replaces the URL and the authorization of a webhook: without one the former is removed. */
+  change?(settings: WebhookSettings): Promise<void>;
+  /** Makes a new signing secret and returns it. Those before it sign for a day more, or with `isImmediate` no longer. */
+  rotate?(account: string, event: string, isImmediate: boolean): Promise<string>;
+  remove?(account: string, event: string): Promise<void>;
   /** The rest is there for operators only. */
   readonly operator?: OperatorSource;
 }

@@ -15,6 +15,21 @@ export interface WebhookView {
   readonly createdAt: string | null;
   readonly updatedAt: string | null;
   readonly hasAuthorization: boolean;
+  /** Until when each replaced signing secret still signs; an operator does not see them. */
+  readonly formerSecretsUntil?: readonly string[];
+}
+
+/** An integrator's account: its webhooks, and the events that came lately and have none. */
+export interface AccountView {
+  readonly webhooks: readonly WebhookView[];
+  readonly withoutWebhook: readonly { readonly event: string; readonly lastAt: string }[];
+}
+
+/** What the owner of a webhook decides. */
+export interface WebhookSettings extends WebhookReference {
+  readonly url: string;
+  /** The header `Authorization` of deliveries. It is never read back. */
+  readonly authorization?: string | undefined;
 }
 
 /** A delivery as lists show it. */
@@ -46,6 +61,8 @@ export interface DeliveryQuery extends WebhookReference {
 export interface DeliveryPage<Row = DeliveryRow> {
   readonly deliveries: readonly Row[];
   readonly next: string | null;
+  /** Of how many the attempts could not be read, and why: these have none here. */
+  readonly unread?: { readonly count: number; readonly why: string } | undefined;
 }
 
 export interface DeliveryReference extends WebhookReference {
@@ -62,6 +79,13 @@ export interface ReplayRange extends WebhookReference {
 /** A refusal that the person can act on. Its message is shown as it is. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
+  /** What is wrong with each part of what was sent, by its name on the wire. The message says it too. */
+  readonly findings: Readonly<Record<string, string>>;
+
+  constructor(message: string, findings: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.findings = findings;
+  }
 }
 
 /** A refusal of what is not there, or no longer. */

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { type Answer, UnexpectedAnswer } from '../../../../lambdas/smoke/service-client.ts';
+import { openApiSession, SessionEnded } from '../../../../ops/console/api-session.ts';
 import { makeApiSource } from '../../../../ops/console/api-source.ts';
+import type { Source } from '../../../../ops/console/source.ts';
+import type { Language } from '../../../../ops/console/texts.ts';
 
 const webhook = {
   evento: 'demanda.criada',
@@ -11,36 +15,247 @@ const webhook = {
   criado_em: '2026-11-20T10:00:00.000Z',
   atualizado_em: '2026-11-21T10:00:00.000Z',
   autorizacao_definida: true,
+  segredos_anteriores: [{ valido_ate: '2026-11-22T10:00:00.000Z' }],
 };
+const account = { webhooks: [webhook], eventos_sem_webhook: [] };
 
-/** Makes the source of an integrator whose API gives one answer to everything. */
-const sourceOf = (status: number, json: Record<string, unknown>) =>
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly language?: string | undefined;
+}
+
+const answerOf = (status: number, json: unknown = {}, headers = {}): Answer => ({
+  ...{ call: '', status, headers: new Headers(headers), text: JSON.stringify(json) },
+  json: json as Record<string, unknown>,
+});
+
+/** Makes the source of an integrator over an API that answers so. */
+const sourceOf = (answer: (call: Call) => Answer | Promise<Answer>, language: Language = 'en') =>
   makeApiSource(
     {
       account: 'acme',
       mayChange: true,
       host: 'api.example.com',
       isLocal: false,
-      call: async (_method, path) => ({ call: path, status, headers: new Headers(), text: JSON.stringify(json), json }),
+      call: async (method, path, { body, headers } = {}) =>
+        answer({ method, path, body, language: headers?.['accept-language'] }),
       revoke: async () => {},
     },
-    'en',
+    language,
   );
 
 describe('an integrator’s source', () => {
   it('shows words and fields that a later release has', async () => {
     const later = { ...webhook, estado: 'em_pausa', prioridade: 1 };
-    const [shown] = await sourceOf(200, { webhooks: [later] }).listWebhooks('acme');
+    const [shown] = await sourceOf(() => answerOf(200, { ...account, webhooks: [later] })).listWebhooks('acme');
     expect(shown).toMatchObject({ account: 'acme', status: 'em_pausa', hasAuthorization: true });
   });
 
   it('names the field of an answer that is otherwise', async () => {
     const { url: _, ...without } = webhook;
-    const failing = sourceOf(200, { webhooks: [webhook, without] }).listWebhooks('acme');
+    const failing = sourceOf(() => answerOf(200, { ...account, webhooks: [webhook, without] })).listWebhooks('acme');
     await expect(failing).rejects.toThrow(/^GET \/v1\/webhooks: webhooks\.1\.url: /);
   });
 
   it('finds nothing where the API has nothing', async () => {
-    expect(await sourceOf(404, { detail: 'Not found.' }).findWebhook('acme', 'demanda.criada')).toBeUndefined();
+    expect(
+      await sourceOf(() => answerOf(404, { detail: 'Not found.' })).findWebhook('acme', 'demanda.criada'),
+    ).toBeUndefined();
+  });
+
+  it('reads the webhooks and what came without one by one call', async () => {
+    const calls: Call[] = [];
+    const came = [{ evento: 'mensagem.recebida', ultimo_em: '2026-11-20T11:00:00.000Z' }];
+    const source = sourceOf(call => {
+      calls.push(call);
+      return answerOf(200, { ...account, eventos_sem_webhook: came });
+    });
+    expect(await source.readAccount?.()).toEqual({
+      webhooks: [
+        expect.objectContaining({ event: 'demanda.criada', formerSecretsUntil: ['2026-11-22T10:00:00.000Z'] }),
+      ],
+      withoutWebhook: [{ event: 'mensagem.recebida', lastAt: '2026-11-20T11:00:00.000Z' }],
+    });
+    expect(calls).toHaveLength(1);
+  });
+
+  it.each<[string, (source: Source) => Promise<unknown> | undefined, Call, unknown]>([
+    [
+      'registers, and returns the secret',
+      source =>
+        source.register?.({
+          account: 'acme',
+          event: 'demanda.criada',
+          url: 'https://a.example.com/',
+          authorization: 'Bearer x',
+        }),
+      {
+        method: 'POST',
+        path: '/v1/webhooks',
+        body: { evento: 'demanda.criada', url: 'https://a.example.com/', autorizacao: 'Bearer x' },
+      },
+      'whsec_new',
+    ],
+    [
+      'changes; an authorization that is left out is not sent',
+      source => source.change?.({ account: 'acme', event: 'demanda.criada', url: 'https://a.example.com/' }),
+      { method: 'PUT', path: '/v1/webhooks/demanda.criada', body: { url: 'https://a.example.com/' } },
+      undefined,
+    ],
+    [
+      'replaces the secret',
+      source => source.rotate?.('acme', 'demanda.criada', false),
+      { method: 'POST', path: '/v1/webhooks/demanda.criada/segredo', body: { imediato: false } },
+      'whsec_new',
+    ],
+    [
+      'replaces the secret at once',
+      source => source.rotate?.('acme', 'demanda.criada', true),
+      { method: 'POST', path: '/v1/webhooks/demanda.criada/segredo', body: { imediato: true } },
+      'whsec_new',
+    ],
+    [
+      'deletes; a name is one step of the path',
+      source => source.remove?.('acme', '../../oauth'),
+      { method: 'DELETE', path: '/v1/webhooks/..%2F..%2Foauth', body: undefined },
+      undefined,
+    ],
+  ])('%s', async (_, act, call, returned) => {
+    const calls: Call[] = [];
+    const source = sourceOf(made => {
+      calls.push(made);
+      return answerOf(201, { ...webhook, segredo: 'whsec_new' });
+    }, 'pt');
+    expect(await act(source)).toBe(returned);
+    expect(calls).toEqual([{ ...call, language: 'pt' }]);
+  });
+
+  it('changes nothing of another account', async () => {
+    const source = sourceOf(() => Promise.reject(new Error('asked')));
+    const other = { account: 'other', event: 'demanda.criada', url: 'https://a.example.com/' };
+    for (const trying of [
+      source.register?.(other),
+      source.change?.(other),
+      source.rotate?.('other', 'demanda.criada', true),
+      source.remove?.('other', 'demanda.criada'),
+    ]) {
+      await expect(trying).rejects.toThrow('This is not your account.');
+    }
+  });
+});
+
+describe('a refusal', () => {
+  const refusals: [string, Answer, string, Record<string, string>][] = [
+    [
+      'a conflict, with its request',
+      answerOf(409, { detail: 'It is suspended.', requisicao: 'r1' }),
+      'It is suspended. (r1)',
+      {},
+    ],
+    [
+      'findings on fields',
+      answerOf(422, {
+        detail: 'See errors.',
+        errors: [{ pointer: '/url', code: 'url_not_https', detail: 'Not https.' }],
+      }),
+      'See errors. url: Not https.',
+      { url: 'Not https.' },
+    ],
+    [
+      'findings on parameters',
+      answerOf(422, {
+        detail: 'See errors.',
+        errors: [{ parameter: 'ate', code: 'invalid_value', detail: 'Before desde.' }],
+      }),
+      'See errors. ate: Before desde.',
+      { ate: 'Before desde.' },
+    ],
+    [
+      'a limit, with the time to wait',
+      answerOf(429, { detail: 'Too many tests.' }, { 'retry-after': '34' }),
+      'Too many tests. It can be tried again in 34 s.',
+      {},
+    ],
+    ['what is not there', answerOf(404, { detail: 'No such delivery.' }), 'No such delivery.', {}],
+    ['the gateway, which has no detail', answerOf(429, { message: 'Too Many Requests' }), 'HTTP 429', {}],
+    ['an answer that is no JSON', { ...answerOf(413), json: undefined }, 'HTTP 413', {}],
+  ];
+  it.each(refusals)('says %s as the API says it', async (_, answer, message, findings) => {
+    const trying = sourceOf(() => answer).test('acme', 'demanda.criada');
+    await expect(trying).rejects.toMatchObject({ name: 'Refusal', message, findings });
+  });
+
+  it.each<[Language, unknown, string]>([
+    ['en', new SessionEnded('x'), 'Your session has ended: end the panel with Ctrl-C, start it again and log in.'],
+    ['pt', new SessionEnded('x'), 'A sua sessão terminou: encerre o painel com Ctrl-C, inicie-o de novo e entre.'],
+    [
+      'en',
+      new UnexpectedAnswer(0, 'GET /x was not answered (ECONNREFUSED) by y'),
+      'api.example.com does not answer. (ECONNREFUSED)',
+    ],
+    ['pt', new UnexpectedAnswer(0, 'GET /x was not answered within 30 s by y'), 'api.example.com não responde.'],
+  ])('is said in the language of the page (%s)', async (language, error, said) => {
+    const trying = sourceOf(() => Promise.reject(error), language).listWebhooks('acme');
+    await expect(trying).rejects.toThrow(said);
+  });
+});
+
+it('one delivery that cannot be read takes nothing else away', async () => {
+  const row = {
+    ...{ id: 'evt_1', estado: 'entregue', criado_em: '2026-11-20T10:00:00.000Z', proxima_tentativa_em: null },
+    ...{ tentativas: 1, ultimo_resultado: 'entregue', ultimo_status: 200 },
+  };
+  const attempt = {
+    numero: 1,
+    iniciada_em: row.criado_em,
+    duracao_ms: 5,
+    resultado: 'entregue',
+    status: 200,
+    resposta: '',
+  };
+  const source = sourceOf(({ path }) => {
+    if (path.includes('?'))
+      return answerOf(200, { entregas: ['evt_1', 'evt_2', 'evt_3'].map(id => ({ ...row, id })), proximo_cursor: null });
+    if (path.endsWith('evt_2')) return answerOf(503, { detail: 'The service is busy.' });
+    if (path.endsWith('evt_3')) return answerOf(404, { detail: 'It left the history.' });
+    return answerOf(200, { ...row, tentativas: [attempt], corpo: '{}' });
+  });
+  const { deliveries, unread } = await source.latestDeliveries('acme', 'demanda.criada');
+  expect(deliveries.map(({ id, made }) => [id, made.length])).toEqual([
+    ['evt_1', 1],
+    ['evt_2', 0],
+  ]);
+  expect(unread).toEqual({ count: 1, why: 'The service is busy.' });
+});
+
+describe('a session', () => {
+  const token = `.${Buffer.from('{"account_id":"acme","scope":"webhooks:read"}').toString('base64url')}.`;
+  const credentials = { clientId: 'c', clientSecret: 's', username: 'u', password: 'p' };
+  /** Opens a session whose tokens the API refuses, at a service that answers so to a refresh. */
+  const open = (refreshed: Response, hasRefresh = true) => {
+    const pair = { access_token: token, ...(hasRefresh && { refresh_token: 'r' }) };
+    const answers = [
+      Response.json(pair),
+      Response.json({}, { status: 401 }),
+      refreshed,
+      Response.json({}, { status: 401 }),
+    ];
+    const fetch = async () => answers.shift() ?? Response.error();
+    return openApiSession({ authUrl: 'https://a', baseUrl: 'https://b', fetch, after: () => () => {} }, credentials);
+  };
+
+  it.each<[string, Response, boolean, boolean]>([
+    ['the refresh token is refused', Response.json({ error: 'invalid_grant' }, { status: 400 }), true, true],
+    ['the client is refused', Response.json({ error: 'invalid_client' }, { status: 401 }), true, true],
+    ['a fresh token is refused too', Response.json({ access_token: token }), true, true],
+    ['there is no refresh token', Response.json({}), false, true],
+    ['the service is busy', Response.json({ error: 'temporarily_unavailable' }, { status: 503 }), true, false],
+  ])('%s: whether it has ended is told apart', async (_, refreshed, hasRefresh, hasEnded) => {
+    const { call } = await open(refreshed, hasRefresh);
+    const failure: unknown = await call('GET', '/v1/webhooks').catch(error => error);
+    expect(failure).toBeInstanceOf(Error);
+    expect(failure instanceof SessionEnded).toBe(hasEnded);
   });
 });
