@@ -107,7 +107,7 @@ input[type=checkbox] { min-height: 0; width: 1.125rem; height: 1.125rem }
 button, .button { font: inherit; font-weight: 550; min-height: 2.25rem; padding: 0 calc(var(--space) * 1.75); border-radius: 6px; border: 1px solid var(--edge); background: var(--surface); color: var(--text); cursor: pointer; display: inline-flex; align-items: center }
 button:hover, .button:hover { background: var(--hover); text-decoration: none }
 button.main, .button.main { background: var(--accent); border-color: var(--accent); color: var(--on-accent) }
-button.danger { color: var(--bad); border-color: var(--bad) }
+button.danger, .button.danger { color: var(--bad); border-color: var(--bad) }
 .asked button.danger { background: var(--bad); color: var(--on-bad) }
 svg.bars { display: block; width: 100%; height: 3rem }
 svg .entregue, .legend .entregue { fill: var(--mark-good) } svg .falhou { fill: var(--mark-bad) } svg .pendente { fill: var(--mark-wait) } svg .retida { fill: var(--mark-held) } svg .cancelada { fill: var(--mark-none) }
@@ -140,6 +140,21 @@ summary { cursor: pointer; color: var(--muted); font-size: var(--small) }
 .card > .chips { border-bottom: 1px solid var(--line) } .one-line .copy { flex: none }
 td summary { color: var(--text); font-size: inherit } td details[open] summary { margin-bottom: var(--space) } td .facts { padding: 0 0 var(--space) }
 @media (min-width: 44.01rem) { .lines td time small { display: inline; margin-left: var(--space) } }
+/* settings, and the integrator's first page */
+form.settings { display: grid; gap: calc(var(--space) * 2.5) }
+.field { display: grid; gap: 4px; justify-items: start; max-width: 40rem }
+.field label { color: var(--text); font-size: var(--body); font-weight: 550 }
+.field input, .field select { width: 100% } .field p { margin: 0; font-size: var(--small) }
+.field [aria-invalid] { border-color: var(--bad) } .field .wrong { color: var(--bad); font-weight: 550 }
+label.tick { display: flex; align-items: center; gap: var(--space); font-size: var(--body); color: var(--text) }
+.secret { font-size: var(--body); padding: var(--space) calc(var(--space) * 1.5); background: var(--none-ground); border-radius: 6px; overflow-wrap: anywhere }
+p.inside { margin: 0 } .inside + .inside.actions { padding-top: 0 }
+.secret + button.copy { min-height: 2.25rem; padding: 0 calc(var(--space) * 1.75); font-size: var(--body); font-weight: 550; color: var(--text) }
+.inside > :first-child { margin-top: 0 }
+.free { list-style: none; margin: 0; padding: 0 }
+.free li { display: flex; flex-wrap: wrap; align-items: center; gap: 0 calc(var(--space) * 2); min-height: 3.25rem; padding: var(--space) calc(var(--space) * 2); border-bottom: 1px solid var(--line) }
+.free li:last-child { border-bottom: 0 } .free b { font-weight: 550; min-width: 18rem; overflow-wrap: anywhere } .free .button { margin-left: auto }
+@media (max-width: 44rem) { .free b { flex: 1 1 8rem; min-width: 0 } .free li > span { order: 3; width: 100% } }
 @media (max-width: 44rem) {
   .two { grid-template-columns: minmax(0, 1fr) }
   main, .bar, footer { padding-left: calc(var(--space) * 2); padding-right: calc(var(--space) * 2) }

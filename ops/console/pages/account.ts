@@ -6,6 +6,7 @@ import type { WebhookView } from '../views.ts';
 /** An account: its webhooks, and for an operator the way to the events that came for it. */
 export async function accountPage(context: Context, { account = '' }: Parameters): Promise<Answer> {
   const { source, texts } = context;
+  if (account === source.account) return { location: '/' }; // an integrator's account is the first page
   const webhooks = await source.listWebhooks(account);
   return {
     title: `${texts.account} ${account}`,

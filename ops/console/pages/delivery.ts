@@ -9,6 +9,7 @@ import {
   facts,
   type Parameters,
   pathOf,
+  stepsTo,
   timeOf,
 } from '../page.ts';
 import { textFor } from '../texts.ts';
@@ -49,11 +50,7 @@ function pageOf(context: Context, delivery: DeliveryView, body?: string) {
   const path = pathOf(delivery);
   return {
     title: `${texts.delivery} ${id}`,
-    content: html`${crumbs(context, [
-      ['/', texts.start],
-      [pathOf({ account }), account],
-      [pathOf({ account, event }), event],
-    ])}
+    content: html`${crumbs(context, stepsTo(context, { account, event }))}
 <h1>${event}${badge(context, state)}</h1><p class="code">${id}</p>
 ${card(
   texts.verdict,

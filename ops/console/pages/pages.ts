@@ -10,6 +10,7 @@ import { bodyPage, deliveryPage, resend } from './delivery.ts';
 import { eventsPage } from './events.ts';
 import { findPage } from './find.ts';
 import { clearSandbox, publishSample, sandboxPage } from './sandbox.ts';
+import { askRemove, askRotate, change, register, registerPage, remove, rotate, settingsPage } from './settings.ts';
 import { startPage } from './start.ts';
 import { askReplay, askSuspend, reactivate, replay, suspend, test, webhookPage } from './webhook.ts';
 
@@ -41,6 +42,10 @@ export const pages: readonly (readonly [pattern: string, page: Handler, change?:
   ['/accounts', startPage],
   ['/accounts/:account', accountPage],
   ['/accounts/:account/events', eventsPage],
+  ['/accounts/:account/webhooks/new', registerPage, register],
+  ['/accounts/:account/webhooks/:event/settings', settingsPage, change],
+  ['/accounts/:account/webhooks/:event/rotate', askRotate, rotate],
+  ['/accounts/:account/webhooks/:event/remove', askRemove, remove],
   ['/accounts/:account/webhooks/:event', webhookPage],
   ['/accounts/:account/webhooks/:event/test', webhookPage, test],
   ['/accounts/:account/webhooks/:event/suspend', askSuspend, suspend],

@@ -12,10 +12,11 @@ import {
   link,
   type Parameters,
   pathOf,
+  stepsTo,
   table,
   timeOf,
 } from '../page.ts';
-import { operatorOf, question } from '../page-parts.ts';
+import { operatorOf, question, unreadPart } from '../page-parts.ts';
 import { textFor } from '../texts.ts';
 import {
   type DeliveryPage,
@@ -43,10 +44,7 @@ export async function webhookPage(context: Context, { account = '', event = '' }
   const path = pathOf({ account, event });
   return {
     title: `${event} · ${account}`,
-    content: html`${crumbs(context, [
-      ['/', texts.start],
-      [pathOf({ account }), account],
-    ])}<h1>${event}${webhook && badge(context, webhook.status)}</h1>
+    content: html`${crumbs(context, stepsTo(context, { account }))}<h1>${event}${webhook && badge(context, webhook.status)}</h1>
 ${card(
   texts.webhook,
   html`${facts([
@@ -57,9 +55,11 @@ ${card(
     [texts.created, timeOf(webhook?.createdAt, context)],
     [texts.updated, timeOf(webhook?.updatedAt, context)],
   ])}<div class="inside actions">${button(context, `${path}/test`, texts.test)}
-${webhook?.status === 'suspenso' ? button(context, `${path}/reactivate`, texts.reactivate, 'main') : source.operator && source.mayChange && html`<a class="button" href="${context.folder}${path}/suspend">${texts.suspend}</a>`}</div>`,
+${webhook?.status === 'suspenso' ? button(context, `${path}/reactivate`, texts.reactivate, 'main') : source.operator && source.mayChange && html`<a class="button" href="${context.folder}${path}/suspend">${texts.suspend}</a>`}
+${webhook && source.change && source.mayChange && html`<a class="button" href="${context.folder}${path}/settings">${context.say('Settings', 'Configurações')}</a>`}</div>`,
   { id: 'webhook' },
 )}
+${latest?.unread && unreadPart(context, context.say(`the attempts of ${latest.unread.count} deliveries: ${latest.unread.why}`, `as tentativas de ${latest.unread.count} entregas: ${latest.unread.why}`))}
 ${latest && latest.deliveries.length > 0 && card(texts.latest, html`<div class="inside">${bars(context, latest.deliveries)}</div>${times(context, latest.deliveries)}`, { id: 'latest', beside: html`<p>${latest.deliveries.length}, ${texts.oldestLeft}</p>` })}
 ${card(
   texts.deliveries,
