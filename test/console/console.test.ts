@@ -1,11 +1,6 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeOperatorSource } from '../../ops/console/operator-source.ts';
@@ -19,7 +14,7 @@ import { ops } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
 import { deliveryId, publish } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
-import { authUrl, baseUrl, outputs } from '../support/e2e-target.ts';
+import { outputs } from '../support/e2e-target.ts';
 import { openSession, register, type Session } from '../support/e2e-webhooks.ts';
 import {
   expectAccessible,
@@ -29,9 +24,10 @@ import {
   openWindow,
   startBrowser,
 } from './browser.ts';
+import { buildPanel } from './panel.ts';
 
 const hostile = `<script>document.title='run'</script><img src=x onerror="document.title='run'">`;
-const folder = mkdtempSync(join(tmpdir(), 'emissor-console-'));
+const panel = buildPanel();
 let browser: Browser;
 let operator: Console;
 let source: Source;
@@ -69,7 +65,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await Promise.all([browser.close(), operator.stop(), receiver.stop()]);
-  rmSync(folder, { recursive: true });
+  panel.remove();
 });
 
 /** Logs in as the demo account's admin: the sandbox is that account's. */
@@ -87,27 +83,6 @@ const openDemoSession = async (): Promise<Session> => {
 };
 
 const webhook = (event: string) => `/accounts/${account}/webhooks/${event}`;
-
-/** Runs the panel of an integrator, as the one file that it is. Returns its link. */
-const startPanel = async (client: Client, { user }: Session): Promise<{ link: string; process: ChildProcess }> => {
-  const file = join(folder, 'painel.mjs');
-  execFileSync(process.execPath, ['tools/painel.ts', '--out', file]);
-  const panel = spawn(process.execPath, [file, '--auth', authUrl, '--base', baseUrl], {
-    cwd: folder,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  panel.stdin.write(`${client.clientId}\n${client.clientSecret}\n${user.email}\n${user.password}\n`);
-  for await (const line of createInterface({ input: panel.stdout })) {
-    if (line.startsWith('Painel: ')) return { link: line.slice('Painel: '.length), process: panel };
-  }
-  throw new Error('The panel printed no link.');
-};
-
-const stopPanel = async (panel: ChildProcess) => {
-  const ended = new Promise(resolve => panel.once('exit', resolve));
-  panel.kill('SIGTERM');
-  return ended;
-};
 
 describe('every page', () => {
   const paths = () => [
@@ -149,14 +124,17 @@ describe('every page', () => {
   );
 
   it('of an integrator passes axe too, without script as with it', async () => {
-    const panel = await startPanel(client, session);
+    const running = panel.start(client, session.user);
     for (const javaScriptEnabled of [true, false]) {
-      const { page, folder: base, troubles, context } = await openWindow(browser, panel.link, { javaScriptEnabled });
+      const window = await openWindow(browser, await running.link(), { javaScriptEnabled });
+      const { page, folder: base, troubles, context } = window;
       const own = [
         '/',
         webhook('proposta.recebida'),
         `${webhook('proposta.recebida')}/deliveries/${failedId}`,
         '/find',
+        `/accounts/${account}/webhooks/new`,
+        ...['settings', 'rotate', 'remove'].map(step => `${webhook('demanda.criada')}/${step}`),
       ];
       for (const path of own) {
         expect((await page.goto(base + path))?.status()).toBe(200);
@@ -166,15 +144,8 @@ describe('every page', () => {
       }
       expect(troubles).toEqual([]);
       await context.close();
-      if (javaScriptEnabled) {
-        panel.process.stdin?.write('\n');
-        for await (const line of createInterface({ input: panel.process.stdout as NodeJS.ReadableStream })) {
-          panel.link = line.slice('Painel: '.length);
-          break;
-        }
-      }
     }
-    expect(await stopPanel(panel.process)).toBe(0);
+    expect(await running.stop()).toBe(0);
   }, 120_000);
 
   it('works without script: an operator logs in, filters and resends', async () => {
@@ -282,8 +253,8 @@ describe('a site on another port of this machine', () => {
 
 it('the panel of one account neither shows nor changes anything of another', async () => {
   const other = await openSession(client);
-  const panel = await startPanel(client, other);
-  const { page, folder: base, context } = await openWindow(browser, panel.link);
+  const running = panel.start(client, other.user);
+  const { page, folder: base, context } = await openWindow(browser, await running.link());
   for (const path of [
     `/accounts/${account}`,
     webhook('demanda.criada'),
@@ -305,7 +276,7 @@ it('the panel of one account neither shows nor changes anything of another', asy
   expect(status).toBe(409);
   expect(receiver.received('/fails')).toHaveLength(before);
   await context.close();
-  await stopPanel(panel.process);
+  await running.stop();
 }, 60_000);
 
 describe('"nothing since yesterday" is answered in three clicks', () => {

@@ -1,0 +1,57 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Client, User } from '../../tools/support/accounts.ts';
+import { until } from '../support/e2e-poll.ts';
+import { authUrl, baseUrl } from '../support/e2e-target.ts';
+
+/** The panel of an integrator that runs. */
+export interface Panel {
+  /** Returns a link that was not used: the first, then another for each Enter. */
+  link(): Promise<string>;
+  /** Returns all that it wrote. */
+  output(): string;
+  /** Interrupts it. Returns its exit code. */
+  stop(): Promise<number | null>;
+  /** Waits for its end. Returns its exit code. */
+  ended(): Promise<number | null>;
+}
+
+/** Builds the panel, the one file that integrators get. Returns what runs it, and what removes it. */
+export function buildPanel() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'emissor-panel-'));
+  const file = path.join(folder, 'painel.mjs');
+  execFileSync(process.execPath, ['tools/painel.ts', '--out', file], { stdio: 'ignore' });
+  return { start, remove: () => rmSync(folder, { recursive: true }) };
+
+  function start({ clientId, clientSecret }: Client, { email, password }: Pick<User, 'email' | 'password'>): Panel {
+    const child = spawn(process.execPath, [file, '--auth', authUrl, '--base', baseUrl], { cwd: folder });
+    let written = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        written += text;
+      });
+    }
+    child.stdin.write(`${clientId}\n${clientSecret}\n${email}\n${password}\n`);
+    let asked = 0;
+    const ended = async () => {
+      if (child.exitCode === null) await once(child, 'exit');
+      return child.exitCode;
+    };
+    return {
+      link: () => {
+        if (asked > 0) child.stdin.write('\n');
+        const at = asked++;
+        return until('the link', async () => [...written.matchAll(/Painel: (\S+)\n/g)][at]?.[1]);
+      },
+      output: () => written,
+      ended,
+      stop: () => {
+        child.kill('SIGTERM');
+        return ended();
+      },
+    };
+  }
+}
