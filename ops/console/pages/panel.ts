@@ -14,14 +14,17 @@ export async function panelPage(context: Context): Promise<Answer> {
   };
   const registered = new Set(webhooks.map(({ event }) => event));
   const free = eventsWithout(registered, withoutWebhook);
+  const cards = [
+    webhooks.length > 0 && card(texts.webhooks, webhookTable(context, webhooks), { id: 'webhooks' }),
+    card(say('Events without a webhook', 'Eventos sem webhook'), freeList(context, account, free), {
+      id: 'without',
+      beside: html`<p>${say('What comes for them is dropped. The last time is true to the hour.', 'O que chega para eles é descartado. A última vez tem precisão de uma hora.')}</p>`,
+    }),
+  ];
   return {
     title: texts.webhooks,
     content: html`<h1>${texts.webhooks}</h1><p class="lead">${texts.account} <code>${account}</code></p>
-${webhooks.length > 0 && card(texts.webhooks, webhookTable(context, webhooks), { id: 'webhooks' })}
-${card(say('Events without a webhook', 'Eventos sem webhook'), freeList(context, account, free), {
-  id: 'without',
-  beside: html`<p>${say('What comes for them is dropped. The last time is true to the hour.', 'O que chega para eles é descartado. A última vez tem precisão de uma hora.')}</p>`,
-})}`,
+${withoutWebhook.length > 0 ? cards.toReversed() : cards}`, // what is lost stands first
   };
 }
 
