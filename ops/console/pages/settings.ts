@@ -182,12 +182,12 @@ async function find({ source, texts }: Context, account: string, event: string):
 
 /** Counts the deliveries of a state by one call; what cannot be counted is said. */
 async function countOf(
-  { source, texts, say }: Context,
+  { source, say }: Context,
   choice: { readonly account: string; readonly event: string; readonly state: 'pendente' | 'falhou' | 'retida' },
 ): Promise<string> {
   try {
     const { deliveries, next } = await source.listDeliveries({ ...choice, limit: 100 });
-    return next === null ? String(deliveries.length) : `${deliveries.length} ${texts.orMore}`;
+    return next === null ? String(deliveries.length) : `${deliveries.length} ${say('or more', 'ou mais')}`;
   } catch {
     return say('could not be counted', 'não foi possível contar');
   }
@@ -272,7 +272,7 @@ function secretPage(
   done: string,
   former?: HtmlValue,
 ): Answer {
-  const { say, texts, folder } = context;
+  const { say, folder } = context;
   const path = pathOf({ account, event });
   return {
     title: `${say('Signing secret', 'Segredo de assinatura')} · ${event}`,
@@ -286,7 +286,7 @@ ${card(
     'Guarde-o como uma senha: com ele o seu servidor verifica a assinatura de cada entrega.',
   )}</p><div class="actions"><code class="secret">${secret}</code><button type="button" class="copy" data-copy="${secret}" hidden>${say('Copy the secret', 'Copiar o segredo')}</button></div></div>${former}`,
 )}
-<div class="actions"><a class="button main" href="${folder}${path}">${say('Open the webhook', 'Abrir o webhook')}</a>${button(context, `${path}/test`, texts.test)}</div>`,
+<div class="actions"><a class="button main" href="${folder}${path}">${say('Open the webhook', 'Abrir o webhook')}</a>${button(context, `${path}/test`, say('Send a test', 'Enviar um teste'))}</div>`,
   };
 }
 
