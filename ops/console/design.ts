@@ -71,7 +71,7 @@ td:has(.one-line), td:has(> span > .code) { width: 28%; max-width: 0; min-width:
 th.more, td.more { display: none }
 .one-line { display: flex; align-items: baseline; gap: var(--space); max-width: 100% }
 .one-line .code { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; min-width: 0 }
-button.copy { min-height: 0; padding: 0 .375rem; border-color: transparent; background: none; font-size: var(--small); font-weight: 400; color: var(--muted) }
+button.copy { flex: none; overflow-wrap: normal; min-height: 0; padding: 0 .375rem; border-color: transparent; background: none; font-size: var(--small); font-weight: 400; color: var(--muted) }
 button.copy.copied { color: var(--good) }
 .wire { font-family: var(--mono) }
 tbody tr:last-child td { border-bottom: 0 }
@@ -118,6 +118,7 @@ svg .grid { stroke: var(--line) } svg .axis { stroke: var(--edge) } svg text { f
 .line li.success::before { background: var(--mark-good) } .line li.failure::before { background: var(--mark-bad) } .line li.next::before { background: var(--mark-wait) }
 .line li:last-child { border-color: transparent; padding-bottom: 0 }
 .two { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 calc(var(--space) * 3) }
+main.entry { max-width: 30rem; padding-top: 12vh } main.entry .card { padding: calc(var(--space) * 3); margin: 0 } main.entry input { width: 100% } main.entry label { flex: 1 }
 .stale { margin: 0 0 0 auto }
 footer { max-width: 72rem; margin: 0 auto; padding: 0 calc(var(--space) * 3) calc(var(--space) * 4); color: var(--muted); font-size: var(--small) }
 /* Start */
@@ -164,6 +165,7 @@ p.inside { margin: 0 } .inside + .inside.actions { padding-top: 0 }
   tr { border-bottom: 1px solid var(--line); padding: var(--space) 0 } tbody tr:last-child { border-bottom: 0 }
   td, td.text, td:has(.one-line), td:has(> span > .code) { border: 0; padding: 2px calc(var(--space) * 2); display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: var(--space); min-width: 0; max-width: none; width: 100% }
   td a:not(.button), td span > .code { max-width: 100% }
+  tbody tr:hover td { background: none }
   table.compact tr { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--space); padding: var(--space) calc(var(--space) * 2) }
   table.compact td.brief { display: block; width: auto; padding: 0; white-space: nowrap } table.compact td.brief::before { content: none }
   table.compact td.brief time small { display: none }

@@ -85,10 +85,10 @@ export function troubleNote({ isChange }: Context, message: HtmlValue): Html {
 export function entryDocument(texts: Texts, language: Language, trouble?: string): string {
   return frame(
     { title: texts.entryTitle, language, refresh: 0 },
-    html`<main id="content"><h1>${texts.entryTitle}</h1><p class="lead">${texts.entryLead}</p>
+    html`<main id="content" class="entry"><p class="brand">Emissor</p><div class="card"><h1>${texts.entryTitle}</h1><p class="lead">${texts.entryLead}</p>
 ${trouble && html`<p class="note trouble" role="alert">${trouble}</p>`}
 <form id="entry" class="row" method="post" action="/"><label>${texts.token}<input name="token" type="password" autocomplete="off" required autofocus></label>
-<button class="main">${texts.enter}</button></form></main>`,
+<button class="main">${texts.enter}</button></form></div></main>`,
   );
 }
 
@@ -276,7 +276,7 @@ function localTime(at: number, { language }: Context): string {
 function ago(at: number, { language, now }: Context): string {
   const seconds = Math.round((at - now) / 1_000);
   const [length, unit] = units.find(([, , most]) => Math.abs(seconds) < most) ?? [86_400, 'day'];
-  return formats[language].ago.format(Math.round(seconds / length), unit);
+  return formats[language].ago.format(Math.round(seconds / length) || -0, unit);
 }
 
 /** Writes when the page was read, with the name of the zone that all its times are of. */

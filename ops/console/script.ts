@@ -39,9 +39,9 @@ async function renew() {
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     if (answer.status === 401 || (answer.ok && (hasFailed || (idsOf(page) !== idsOf(document) && !isInUse(document.body))))) location.replace(location.href);
     else if (answer.ok) show(page);
-    else warn(page.querySelector('[role=alert]:not([hidden])').textContent);
+    else warn(page.querySelector('[role=alert]:not([hidden])').childNodes);
   } catch {
-    warn('');
+    warn([]);
   } finally {
     busy = false;
   }
@@ -72,7 +72,7 @@ function stamp(part) {
 }
 function warn(why) {
   if (hasFailed) return;
-  banner.textContent = banner.dataset.trouble + ' ' + told.textContent + '. ' + why;
+  banner.replaceChildren(banner.dataset.trouble + ' ' + told.textContent, ...(why.length > 0 ? [' (', ...why, ')'] : []));
   banner.hidden = false;
 }
 function partsOf(page) {

@@ -80,7 +80,7 @@ describe('a page that renews itself', () => {
     source = dies('no usable AWS credentials');
     await page.waitForSelector('#banner:visible');
     expect(await page.textContent('#banner')).toMatch(
-      /^Could not be read anew\..* was read at \d\d:\d\d:\d\d .*no usable AWS credentials$/,
+      /^Could not be read anew\..* was read at \d\d:\d\d:\d\d .*\(no usable AWS credentials\)$/,
     );
     expect(await page.textContent('#webhooks')).toContain('demanda.criada');
     source = aSource(often);
