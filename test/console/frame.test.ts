@@ -63,9 +63,9 @@ describe('a page that renews itself', () => {
   it('says of a card in which somebody is at work when it was read, until it is renewed', async () => {
     const { page } = window;
     await open(account);
+    await page.focus('#webhooks td a');
     const [first] = await source.listWebhooks('acme');
     source = aSource({ ...often, listWebhooks: async () => (first ? [{ ...first, event: 'proposta.recebida' }] : []) });
-    await page.focus('#webhooks td a');
     await page.waitForSelector('#webhooks .stale');
     expect(await page.textContent('#webhooks .stale')).toMatch(/^Still as read at \d\d:\d\d:\d\d /);
     expect(await page.textContent('#webhooks')).toContain('demanda.criada');
