@@ -187,7 +187,7 @@ p.inside { margin: 0 } .inside + .inside.actions { padding-top: 0 }
 }
 @media print {
   :root { color-scheme: light }
-  nav.places, form.row, button, .button, .tools, .skip { display: none }
+  nav.places, nav.tabs, form.row, button, .button, .tools, .skip { display: none }
   .card { overflow: visible; break-inside: avoid } main, footer { max-width: none; padding: 0 }
   .one-line .code { white-space: normal; overflow-wrap: anywhere }
 }

@@ -39,8 +39,8 @@ export function webhookTable(context: Context, webhooks: readonly WebhookView[])
     ],
     webhooks,
     say(
-      'This account has no webhook. Its admin registers one with POST /v1/webhooks; until then its events are counted and dropped.',
-      'Esta conta não tem webhook. O administrador cadastra um com POST /v1/webhooks; até lá os eventos são contados e descartados.',
+      'No webhook has exactly this account: capitals count. Where the id is right, its admin registers one with POST /v1/webhooks; until then its events are counted and dropped.',
+      'Nenhum webhook é exatamente desta conta: maiúsculas contam. Se o id está certo, o administrador cadastra um com POST /v1/webhooks; até lá os eventos são contados e descartados.',
     ),
   );
 }
