@@ -9,7 +9,7 @@ type Found =
   | { readonly kind: 'versions in use again' | 'shifting' | 'rolled back'; readonly functions: readonly string[] }
   | { readonly kind: 'not deployed' | 'deployed in part'; readonly stacks: readonly string[] }
   | ({ readonly kind: 'stack' } & StackProblem)
-  | { readonly kind: 'different versions'; readonly found: readonly string[] }
+  | { readonly kind: 'different versions'; readonly found: readonly Group[] }
   | { readonly kind: 'unprotected'; readonly stacks: number; readonly tables: number }
   | { readonly kind: 'alarms'; readonly count: number; readonly since: string | null }
   | { readonly kind: 'KMS key'; readonly state: string; readonly deletedAt: string | null }
@@ -23,6 +23,12 @@ type Found =
   | { readonly kind: 'failing' | 'suspended'; readonly count: number; readonly first: Troubled }
   | { readonly kind: 'users being deleted'; readonly count: number; readonly since: string }
   | { readonly kind: 'no key' | 'late key'; readonly key: string; readonly since: string | null };
+
+/** The stacks that have a version, or a release. */
+interface Group {
+  readonly value: string;
+  readonly stacks: readonly string[];
+}
 
 /** A queue that is behind. */
 interface Backlog {

@@ -55,18 +55,22 @@ function differentVersions({ stacks }: Pick<Facts, 'stacks'>, deployed: StageSta
   const byVersion = listDifferent(own, ({ version }) => version ?? 'unknown');
   const byRelease = listDifferent(own, ({ release }) => release); // the data stack, without functions, has none
   const different = byVersion
-    ? `at different versions, ${listed(byVersion)}`
-    : byRelease && `of different releases, ${listed(byRelease)}`;
+    ? `at different versions, ${listedGroups(byVersion)}`
+    : byRelease && `of different releases, ${listedGroups(byRelease)}`;
   if (!different) return [];
   const sentence = `the stacks are ${different}: a deployment did not get to its end. npx cdk deploy --all -c stage=${configuration.stage}.`;
   return [{ kind: 'different versions', found: byVersion ?? byRelease ?? [], sentence }];
+}
+
+function listedGroups(groups: NonNullable<ReturnType<typeof listDifferent>>): string {
+  return listed(groups.map(({ value, stacks }) => `${value} (${listed(stacks)})`));
 }
 
 /** Lists stacks by a value of them that some differ in; `undefined` where they do not. */
 function listDifferent(own: readonly StackView[], read: (stack: StackView) => string | null) {
   const groups = [...Map.groupBy(own, read)].filter(([value]) => value !== null);
   if (groups.length < 2) return undefined;
-  return groups.map(([value, ofIt]) => `${value} (${listed(ofIt.map(({ name }) => name))})`);
+  return groups.map(([value, ofIt]) => ({ value: String(value), stacks: ofIt.map(({ name }) => name) }));
 }
 
 /** Only a stage that keeps its data must be protected: the others are there to be deleted. */

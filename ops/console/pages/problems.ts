@@ -8,25 +8,21 @@ import type { Say } from '../texts.ts';
 /** Writes what needs somebody, the worst first and of those the longest: each leads to the page that shows it or mends it. */
 export function problemList(context: Context, problems: readonly Problem[]): Html {
   const lines = problems
-    .map(problem => ({ kind: problem.kind, ...lineOf(context, problem) }))
-    .sort((one, other) => one.rank - other.rank || (one.since ?? '~').localeCompare(other.since ?? '~'));
+    .map(problem => lineOf(context, problem))
+    .sort(([one, , , since], [other, , , before]) => one - other || (since ?? '~').localeCompare(before ?? '~'));
   return html`<ol class="needs">${lines.map(
-    ({ rank, path, text, since }) =>
+    ([rank, path, text, since]) =>
       html`<li>${rankBadge(context, rank)}${link(context, path, text)}${since && timeOf(since, context)}</li>`,
   )}</ol>`;
 }
 
-/** What a page says of a problem. */
-interface Line {
-  /** 0 is what stops the service, 1 what grows, 2 what concerns a receiver, 3 what has time. */
-  readonly rank: 0 | 1 | 2 | 3;
-  /** The page that shows it or mends it, below the folder. */
-  readonly path: string;
-  readonly text: string;
-  readonly since?: string | null;
-}
+/** What a page says of a problem: the path leads, below the folder, to the page that shows it or mends it. */
+type Line = readonly [rank: Rank, path: string, text: string, since?: string | null];
 
-function rankBadge({ say }: Context, rank: Line['rank']): Html {
+/** 0 is what stops the service, 1 what grows, 2 what concerns a receiver, 3 what has time. */
+type Rank = 0 | 1 | 2 | 3;
+
+function rankBadge({ say }: Context, rank: Rank): Html {
   const [tone, word] = (
     [
       ['bad', say('Broken', 'Parado')],
@@ -41,228 +37,144 @@ function rankBadge({ say }: Context, rank: Line['rank']): Html {
 /** Says a problem in the page's language. The commands that mend a deployment are the terminal's: the page shows the part. */
 function lineOf({ say }: Context, problem: Problem): Line {
   switch (problem.kind) {
-    case 'versions in use again':
-      return {
-        rank: 0,
-        path: '/#stage',
-        text: say(
-          `Versions that were taken back are in use again: ${problem.functions.join(', ')}`,
-          `Versões que tinham sido retiradas estão de novo em uso: ${problem.functions.join(', ')}`,
-        ),
-      };
+    case 'versions in use again': {
+      const said = say('Versions that were taken back are in use again', 'Versões retiradas estão de novo em uso');
+      return [0, '/#stage', `${said}: ${problem.functions.join(', ')}`];
+    }
     case 'not deployed':
-      return { rank: 0, path: '/#stage', text: say('The stage is not deployed', 'O ambiente não está implantado') };
-    case 'deployed in part':
-      return {
-        rank: 0,
-        path: '/#stage',
-        text: say(
-          `The stage is deployed in part, without ${problem.stacks.join(', ')}`,
-          `O ambiente está implantado em parte, sem ${problem.stacks.join(', ')}`,
-        ),
-      };
-    case 'KMS key':
-      return {
-        rank: 0,
-        path: '/#stage',
-        text: say(
-          `The KMS key is ${problem.state}: without it no token is issued and no secret read`,
-          `A chave do KMS está ${problem.state}: sem ela nenhum token é emitido e nenhum segredo é lido`,
-        ),
-      };
-    case 'no key':
-      return {
-        rank: 0,
-        path: '/#keys',
-        text: say(
-          `There is no key of the kind ${problem.key}: nothing works without one`,
-          `Não há chave do tipo ${problem.key}: nada funciona sem ela`,
-        ),
-      };
-    case 'stack':
-      return {
-        rank: problem.isUnwanted ? 3 : 1,
-        path: '/#stage',
-        text: problem.isUnwanted
-          ? say(`The stack ${problem.name} is left over`, `O stack ${problem.name} sobrou`)
-          : say(
-              `The stack ${problem.name} is in the state ${problem.state}`,
-              `O stack ${problem.name} está no estado ${problem.state}`,
-            ),
-      };
-    case 'different versions':
-      return {
-        rank: 1,
-        path: '/#stage',
-        text: say(
-          'The stacks are of different versions: a deployment did not get to its end',
-          'Os stacks são de versões diferentes: uma implantação não chegou ao fim',
-        ),
-      };
-    case 'shifting':
-      return {
-        rank: 1,
-        path: '/#stage',
-        text: say(
-          `A part of the requests still goes to the newer version of ${problem.functions.join(', ')}, and no deployment is under way`,
-          `Uma parte das requisições ainda vai para a versão mais nova de ${problem.functions.join(', ')}, e nenhuma implantação está em curso`,
-        ),
-      };
+      return [0, '/#stage', say('The stage is not deployed', 'O ambiente não está implantado')];
+    case 'deployed in part': {
+      const said = say('The stage is deployed in part, without', 'O ambiente está implantado em parte, sem');
+      return [0, '/#stage', `${said} ${problem.stacks.join(', ')}`];
+    }
+    case 'KMS key': {
+      const said = say('without it no token is issued and no secret read', 'sem ela nenhum token é emitido');
+      return [0, '/#stage', `${say('The KMS key is', 'A chave do KMS está')} ${problem.state}: ${said}`];
+    }
+    case 'no key': {
+      const said = say('nothing works without a key of the kind', 'nada funciona sem uma chave do tipo');
+      return [0, '/#keys', `${say('A key is missing', 'Falta uma chave')}: ${said} ${problem.key}`];
+    }
+    case 'stack': {
+      const state = say('is in the state', 'está no estado');
+      const said = problem.isUnwanted ? say('is left over', 'sobrou') : `${state} ${problem.state}`;
+      return [problem.isUnwanted ? 3 : 1, '/#stage', `${say('The stack', 'O stack')} ${problem.name} ${said}`];
+    }
+    case 'different versions': {
+      const said = say('The stacks are of different versions', 'Os stacks são de versões diferentes');
+      return [
+        1,
+        '/#stage',
+        `${said}: ${problem.found.map(({ value, stacks }) => `${value} (${stacks.join(', ')})`).join(', ')}`,
+      ];
+    }
+    case 'shifting': {
+      const said = say('Requests still go to the newer version too', 'Requisições ainda vão também à versão mais nova');
+      return [1, '/#stage', `${said}: ${problem.functions.join(', ')}`];
+    }
     case 'rolled back':
-      return {
-        rank: 3,
-        path: '/#stage',
-        text: say(`Rolled back: ${problem.functions.join(', ')}`, `Revertidas: ${problem.functions.join(', ')}`),
-      };
-    case 'unprotected':
-      return {
-        rank: 3,
-        path: '/#stage',
-        text: say(
-          `${problem.stacks} of the stacks and ${problem.tables} of the tables can be deleted by mistake`,
-          `${problem.stacks} dos stacks e ${problem.tables} das tabelas podem ser excluídos por engano`,
-        ),
-      };
+      return [3, '/#stage', `${say('Rolled back', 'Revertidas')}: ${problem.functions.join(', ')}`];
+    case 'unprotected': {
+      const said = say('Nothing protects from deletion', 'Nada protege de exclusão');
+      const what = say(
+        `${problem.stacks} stacks, ${problem.tables} tables`,
+        `${problem.stacks} stacks, ${problem.tables} tabelas`,
+      );
+      return [3, '/#stage', `${said}: ${what}`];
+    }
     case 'alarms':
-      return {
-        rank: 1,
-        path: '/#alarms',
-        since: problem.since,
-        text: numbered(say, problem.count, ['alarm rings', 'alarms ring'], ['alarme toca', 'alarmes tocam']),
-      };
-    case 'throttled':
-      return {
-        rank: 1,
-        path: '/#stage',
-        text: say(
-          `DynamoDB throttled ${problem.count} ${problem.calls} of ${problem.place}`,
-          `O DynamoDB limitou ${problem.count} ${problem.calls === 'reads' ? 'leituras' : 'escritas'} de ${problem.place}`,
-        ),
-      };
-    case 'certificate':
-      return {
-        rank: problem.state === 'ISSUED' ? 3 : 1,
-        path: '/#stage',
-        text: say(
-          `The certificate of ${problem.host} is ${problem.state}${problem.endsAt ? ` and ends on ${problem.endsAt.slice(0, 10)}` : ''}`,
-          `O certificado de ${problem.host} está ${problem.state}${problem.endsAt ? ` e termina em ${problem.endsAt.slice(0, 10)}` : ''}`,
-        ),
-      };
+      return [
+        1,
+        '/#alarms',
+        numbered(problem, say('alarm rings', 'alarme toca'), say('alarms ring', 'alarmes tocam')),
+        problem.since,
+      ];
+    case 'throttled': {
+      const calls = problem.calls === 'reads' ? say('reads', 'leituras') : say('writes', 'escritas');
+      return [
+        1,
+        '/#stage',
+        `${say('DynamoDB throttled', 'O DynamoDB limitou')} ${problem.count} ${calls}: ${problem.place}`,
+      ];
+    }
+    case 'certificate': {
+      const { host, state, endsAt } = problem;
+      const end = endsAt === null ? '' : `, ${say('until', 'até')} ${endsAt.slice(0, 10)}`;
+      return [
+        state === 'ISSUED' ? 3 : 1,
+        '/#stage',
+        `${say('Certificate of', 'Certificado de')} ${host}: ${state}${end}`,
+      ];
+    }
     case 'late': {
       const { account, event, cause, count, isCutOff, since, first } = problem.group;
-      const number = count === null ? '' : `${isCutOff ? say('at least ', 'pelo menos ') : ''}${count} `;
-      return {
-        rank: 1,
-        path: cause === 'replay' ? pathOf({ account, event }) : pathOf({ account, event, id: first }),
-        since,
-        text: say(
-          `${number}late: ${account} · ${event}, ${lateBecause(say)[cause]}`,
-          `${number}em atraso: ${account} · ${event}, ${lateBecause(say)[cause]}`,
-        ),
-      };
+      const number = count === null ? '' : `${isCutOff ? `${say('at least', 'pelo menos')} ` : ''}${count} `;
+      const path = pathOf(cause === 'replay' ? { account, event } : { account, event, id: first });
+      const said = `${number}${say('late', 'em atraso')}: ${account} · ${event}, ${lateBecause(say)[cause]}`;
+      return [1, path, said, since];
     }
-    case 'more late':
-      return {
-        rank: 1,
-        path: '/#troubled',
-        text: say(
-          `${problem.count} more accounts and events have late deliveries`,
-          `Mais ${problem.count} contas e eventos têm entregas em atraso`,
-        ),
-      };
+    case 'more late': {
+      const said = say(
+        'more accounts and events have late deliveries',
+        'outras contas e eventos têm entregas em atraso',
+      );
+      return [1, '/#troubled', `${problem.count} ${said}`];
+    }
     case 'backlog': {
       const { queue, waiting, inFlight, oldestSeconds } = problem;
-      const isRead = inFlight > 0;
-      const wait = say(
-        `${waiting} messages wait in the queue ${queue}`,
-        `${waiting} mensagens esperam na fila ${queue}`,
-      );
-      const age =
-        oldestSeconds === null
-          ? ''
-          : say(`, the oldest for ${oldestSeconds} s`, `, a mais antiga há ${oldestSeconds} s`);
-      return {
-        rank: 1,
-        path: isRead ? '/#troubled' : '/#queues',
-        text: `${wait}${age}${isRead ? '' : say(', and nobody reads it', ', e ninguém a lê')}`,
-      };
+      const wait = say(`${waiting} wait in the queue ${queue}`, `${waiting} esperam na fila ${queue}`);
+      const age = oldestSeconds === null ? '' : `, ${say('the oldest for', 'a mais antiga há')} ${oldestSeconds} s`;
+      const unread = inFlight > 0 ? '' : say(', and nobody reads it', ', e ninguém a lê');
+      return [1, inFlight > 0 ? '/#troubled' : '/#queues', `${wait}${age}${unread}`];
     }
     case 'failed':
     case 'held': {
       const { kind, count, isCutOff, most } = problem;
-      const isFailed = kind === 'failed';
-      const number = `${isCutOff ? say('At least ', 'Pelo menos ') : ''}${count}`;
-      const said = isFailed
-        ? say(`${number} failed`, `${number} ${count === 1 ? 'falhou' : 'falharam'}`)
-        : say(`${number} held`, `${number} ${count === 1 ? 'retida' : 'retidas'}`);
-      const isAll = count === most.count && !isCutOff;
+      const [state, one, many] =
+        kind === 'failed'
+          ? (['falhou', say('failed', 'falhou'), say('failed', 'falharam')] as const)
+          : (['retida', say('held', 'retida'), say('held', 'retidas')] as const);
+      const said = `${isCutOff ? `${say('At least', 'Pelo menos')} ` : ''}${numbered(problem, one, many)}`;
       const owner = `${most.account} · ${most.event}`;
-      return {
-        rank: 2,
-        path: isAll ? `${pathOf(most)}?state=${isFailed ? 'falhou' : 'retida'}` : '/#undelivered',
-        text: isAll
-          ? `${said}: ${owner}`
-          : say(`${said}, ${most.count} of them of ${owner}`, `${said}, ${most.count} delas de ${owner}`),
-      };
+      if (count === most.count && !isCutOff) return [2, `${pathOf(most)}?state=${state}`, `${said}: ${owner}`];
+      return [2, '/#undelivered', `${said}, ${most.count} ${say('of', 'de')} ${owner}`];
     }
-    case 'dead letters':
-      return {
-        rank: 2,
-        path: '/dead-letters',
-        text: numbered(
-          say,
-          problem.count,
-          ['dead letter', 'dead letters'],
-          ['mensagem rejeitada', 'mensagens rejeitadas'],
-        ),
-      };
+    case 'dead letters': {
+      const [one, many] = [say('dead letter', 'mensagem rejeitada'), say('dead letters', 'mensagens rejeitadas')];
+      return [2, '/dead-letters', numbered(problem, one, many)];
+    }
     case 'failing':
     case 'suspended': {
       const { kind, count, first } = problem;
+      const failing = say('had nothing but failures for over a day', 'só com falhas há mais de um dia');
+      const why = first.reason ? ` (${suspensionReason(say, first.reason)})` : '';
       const what =
         kind === 'failing'
-          ? say('had nothing but failures for over a day', 'só com falhas há mais de um dia')
-          : `${say('suspended', 'suspenso')}${first.reason ? ` (${suspensionReason(say, first.reason)})` : ''}`;
-      return {
-        rank: 2,
-        path: count === 1 ? pathOf(first) : '/#troubled',
-        since: first.since,
-        text: `${count === 1 ? 'Webhook' : `${count} webhooks`} ${what}: ${first.account} · ${first.event}${count === 1 ? '' : say(' and others', ' e outros')}`,
-      };
+          ? failing
+          : `${count === 1 ? say('suspended', 'suspenso') : say('suspended', 'suspensos')}${why}`;
+      const others = count === 1 ? '' : say(' and others', ' e outros');
+      const said = `${count === 1 ? 'Webhook' : `${count} webhooks`} ${what}: ${first.account} · ${first.event}${others}`;
+      return [2, count === 1 ? pathOf(first) : '/#troubled', said, first.since];
     }
-    case 'users being deleted':
-      return {
-        rank: 3,
-        path: '/#users',
-        since: problem.since,
-        text: numbered(
-          say,
-          problem.count,
-          ['user is being deleted', 'users are being deleted'],
-          ['usuário em exclusão', 'usuários em exclusão'],
-        ),
-      };
-    case 'late key':
-      return {
-        rank: 3,
-        path: '/#keys',
-        since: problem.since,
-        text: say(
-          `The next key of the kind ${problem.key} is due: does the daily rotation run?`,
-          `A próxima chave do tipo ${problem.key} já devia existir: a rotação diária está rodando?`,
-        ),
-      };
+    case 'users being deleted': {
+      const [one, many] = [
+        say('user is being deleted', 'usuário em exclusão'),
+        say('users are being deleted', 'usuários em exclusão'),
+      ];
+      return [3, '/#users', numbered(problem, one, many), problem.since];
+    }
+    case 'late key': {
+      const said = say(
+        'The next key is due: does the daily rotation run?',
+        'A próxima chave já devia existir: a rotação diária roda?',
+      );
+      return [3, '/#keys', `${said} (${problem.key})`, problem.since];
+    }
   }
 }
 
-function numbered(
-  say: Say,
-  count: number,
-  english: readonly [one: string, many: string],
-  portuguese: readonly [one: string, many: string],
-): string {
-  const at = count === 1 ? 0 : 1;
-  return `${count} ${say(english[at], portuguese[at])}`;
+function numbered({ count }: { readonly count: number }, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
 }
 
 function lateBecause(say: Say): Readonly<Record<LateCause, string>> {

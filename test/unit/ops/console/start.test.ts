@@ -166,7 +166,7 @@ describe('what needs somebody', () => {
     ['/#stage', { kind: 'deployed in part', stacks: ['Data'], sentence }],
     ['/#stage', { kind: 'stack', name: 'Data', state: 'UPDATE_FAILED', isUnwanted: false, sentence }],
     ['/#stage', { kind: 'stack', name: 'Smoke', state: 'CREATE_COMPLETE', isUnwanted: true, sentence }],
-    ['/#stage', { kind: 'different versions', found: ['1', '2'], sentence }],
+    ['/#stage', { kind: 'different versions', found: [{ value: '1', stacks: ['Data'] }], sentence }],
     ['/#stage', { kind: 'unprotected', stacks: 1, tables: 2, sentence }],
     ['/#alarms', { kind: 'alarms', count: 2, since, sentence }],
     ['/#stage', { kind: 'KMS key', state: 'Disabled', deletedAt: null, sentence }],
