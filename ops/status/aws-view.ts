@@ -5,7 +5,7 @@ import type { StageConfiguration } from '../../lib/config.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 import type { Problem } from './problem.ts';
-import { counted } from './sentences.ts';
+import { counted, placeOf } from './sentences.ts';
 
 /** Calls that DynamoDB throttled at a table or an index in the last quarter of an hour. */
 export interface Throttle {
@@ -114,11 +114,6 @@ export function awsProblems({
     ...(isUnread(throttles) ? [] : throttles.map(throttleProblem)),
     ...(isUnread(certificates) ? [] : certificates.filter(isEnding).map(certificateProblem)),
   ];
-}
-
-/** Returns the name of a table, and of its index where it is one that is throttled. */
-export function placeOf({ table, index }: Throttle): string {
-  return index === null ? table : `${table}/index/${index}`;
 }
 
 function keyProblem({ arn, state, deletedAt }: KmsKey, region: string | null): Problem {

@@ -43,7 +43,7 @@ export interface LateDeliveries {
 }
 
 /** A slow webhook whose deliveries wait for their turn. */
-export interface SlowWebhook {
+interface SlowWebhook {
   readonly account: string;
   readonly event: string;
   readonly since: string;

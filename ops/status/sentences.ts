@@ -12,3 +12,8 @@ export function listed(items: readonly string[]): string {
 export function opsOf(stage: string | null): string {
   return stage === null || stage === 'local' ? 'npm run ops --' : `npm run ops -- --stage ${stage}`;
 }
+
+/** Returns the name of a table, and of its index where it is one that is throttled. */
+export function placeOf({ table, index }: { readonly table: string; readonly index: string | null }): string {
+  return index === null ? table : `${table}/index/${index}`;
+}

@@ -2,10 +2,10 @@ import { command, type Noun } from '../audit/command.ts';
 import { lines, makeShape, type Report } from '../command-line/report.ts';
 import type { RolledBack } from '../deployment/live-functions.ts';
 import { isUnread, type Part } from '../stage/operator.ts';
-import { type Certificate, placeOf, type Throttle } from './aws-view.ts';
+import type { Certificate, Throttle } from './aws-view.ts';
 import type { LateGroup } from './late-deliveries.ts';
 import type { Problem } from './problem.ts';
-import { counted } from './sentences.ts';
+import { counted, placeOf } from './sentences.ts';
 import { inUseAgain } from './stage-problems.ts';
 import type { DeliveriesView } from './status-deliveries.ts';
 import {

@@ -1,5 +1,5 @@
 import { isUnread, type Part } from '../../stage/operator.ts';
-import { placeOf } from '../../status/aws-view.ts';
+import { placeOf } from '../../status/sentences.ts';
 import { healthBadge, healthReason, healthTime } from '../health.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import type { StartView, TroubledWebhook } from '../operator/start.ts';
