@@ -4,7 +4,7 @@ import { attemptMessage } from '../../lambdas/delivery/queues.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { messageId, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, printable } from '../command-line/report.ts';
-import { argument, forPrograms, furtherArguments, option } from '../command-line/words.ts';
+import { argument, forPrograms, furtherArguments, ofPrograms, option } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
 import { copyKey, type DeadLetter, lookedAt, openQueues, type Queues } from '../stage/queues.ts';
 
@@ -24,6 +24,17 @@ Examples:
 /** A dead letter, and how many copies of it were seen, itself included. */
 interface ListedLetter extends DeadLetter {
   readonly copies: number;
+}
+
+/** A listed letter. Without its body it is told by what that names, which no audit line is needed for. */
+interface NamedLetter extends ListedLetter {
+  readonly names: ReturnType<typeof namesIn>;
+}
+
+/** Follows a redrive of a program: hears how far it is, and may end it between two messages. */
+interface RedriveWatch {
+  readonly tell: (done: { readonly moved: number; readonly kept: number }) => void;
+  readonly isCancelled: () => boolean;
 }
 
 /** A message that would only come back, and why. */
@@ -56,12 +67,12 @@ export const listLetters = command('dlq list', {
   isLook: ({ bodies }) => bodies,
   act: async ({ target, progress, warn }, { limit, bodies }) => {
     const queues = openQueues(target);
-    const letters = new Map<string, ListedLetter>();
+    const letters = new Map<string, NamedLetter>();
     const before = await queues.countInFlight();
     for await (const found of queues.deadLetters(limit)) {
       const key = copyKey(found);
       const copies = (letters.get(key)?.copies ?? 0) + 1;
-      letters.set(key, { ...found, body: bodies ? found.body : '', copies });
+      letters.set(key, { ...found, names: namesIn(found.body), body: bodies ? found.body : '', copies });
       progress(`Found ${letters.size} messages so far`);
     }
     const after = await queues.countInFlight();
@@ -78,18 +89,24 @@ export const listLetters = command('dlq list', {
 
 /** Sends dead letters that can be processed now back to the queue they belong to; the others stay. */
 export const redriveLetters = command('dlq redrive', {
-  about: 'put messages that can be processed now back on their queue; the others stay',
+  about: 'put messages that can be processed now back on their queue, all or those named; the others stay',
   given: {
+    ids: furtherArguments('message-id', 'as list shows it', messageId),
     rate: option('<n>', 'messages a second', wholeNumber(1, 1_000), 10),
     limit: option('<n>', 'move at most n messages', wholeNumber(1, 1_000_000), 1_000),
+    watch: ofPrograms<RedriveWatch>(),
   },
   effect: 'writes',
-  act: async ({ target, progress }, { rate, limit }) => {
+  act: async ({ target, progress }, { ids, rate, limit, watch }) => {
+    const wanted = new Set(ids);
     const queues = openQueues(target);
     const before = await queues.countInFlight();
     const kept = new Map<string, KeptLetter>();
     const moved = new Set<string>();
-    for await (const found of queues.deadLetters(limit)) {
+    // Those that are named may stand behind any number of others.
+    for await (const found of queues.deadLetters(wanted.size > 0 ? mostLetters : limit)) {
+      if (watch?.isCancelled()) break;
+      if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
       const key = copyKey(found);
       if (moved.has(key)) {
         await queues.remove(found);
@@ -98,15 +115,15 @@ export const redriveLetters = command('dlq redrive', {
       const destination = await move(queues, found);
       if ('refused' in destination) {
         kept.set(key, { messageId: found.origin.messageId, detail: destination.refused });
-      } else {
-        moved.add(key);
-        progress(`Moved ${moved.size}, kept ${kept.size}`);
-        await target.pause(1_000 / rate);
-      }
+      } else moved.add(key);
+      progress(`Moved ${moved.size}, kept ${kept.size}`);
+      watch?.tell({ moved: moved.size, kept: kept.size });
+      if (moved.has(key)) await target.pause(1_000 / rate);
     }
     const inFlight = Math.min(before, await queues.countInFlight());
     return { moved: moved.size, kept: [...kept.values()], inFlight };
   },
+  subject: (_task, { ids }) => (ids.length > 0 ? { messages: ids } : {}),
   subjectAfter: ({ moved }) => ({ count: moved }),
   report: ({ moved, kept, inFlight }) => {
     const keptLines = kept.length === 0 ? '' : `\n\n${keptLetter.table(kept, '')}`;
@@ -116,7 +133,8 @@ export const redriveLetters = command('dlq redrive', {
   },
 });
 
-const show = command('dlq show', {
+/** Shows one dead letter with its body. */
+export const showLetter = command('dlq show', {
   about: 'show one message with its body, and who sent it',
   given: { message: argument('message-id', 'as list shows it', messageId) },
   effect: 'looks',
@@ -168,8 +186,7 @@ export const discardLetters = command('dlq discard', {
     const inFlight = Math.max(before, await queues.countInFlight());
     if (reason !== undefined && inFlight > 0) warn(lookedAt(inFlight));
     if (missing.size === 0) return removed.size;
-    const error = noLetter([...missing], inFlight);
-    throw removed.size === 0 ? error : new CliError(`discarded ${removed.size}, but ${error.message}`);
+    throw noLetter([...missing], inFlight, removed.size);
   },
   subject: (_task, { ids, reason }) => (reason === undefined ? { messages: ids } : { all: reason }),
   subjectAfter: count => ({ count }),
@@ -180,7 +197,7 @@ export const dlq: Noun = {
   name: 'dlq',
   about: 'messages that could not be processed: list, show, redrive, discard',
   notes: examples,
-  commands: [listLetters, redriveLetters, show, discardLetters],
+  commands: [listLetters, redriveLetters, showLetter, discardLetters],
 };
 
 /** Sends before it removes: an interruption leaves a copy, which the delivery recognises, and never loses a message. */
@@ -217,7 +234,46 @@ const eventMessage = z.looseObject({ id: z.optional(z.string()) });
 /** The number of dead letters that one command goes through. */
 const mostLetters = 100_000;
 
-function noLetter(ids: readonly string[], inFlight: number): CliError {
+/** Says which letters are not to be seen, and what was done with the others. */
+function noLetter(missing: readonly string[], inFlight: number, discarded = 0): NoLetter {
   const hint = inFlight === 0 ? '"dlq list" shows what it does' : lookedAt(inFlight);
-  return new CliError(`the dead-letter queue shows no message ${ids.join(', ')}: ${hint}.`);
+  const done = discarded === 0 ? '' : `discarded ${discarded}, but `;
+  return new NoLetter(`${done}the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`, {
+    discarded,
+    missing,
+    inFlight,
+  });
 }
+
+/** Letters that are not to be seen: gone, or in the hands of others. */
+export class NoLetter extends CliError {
+  readonly outcome: DiscardOutcome;
+
+  constructor(message: string, outcome: DiscardOutcome) {
+    super(message);
+    this.outcome = outcome;
+  }
+}
+
+interface DiscardOutcome {
+  readonly discarded: number;
+  readonly missing: readonly string[];
+  readonly inFlight: number;
+}
+
+/** Returns the account and the event that a message names, where it names any: an event's own words, or an attempt's. They prove nothing. */
+function namesIn(body: string) {
+  try {
+    const { accountId, id_conta = accountId, eventName, event = eventName } = Object(JSON.parse(body));
+    return { account: textOrNull(id_conta), event: textOrNull(event) };
+  } catch {
+    return { account: null, event: null };
+  }
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value.slice(0, longestName) : null;
+}
+
+/** The most of a stranger's word that lists show. In UTF-16 units. */
+const longestName = 80;

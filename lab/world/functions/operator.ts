@@ -64,7 +64,7 @@ export function operatorFunction({ outsideOf, tokens, searchLogs }: Stage): Func
           case 'admit':
             return admission.admit(asked.account);
           case 'redrive':
-            return redriveLetters.act(task, { rate: 10, limit: 1_000 });
+            return redriveLetters.act(task, { ids: [], rate: 10, limit: 1_000 });
           case 'find':
             return find(asked.deliveryIds);
           case 'open':

@@ -187,6 +187,16 @@ describe('ops dlq redrive', () => {
     expect(await list()).toMatchObject([{ body: 'no JSON', copies: 2 }]);
   });
 
+  it('moves those that are named alone, wherever they stand', async () => {
+    const others = [await put('no JSON'), await put(JSON.stringify(event(2)))];
+    const own = await put(JSON.stringify(event(1)));
+    expect(JSON.parse(await dlq('redrive', own, '--limit', '1', '--rate', '1000', '--json'))).toMatchObject({
+      moved: 1,
+    });
+    expect(await take(urls.events)).toHaveLength(1);
+    expect((await list()).map(({ messageId }) => messageId)).toEqual(others);
+  });
+
   it('shows what it kept again at once', async () => {
     await put('no JSON', { original_message_id: original });
     expect(await redrive()).toMatchObject({ moved: 0, kept: [{ messageId: original }] });
