@@ -156,8 +156,33 @@ p.inside { margin: 0 } .inside + .inside.actions { padding-top: 0 }
 .free li { display: flex; flex-wrap: wrap; align-items: center; gap: 0 calc(var(--space) * 2); min-height: 3.25rem; padding: var(--space) calc(var(--space) * 2); border-bottom: 1px solid var(--line) }
 .free li:last-child { border-bottom: 0 } .free b { font-weight: 550; min-width: 18rem; overflow-wrap: anywhere } .free .button { margin-left: auto }
 @media (max-width: 44rem) { .free b { flex: 1 1 8rem; min-width: 0 } .free li > span { order: 3; width: 100% } }
+/* First steps, sandbox, dead letters */
+.steps { list-style: none; margin: 0; padding: 0; counter-reset: step }
+.steps > li { counter-increment: step }
+.steps header { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space); padding: calc(var(--space) * 1.75) calc(var(--space) * 2) 0 }
+.steps h2::before { content: counter(step); display: inline-flex; align-items: center; justify-content: center; width: 1.75rem; height: 1.75rem; margin-right: var(--space); border-radius: 50%; font-size: var(--body); color: var(--none); background: var(--none-ground) }
+.steps .next h2::before { color: var(--on-accent); background: var(--accent) }
+.steps .done h2::before { content: "✓"; color: var(--good); background: var(--good-ground) }
+.steps p { margin: 0 0 var(--space) } .steps .inside { padding: var(--space) calc(var(--space) * 2) calc(var(--space) * 2) }
+.steps .facts { padding: 0 0 calc(var(--space) * 1.5) }
+.steps details { border-top: 1px solid var(--line) }
+.steps p a, .sandbox p a:not(.button), .lead a, .group p a { text-decoration: underline }
+.command { margin: var(--space) 0; padding: calc(var(--space) * 1.5); background: var(--ground); border-radius: 6px }
+.sandbox { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 0 calc(var(--space) * 3); align-items: start }
+.sandbox h3 { font-size: var(--body); margin: calc(var(--space) * 1.5) 0 var(--space) }
+.pick { list-style: none; margin: 0; padding: 0; max-height: 44rem; overflow: auto }
+.pick a { display: block; padding: calc(var(--space) * 1.25) calc(var(--space) * 2); border-bottom: 1px solid var(--line); color: var(--text); font-size: var(--small) }
+.pick b { font-size: var(--body); margin-right: var(--space) }
+.pick a:hover { background: var(--hover); text-decoration: none } .pick a[aria-current] { background: var(--hover); box-shadow: inset 3px 0 var(--accent) }
+.inside > p:last-child { margin-bottom: 0 }
+.group > header { align-items: center } .group > header .one-line { display: inline-flex; max-width: 20rem }
+.group > p.inside { margin: 0; padding: var(--space) calc(var(--space) * 2) } .group > p.inside:empty { display: none }
+.nowrap { white-space: nowrap }
+.actions.sticky { position: sticky; top: 0; z-index: 1; background: var(--ground); padding: var(--space) 0; margin: 0 0 var(--space) }
+.group summary { padding: 0 calc(var(--space) * 2) calc(var(--space) * 1.5) }
+progress { width: 100%; accent-color: var(--accent) }
 @media (max-width: 44rem) {
-  .two { grid-template-columns: minmax(0, 1fr) }
+  .two, .sandbox { grid-template-columns: minmax(0, 1fr) }
   main, .bar, footer { padding-left: calc(var(--space) * 2); padding-right: calc(var(--space) * 2) }
   nav.places { order: 3; width: 100% } nav.places a { padding: var(--space) 0 }
   table, tbody, tr, td { display: block; width: 100% }

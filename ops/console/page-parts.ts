@@ -70,6 +70,11 @@ export function inEnglish({ language }: Context, text: string): HtmlValue {
   return language === 'en' ? text : html`<span lang="en">${text}</span>`;
 }
 
+/** Writes a word of these pages as a badge: not one of the wire, which `badge` shows beside its meaning. */
+export function label(word: string, tone: 'good' | 'bad' | 'wait' | '' = ''): Html {
+  return html`<span class="badge ${tone}">${word}</span>`;
+}
+
 /** What went wrong, as a page says it. */
 export interface Failure {
   readonly message: HtmlValue;

@@ -37,6 +37,8 @@ export interface Page {
   readonly trouble?: HtmlValue;
   /** True where the page stands for one that could not be read: it makes room for that once it can. */
   readonly hasFailed?: boolean;
+  /** Seconds after which it renews itself. @default - those of the source */
+  readonly refreshSeconds?: number;
 }
 
 /** The path below the folder to go to, and what the next page says once: what was done. */
@@ -55,12 +57,13 @@ export type Parameters = Readonly<Record<string, string>>;
 export type Handler = (context: Context, parameters: Parameters, values: URLSearchParams) => Promise<Answer>;
 
 export function documentOf(page: Page, context: Context): string {
-  const { title, content, isLive = true, trouble, hasFailed } = page;
+  const { title, content, isLive = true, refreshSeconds, trouble, hasFailed } = page;
   const { source, language, texts, folder, note } = context;
+  const refresh = isLive ? (refreshSeconds ?? source.refreshSeconds) : 0;
   const other = language === 'pt' ? 'en' : 'pt';
   const says = note !== undefined || trouble || content.text.includes(' autofocus');
   return frame(
-    { title: `${title} · ${source.label}`, language, refresh: isLive ? source.refreshSeconds : 0, hasFailed },
+    { title: `${title} · ${source.label}`, language, refresh, hasFailed },
     html`<a class="skip" href="#content">${texts.skip}</a>
 <header class="top"><div class="bar"><span class="brand">Emissor<small>${texts.console} · ${source.label}</small></span>
 <nav class="places" aria-label="Emissor">${placesOf(context).map(
@@ -142,7 +145,7 @@ function classOf({ isNumber, isText, isBrief }: Column<never>): HtmlValue {
   return names.length > 0 && html` class="${names.join(' ')}"`;
 }
 
-export function facts(rows: readonly (readonly [term: string, value: HtmlValue])[]): Html {
+export function facts(rows: readonly (readonly [term: HtmlValue, value: HtmlValue])[]): Html {
   return html`<dl class="facts">${rows.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value ?? '–'}</dd></div>`)}</dl>`;
 }
 

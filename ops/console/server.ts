@@ -177,8 +177,8 @@ async function readForm(request: IncomingMessage): Promise<URLSearchParams | und
   return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** Bytes: some three hundred ids of dead letters that are ticked. */
-const longestForm = 32 * 1_024;
+/** Bytes: the ids of all dead letters that a look goes through. */
+const longestForm = 64 * 1_024;
 
 const languageCookie = 'emissor_language';
 

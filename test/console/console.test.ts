@@ -193,35 +193,6 @@ describe('what an operator does', () => {
       return /teste_[\w-]+/.test((await page.textContent('#deliveries')) ?? '') || undefined;
     });
   });
-
-  it('discards the dead letters that are ticked, and no other', async () => {
-    const bad = await publish(account, { event: `nothing.like.${hostile}`, id_demanda: 1 });
-    const other = await publish(account, { event: 'nothing.else', id_demanda: 1 });
-    await until('both letters', async () => {
-      await page.goto(`${base}/dead-letters`);
-      const text = await page.textContent('main');
-      return (text?.includes(bad) && text.includes(other)) || undefined;
-    });
-    await page.check(`input[value="${bad}"]`);
-    await page.click('button.danger');
-    expect(await page.textContent('main')).toContain(bad);
-    await page.click('button.danger');
-    await page.waitForSelector('text=Discarded: 1');
-    expect(await page.textContent('#letters')).toContain(other);
-    expect(await page.textContent('#letters')).not.toContain(bad);
-  });
-
-  it('publishes a sample, and sees what the receiver got with its signature', async () => {
-    await page.goto(`${base}/sandbox`);
-    await page.click('button:has-text("Publish a sample")');
-    await page.waitForSelector('text=Published.');
-    await until('the verified delivery', async () => {
-      await page.goto(`${base}/sandbox`);
-      return (await page.textContent('#received'))?.includes('Signature: verified') || undefined;
-    });
-    await page.click('button:has-text("Clear")');
-    expect(await page.textContent('#received')).not.toContain('verified');
-  });
 });
 
 describe('a site on another port of this machine', () => {

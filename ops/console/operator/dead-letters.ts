@@ -1,44 +1,140 @@
 import { isoTime } from '../../../lambdas/platform/clock.ts';
-import { discardLetters, listLetters as listDead, redriveLetters } from '../../deliveries/dlq.command.ts';
-import type { DeadLetter } from '../../stage/queues.ts';
+import {
+  discardLetters,
+  listLetters as listDead,
+  NoLetter,
+  redriveLetters,
+  showLetter,
+} from '../../deliveries/dlq.command.ts';
 import type { Task } from '../../stage/target.ts';
 
-/** Makes the part of an operator's source that shows dead letters and works on them. */
+/**
+ * Makes the part of an operator's source that shows dead letters and works on them. To see a letter is to receive it, which hides it from
+ * everybody else: so a look serves all viewers of this console for a while, and what it does at the queue it does one after the other.
+ */
 export function operatorDeadLetters(task: Task) {
-  return { listLetters, findLetter, redrive, discard };
+  const { now } = task.target.clock;
+  let look: { readonly at: number; readonly view: Promise<LettersView> } | undefined;
+  let redrive: Redrive | undefined;
+  let turn: Promise<unknown> = Promise.resolve();
+  return { listLetters, readLetter, startRedrive, readRedrive, cancelRedrive, discard };
 
-  async function listLetters() {
-    return readLetters(200);
+  /** Returns what the latest look found. */
+  function listLetters(): Promise<LettersView> {
+    if (look && now() - look.at < lookMs) return look.view;
+    const view = inTurn(readLetters);
+    const made = { at: now(), view };
+    look = made;
+    view.catch(() => {
+      if (look === made) look = undefined;
+    });
+    return view;
   }
 
-  /** Finds a letter, or how many others are looking at: it may be among them. */
-  async function findLetter(id: string) {
-    const { letters, inFlight } = await readLetters(mostLetters);
-    return { letter: letters.find(letter => letter.id === id), inFlight };
+  async function readLetters(): Promise<LettersView> {
+    const at = isoTime(now());
+    const { letters, inFlight } = await listDead.act(task, { limit: mostLetters, bodies: false });
+    const seen = letters.reduce((sum, { copies }) => sum + copies, 0);
+    return { letters: letters.map(letterView), inFlight, at, isCutOff: seen >= mostLetters };
   }
 
-  async function redrive() {
-    const { moved, kept } = await redriveLetters.act(task, { rate: 10, limit: mostLetters });
-    return { moved, kept: kept.length };
+  /** Returns the body of a letter. Each look is audited. */
+  async function readLetter(id: string): Promise<string> {
+    return (await inTurn(() => showLetter.act(task, { message: id }))).body;
   }
 
-  function discard(ids: readonly string[]) {
-    return discardLetters.act(task, { ids });
+  /** Begins to move these letters, ten a second. It goes on in this process, whoever looks. Returns false where one runs. */
+  async function startRedrive(ids: readonly string[]): Promise<boolean> {
+    if (isRunning()) return false;
+    const begun: Redrive = { state: 'running', total: ids.length, moved: 0, kept: 0 };
+    redrive = begun;
+    const watch = {
+      tell: (done: Pick<Redrive, 'moved' | 'kept'>) => Object.assign(begun, done),
+      isCancelled: () => begun.state === 'cancelling',
+    };
+    inTurn(() => redriveLetters.act(task, { ids, rate: 10, limit: mostLetters, watch }))
+      .then(
+        ({ moved, kept }) => {
+          const state = begun.state === 'cancelling' ? 'cancelled' : 'done';
+          Object.assign(begun, { moved, kept: kept.length, state });
+        },
+        error => Object.assign(begun, { state: 'failed', error }),
+      )
+      .finally(() => {
+        look = undefined;
+      });
+    return true;
   }
 
-  async function readLetters(limit: number) {
-    const { letters, inFlight } = await listDead.act(task, { limit, bodies: false });
-    return { letters: letters.map(letterView), inFlight };
+  /** Returns how far the latest redrive is. */
+  async function readRedrive(): Promise<RedriveView | undefined> {
+    return redrive && { ...redrive };
+  }
+
+  /** Ends the redrive after the letter that it is at. */
+  async function cancelRedrive(): Promise<void> {
+    if (redrive?.state === 'running') redrive.state = 'cancelling';
+  }
+
+  /** Discards letters. Returns how many, and which were not to be seen: gone, or in the hands of others. */
+  async function discard(ids: readonly string[]) {
+    try {
+      return { discarded: await inTurn(() => discardLetters.act(task, { ids })), missing: [], inFlight: 0 };
+    } catch (error) {
+      if (error instanceof NoLetter) return error.outcome;
+      throw error;
+    } finally {
+      look = undefined;
+    }
+  }
+
+  function isRunning(): boolean {
+    return redrive?.state === 'running' || redrive?.state === 'cancelling';
+  }
+
+  function inTurn<Value>(act: () => Promise<Value>): Promise<Value> {
+    const acted = turn.then(act, act);
+    turn = acted;
+    return acted;
   }
 }
 
-/** The number of letters that one page goes through. */
-const mostLetters = 1_000;
+/** What a look found. */
+export interface LettersView {
+  readonly letters: readonly LetterView[];
+  /** About how many others have in their hands. */
+  readonly inFlight: number;
+  /** When it was looked, RFC 3339. */
+  readonly at: string;
+  /** True where there may be more letters than a look goes through. */
+  readonly isCutOff: boolean;
+}
 
 /** A message that the service could not process. */
 export type LetterView = ReturnType<typeof letterView>;
 
-function letterView({ origin, reason, detail, sender }: DeadLetter) {
+/** How far a redrive is. */
+export type RedriveView = Readonly<Redrive>;
+
+interface Redrive {
+  state: 'running' | 'cancelling' | 'cancelled' | 'done' | 'failed';
+  readonly total: number;
+  moved: number;
+  /** Those that would only come back. */
+  kept: number;
+  /** Why it failed. */
+  error?: unknown;
+}
+
+/** The time that a look is good for, in milliseconds. */
+const lookMs = 30_000;
+
+/** The number of letters that a look goes through. */
+const mostLetters = 1_000;
+
+type FoundLetter = Awaited<ReturnType<typeof listDead.act>>['letters'][number];
+
+function letterView({ origin, reason, detail, sender, copies, names }: FoundLetter) {
   const sentAt = origin.sentAt === undefined ? null : isoTime(origin.sentAt);
-  return { id: origin.messageId, sentAt, reason, detail, sender };
+  return { id: origin.messageId, sentAt, reason, detail, sender, copies, ...names };
 }

@@ -5,8 +5,19 @@ import { type Answer, type Context, type Handler, type Parameters, stepsOf } fro
 import { errorPage } from '../page-parts.ts';
 import { NotThere } from '../views.ts';
 import { accountPage } from './account.ts';
-import { askDiscard, askRedrive, discard, letterPage, lettersPage, redrive } from './dead-letters.ts';
+import {
+  askDiscard,
+  askRedrive,
+  cancelRedrive,
+  discard,
+  letterBody,
+  letterPage,
+  lettersPage,
+  redrive,
+  redrivePage,
+} from './dead-letters.ts';
 import { bodyPage, deliveryPage, resend } from './delivery.ts';
+import { docsPage } from './docs.ts';
 import { eventsPage } from './events.ts';
 import { findPage } from './find.ts';
 import { clearSandbox, publishSample, sandboxPage } from './sandbox.ts';
@@ -56,13 +67,17 @@ export const pages: readonly (readonly [pattern: string, page: Handler, change?:
   ['/accounts/:account/webhooks/:event/deliveries/:id/resend', deliveryPage, resend],
   ['/find', findPage],
   ['/dead-letters', lettersPage],
-  ['/dead-letters/redrive', askRedrive, redrive],
+  ['/dead-letters/ask-redrive', lettersPage, askRedrive],
+  ['/dead-letters/redrive', redrivePage, redrive],
+  ['/dead-letters/cancel', redrivePage, cancelRedrive],
   ['/dead-letters/ask-discard', lettersPage, askDiscard],
   ['/dead-letters/discard', lettersPage, discard],
   ['/dead-letters/:id', letterPage],
+  ['/dead-letters/:id/body', letterPage, letterBody, 'reads'],
   ['/sandbox', sandboxPage],
   ['/sandbox/publish', sandboxPage, publishSample],
   ['/sandbox/clear', sandboxPage, clearSandbox],
+  ['/docs/:name', docsPage],
 ];
 
 /**

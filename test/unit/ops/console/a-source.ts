@@ -77,12 +77,16 @@ export function aContext(source: Source, path: string, language: Language = 'en'
   };
 }
 
-const letter: LetterView = {
+/** A letter whose texts are hostile. */
+export const letter: LetterView = {
   id: '7188c438-242b-4126-be1f-200fdcb81d89',
   sentAt: '2026-11-22T10:00:00.000Z',
   reason: 'unknown_event',
   detail: hostile,
   sender: hostile,
+  copies: 1,
+  account: hostile,
+  event: hostile,
 };
 
 const webhookName = { account: 'acme', event: 'demanda.criada' } as const;
@@ -116,7 +120,8 @@ const status: Status = {
   problems: [{ kind: 'stack', name: hostile, state: hostile, isUnwanted: false, sentence: hostile }],
 };
 
-const operator: OperatorSource = {
+/** What operators see, in memory. */
+export const operator: OperatorSource = {
   suspend: async (account, event) => void done.push(`suspend ${account} ${event}`),
   readStart: async () =>
     startView(
@@ -134,15 +139,14 @@ const operator: OperatorSource = {
       },
     ],
   }),
-  listLetters: async () => ({ letters: [letter], inFlight: 0 }),
-  findLetter: async id => ({ letter: id === letter.id ? letter : undefined, inFlight: 0 }),
-  redrive: async () => {
-    done.push('redrive');
-    return { moved: 1, kept: 2 };
-  },
+  listLetters: async () => ({ letters: [letter], inFlight: 0, at: '2026-11-22T10:00:00.000Z', isCutOff: false }),
+  readLetter: async () => hostile,
+  startRedrive: async ids => done.push(`redrive ${ids.join(' ')}`) > 0,
+  readRedrive: async () => undefined,
+  cancelRedrive: async () => void done.push('cancel redrive'),
   discard: async ids => {
     done.push(`discard ${ids.join(' ')}`);
-    return ids.length;
+    return { discarded: ids.length, missing: [], inFlight: 0 };
   },
   findEvent: async () => ({ verdict: 'refused', cause: refusal, delivery: undefined, searchedSince: undefined }),
   findRequest: async () => [{ at: '2026-11-22T10:00:00.000Z', text: hostile }],

@@ -99,6 +99,8 @@ const queries: Readonly<Record<string, string>> = {
 const forms: Readonly<Record<string, string>> = {
   '/accounts/:account/webhooks/:event/replay': 'state=falhou',
   '/dead-letters/ask-discard': 'id=7188c438-242b-4126-be1f-200fdcb81d89',
+  '/dead-letters/ask-redrive': 'id=7188c438-242b-4126-be1f-200fdcb81d89',
+  '/dead-letters/redrive': 'ids=7188c438-242b-4126-be1f-200fdcb81d89',
   '/dead-letters/discard': 'ids=7188c438-242b-4126-be1f-200fdcb81d89',
   '/sandbox/publish': 'event=demanda.criada',
 };
