@@ -42,6 +42,7 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
     isLocal: hostname === '127.0.0.1' || hostname === 'localhost',
     call,
     revoke,
+    login: { authUrl: address.authUrl, baseUrl: address.baseUrl, claims: async () => claimsOf(tokens.accessToken) },
   };
 
   /**
@@ -99,4 +100,4 @@ function claimsOf(token: string): z.infer<typeof claims> {
   return claims.parse(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')));
 }
 
-const claims = z.object({ account_id: z.string().default(''), scope: z.string().default('') });
+const claims = z.looseObject({ account_id: z.string().default(''), scope: z.string().default('') });

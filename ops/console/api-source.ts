@@ -36,6 +36,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     mayChange,
     account,
     readAccount,
+    login: session.login,
     listWebhooks: async asked => {
       requireOwn(asked);
       return (await readAccount()).webhooks;

@@ -246,11 +246,12 @@ function frame({ title, language, refresh, hasFailed }: Frame, body: Html): stri
 `.text;
 }
 
-function placesOf({ source, texts }: Context): readonly (readonly [path: string, name: string])[] {
+function placesOf({ source, texts, say }: Context): readonly (readonly [path: string, name: string])[] {
   if (!source.operator)
     return [
       ['/', texts.webhooks],
       ['/find', texts.find],
+      ...(source.login ? [['/first-steps', say('First steps', 'Primeiros passos')] as const] : []),
     ];
   return [
     ['/', texts.start],

@@ -6,6 +6,7 @@ import type { operatorStart } from './operator/start.ts';
 import type { OperatorWebhooks } from './operator/webhooks.ts';
 import type {
   AccountView,
+  Claims,
   DeliveryPage,
   DeliveryQuery,
   DeliveryReference,
@@ -52,6 +53,12 @@ export interface Source {
   /** Makes a new signing secret and returns it. Those before it sign for a day more, or with `isImmediate` no longer. */
   rotate?(account: string, event: string, isImmediate: boolean): Promise<string>;
   remove?(account: string, event: string): Promise<void>;
+  /** The login of an integrator: where it is good, and what its token says. */
+  readonly login?: {
+    readonly authUrl: string;
+    readonly baseUrl: string;
+    readonly claims: () => Promise<Claims>;
+  };
   /** The rest is there for operators only. */
   readonly operator?: OperatorSource;
 }

@@ -96,12 +96,6 @@ function makeTexts(say: Say) {
       'Its events are held until you reactivate it. Its account cannot end the suspension.',
       'Os eventos ficam retidos até você reativá-lo. A conta não pode encerrar a suspensão.',
     ),
-    askDiscard: say('Discard these dead letters for good?', 'Descartar estas mensagens para sempre?'),
-    askRedrive: say('Put the dead letters back on their queues?', 'Devolver as mensagens às suas filas?'),
-    redriveMeans: say(
-      'Those that would only come back stay. Ten a second are moved.',
-      'As que só voltariam ficam. São movidas dez por segundo.',
-    ),
     matching: say('Deliveries that match', 'Entregas que correspondem'),
     orMore: say('or more', 'ou mais'),
     replayMeans: say(
@@ -129,18 +123,6 @@ function makeTexts(say: Say) {
     detail: say('Detail', 'Detalhe'),
     sender: say('Sender', 'Remetente'),
     sent: say('Sent', 'Enviada'),
-    noLetters: say(
-      'There are no dead letters. What the service cannot process comes here.',
-      'Não há mensagens rejeitadas. O que o serviço não consegue processar vem para cá.',
-    ),
-    lookedAt: say(
-      'Somebody else is looking at dead letters, which hides them for a minute at most. Reload the page.',
-      'Outra pessoa está vendo mensagens rejeitadas, o que as esconde por até um minuto. Recarregue a página.',
-    ),
-    redrive: say('Redrive all', 'Devolver todas'),
-    discard: say('Discard what is ticked', 'Descartar as marcadas'),
-    choose: say('Tick', 'Marcar'),
-    noneTicked: say('Nothing was ticked.', 'Nada foi marcado.'),
     findLead: say(
       'By a webhook-id, a message id or a request id; or by account, event and the id of its publisher.',
       'Por webhook-id, id da mensagem ou id da requisição; ou por conta, evento e o id do publicador.',
@@ -152,13 +134,6 @@ function makeTexts(say: Say) {
     logLine: say('Line of the log', 'Linha do log'),
     noLines: say('No line of a log has this id.', 'Nenhuma linha de log tem este id.'),
     received: say('What the receiver got', 'O que o receptor recebeu'),
-    nothingReceived: say(
-      'Nothing yet. Register https://receiver.example.com/… as a webhook and publish a sample.',
-      'Nada ainda. Cadastre https://receiver.example.com/… como webhook e publique um exemplo.',
-    ),
-    signature: say('Signature', 'Assinatura'),
-    publish: say('Publish a sample', 'Publicar um exemplo'),
-    clear: say('Clear', 'Limpar'),
     word_ativo: say('Active', 'Ativo'),
     word_suspenso: say('Suspended', 'Suspenso'),
     word_pendente: say('Waiting', 'Pendente'),
@@ -171,10 +146,6 @@ function makeTexts(say: Say) {
     doneTest: say('The test is on its way.', 'O teste está a caminho.'),
     doneSuspend: say('The webhook is suspended.', 'O webhook está suspenso.'),
     doneReactivate: say('The webhook is active again.', 'O webhook está ativo de novo.'),
-    doneDiscard: say('Discarded:', 'Descartadas:'),
-    doneRedrive: say('Moved, kept:', 'Devolvidas, mantidas:'),
-    donePublish: say('Published.', 'Publicado.'),
-    doneClear: say('Cleared.', 'Limpo.'),
     entryTitle: say('Open the console', 'Abrir o painel'),
     entryLead: say(
       'Use the link from the terminal. It is good once, for an hour; press Enter there for another one.',

@@ -32,6 +32,9 @@ export interface WebhookSettings extends WebhookReference {
   readonly authorization?: string | undefined;
 }
 
+/** What a token says, by the names of RFC 9068. */
+export type Claims = Readonly<Record<string, unknown>>;
+
 /** A delivery as lists show it. */
 export type DeliveryRow = ReturnType<typeof deliveryRow>;
 

@@ -7,6 +7,7 @@ import type { Traffic } from '../operator/traffic.ts';
 import { type Answer, type Context, card, facts, link, pathOf, table, timeOf } from '../page.ts';
 import { inEnglish, tiles, unreadPart } from '../page-parts.ts';
 import type { OperatorSource } from '../source.ts';
+import { wayToFirstSteps } from './first-steps.ts';
 import { problemList } from './problems.ts';
 
 /** The operator's first page: what is wrong, the worst first, and how each part is, or why that could not be read. */
@@ -23,7 +24,7 @@ export async function operatorStart(context: Context, operator: OperatorSource):
     title: texts.start,
     content: html`<div class="heading"><h1>${texts.start}</h1>
 <form class="row" method="get" action="${folder}/accounts"><label>${say('Open an account', 'Abrir uma conta')}<input name="account" required maxlength="64" autocomplete="off" list="accounts"></label><button>${say('Open', 'Abrir')}</button>
-<datalist id="accounts">${[...accounts].map(account => html`<option value="${account}"></option>`)}</datalist></form></div>
+<datalist id="accounts">${[...accounts].map(account => html`<option value="${account}"></option>`)}</datalist></form></div>${await wayToFirstSteps(context)}
 ${card(say('What needs you', 'O que precisa de você'), needs(context, start), { id: 'needs' })}
 <section id="traffic" data-live><header><h2>${say('The last 24 hours', 'As últimas 24 horas')}</h2><p class="muted">${say('deliveries of the whole stage, by the hour', 'entregas do ambiente inteiro, por hora')}</p></header>
 ${isUnread(start.traffic) ? unreadPart(context, start.traffic.unread) : trafficTiles(context, start.traffic)}</section>

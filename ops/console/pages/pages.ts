@@ -20,6 +20,7 @@ import { bodyPage, deliveryPage, resend } from './delivery.ts';
 import { docsPage } from './docs.ts';
 import { eventsPage } from './events.ts';
 import { findPage } from './find.ts';
+import { firstStepsPage, registerFirst, sendFirst, takeToken } from './first-steps.ts';
 import { clearSandbox, publishSample, sandboxPage } from './sandbox.ts';
 import { askRemove, askRotate, change, register, registerPage, remove, rotate, settingsPage } from './settings.ts';
 import { startPage } from './start.ts';
@@ -78,6 +79,10 @@ export const pages: readonly (readonly [pattern: string, page: Handler, change?:
   ['/sandbox/publish', sandboxPage, publishSample],
   ['/sandbox/clear', sandboxPage, clearSandbox],
   ['/docs/:name', docsPage],
+  ['/first-steps', firstStepsPage],
+  ['/first-steps/token', firstStepsPage, takeToken],
+  ['/first-steps/register', firstStepsPage, registerFirst],
+  ['/first-steps/send', firstStepsPage, sendFirst],
 ];
 
 /**

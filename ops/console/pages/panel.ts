@@ -3,6 +3,7 @@ import { type Html, html } from '../html.ts';
 import { type Answer, type Context, card, pathOf, timeOf } from '../page.ts';
 import type { AccountView } from '../views.ts';
 import { webhookTable } from './account.ts';
+import { wayToFirstSteps } from './first-steps.ts';
 
 /** The first page of an integrator: the account's webhooks, and the events that have none. */
 export async function panelPage(context: Context): Promise<Answer> {
@@ -23,7 +24,7 @@ export async function panelPage(context: Context): Promise<Answer> {
   ];
   return {
     title: texts.webhooks,
-    content: html`<h1>${texts.webhooks}</h1><p class="lead">${texts.account} <code>${account}</code></p>
+    content: html`<h1>${texts.webhooks}</h1><p class="lead">${texts.account} <code>${account}</code></p>${await wayToFirstSteps(context, webhooks)}
 ${withoutWebhook.length > 0 ? cards.toReversed() : cards}`, // what is lost stands first
   };
 }

@@ -42,6 +42,11 @@ const sourceOf = (answer: (call: Call) => Answer | Promise<Answer>, language: La
       call: async (method, path, { body, headers } = {}) =>
         answer({ method, path, body, language: headers?.['accept-language'] }),
       revoke: async () => {},
+      login: {
+        authUrl: 'https://auth.example.com',
+        baseUrl: 'https://api.example.com',
+        claims: async () => ({ account_id: 'acme', scope: '' }),
+      },
     },
     language,
   );

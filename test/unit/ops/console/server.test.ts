@@ -209,6 +209,7 @@ describe('pages', () => {
     '/dead-letters',
     '/dead-letters/7188c438-242b-4126-be1f-200fdcb81d89',
     '/sandbox',
+    '/first-steps',
     '/docs/publishing',
     '/docs/receiving',
   ];
@@ -301,6 +302,8 @@ describe('pages', () => {
     ['/dead-letters/discard', 'ids=a+b', 'discard a b'],
     ['/sandbox/publish', 'event=demanda.criada', 'publish demanda.criada'],
     ['/sandbox/clear', '', 'clear'],
+    ['/first-steps/token', '', 'log in'],
+    ['/first-steps/send', 'event=demanda.criada', 'publish demanda.criada'],
   ])('change by a POST to %s, and by nothing else', async (path, body, what) => {
     await look(path);
     expect(done).toEqual([]);

@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ReceivedDelivery } from '../../ops/console/operator/sandbox.ts';
+import { makeOperatorSource } from '../../ops/console/operator-source.ts';
+import { type Console, startConsole } from '../../ops/console/server.ts';
+import { localTarget } from '../../ops/stage/target.ts';
+import type { LocalRun } from '../../tools/support/local-run.ts';
+import { createClient } from '../support/e2e-accounts.ts';
+import { until } from '../support/e2e-poll.ts';
+import { outputs, startOwnRun } from '../support/e2e-target.ts';
+import { callApi, openSession, register } from '../support/e2e-webhooks.ts';
+import { expectAccessible, openWindow, startBrowser } from './browser.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser.close());
+
+const shell = promisify(execFile);
+/** Pastes a command into a shell. Returns the JSON that it prints. */
+const paste = async (command: string) => JSON.parse((await shell('sh', ['-c', command])).stdout);
+
+describe('a newcomer at the link that `npm start` prints', () => {
+  let run: LocalRun;
+  let page: Page;
+  let base: string;
+  let troubles: readonly string[];
+  let printed: string;
+  let token: string;
+  let secret: string;
+  let id: string;
+  const begun = Date.now();
+
+  beforeAll(async () => {
+    run = await startOwnRun();
+    printed = await until('what it prints', () => {
+      const text = readFileSync(run.logFile, 'utf8');
+      return text.includes('Ctrl-C stops it.') ? text : undefined;
+    });
+    const link = /console +(http\S+)/.exec(printed)?.[1] ?? '';
+    ({ page, folder: base, troubles } = await openWindow(browser, link));
+  });
+  afterAll(async () => {
+    await page.context().close();
+    await run.stop();
+  });
+
+  /** Asks the API of this run, with the token of the command that it printed. */
+  const ask = async (method: string, path: string) => {
+    const answer = await fetch(`${run.outputs.BaseUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
+  };
+  const isDone = (number: number) => page.waitForSelector(`#step-${number} header.done`);
+
+  it('pastes the command of the terminal, and gets a token', async () => {
+    const command = /A first token:\n([\s\S]*?)\n\n/.exec(printed)?.[1] ?? '';
+    ({ access_token: token } = await paste(command));
+    expect((await ask('GET', '/v1/webhooks')).body).toMatchObject({ webhooks: [] });
+  });
+
+  it('is led from Start to the steps, and gets a token there: its claims, not itself', async () => {
+    await page.click('a:has-text("First steps")');
+    await page.click('button:has-text("Get a token")');
+    await isDone(1);
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    const shown = (await page.textContent('#step-1')) ?? '';
+    for (const name of ['iss', 'aud', 'sub', 'client_id', 'account_id', 'scope']) expect(shown).toContain(claims[name]);
+    expect(await page.content()).not.toContain('eyJ');
+    await expectAccessible(page);
+  });
+
+  it('registers a webhook, whose secret is shown this once', async () => {
+    await page.click('button:has-text("Register")');
+    await isDone(2);
+    secret = (await page.getAttribute('#step-2 .copy', 'data-copy')) ?? '';
+    expect(secret).toMatch(/^whsec_.{44}$/);
+    expect((await ask('GET', '/v1/webhooks/demanda.criada')).body).toMatchObject({
+      url: 'https://receiver.example.com/hooks',
+      estado: 'ativo',
+    });
+    await expectAccessible(page);
+    await page.goto(`${base}/first-steps`);
+    expect(await page.content()).not.toContain(secret);
+  });
+
+  it('publishes a sample, and sees the delivery verified', async () => {
+    await page.click('button:has-text("Publish a sample")');
+    await isDone(4);
+    id = (await page.getAttribute('#step-3 .copy', 'data-copy')) ?? '';
+    expect((await ask('GET', `/v1/webhooks/demanda.criada/entregas/${id}`)).body).toMatchObject({ estado: 'entregue' });
+    const answer = await fetch(`${localTarget({ ...run.outputs }).outputs.ReceiverUrl}/deliveries`);
+    const received: ReceivedDelivery[] = JSON.parse(await answer.text());
+    const { headers = {}, body } = received.find(one => one.headers['webhook-id'] === id) ?? {};
+    const signed = createHmac('sha256', Buffer.from(secret.slice(6), 'base64'));
+    signed.update(`${id}.${headers['webhook-timestamp']}.${body}`);
+    expect(headers['webhook-signature']).toBe(`v1,${signed.digest('base64')}`);
+    expect(Date.now() - begun).toBeLessThan(120_000);
+    await expectAccessible(page);
+    await page.click('text=Look at what the receiver got');
+    expect(await page.textContent('#one')).toContain('✓ Verified');
+    await expectAccessible(page);
+  });
+
+  it('can paste each command of the steps into a shell, with the same results', async () => {
+    await page.goto(`${base}/first-steps`);
+    const texts = await page.$$eval('pre.command', all => all.map(one => one.textContent ?? ''));
+    const [first = '', second = '', third = '', fourth = ''] = texts;
+    expect(await page.$$eval('details .copy', all => all.map(one => one.getAttribute('data-copy')))).toEqual(texts);
+    expect(await paste(first)).toMatchObject({ token_type: 'Bearer' });
+    await ask('DELETE', '/v1/webhooks/demanda.criada');
+    expect(await paste(second)).toMatchObject({ evento: 'demanda.criada', segredo: expect.stringMatching(/^whsec_/) });
+    expect(await paste(third)).toMatchObject({ MessageId: expect.any(String) });
+    const { entregas } = await until('the delivery', async () => {
+      const answer = await paste(fourth);
+      return answer.entregas[0]?.estado === 'entregue' && answer.entregas[0].id !== id ? answer : undefined;
+    });
+    await isDone(4);
+    await page.reload();
+    expect(await page.textContent('#step-3')).toContain(entregas[0].id);
+    await page.goto(`${base}/sandbox`); // the first delivery is of the webhook that was deleted
+    expect(await page.textContent('#received')).toMatch(/Cannot be told/);
+    expect(troubles).toEqual([]);
+  });
+});
+
+describe('the sandbox', () => {
+  let operator: Console;
+  beforeAll(async () => {
+    const source = makeOperatorSource(localTarget(outputs));
+    operator = await startConsole(() => source, 0);
+  });
+  afterAll(() => operator.stop());
+
+  it('judges a delivery by the webhook of its own account, and leads there', async () => {
+    const session = await openSession(await createClient());
+    const { account } = session.user;
+    await register(session, { evento: 'demanda.cancelada', url: 'https://receiver.example.com/hooks' });
+    const sent = await callApi('POST', '/v1/webhooks/demanda.cancelada/teste', { token: session.token });
+    const id = String(sent.json?.id);
+    const { page, folder, troubles, context } = await openWindow(browser, operator.makeLink());
+    const path = await until('the delivery in the sandbox', async () => {
+      await page.goto(`${folder}/sandbox`);
+      const links = await page.$$eval('#received a', all => all.map(link => link.getAttribute('href') ?? ''));
+      return links.find(link => link.includes(id));
+    });
+    await page.goto(new URL(path, folder).href);
+    expect(await page.textContent('#one')).toContain('✓ Verified');
+    await page.click(`#one a:has-text("${id}")`);
+    expect(new URL(page.url()).pathname).toContain(`/accounts/${account}/webhooks/demanda.cancelada/deliveries/${id}`);
+    expect(await page.textContent('main')).not.toContain('That is not there');
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+});
