@@ -7,7 +7,7 @@ import { ops } from '../support/e2e-ops.ts';
 import { until } from '../support/e2e-poll.ts';
 import { publish, sendDeadLetter } from '../support/e2e-queues.ts';
 import { outputs } from '../support/e2e-target.ts';
-import { expectAccessible, openWindow, startBrowser, type Window } from './browser.ts';
+import { expectAccessible, expectShortPaths, openWindow, startBrowser, type Window } from './browser.ts';
 
 const hostile = `<script>document.title='run'</script><img src=x onerror="document.title='run'">`;
 const account = `letters-${process.pid}`;
@@ -44,6 +44,7 @@ it('discards what is ticked, and no other; both are named by what came', async (
   await page.goto(`${folder}/dead-letters`);
   expect(await page.textContent('main')).toContain('event: "pagamento.2"');
   await expectAccessible(page);
+  await expectShortPaths(page);
   await openGroups();
   await page.check(`input[value="${bad}"]`);
   await page.click('button:has-text("Discard what is ticked")');

@@ -11,9 +11,11 @@ import { localTarget } from '../../ops/stage/target.ts';
 import type { LocalRun } from '../../tools/support/local-run.ts';
 import { createClient } from '../support/e2e-accounts.ts';
 import { until } from '../support/e2e-poll.ts';
+import { startReceiver } from '../support/e2e-receiver.ts';
 import { outputs, startOwnRun } from '../support/e2e-target.ts';
 import { callApi, openSession, register } from '../support/e2e-webhooks.ts';
-import { expectAccessible, openWindow, startBrowser } from './browser.ts';
+import { expectAccessible, expectShortPaths, openWindow, startBrowser } from './browser.ts';
+import { buildPanel } from './panel.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -105,6 +107,7 @@ describe('a newcomer at the link that `npm start` prints', () => {
     expect(headers['webhook-signature']).toBe(`v1,${signed.digest('base64')}`);
     expect(Date.now() - begun).toBeLessThan(120_000);
     await expectAccessible(page);
+    await expectShortPaths(page);
     await page.click('text=Look at what the receiver got');
     expect(await page.textContent('#one')).toContain('✓ Verified');
     await expectAccessible(page);
@@ -131,6 +134,40 @@ describe('a newcomer at the link that `npm start` prints', () => {
     expect(troubles).toEqual([]);
   });
 });
+
+it('an integrator goes the same way on the panel, by its own login', async () => {
+  const client = await createClient();
+  const session = await openSession(client);
+  const receiver = await startReceiver('first-steps');
+  const built = buildPanel();
+  const panel = built.start(client, session.user);
+  const { page, troubles, context } = await openWindow(browser, await panel.link());
+  await page.click('main a:has-text("First steps")');
+  await page.waitForSelector('#step-1 header.done');
+  expect(await page.textContent('#step-1')).toContain(session.user.account);
+  await page.click('#step-2 a:has-text("Register")');
+  await page.fill('input[name=url]', receiver.url('/first'));
+  await page.click('main button:has-text("Register")');
+  await page.waitForSelector('text=whsec_');
+  await page.click('nav a:has-text("First steps")');
+  await page.waitForSelector('#step-2 header.done');
+  await page.click('button:has-text("Send a test")');
+  await page.waitForSelector('#step-4 header.done');
+  const [test] = receiver.received('/first');
+  const { json } = await callApi('GET', `/v1/webhooks/demanda.criada/entregas/${test?.headers['webhook-id']}`, session);
+  expect(json).toMatchObject({ estado: 'entregue' });
+  const shown = await page.content();
+  for (const secret of ['eyJ', 'whsec_', client.clientSecret, session.user.password])
+    expect(shown).not.toContain(secret);
+  expect(await page.textContent('pre.command >> nth=2')).toContain('Bearer $EMISSOR_TOKEN');
+  await expectAccessible(page);
+  await expectShortPaths(page);
+  expect(troubles).toEqual([]);
+  await context.close();
+  await panel.stop();
+  built.remove();
+  await receiver.stop();
+}, 60_000);
 
 describe('the sandbox', () => {
   let operator: Console;

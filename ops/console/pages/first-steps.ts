@@ -1,6 +1,7 @@
 import { businessEvents } from '../../../lambdas/delivery/intake/event-catalogue.ts';
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
+import { onceField } from '../once.ts';
 import type { ReceivedView } from '../operator/sandbox.ts';
 import { type Answer, badge, type Context, facts, link, oneLine, type Parameters, pathOf, timeOf } from '../page.ts';
 import { label } from '../page-parts.ts';
@@ -197,7 +198,7 @@ function actionForm(
 ): HtmlValue {
   return (
     source.mayChange &&
-    html`<form class="row" method="post" action="${folder}${path}/${action}">${fields}<button class="${isMain ? 'main' : ''}">${label}</button></form>`
+    html`<form class="row" method="post" action="${folder}${path}/${action}">${onceField()}${fields}<button class="${isMain ? 'main' : ''}">${label}</button></form>`
   );
 }
 
