@@ -163,4 +163,5 @@ const pictures: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^\/dead-letters$/, 'dead-letters'],
   [/^\/find\?/, 'find'],
   [/^\/sandbox$/, 'sandbox'],
+  [/^\/first-steps$/, 'first-steps'],
 ];

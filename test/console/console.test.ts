@@ -99,6 +99,7 @@ describe('every page', () => {
     `/find?id=${failedId}`,
     '/dead-letters',
     '/sandbox',
+    '/first-steps',
   ];
 
   it.each([
