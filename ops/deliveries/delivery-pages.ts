@@ -5,7 +5,7 @@ import { asShown, wireStates } from '../../lambdas/delivery/representation.ts';
 import { dueNow } from '../../lambdas/delivery/transitions.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
-import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { audited } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import { openRetryQueue } from '../stage/queues.ts';
@@ -21,16 +21,20 @@ interface PageQuery {
   readonly state?: DeliveryState | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
+  /** The registration that there is, where it was read before. */
+  readonly registration?: Registered | undefined;
   /** The `next` of the page before. */
   readonly after?: string | undefined;
-  /** 1 to 100. */
   readonly limit: number;
 }
 
+type Registered = Pick<Webhook, 'webhookId' | 'createdAt'>;
+
 /** Reads a page of a webhook's deliveries, the newest first, as they are shown under its registration. */
-export async function readPage(target: Target, { account, event, state, since, until, after, limit }: PageQuery) {
+export async function readPage(target: Target, query: PageQuery) {
+  const { account, event, state, since, until, after, limit } = query;
   const { history, findWebhook } = openDeliveries(target);
-  const registration = (await findWebhook(account, event)) ?? null;
+  const registration = query.registration ?? (await findWebhook(account, event)) ?? null;
   return history({
     accountId: account,
     eventName: event,
@@ -70,6 +74,19 @@ export const beginReplay = audited('deliveries replay', {
   subject: (_task, { account, event }) => ({ account, event }),
   change: ({ wanted, from, to }) => ({ state: wireStates[wanted], since: isoTime(from), until: isoTime(to) }),
   subjectAfter: replay => ({ replay }),
+});
+
+/** Cancels the replay of a webhook that is under way. @throws {CliError} where it is not, any more. */
+export const cancelReplay = audited('deliveries replay', {
+  effect: 'writes',
+  act: async ({ target }, { account, event, replay }: Registration & { readonly replay: string }) => {
+    const { findLatest, cancel } = openReplays(target, openRetryQueue(target));
+    const latest = await findLatest(account, event);
+    if (latest?.id !== replay || !(await cancel(latest)))
+      throw new CliError('the replay has ended: nothing was cancelled.');
+  },
+  subject: (_task, { account, event, replay }) => ({ account, event, replay }),
+  change: () => ({ cancel: true }),
 });
 
 /** Sends one attempt of a sample event, as the account's own test does. Returns its id. @throws {CliError} where there is no webhook. */

@@ -47,6 +47,11 @@ export function stateShardsOf(accountId: string, eventName: string, state: Undel
   return shardsOf(accountId, eventName, state);
 }
 
+/** Returns the place of a delivery in the lists of the indexes. */
+export function listKeyOf({ createdAt, id }: Pick<Delivery, 'createdAt' | 'id'>): string {
+  return `${isoTime(createdAt)}#${id}`;
+}
+
 /** Returns the account, the event name and the state of the deliveries in a partition of index `undelivered`. */
 export function contentsOfStateShard(shard: string): { accountId: string; eventName: string; state: UndeliveredState } {
   const [accountId = '', eventName = '', state] = shard.split('#');
@@ -132,12 +137,12 @@ const shardCount = 8;
 
 /** Returns the attributes of a delivery that only the indexes and the clean-up need. */
 function derivedAttributes(delivery: Delivery, historyDays: number): Item {
-  const { id, accountId, eventName, state, createdAt, settledAt, wait } = delivery;
+  const { id, accountId, eventName, state, settledAt, wait } = delivery;
   const sweepAt = nextSweep(delivery, historyDays);
   const shard = hashOf(id) % shardCount;
   return {
     listShard: listShardsOf(accountId, eventName, state === 'delivered')[shard],
-    listKey: `${isoTime(createdAt)}#${id}`,
+    listKey: listKeyOf(delivery),
     ...(state !== 'delivered' && { stateShard: stateShardsOf(accountId, eventName, state)[shard] }),
     ...(sweepAt !== undefined && dueAttributes(id, sweepAt)),
     ...(wait?.slowLane === 'waiting' && backlogAttributes(delivery, wait)),
