@@ -62,3 +62,13 @@ const attemptRecord = z.object({
 export type AttemptRecord = z.infer<typeof attemptRecord>;
 
 export const deliveryAnswer = deliveryRecord.extend({ tentativas: z.array(attemptRecord), corpo: z.string() });
+
+/** What was taken on: a test, or a replay. */
+export const acceptedAnswer = z.object({ id: z.string() });
+
+export const replayAnswer = z.object({
+  id: z.string(),
+  estado: z.string(),
+  total: z.number().nullable(),
+  enviadas: z.number(),
+});

@@ -1,9 +1,13 @@
 import type * as z from 'zod';
+import { isTest } from '../../lambdas/delivery/delivery.ts';
+import { isoTime } from '../../lambdas/platform/clock.ts';
 import { type Answer, UnexpectedAnswer } from '../../lambdas/smoke/service-client.ts';
 import {
+  acceptedAnswer,
   deliveriesAnswer,
   deliveryAnswer,
   problemAnswer,
+  replayAnswer,
   secretAnswer,
   webhookAnswer,
   webhooksAnswer,
@@ -14,11 +18,15 @@ import { type Language, sayingIn } from './texts.ts';
 import {
   type AccountView,
   attemptView,
+  countBySteps,
+  type DeliveryQuery,
   type DeliveryReference,
+  type DeliveryRow,
   type DeliveryView,
   deliveryRow,
   NotThere,
   Refusal,
+  type TallyGroup,
   type WebhookSettings,
   type WebhookView,
 } from './views.ts';
@@ -30,6 +38,8 @@ import {
 export function makeApiSource(session: ApiSession, language: Language): Source {
   const { account, mayChange, host, isLocal } = session;
   const say = sayingIn(language);
+  const replays = replaysOf.get(session) ?? new Map<string, string>();
+  replaysOf.set(session, replays);
   return {
     label: host,
     refreshSeconds: isLocal ? 5 : 60,
@@ -46,39 +56,52 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
       const record = await orNothing(read(pathOf(event), webhookAnswer));
       return record && webhookView(record);
     },
-    listDeliveries: async ({ account: asked, event, state, since, until, cursor, limit }) => {
-      requireOwn(asked);
-      const given = { estado: state, desde: since, ate: until, cursor, limite: String(limit) };
-      const query = new URLSearchParams(Object.entries(given).filter((pair): pair is [string, string] => !!pair[1]));
-      const page = await orNothing(read(`${pathOf(event)}/entregas?${query}`, deliveriesAnswer));
-      return {
-        deliveries: (page?.entregas ?? []).map(row => deliveryRow({ account, event }, row)),
-        next: page?.proximo_cursor ?? null,
-      };
+    listDeliveries,
+    latestDeliveries: async query => {
+      const page = await listDeliveries(query);
+      // One that cannot be read leaves the others: the page says over how many it looks.
+      const read = await Promise.allSettled(page.deliveries.slice(0, details).map(find));
+      return { ...page, timed: read.flatMap(one => (one.status === 'fulfilled' && one.value ? [one.value] : [])) };
     },
-    latestDeliveries: async (asked, event) => {
-      requireOwn(asked);
-      const page = await orNothing(read(`${pathOf(event)}/entregas?limite=${details}`, deliveriesAnswer));
-      const rows = (page?.entregas ?? []).map(row => deliveryRow({ account, event }, row));
-      const found = await Promise.allSettled(rows.map(find));
-      const failures = found.filter(one => one.status === 'rejected');
-      const [failed] = failures;
-      return {
-        deliveries: rows.flatMap((row, at) => {
-          const one = found[at];
-          if (one?.status !== 'fulfilled') return [{ ...row, made: [] }];
-          return one.value ? [one.value] : []; // it has left the history meanwhile
-        }),
-        next: page?.proximo_cursor ?? null,
-        unread: failed && { count: failures.length, why: messageOf(failed.reason) },
-      };
+    tally: async span => {
+      const { account: asked, event, from, until } = span;
+      const times: Record<TallyGroup, number[]> = { delivered: [], failed: [], open: [] };
+      const range = { account: asked, event, since: isoTime(from), until: isoTime(until) };
+      const reached = await readPages(range, callsOfTally, ({ state, createdAt }) => {
+        times[groups[state] ?? 'open'].push(Date.parse(createdAt));
+      });
+      const [delivered, failed, open] = [times.delivered, times.failed, times.open].map(some =>
+        countBySteps(span, some),
+      ) as [number[], number[], number[]];
+      return { counts: { delivered, failed, open }, reached };
+    },
+    countMatching: async range => {
+      let count = 0;
+      const reached = await readPages(range, callsOfQuestion, ({ id }) => {
+        if (!isTest({ id })) count += 1;
+      });
+      return { count, isCutOff: reached !== undefined };
     },
     findDelivery: find,
+    findReplay: async ({ account: asked, event }, id) => {
+      requireOwn(asked);
+      const known = id ?? replays.get(event);
+      if (known === undefined) return undefined; // the API names no latest one
+      const found = await orNothing(read(replayPath(event, known), replayAnswer));
+      return (
+        found && { ...found, isRunning: found.estado === 'em_andamento', state: found.estado, sent: found.enviadas }
+      );
+    },
+    cancelReplay: async ({ account: asked, event }, id) => {
+      requireOwn(asked);
+      await call('DELETE', replayPath(event, id));
+    },
     readBody: async reference => (await read(deliveryPath(reference), deliveryAnswer)).corpo,
     resend: async reference => void (await call('POST', `${deliveryPath(reference)}/reenvio`)),
     replay: async ({ account: asked, event, state, since, until }) => {
       requireOwn(asked);
-      await call('POST', `${pathOf(event)}/reenvios`, { estado: state, desde: since, ate: until });
+      const path = `${pathOf(event)}/reenvios`;
+      return acceptedAnswer.parse(await call('POST', path, { estado: state, desde: since, ate: until })).id;
     },
     reactivate: async (asked, event) => {
       requireOwn(asked);
@@ -86,7 +109,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     },
     test: async (asked, event) => {
       requireOwn(asked);
-      await call('POST', `${pathOf(event)}/teste`);
+      return acceptedAnswer.parse(await call('POST', `${pathOf(event)}/teste`)).id;
     },
     register: async settings => {
       requireOwn(settings.account);
@@ -115,12 +138,41 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     };
   }
 
+  async function listDeliveries({ account: asked, event, state, since, until, cursor, limit }: DeliveryQuery) {
+    requireOwn(asked);
+    const given = { estado: state, desde: since, ate: until, cursor, limite: String(limit) };
+    const query = new URLSearchParams(Object.entries(given).filter((pair): pair is [string, string] => !!pair[1]));
+    const page = await orNothing(read(`${pathOf(event)}/entregas?${query}`, deliveriesAnswer));
+    return {
+      deliveries: (page?.entregas ?? []).map(row => deliveryRow({ account, event }, row)),
+      next: page?.proximo_cursor ?? null,
+    };
+  }
+
+  /** Reads pages of 100. Returns the moment back to which all were read, where the calls, or the API, do not reach the end. */
+  async function readPages(query: Omit<DeliveryQuery, 'limit'>, calls: number, each: (row: DeliveryRow) => void) {
+    let cursor: string | undefined;
+    let reached: string | undefined;
+    for (let made = 0; made < calls; made++) {
+      const page = await listDeliveries({ ...query, cursor, limit: 100 }).catch(error => {
+        if (made === 0) throw error;
+      });
+      if (!page) break;
+      for (const row of page.deliveries) each(row);
+      if (page.next === null) return undefined;
+      cursor = page.next;
+      reached = page.deliveries.at(-1)?.createdAt ?? reached;
+    }
+    return Date.parse(reached ?? query.until ?? '');
+  }
+
   async function find(reference: DeliveryReference): Promise<DeliveryView | undefined> {
     const detail = await orNothing(read(deliveryPath(reference), deliveryAnswer));
     return (
       detail && {
         ...deliveryRow(reference, { ...detail, tentativas: detail.tentativas.at(-1)?.numero ?? 0 }),
         made: detail.tentativas.map(attemptView),
+        body: detail.corpo,
       }
     );
   }
@@ -157,6 +209,10 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     const answer = await session.call(method, path, request).catch(error => {
       throw inThisLanguage(error);
     });
+    // A replay that is begun is named, and so is the one that keeps another from beginning.
+    const location = answer.headers.get('location') ?? '';
+    const [, event, replay] = /\/webhooks\/([^/]+)\/reenvios\/([^/]+)$/.exec(location) ?? [];
+    if (event !== undefined && replay !== undefined) replays.set(event, replay);
     if (answer.status < 300) return answer.json ?? {};
     throw refusalOf(answer);
   }
@@ -213,8 +269,20 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
   }
 }
 
-/** The latest deliveries that are read with their attempts, a call each: a page of a webhook makes 20 calls at most. */
+/** The latest deliveries that are read with their attempts, a call each: a page of a webhook makes 45 calls at most. */
 const details = 15;
+
+/** The calls that a tally may make, and those of a question. */
+const [callsOfTally, callsOfQuestion] = [24, 8];
+
+const groups: Readonly<Record<string, TallyGroup | undefined>> = { entregue: 'delivered', falhou: 'failed' };
+
+/** The latest replay of each event that a session knows of. */
+const replaysOf = new WeakMap<ApiSession, Map<string, string>>();
+
+function replayPath(event: string, id: string): string {
+  return `${pathOf(event)}/reenvios/${encodeURIComponent(id)}`;
+}
 
 function pathOf(event: string): string {
   return `/v1/webhooks/${encodeURIComponent(event)}`;
@@ -223,10 +291,6 @@ function pathOf(event: string): string {
 /** An authorization that is left out is none. */
 function decided({ url, authorization }: WebhookSettings) {
   return { url, ...(authorization !== undefined && { autorizacao: authorization }) };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 async function orNothing<Value>(reading: Promise<Value>): Promise<Value | undefined> {

@@ -181,6 +181,22 @@ p.inside { margin: 0 } .inside + .inside.actions { padding-top: 0 }
 .actions.sticky { position: sticky; top: 0; z-index: 1; background: var(--ground); padding: var(--space) 0; margin: 0 0 var(--space) }
 .group summary { padding: 0 calc(var(--space) * 2) calc(var(--space) * 1.5) }
 progress { width: 100%; accent-color: var(--accent) }
+/* Webhook */
+.health { margin: 0 0 calc(var(--space) * 2) } .health p { margin: 0 }
+[data-live] > .inside { padding: calc(var(--space) * 2) }
+.custom { display: contents } .custom summary { list-style: none } .custom::details-content { flex-basis: 100% } .custom form { justify-content: flex-end }
+.legend { display: flex; flex-wrap: wrap; gap: var(--space) calc(var(--space) * 2.5); align-items: baseline; margin: 0 0 var(--space) } .legend small { margin-left: auto }
+.swatch { width: .625rem; height: .625rem; margin-right: calc(var(--space) * .75) }
+svg.chart { display: block; width: 100%; height: 172px }
+svg line { fill: none } svg .hit { fill: transparent } a:hover .hit { fill: var(--hover) } svg .chosen { fill: none; stroke: var(--accent); stroke-width: 2; pointer-events: all } svg .unknown { fill: var(--mark-none); fill-opacity: .25 }
+.plain { margin-top: var(--space) } .plain th { white-space: normal } .plain td, .plain th { padding: calc(var(--space) * .5) var(--space); min-width: 0 }
+.numbers { border-top: 1px solid var(--line) } .numbers[open] { padding-bottom: 0 }
+.speed.lead { font-size: var(--small); margin-top: calc(var(--space) * -2) }
+.replay { display: flex; flex-wrap: wrap; gap: var(--space) calc(var(--space) * 2); align-items: center } .replay p { margin: 0 } progress { width: 16rem; max-width: 100%; accent-color: var(--accent) }
+/* Delivery */
+h3 { font-size: var(--small); font-weight: 550; color: var(--muted); margin: 0 0 var(--space) } h3 .copy { margin-left: var(--space) }
+.request p { margin: 0 0 calc(var(--space) * 1.5) } .request details { margin-top: calc(var(--space) * 1.5) } .request details pre { margin-top: var(--space) }
+.line details { margin-top: var(--space) } .line details ul { margin: var(--space) 0 0; padding: 0; list-style: none } .line details li { border: 0; margin: 0; padding: 0 } .line details li::before { content: none }
 @media (max-width: 44rem) {
   .two, .sandbox { grid-template-columns: minmax(0, 1fr) }
   main, .bar, footer { padding-left: calc(var(--space) * 2); padding-right: calc(var(--space) * 2) }
@@ -204,6 +220,8 @@ progress { width: 100%; accent-color: var(--accent) }
   #undelivered td.number::before, #queues td.number.brief::before { content: attr(data-label); margin-right: .25rem }
   td::before { content: attr(data-label); color: var(--muted); font-size: var(--small) }
   .number { text-align: left }
+  .plain { display: table } .plain thead { position: static } .plain tbody { display: table-row-group } .plain tr { display: table-row } .plain .number { text-align: right } .plain { font-size: var(--small) } .plain th { padding: 0 0 0 .25rem; font-weight: 400 } .plain time { white-space: normal } .plain td:first-child { min-width: 5.5rem }
+  .plain td { display: table-cell; width: auto; padding: .25rem 0 .25rem .25rem } .plain td::before { content: none }
   form.row label, form.row input, form.row select { width: 100% }
 }
 @media (forced-colors: active) {
@@ -212,7 +230,7 @@ progress { width: 100%; accent-color: var(--accent) }
 }
 @media print {
   :root { color-scheme: light }
-  nav.places, nav.tabs, form.row, button, .button, .tools, .skip { display: none }
+  nav.places, nav.tabs, form.row, .chips, button, .button, .tools, .skip { display: none }
   .card { overflow: visible; break-inside: avoid } main, footer { max-width: none; padding: 0 }
   .one-line .code { white-space: normal; overflow-wrap: anywhere }
 }

@@ -38,9 +38,9 @@ interface Question {
 }
 
 /** Says of a part of a page that it could not be read, and why: never the text of an empty one. */
-export function unreadPart(context: Context, why: string): Html {
+export function unreadPart(context: Context, why: HtmlValue): Html {
   const { source, texts } = context;
-  return html`<p class="note trouble">${texts.unread}: ${source.operator ? inEnglish(context, why) : why}</p>`;
+  return html`<p class="note trouble">${texts.unread}: ${source.operator && typeof why === 'string' ? inEnglish(context, why) : why}</p>`;
 }
 
 /** Writes figures that are seen first, each as a tile; with a path it is a link. */
@@ -102,4 +102,19 @@ export function errorPage(context: Context, title: string, message: HtmlValue): 
 export function operatorOf({ source, texts }: Context): OperatorSource {
   if (!source.operator) throw new NotThere(texts.notFound);
   return source.operator;
+}
+
+/** A part of a page, or why it could not be read. */
+export interface Part<Value> {
+  readonly value?: Value;
+  readonly why?: HtmlValue;
+}
+
+/** Reads a part: where it fails, the others still say what they know. */
+export async function partOf<Value>(context: Context, reading: Promise<Value>): Promise<Part<Value>> {
+  try {
+    return { value: await reading };
+  } catch (error) {
+    return { why: failureOf(context, error).message };
+  }
 }

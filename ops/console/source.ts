@@ -7,11 +7,17 @@ import type { OperatorWebhooks } from './operator/webhooks.ts';
 import type {
   AccountView,
   Claims,
+  Count,
   DeliveryPage,
   DeliveryQuery,
   DeliveryReference,
   DeliveryView,
+  LatestDeliveries,
   ReplayRange,
+  ReplayView,
+  Tally,
+  TallySpan,
+  WebhookReference,
   WebhookSettings,
   WebhookView,
 } from './views.ts';
@@ -35,15 +41,24 @@ export interface Source {
   listWebhooks(account: string): Promise<readonly WebhookView[]>;
   findWebhook(account: string, event: string): Promise<WebhookView | undefined>;
   listDeliveries(query: DeliveryQuery): Promise<DeliveryPage>;
-  /** The first page of all deliveries, as many as can be read with the times of their attempts at little cost. */
-  latestDeliveries(account: string, event: string): Promise<DeliveryPage<DeliveryView>>;
+  /** The first page of all deliveries, and as many with the times of their attempts as can be read at little cost. */
+  latestDeliveries(query: DeliveryQuery): Promise<LatestDeliveries>;
+  /** Counts deliveries by time, the latest first, as far as 24 calls reach. */
+  tally(span: TallySpan): Promise<Tally>;
+  /** Counts what a replay would send, as far as eight calls reach. */
+  countMatching(range: ReplayRange): Promise<Count>;
   findDelivery(reference: DeliveryReference): Promise<DeliveryView | undefined>;
   /** The JSON text that is sent. An operator's look at it is audited. */
   readBody(reference: DeliveryReference): Promise<string>;
   resend(reference: DeliveryReference): Promise<void>;
-  replay(range: ReplayRange): Promise<void>;
+  /** Begins a replay. Returns its id. */
+  replay(range: ReplayRange): Promise<string>;
+  /** Finds the replay of a webhook by its id; without one the latest, where the source knows it. */
+  findReplay(webhook: WebhookReference, id?: string): Promise<ReplayView | undefined>;
+  cancelReplay(webhook: WebhookReference, id: string): Promise<void>;
   reactivate(account: string, event: string): Promise<void>;
-  test(account: string, event: string): Promise<void>;
+  /** Sends a test. Returns the id of its delivery. */
+  test(account: string, event: string): Promise<string>;
   /** The webhooks of an integrator's account with what came for it and had none, in one call. */
   readAccount?(): Promise<AccountView>;
   /** Registers a webhook. Returns its signing secret, which can be read nowhere again. Operators register nothing on a stage. */

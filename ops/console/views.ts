@@ -15,6 +15,8 @@ export interface WebhookView {
   readonly createdAt: string | null;
   readonly updatedAt: string | null;
   readonly hasAuthorization: boolean;
+  /** The id of its registration, which the API does not show. */
+  readonly webhookId?: string | null;
   /** Until when each replaced signing secret still signs; an operator does not see them. */
   readonly formerSecretsUntil?: readonly string[];
 }
@@ -41,12 +43,16 @@ export type DeliveryRow = ReturnType<typeof deliveryRow>;
 /** A delivery with its latest attempts. */
 export interface DeliveryView extends DeliveryRow {
   readonly made: readonly AttemptView[];
+  /** What its next attempt waits for beside the schedule; nothing where the source does not know. */
+  readonly waitsFor?: 'slow' | 'replay' | 'resend' | undefined;
+  /** The body as it is signed, where a look at it is not written down. */
+  readonly body?: string | undefined;
 }
 
 /** An attempt, and what the receiver answered. */
 export type AttemptView = ReturnType<typeof attemptView>;
 
-interface WebhookReference {
+export interface WebhookReference {
   readonly account: string;
   readonly event: string;
 }
@@ -58,14 +64,54 @@ export interface DeliveryQuery extends WebhookReference {
   readonly until?: string | undefined;
   readonly cursor?: string | undefined;
   readonly limit: number;
+  /** The webhook, where it was read before: that saves a call. */
+  readonly webhook?: WebhookView | undefined;
 }
 
 /** A page of deliveries, the newest first, and where the next one begins. */
 export interface DeliveryPage<Row = DeliveryRow> {
   readonly deliveries: readonly Row[];
   readonly next: string | null;
-  /** Of how many the attempts could not be read, and why: these have none here. */
-  readonly unread?: { readonly count: number; readonly why: string } | undefined;
+}
+
+/** The first page of all deliveries, and the latest ones that were read with the times of their attempts. */
+export interface LatestDeliveries extends DeliveryPage {
+  readonly timed: readonly DeliveryView[];
+}
+
+/** The deliveries to count by the time at which their events were accepted, in steps. Milliseconds since the epoch. */
+export interface TallySpan extends WebhookReference {
+  readonly from: number;
+  /** A whole number of steps after `from`. */
+  readonly until: number;
+  readonly step: number;
+}
+
+/** The numbers of deliveries in each step of a span, the oldest first. */
+export interface Tally {
+  readonly counts: Readonly<Record<TallyGroup, readonly number[]>>;
+  /** Back to then they were counted, where that is not the whole span. */
+  readonly reached: number | undefined;
+}
+
+/** `open`: what waits, is held, or was cancelled. */
+export type TallyGroup = 'delivered' | 'failed' | 'open';
+
+/** A number of deliveries, or the least that it is. */
+export interface Count {
+  readonly count: number;
+  readonly isCutOff: boolean;
+}
+
+/** A replay, as far as it has come. */
+export interface ReplayView {
+  readonly id: string;
+  readonly isRunning: boolean;
+  /** The word of the wire. */
+  readonly state: string;
+  /** `null` while they are counted. */
+  readonly total: number | null;
+  readonly sent: number;
 }
 
 export interface DeliveryReference extends WebhookReference {
@@ -119,4 +165,17 @@ export function attemptView(record: AttemptRecord) {
     status: record.status,
     answer: record.resposta,
   };
+}
+
+/** Counts moments by the step of a span that each is in. */
+export function countBySteps(
+  { from, until, step }: Pick<TallySpan, 'from' | 'until' | 'step'>,
+  times: readonly number[],
+) {
+  const counts = Array.from({ length: Math.round((until - from) / step) }, () => 0);
+  for (const time of times) {
+    const at = Math.floor((time - from) / step);
+    if (counts[at] !== undefined) counts[at] += 1;
+  }
+  return counts;
 }

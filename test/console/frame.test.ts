@@ -107,11 +107,11 @@ describe('a page that renews itself', () => {
   });
 
   it('shows a card that was not there before', async () => {
-    source = aSource({ ...often, latestDeliveries: async () => ({ deliveries: [], next: null }) });
+    source = aSource({ ...often, latestDeliveries: async () => ({ deliveries: [], next: null, timed: [] }) });
     await open(webhook);
-    expect(await window.page.locator('#latest').count()).toBe(0);
+    expect(await window.page.locator('#speed').count()).toBe(0);
     source = aSource(often);
-    await window.page.waitForSelector('#latest');
+    await window.page.waitForSelector('#speed');
   });
 
   it('says that the console was started anew', async () => {
@@ -141,6 +141,7 @@ describe('the focus', () => {
     await page.waitForSelector('.note');
     expect(await focused()).toBe('The test is on its way.');
     source = aSource({ ...often, test: () => Promise.reject(new Refusal('it is suspended')) });
+    await open(webhook);
     await page.click('button:has-text("Send a test")');
     await page.waitForSelector('.note.trouble');
     expect(await focused()).toBe('it is suspended');

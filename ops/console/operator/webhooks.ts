@@ -8,7 +8,7 @@ import {
 import type { WebhookView as OperatorsView } from '../../deliveries/webhooks.ts';
 import type { Task } from '../../stage/target.ts';
 import type { WebhookView } from '../views.ts';
-import { eventName } from './event-name.ts';
+import { registrationOf } from './event-name.ts';
 
 /** Makes the part of an operator's source that shows webhooks and changes them. */
 export function operatorWebhooks(task: Task) {
@@ -23,15 +23,15 @@ export function operatorWebhooks(task: Task) {
   }
 
   async function reactivate(account: string, event: string) {
-    await reactivateWebhook.act(task, { account, event: eventName(event) });
+    await reactivateWebhook.act(task, registrationOf({ account, event }));
   }
 
   async function suspend(account: string, event: string) {
-    await suspendWebhook.act(task, { account, event: eventName(event) });
+    await suspendWebhook.act(task, registrationOf({ account, event }));
   }
 
   async function test(account: string, event: string) {
-    await testWebhook.act(task, { account, event: eventName(event) });
+    return testWebhook.act(task, registrationOf({ account, event }));
   }
 }
 
@@ -50,6 +50,7 @@ function webhookView(view: OperatorsView): WebhookView {
     createdAt: timeOrNull(view.createdAt),
     updatedAt: timeOrNull(view.updatedAt),
     hasAuthorization: view.hasAuthorization,
+    webhookId: view.webhookId,
   };
 }
 

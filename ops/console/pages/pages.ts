@@ -24,7 +24,8 @@ import { firstStepsPage, registerFirst, sendFirst, takeToken } from './first-ste
 import { clearSandbox, publishSample, sandboxPage } from './sandbox.ts';
 import { askRemove, askRotate, change, register, registerPage, remove, rotate, settingsPage } from './settings.ts';
 import { startPage } from './start.ts';
-import { askReplay, askSuspend, reactivate, replay, suspend, test, webhookPage } from './webhook.ts';
+import { askSuspend, reactivate, suspend, test, webhookPage } from './webhook.ts';
+import { askReplay, cancelReplay, replay } from './webhook-replay.ts';
 
 /** Answers a request for a page, or the form of one. @param form - `null` for a page that is looked at. */
 export async function answerPage(context: Context, form: URLSearchParams | null): Promise<Answer> {
@@ -63,6 +64,7 @@ export const pages: readonly (readonly [pattern: string, page: Handler, change?:
   ['/accounts/:account/webhooks/:event/suspend', askSuspend, suspend],
   ['/accounts/:account/webhooks/:event/reactivate', webhookPage, reactivate],
   ['/accounts/:account/webhooks/:event/replay', askReplay, replay],
+  ['/accounts/:account/webhooks/:event/replay/cancel', webhookPage, cancelReplay],
   ['/accounts/:account/webhooks/:event/deliveries/:id', deliveryPage],
   ['/accounts/:account/webhooks/:event/deliveries/:id/body', deliveryPage, bodyPage, 'reads'],
   ['/accounts/:account/webhooks/:event/deliveries/:id/resend', deliveryPage, resend],

@@ -1,6 +1,6 @@
-import { wireStates } from '../../../lambdas/delivery/representation.ts';
-import { healthSince } from '../health.ts';
-import { html } from '../html.ts';
+import { wireReasons, wireStatuses } from '../../../lambdas/webhooks/representation.ts';
+import { healthBadge, healthSince } from '../health.ts';
+import { type Html, type HtmlValue, html } from '../html.ts';
 import {
   type Answer,
   badge,
@@ -10,82 +10,99 @@ import {
   crumbs,
   facts,
   link,
+  oneLine,
   type Parameters,
   pathOf,
   stepsTo,
   table,
   timeOf,
 } from '../page.ts';
-import { operatorOf, question, unreadPart } from '../page-parts.ts';
+import { operatorOf, partOf, question, tiles, unreadPart } from '../page-parts.ts';
 import { textFor } from '../texts.ts';
 import {
   type DeliveryPage,
-  type DeliveryQuery,
   type DeliveryRow,
   type DeliveryView,
   NotThere,
-  Refusal,
-  type ReplayRange,
+  type WebhookReference,
+  type WebhookView,
 } from '../views.ts';
+import { tallyCard } from './webhook-chart.ts';
+import {
+  addressOf,
+  type Filter,
+  filterOf,
+  queryOf,
+  stateChips,
+  stepsOf,
+  strangeValues,
+  timesOf,
+} from './webhook-filter.ts';
+import { replayCard } from './webhook-replay.ts';
 
-/** A webhook: how it does, its latest deliveries, and its history by state and time. */
+/** A webhook: how it does, its deliveries over time, how quick it is, and its history by state and time. */
 export async function webhookPage(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
-  const { source, texts, query } = context;
-  const asked = queryOf(account, event, query);
+  const { source, texts, say, query, now } = context;
+  const asked = { account, event };
+  const filter = filterOf(query);
+  const webhook = await source.findWebhook(account, event);
+  const steps = stepsOf(filter, now);
+  const times = timesOf(filter, now);
+  const choice = { ...asked, ...times, state: filter.state, cursor: filter.cursor, webhook, limit: rows };
   // What is asked for by state, time or page is all that is read then: a look at the latest costs as much again.
-  const isFirst = Object.keys(known(asked)).length === 0 && asked.cursor === undefined;
-  const [webhook, latest, filtered] = await Promise.all([
-    source.findWebhook(account, event),
-    isFirst ? source.latestDeliveries(account, event) : undefined,
-    isFirst ? undefined : source.listDeliveries(asked),
+  const isFirst = queryOf(filter) === '';
+  const [latest, filtered, tally, replay] = await Promise.all([
+    isFirst ? partOf(context, source.latestDeliveries(choice)) : undefined,
+    isFirst ? undefined : partOf(context, source.listDeliveries(choice)),
+    partOf(context, source.tally({ ...asked, ...steps })),
+    partOf(context, source.findReplay(asked, query.get('replay') ?? undefined)),
   ]);
-  const page = filtered ?? latest ?? { deliveries: [], next: null };
-  if (!webhook && isFirst && page.deliveries.length === 0) throw new NotThere(texts.notThere);
-  const path = pathOf({ account, event });
+  const list = latest ?? filtered ?? {};
+  if (!webhook && isFirst && list.value?.deliveries.length === 0) throw new NotThere(texts.notThere);
   return {
     title: `${event} · ${account}`,
-    content: html`${crumbs(context, stepsTo(context, { account }))}<h1>${event}${webhook && badge(context, webhook.status)}</h1>
-${card(
-  texts.webhook,
-  html`${facts([
-    [texts.address, webhook?.address && html`<span class="code">${webhook.address}</span>`],
-    [texts.reason, webhook?.reason],
-    [texts.what, webhook && healthSince(context, webhook)],
-    [texts.authorization, webhook && (webhook.hasAuthorization ? texts.set : texts.notSet)],
-    [texts.created, timeOf(webhook?.createdAt, context)],
-    [texts.updated, timeOf(webhook?.updatedAt, context)],
-  ])}<div class="inside actions">${button(context, `${path}/test`, texts.test)}
-${webhook?.status === 'suspenso' ? button(context, `${path}/reactivate`, texts.reactivate, 'main') : source.operator && source.mayChange && html`<a class="button" href="${context.folder}${path}/suspend">${texts.suspend}</a>`}
-${webhook && source.change && source.mayChange && html`<a class="button" href="${context.folder}${path}/settings">${context.say('Settings', 'Configurações')}</a>`}</div>`,
-  { id: 'webhook' },
-)}
-${latest?.unread && unreadPart(context, context.say(`the attempts of ${latest.unread.count} deliveries: ${latest.unread.why}`, `as tentativas de ${latest.unread.count} entregas: ${latest.unread.why}`))}
-${latest && latest.deliveries.length > 0 && card(texts.latest, html`<div class="inside">${bars(context, latest.deliveries)}</div>${times(context, latest.deliveries)}`, { id: 'latest', beside: html`<p>${latest.deliveries.length}, ${texts.oldestLeft}</p>` })}
-${card(
-  texts.deliveries,
-  html`${filterForm(context, path, asked)}${deliveryTable(context, page)}${olderLink(context, path, asked, page)}`,
-  {
-    beside:
-      source.mayChange &&
-      html`<a class="button" href="${context.folder}${path}/replay?${new URLSearchParams(known(asked)).toString()}">${texts.resendAll}</a>`,
-  },
-)}`,
+    content: html`${crumbs(context, stepsTo(context, { account }))}<a class="skip" href="#list">${say('Skip to the deliveries', 'Ir para as entregas')}</a><div class="health"><h1>${event}${webhook && healthBadge(context, webhook)}</h1>${webhook && html`<p class="muted" id="since" data-live>${healthSince(context, webhook)}</p>`}</div>
+${strangeValues(context, filter)}${webhook && overview(context, webhook)}
+${replayCard(context, asked, replay.value)}
+${tallyCard(context, asked, { filter, steps, tally: tally.value, why: tally.why })}
+${latest?.value && speed(context, latest.value.timed)}
+<div id="list">${card(
+      texts.deliveries,
+      html`<div class="inside">${stateChips(context, asked, filter)}</div>
+<div id="deliveries" data-live>${list.value ? deliveryTable(context, list.value) : html`<div class="inside">${unreadPart(context, list.why ?? '–')}</div>`}</div>
+${list.value && pageLinks(context, asked, filter, list.value)}`,
+      { beside: webhook && replayLink(context, webhook, filter) },
+    )}</div>`,
   };
+
+  function replayLink(context: Context, { status }: WebhookView, filter: Filter): HtmlValue {
+    const { state } = filter;
+    if (!source.mayChange || (state !== 'falhou' && state !== 'retida')) return undefined;
+    if (status === wireStatuses.suspended)
+      return html`<p>${say('Reactivate the webhook to send them again.', 'Reative o webhook para reenviá-las.')}</p>`;
+    return html`<a class="button" href="${context.folder}${pathOf(asked)}/replay?${queryOf({ ...filter, cursor: undefined })}">${say('Send all that match again', 'Reenviar todas as que correspondem')}</a>`;
+  }
 }
 
-export async function test({ source, texts }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
-  await source.test(account, event);
-  return { location: pathOf({ account, event }), note: texts.doneTest };
+/** Sends a test, and leads to its delivery. */
+export async function test({ source, say }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+  const id = await source.test(account, event);
+  return { location: pathOf({ account, event, id }), note: say('The test is on its way.', 'O teste está a caminho.') };
 }
 
 export async function askSuspend(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+  const { texts, say } = context;
   operatorOf(context);
-  const { texts } = context;
   const path = pathOf({ account, event });
+  const means = say(
+    'Its events are held until you reactivate it. Its account cannot end the suspension.',
+    'Os eventos ficam retidos até você reativá-lo. A conta não pode encerrar a suspensão.',
+  );
   return question(context, {
-    title: texts.askSuspend,
-    means: html`${account} · ${event}<br>${texts.suspendMeans}`,
+    title: say('Suspend this webhook?', 'Suspender este webhook?'),
+    means: html`${account} · ${event}<br>${means}`,
     verb: texts.suspend,
+    kind: 'danger',
     action: `${path}/suspend`,
     cancel: path,
   });
@@ -93,111 +110,86 @@ export async function askSuspend(context: Context, { account = '', event = '' }:
 
 export async function suspend(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
   await operatorOf(context).suspend(account, event);
-  return { location: pathOf({ account, event }), note: context.texts.doneSuspend };
+  const note = context.say('The webhook is suspended.', 'O webhook está suspenso.');
+  return { location: pathOf({ account, event }), note };
 }
 
-export async function reactivate(
-  { source, texts }: Context,
-  { account = '', event = '' }: Parameters,
-): Promise<Answer> {
+export async function reactivate({ source, say }: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
   await source.reactivate(account, event);
-  return { location: pathOf({ account, event }), note: texts.doneReactivate };
+  const note = say('The webhook is active again.', 'O webhook está ativo de novo.');
+  return { location: pathOf({ account, event }), note };
 }
 
-/** Asks before many deliveries are sent again, with their number. */
-export async function askReplay(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
-  const { texts, query } = context;
-  const range = rangeOf(account, event, query, context);
-  const { count, isCutOff } = await countMatching(context, range);
-  const { state, since, until } = range;
-  const said = html`${account} · ${event} · ${badge(context, state)}<br>${since} – ${until}<br>${texts.matching}: <b>${count}</b> ${isCutOff && texts.orMore}<br>${texts.replayMeans}`;
-  const path = pathOf({ account, event });
-  return question(context, {
-    title: texts.askResendAll,
-    means: said,
-    verb: texts.resend,
-    action: `${path}/replay`,
-    cancel: `${path}?${query.toString()}`,
-    values: { state, since, until },
+/** The rows of each page of the list. */
+const rows = 20;
+
+/** Writes where a webhook leads, how it does, and what can be done with it: nothing that would be refused. */
+function overview(context: Context, webhook: WebhookView): Html {
+  const { source, texts, say, folder } = context;
+  const { address, status, reason, hasAuthorization, createdAt, updatedAt } = webhook;
+  const path = pathOf({ account: webhook.account, event: webhook.event });
+  const isSuspended = status === wireStatuses.suspended;
+  const byOperator = isSuspended && reason === wireReasons.operator;
+  const mayReactivate = isSuspended && (source.operator !== undefined || !byOperator);
+  const actions = source.mayChange
+    ? [
+        mayReactivate && button(context, `${path}/reactivate`, texts.reactivate, 'main'),
+        !byOperator && button(context, `${path}/test`, say('Send a test', 'Enviar um teste')),
+        source.operator && !byOperator && html`<a class="button" href="${folder}${path}/suspend">${texts.suspend}</a>`,
+        source.change &&
+          html`<a class="button" href="${folder}${path}/settings">${say('Settings', 'Configurações')}</a>`,
+      ].filter(action => action)
+    : [];
+  return card(
+    texts.webhook,
+    html`${facts([
+      [texts.address, address ? oneLine(context, address) : undefined],
+      [texts.authorization, hasAuthorization ? texts.set : texts.notSet],
+      [texts.created, timeOf(createdAt, context)],
+      ...(updatedAt === createdAt ? [] : [[texts.updated, timeOf(updatedAt, context)] as const]),
+    ])}${byOperator && !source.operator && html`<p class="inside">${say('An operator of the service suspended this webhook, and only an operator ends that: ask support, which gave you your credentials. Until then its events are held.', 'Um operador do serviço suspendeu este webhook, e só um operador pode encerrar isso: fale com o suporte, que lhe deu as credenciais. Até lá os eventos ficam retidos.')}</p>`}
+${actions.length > 0 && html`<div class="inside actions">${actions}</div>`}`,
+    { id: 'webhook' },
+  );
+}
+
+/** Writes how long deliveries wait for their first attempt, and the receiver for its answers. */
+function speed(context: Context, timed: readonly DeliveryView[]): HtmlValue {
+  const { say } = context;
+  if (timed.length === 0) return undefined;
+  const waits = timed.flatMap(({ made, createdAt }) => {
+    const first = made.find(({ number }) => number === 1);
+    return first ? [Math.max(0, Date.parse(first.startedAt) - Date.parse(createdAt))] : [];
   });
+  const answers = timed.flatMap(({ made }) => made.map(({ durationMs }) => durationMs));
+  const [wait, answer] = [
+    say('Wait for the first attempt', 'Espera pela primeira tentativa'),
+    say('Answer time', 'Tempo de resposta'),
+  ];
+  const figures = [
+    [`${wait}, p50`, waits, 0.5],
+    [`${wait}, p99`, waits, 0.99],
+    [`${answer}, p50`, answers, 0.5],
+    [`${answer}, p99`, answers, 0.99],
+  ] as const;
+  return html`<section id="speed" data-live aria-label="${answer}">${tiles(
+    context,
+    figures.map(([name, values, share]) => ({ name, figure: duration(context, percentile(values, share)) })),
+  )}<p class="lead speed">${timed.length === 1 ? say('Of the latest delivery.', 'Da última entrega.') : say(`Of the latest ${timed.length} deliveries and all their attempts.`, `Das últimas ${timed.length} entregas e de todas as suas tentativas.`)}</p></section>`;
 }
 
-export async function replay(
-  context: Context,
-  { account = '', event = '' }: Parameters,
-  form: URLSearchParams,
-): Promise<Answer> {
-  await context.source.replay(rangeOf(account, event, form, context));
-  return { location: pathOf({ account, event }), note: context.texts.doneReplay };
-}
-
-/** Counts what matches, as far as ten pages go. */
-async function countMatching({ source }: Context, range: ReplayRange) {
-  let [count, cursor]: [number, string | undefined] = [0, undefined];
-  for (let page = 0; page < 10; page++) {
-    const { deliveries, next } = await source.listDeliveries({ ...range, cursor, limit: 100 });
-    count += deliveries.length;
-    if (next === null) return { count, isCutOff: false };
-    cursor = next;
-  }
-  return { count, isCutOff: true };
-}
-
-function queryOf(account: string, event: string, query: URLSearchParams): DeliveryQuery {
-  const state = Object.values(wireStates).find(word => word === query.get('state'));
-  const text = (name: string) => query.get(name)?.trim() || undefined;
-  return {
-    account,
-    event,
-    state,
-    since: instantOf(text('since')),
-    until: instantOf(text('until')),
-    cursor: text('cursor'),
-    limit: 20,
-  };
-}
-
-function rangeOf(account: string, event: string, values: URLSearchParams, { texts, now }: Context): ReplayRange {
-  const { state, since, until } = queryOf(account, event, values);
-  if (state !== 'falhou' && state !== 'retida') throw new Refusal(texts.chooseState);
-  const end = new Date(now).toISOString();
-  return { account, event, state, since: since ?? new Date(now - 30 * 86_400_000).toISOString(), until: until ?? end };
-}
-
-/** Returns RFC 3339 of what a browser's field for times sends: no zone is UTC. */
-function instantOf(typed: string | undefined): string | undefined {
-  if (typed === undefined) return undefined;
-  const time = Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(typed) ? typed : `${typed}Z`);
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
-}
-
-function known({ state, since, until }: DeliveryQuery): Record<string, string> {
-  return { ...(state && { state }), ...(since && { since }), ...(until && { until }) };
-}
-
-function filterForm({ texts, folder }: Context, path: string, { state, since, until }: DeliveryQuery) {
-  const field = (name: string, label: string, value = '') =>
-    html`<label>${label} (UTC)<input type="datetime-local" name="${name}" value="${value.slice(0, 16)}"></label>`;
-  const option = (word: string, label: string) =>
-    word === (state ?? '')
-      ? html`<option value="${word}" selected>${label}</option>`
-      : html`<option value="${word}">${label}</option>`;
-  return html`<form class="row inside" method="get" action="${folder}${path}"><label>${texts.state}<select name="state">${option('', texts.all)}${Object.values(wireStates).map(word => option(word, word))}</select></label>
-${field('since', texts.since, since)}${field('until', texts.until, until)}<button>${texts.filter}</button></form>`;
-}
-
-function deliveryTable(context: Context, { deliveries }: DeliveryPage) {
-  const { texts } = context;
-  return html`<div id="deliveries" data-live>${table<DeliveryRow>(
+function deliveryTable(context: Context, { deliveries }: DeliveryPage): Html {
+  const { texts, say } = context;
+  return table<DeliveryRow>(
     [
-      { heading: texts.accepted, value: ({ createdAt }) => timeOf(createdAt, context) },
-      { heading: texts.state, value: ({ state }) => badge(context, state) },
-      { heading: texts.attempts, value: ({ attempts }) => attempts, isNumber: true },
+      { heading: texts.accepted, value: ({ createdAt }) => timeOf(createdAt, context), isBrief: true },
+      { heading: texts.state, value: ({ state }) => badge(context, state), isBrief: true },
       {
         heading: texts.lastResult,
         value: ({ lastResult, lastStatus }) =>
           html`${lastResult && (textFor(texts, 'result', lastResult) ?? lastResult)} ${lastStatus && html`<span class="code">${lastStatus}</span>`}`,
       },
+      { heading: texts.attempts, value: ({ attempts }) => attempts, isNumber: true },
       { heading: texts.nextAttempt, value: ({ nextAttemptAt }) => timeOf(nextAttemptAt, context) },
       {
         heading: texts.id,
@@ -205,47 +197,19 @@ function deliveryTable(context: Context, { deliveries }: DeliveryPage) {
       },
     ],
     deliveries,
-    texts.noDeliveries,
-  )}</div>`;
-}
-
-function olderLink(context: Context, path: string, asked: DeliveryQuery, { next }: DeliveryPage) {
-  const { texts } = context;
-  const to = (cursor: string | null) =>
-    `${path}?${new URLSearchParams({ ...known(asked), ...(cursor && { cursor }) })}`;
-  if (!next && !asked.cursor) return null;
-  return html`<div class="inside actions">${asked.cursor && link(context, to(null), texts.first)} ${next && link(context, to(next), texts.next)}</div>`;
-}
-
-/** Draws the latest deliveries as bars: their height is the number of attempts, their colour the state; the numbers stand below. */
-function bars(context: Context, latest: readonly DeliveryView[]) {
-  const { texts } = context;
-  const shown = latest.toReversed();
-  const width = 100 / Math.max(shown.length, 20);
-  const counts = Object.values(wireStates).map(
-    state => [state, shown.filter(delivery => delivery.state === state).length] as const,
+    say(
+      'No delivery matches. Widen the time, or choose another state.',
+      'Nenhuma entrega corresponde. Amplie o período ou escolha outro estado.',
+    ),
   );
-  const said = counts.filter(([, count]) => count > 0).map(([state, count]) => `${count} ${state}`);
-  return html`<svg class="bars" viewBox="0 0 100 24" preserveAspectRatio="none" role="img" aria-label="${texts.latest}: ${said.join(', ')}">${shown.map(
-    ({ state, attempts }, at) => {
-      const height = Math.min(24, 6 + attempts * 2);
-      return html`<rect class="${state}" x="${(at * width).toFixed(2)}" y="${24 - height}" width="${(width * 0.8).toFixed(2)}" height="${height}"/>`;
-    },
-  )}</svg><p class="muted">${counts.filter(([, count]) => count > 0).map(([state, count]) => html`${badge(context, state)} ${count} `)}</p>`;
 }
 
-function times({ texts }: Context, latest: readonly DeliveryView[]) {
-  const waits = latest.flatMap(({ made, createdAt }) => {
-    const first = made.find(({ number }) => number === 1);
-    return first ? [Math.max(0, Date.parse(first.startedAt) - Date.parse(createdAt))] : [];
-  });
-  const answers = latest.flatMap(({ made }) => made.map(({ durationMs }) => durationMs));
-  const figures = (values: readonly number[]) =>
-    html`<span class="figure">p50 ${duration(percentile(values, 0.5))}</span> · p99 ${duration(percentile(values, 0.99))}`;
-  return facts([
-    [texts.waitTime, figures(waits)],
-    [texts.answerTime, figures(answers)],
-  ]);
+function pageLinks(context: Context, webhook: WebhookReference, filter: Filter, { next }: DeliveryPage): HtmlValue {
+  const { say } = context;
+  if (!next && !filter.cursor) return undefined;
+  const to = (cursor: string | undefined, name: string) =>
+    link(context, `${addressOf(webhook, { ...filter, cursor })}#list`, name);
+  return html`<div class="inside actions">${filter.cursor && to(undefined, say('Newest', 'Mais novas'))} ${next && to(next, say('Older', 'Mais antigas'))}</div>`;
 }
 
 function percentile(values: readonly number[], share: number): number | undefined {
@@ -253,7 +217,9 @@ function percentile(values: readonly number[], share: number): number | undefine
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];
 }
 
-function duration(milliseconds: number | undefined): string {
+function duration({ say }: Context, milliseconds: number | undefined): string {
   if (milliseconds === undefined) return '–';
-  return milliseconds < 1_000 ? `${milliseconds} ms` : `${(milliseconds / 1_000).toFixed(1)} s`;
+  if (milliseconds < 1_000) return `${milliseconds} ms`;
+  const seconds = (milliseconds / 1_000).toFixed(1);
+  return `${say(seconds, seconds.replace('.', ','))} s`;
 }

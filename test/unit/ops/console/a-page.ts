@@ -1,4 +1,4 @@
-import { documentOf } from '../../../../ops/console/page.ts';
+import { type Context, documentOf } from '../../../../ops/console/page.ts';
 import { answerPage } from '../../../../ops/console/pages/pages.ts';
 import type { Source } from '../../../../ops/console/source.ts';
 import { type Language, sayingIn, textsOf } from '../../../../ops/console/texts.ts';
@@ -10,13 +10,34 @@ export async function ask(
   given: { form?: string; language?: Language; now?: number } = {},
 ) {
   const { form, language = 'en', now = Date.UTC(2026, 10, 22, 12) } = given;
-  const query = new URL(path, 'http://127.0.0.1').searchParams;
-  const [texts, say] = [textsOf(language), sayingIn(language)];
-  const context = { source, language, texts, say, folder: '/x', path, query, now };
+  const context = contextOf(source, path, language, now);
   const answer = await answerPage(context, form === undefined ? null : new URLSearchParams(form));
   if ('location' in answer) return { ...answer, text: '', document: '' };
   const document = documentOf(answer, context);
   return { location: undefined, note: undefined, document, text: textOf(answer.content.text) };
+}
+
+/** Returns what a page answers: another one to go to, or its document. A form is a POST. */
+export const answerOf = async (
+  path: string,
+  source: Source,
+  { language = 'en', form }: { readonly language?: Language; readonly form?: Record<string, string> } = {},
+) => {
+  const context = contextOf(source, path, language, source.now?.() ?? Date.now());
+  const answer = await answerPage(context, form ? new URLSearchParams(form) : null);
+  return 'location' in answer ? answer : { ...answer, text: documentOf(answer, context) };
+};
+
+/** Returns the document that a page answers with. */
+export const documentAt = async (...asked: Parameters<typeof answerOf>): Promise<string> => {
+  const answer = await answerOf(...asked);
+  if ('location' in answer) throw new Error(`It leads to ${answer.location}.`);
+  return answer.text;
+};
+
+function contextOf(source: Source, path: string, language: Language, now: number): Context {
+  const query = new URL(path, 'http://127.0.0.1').searchParams;
+  return { source, language, texts: textsOf(language), say: sayingIn(language), folder: '/x', path, query, now };
 }
 
 /** Returns what a person reads, in one line. */

@@ -51,12 +51,22 @@ export function aSource(changes: Partial<Source> = {}): Source {
     listWebhooks: async () => [webhook],
     findWebhook: async () => webhook,
     listDeliveries: async () => ({ deliveries: [delivery], next: null }),
-    latestDeliveries: async () => ({ deliveries: [delivery], next: null }),
+    latestDeliveries: async () => ({ deliveries: [delivery], next: null, timed: [delivery] }),
+    tally: async () => ({ counts: { delivered: [1], failed: [1], open: [0] }, reached: undefined }),
+    countMatching: async () => ({ count: 1, isCutOff: false }),
     findDelivery: async ({ id }) => (id === delivery.id ? delivery : undefined),
     readBody: async () => `{"event":"${hostile}"}`,
-    test: async (account, event) => void done.push(`test ${account} ${event}`),
+    test: async (account, event) => {
+      done.push(`test ${account} ${event}`);
+      return delivery.id;
+    },
     resend: async ({ id }) => void done.push(`resend ${id}`),
-    replay: async ({ state, since, until }) => void done.push(`replay ${state} ${since} ${until}`),
+    replay: async ({ state, since, until }) => {
+      done.push(`replay ${state} ${since} ${until}`);
+      return 'reenvio_0123456789012345678901';
+    },
+    findReplay: async () => undefined,
+    cancelReplay: async (_, id) => void done.push(`cancel ${id}`),
     reactivate: async (account, event) => void done.push(`reactivate ${account} ${event}`),
     operator,
     ...changes,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Answer, UnexpectedAnswer } from '../../../../lambdas/smoke/service-client.ts';
-import { openApiSession, SessionEnded } from '../../../../ops/console/api-session.ts';
+import { type ApiSession, openApiSession, SessionEnded } from '../../../../ops/console/api-session.ts';
 import { makeApiSource } from '../../../../ops/console/api-source.ts';
 import type { Source } from '../../../../ops/console/source.ts';
 import type { Language } from '../../../../ops/console/texts.ts';
@@ -31,25 +31,24 @@ const answerOf = (status: number, json: unknown = {}, headers = {}): Answer => (
   json: json as Record<string, unknown>,
 });
 
+const sessionWith = (answer: (call: Call) => Answer | Promise<Answer>): ApiSession => ({
+  account: 'acme',
+  mayChange: true,
+  host: 'api.example.com',
+  isLocal: false,
+  call: async (method, path, { body, headers } = {}) =>
+    answer({ method, path, body, language: headers?.['accept-language'] }),
+  revoke: async () => {},
+  login: {
+    authUrl: 'https://auth.example.com',
+    baseUrl: 'https://api.example.com',
+    claims: async () => ({ account_id: 'acme', scope: '' }),
+  },
+});
+
 /** Makes the source of an integrator over an API that answers so. */
 const sourceOf = (answer: (call: Call) => Answer | Promise<Answer>, language: Language = 'en') =>
-  makeApiSource(
-    {
-      account: 'acme',
-      mayChange: true,
-      host: 'api.example.com',
-      isLocal: false,
-      call: async (method, path, { body, headers } = {}) =>
-        answer({ method, path, body, language: headers?.['accept-language'] }),
-      revoke: async () => {},
-      login: {
-        authUrl: 'https://auth.example.com',
-        baseUrl: 'https://api.example.com',
-        claims: async () => ({ account_id: 'acme', scope: '' }),
-      },
-    },
-    language,
-  );
+  makeApiSource(sessionWith(answer), language);
 
 describe('an integrator’s source', () => {
   it('shows words and fields that a later release has', async () => {
@@ -68,6 +67,80 @@ describe('an integrator’s source', () => {
     expect(
       await sourceOf(() => answerOf(404, { detail: 'Not found.' })).findWebhook('acme', 'demanda.criada'),
     ).toBeUndefined();
+  });
+
+  const rows = Array.from({ length: 100 }, (_, at) => ({
+    ...{ id: `evt_${at}`, estado: at % 2 === 0 ? 'entregue' : 'falhou', proxima_tentativa_em: null, tentativas: 1 },
+    ...{ criado_em: new Date(Date.UTC(2026, 10, 26, 10) - at * 1_000).toISOString() },
+    ...{ ultimo_resultado: 'http', ultimo_status: 503 },
+  }));
+  const detail = { ...rows[0], tentativas: [], corpo: '{}' };
+  const from = Date.UTC(2026, 10, 26, 9);
+  const span = { account: 'acme', event: 'demanda.criada', from, until: from + 7_200_000, step: 3_600_000 };
+
+  it('shows what it could read of the latest deliveries', async () => {
+    let asked = 0;
+    const source = sourceOf(({ path }) => {
+      if (path.includes('?')) return answerOf(200, { entregas: rows.slice(0, 20), proximo_cursor: 'x' });
+      asked += 1;
+      return asked % 5 === 0 ? answerOf(503, { detail: 'busy' }) : answerOf(200, detail);
+    });
+    const { deliveries, timed, next } = await source.latestDeliveries({
+      account: 'acme',
+      event: 'demanda.criada',
+      limit: 20,
+    });
+    expect([deliveries.length, timed.length, next, asked]).toEqual([20, 12, 'x', 15]);
+  });
+
+  it.each([
+    ['ends before the calls do', 3, undefined, 150],
+    ['ends after them', 100, Date.parse(rows[99]?.criado_em ?? ''), 1_200],
+  ])('counts by pages of a hundred a range that %s', async (_, pages, reached, ofEach) => {
+    let asked = 0;
+    const page = () => ({
+      entregas: rows.map(row => ({ ...row, criado_em: new Date(from + 3_600_000).toISOString() })),
+    });
+    const source = sourceOf(() => {
+      asked += 1;
+      const isLast = asked === 24 || asked === pages;
+      const entregas = isLast && reached !== undefined ? rows : page().entregas;
+      return answerOf(200, { entregas, proximo_cursor: asked === pages ? null : 'x' });
+    });
+    const found = await source.tally(span);
+    expect(found.reached).toBe(reached);
+    expect(found.counts.delivered.reduce((sum, count) => sum + count, 0)).toBe(ofEach);
+    expect(found.counts.failed.reduce((sum, count) => sum + count, 0)).toBe(ofEach);
+    expect(asked).toBe(Math.min(24, pages));
+  });
+
+  it('counts as far as the API answers', async () => {
+    let asked = 0;
+    const source = sourceOf(() => {
+      asked += 1;
+      if (asked > 1) return answerOf(503, { detail: 'busy' });
+      return answerOf(200, { entregas: rows, proximo_cursor: 'x' });
+    });
+    expect(await source.tally(span)).toEqual({
+      counts: { delivered: [49, 1], failed: [50, 0], open: [0, 0] },
+      reached: Date.parse(rows[99]?.criado_em ?? ''),
+    });
+    await expect(source.tally(span)).rejects.toThrow('busy');
+  });
+
+  it('remembers the replay that the API named, also where that keeps another one from beginning', async () => {
+    const location = '/v1/webhooks/demanda.criada/reenvios/reenvio_1';
+    const progress = { id: 'reenvio_1', estado: 'em_andamento', total: null, enviadas: 0 };
+    const session = sessionWith(({ method, path }) => {
+      if (method === 'POST') return answerOf(409, { detail: 'Another replay is running.' }, { location });
+      return path === location ? answerOf(200, progress) : answerOf(404);
+    });
+    const webhook = { account: 'acme', event: 'demanda.criada' };
+    expect(await makeApiSource(session, 'en').findReplay(webhook)).toBeUndefined();
+    const range = { ...webhook, state: 'falhou', since: '', until: '' } as const;
+    await expect(makeApiSource(session, 'en').replay(range)).rejects.toThrow('Another replay');
+    expect(await makeApiSource(session, 'pt').findReplay(webhook)).toMatchObject({ id: 'reenvio_1', isRunning: true });
+    expect(await makeApiSource(session, 'pt').findReplay(webhook, 'reenvio_2')).toBeUndefined();
   });
 
   it('reads the webhooks and what came without one by one call', async () => {
@@ -205,34 +278,6 @@ describe('a refusal', () => {
     const trying = sourceOf(() => Promise.reject(error), language).listWebhooks('acme');
     await expect(trying).rejects.toThrow(said);
   });
-});
-
-it('one delivery that cannot be read takes nothing else away', async () => {
-  const row = {
-    ...{ id: 'evt_1', estado: 'entregue', criado_em: '2026-11-20T10:00:00.000Z', proxima_tentativa_em: null },
-    ...{ tentativas: 1, ultimo_resultado: 'entregue', ultimo_status: 200 },
-  };
-  const attempt = {
-    numero: 1,
-    iniciada_em: row.criado_em,
-    duracao_ms: 5,
-    resultado: 'entregue',
-    status: 200,
-    resposta: '',
-  };
-  const source = sourceOf(({ path }) => {
-    if (path.includes('?'))
-      return answerOf(200, { entregas: ['evt_1', 'evt_2', 'evt_3'].map(id => ({ ...row, id })), proximo_cursor: null });
-    if (path.endsWith('evt_2')) return answerOf(503, { detail: 'The service is busy.' });
-    if (path.endsWith('evt_3')) return answerOf(404, { detail: 'It left the history.' });
-    return answerOf(200, { ...row, tentativas: [attempt], corpo: '{}' });
-  });
-  const { deliveries, unread } = await source.latestDeliveries('acme', 'demanda.criada');
-  expect(deliveries.map(({ id, made }) => [id, made.length])).toEqual([
-    ['evt_1', 1],
-    ['evt_2', 0],
-  ]);
-  expect(unread).toEqual({ count: 1, why: 'The service is busy.' });
 });
 
 describe('a session', () => {

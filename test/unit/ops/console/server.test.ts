@@ -266,7 +266,7 @@ describe('pages', () => {
     const later = { ...delivery, state: 'adiada', lastResult: 'eco' };
     source = aSource({
       findDelivery: async () => later,
-      latestDeliveries: async () => ({ deliveries: [later], next: null }),
+      latestDeliveries: async () => ({ deliveries: [later], next: null, timed: [later] }),
     });
     expect((await look(`${webhook}/deliveries/${delivery.id}`)).body).toContain('<div class="inside">adiada</div>');
     expect((await look(webhook)).body).toContain('>eco <span class="code">503</span>');

@@ -1,0 +1,110 @@
+import { wireReplayStates } from '../../../lambdas/delivery/representation.ts';
+import { isoTime } from '../../../lambdas/platform/clock.ts';
+import { type Html, html } from '../html.ts';
+import { type Answer, badge, type Context, card, exactTimeOf, type Parameters, pathOf } from '../page.ts';
+import { question } from '../page-parts.ts';
+import { NotThere, Refusal, type ReplayRange, type ReplayView, type WebhookReference } from '../views.ts';
+import { addressOf, filterOf, queryOf, timesOf } from './webhook-filter.ts';
+
+/** Asks before many deliveries are sent again, with their number. */
+export async function askReplay(context: Context, parameters: Parameters): Promise<Answer> {
+  const { source, texts, say, query } = context;
+  if (!source.mayChange) throw new NotThere(texts.notFound);
+  const webhook = webhookIn(parameters);
+  const filter = filterOf(query);
+  const range = rangeOf(context, webhook, query);
+  const registered = await source.findWebhook(webhook.account, webhook.event);
+  if (!registered) throw new NotThere(texts.notThere);
+  if (registered.status === 'suspenso')
+    throw new Refusal(
+      say('The webhook is suspended: reactivate it first.', 'O webhook está suspenso: reative-o primeiro.'),
+    );
+  // What was for an earlier registration is left out, and was accepted before this one.
+  const begun = registered.createdAt ?? '';
+  const { count, isCutOff } = await source.countMatching({
+    ...range,
+    since: range.since > begun ? range.since : begun,
+  });
+  const { account, event } = webhook;
+  return question(context, {
+    title: say('Send these deliveries again?', 'Reenviar estas entregas?'),
+    means: html`${account} · ${event} · ${badge(context, range.state)}<br>${exactTimeOf(range.since, context)} – ${exactTimeOf(range.until, context)}<br>${say('Deliveries that match', 'Entregas que correspondem')}: <b>${count}</b> ${isCutOff && say('or more', 'ou mais')}<br>${say('They are sent in the background, ten a second; you can cancel it.', 'São enviadas em segundo plano, dez por segundo; você pode cancelar.')}`,
+    verb: say('Send again', 'Reenviar'),
+    action: `${pathOf(webhook)}/replay`,
+    cancel: addressOf(webhook, filter),
+    values: { state: range.state, since: range.since, until: range.until, filter: queryOf(filter) },
+  });
+}
+
+/** Begins a replay, and leads to its progress, over the list as it was. */
+export async function replay(context: Context, parameters: Parameters, form: URLSearchParams): Promise<Answer> {
+  const webhook = webhookIn(parameters);
+  const id = await context.source.replay(rangeOf(context, webhook, form));
+  const note = context.say('They are being sent again.', 'Estão sendo reenviadas.');
+  return {
+    location: withReplay(addressOf(webhook, filterOf(new URLSearchParams(form.get('filter') ?? ''))), id),
+    note,
+  };
+}
+
+/** Cancels a replay: what it has not sent stays as it is. */
+export async function cancelReplay(context: Context, parameters: Parameters, form: URLSearchParams): Promise<Answer> {
+  const webhook = webhookIn(parameters);
+  const id = form.get('replay') ?? '';
+  await context.source.cancelReplay(webhook, id);
+  const note = context.say('The replay is cancelled.', 'O reenvio foi cancelado.');
+  return { location: withReplay(addressOf(webhook, filterOf(form)), id), note };
+}
+
+/** Writes how far a replay is, with the button that ends it. One that has ended is shown only where it is asked for. */
+export function replayCard(
+  context: Context,
+  webhook: WebhookReference,
+  found: ReplayView | undefined,
+): Html | undefined {
+  const { source, say, folder, query } = context;
+  if (!found || !(found.isRunning || query.get('replay') === found.id)) return undefined;
+  const { id, isRunning, state, total, sent } = found;
+  const filter = filterOf(query);
+  const hidden = Object.entries({ replay: id, ...Object.fromEntries(new URLSearchParams(queryOf(filter))) });
+  return card(
+    headingOf(context, found),
+    html`<div class="inside replay">${total !== null && html`<progress max="${Math.max(1, total)}" value="${total === 0 ? 1 : sent}" aria-label="${say('Sent again', 'Reenviadas')}"></progress>`}
+<p>${total === null ? say('Counting what matches.', 'Contando o que corresponde.') : say(`${sent} of ${total} sent again.`, `${sent} de ${total} reenviadas.`)}</p>
+${isRunning && source.mayChange && html`<form method="post" action="${folder}${pathOf(webhook)}/replay/cancel">${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button>${say('Cancel the replay', 'Cancelar o reenvio')}</button></form>`}</div>`,
+    { id: 'replay', beside: html`<small class="wire">${state}</small>` },
+  );
+}
+
+function headingOf({ say }: Context, { isRunning, state }: ReplayView): string {
+  if (isRunning) return say('A replay is under way', 'Um reenvio está em andamento');
+  return state === wireReplayStates.cancelled
+    ? say('The replay was cancelled', 'O reenvio foi cancelado')
+    : say('The replay is done', 'O reenvio terminou');
+}
+
+/** Returns what a replay of the filter sends. @throws {Refusal} where its state is not one that is sent again. */
+function rangeOf({ say, now }: Context, webhook: WebhookReference, values: URLSearchParams): ReplayRange {
+  const filter = filterOf(values);
+  const { state } = filter;
+  if (filter.strange.length > 0 || (state !== 'falhou' && state !== 'retida'))
+    throw new Refusal(
+      say(
+        'Choose the state "Failed" or "Held", and times that are some: those are sent again together.',
+        'Escolha o estado "Falhou" ou "Retida", e um período que exista: essas são reenviadas juntas.',
+      ),
+    );
+  const { since, until } = timesOf(filter, now);
+  return { ...webhook, state, since: since ?? isoTime(now - kept), until: until ?? isoTime(now) };
+}
+
+/** Thirty days: longer no delivery is listed. */
+const kept = 30 * 86_400_000;
+
+function withReplay(address: string, id: string): string {
+  return `${address}${address.includes('?') ? '&' : '?'}replay=${encodeURIComponent(id)}`;
+}
+
+function webhookIn({ account = '', event = '' }: Parameters): WebhookReference {
+  return { account, event };
+}
