@@ -67,8 +67,6 @@ function makeTexts(say: Say) {
     lookedSince: say('Searched back to', 'Procurado desde'),
     why: say('Why', 'Por quê'),
     all: say('all', 'todos'),
-    timeline: say('Attempts', 'Tentativas'),
-    doneResend: say('It is sent again.', 'Foi enviada de novo.'),
     accepted: say('Accepted', 'Aceita'),
     attempts: say('Attempts', 'Tentativas'),
     lastResult: say('Last result', 'Último resultado'),
