@@ -53,7 +53,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     },
     findWebhook: async (asked, event) => {
       requireOwn(asked);
-      const record = await orNothing(read(pathOf(event), webhookAnswer));
+      const record = await orNothing(() => read(pathOf(event), webhookAnswer));
       return record && webhookView(record);
     },
     listDeliveries,
@@ -87,7 +87,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
       requireOwn(asked);
       const known = id ?? replays.get(event);
       if (known === undefined) return undefined; // the API names no latest one
-      const found = await orNothing(read(replayPath(event, known), replayAnswer));
+      const found = await orNothing(() => read(replayPath(event, known), replayAnswer));
       return (
         found && { ...found, isRunning: found.estado === 'em_andamento', state: found.estado, sent: found.enviadas }
       );
@@ -142,7 +142,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     requireOwn(asked);
     const given = { estado: state, desde: since, ate: until, cursor, limite: String(limit) };
     const query = new URLSearchParams(Object.entries(given).filter((pair): pair is [string, string] => !!pair[1]));
-    const page = await orNothing(read(`${pathOf(event)}/entregas?${query}`, deliveriesAnswer));
+    const page = await orNothing(() => read(`${pathOf(event)}/entregas?${query}`, deliveriesAnswer));
     return {
       deliveries: (page?.entregas ?? []).map(row => deliveryRow({ account, event }, row)),
       next: page?.proximo_cursor ?? null,
@@ -167,7 +167,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
   }
 
   async function find(reference: DeliveryReference): Promise<DeliveryView | undefined> {
-    const detail = await orNothing(read(deliveryPath(reference), deliveryAnswer));
+    const detail = await orNothing(() => read(deliveryPath(reference), deliveryAnswer));
     return (
       detail && {
         ...deliveryRow(reference, { ...detail, tentativas: detail.tentativas.at(-1)?.numero ?? 0 }),
@@ -179,7 +179,7 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
 
   function deliveryPath({ account: asked, event, id }: DeliveryReference): string {
     requireOwn(asked);
-    return `${pathOf(event)}/entregas/${encodeURIComponent(id)}`;
+    return `${pathOf(event)}/entregas/${stepOf(id)}`;
   }
 
   /** The API knows one account only: another one in the address of a page would show what is not its own. */
@@ -281,11 +281,17 @@ const groups: Readonly<Record<string, TallyGroup | undefined>> = { entregue: 'de
 const replaysOf = new WeakMap<ApiSession, Map<string, string>>();
 
 function replayPath(event: string, id: string): string {
-  return `${pathOf(event)}/reenvios/${encodeURIComponent(id)}`;
+  return `${pathOf(event)}/reenvios/${stepOf(id)}`;
 }
 
 function pathOf(event: string): string {
-  return `/v1/webhooks/${encodeURIComponent(event)}`;
+  return `/v1/webhooks/${stepOf(event)}`;
+}
+
+/** Returns a name as a step of a path. No encoding keeps `..` from leading to what stands above: from a replay to its webhook. */
+function stepOf(name: string): string {
+  if (/^\.{0,2}$/.test(name)) throw new NotThere(`There is nothing named "${name}".`);
+  return encodeURIComponent(name);
 }
 
 /** An authorization that is left out is none. */
@@ -293,9 +299,9 @@ function decided({ url, authorization }: WebhookSettings) {
   return { url, ...(authorization !== undefined && { autorizacao: authorization }) };
 }
 
-async function orNothing<Value>(reading: Promise<Value>): Promise<Value | undefined> {
+async function orNothing<Value>(reading: () => Promise<Value>): Promise<Value | undefined> {
   try {
-    return await reading;
+    return await reading();
   } catch (error) {
     if (error instanceof NotThere) return undefined;
     throw error;

@@ -4,6 +4,7 @@ import { type ApiSession, openApiSession, SessionEnded } from '../../../../ops/c
 import { makeApiSource } from '../../../../ops/console/api-source.ts';
 import type { Source } from '../../../../ops/console/source.ts';
 import type { Language } from '../../../../ops/console/texts.ts';
+import { NotThere } from '../../../../ops/console/views.ts';
 
 const webhook = {
   evento: 'demanda.criada',
@@ -61,6 +62,21 @@ describe('an integrator’s source', () => {
     const { url: _, ...without } = webhook;
     const failing = sourceOf(() => answerOf(200, { ...account, webhooks: [webhook, without] })).listWebhooks('acme');
     await expect(failing).rejects.toThrow(/^GET \/v1\/webhooks: webhooks\.1\.url: /);
+  });
+
+  it.each(['..', '.', ''])('asks for nothing above what a path is of: %j', async name => {
+    const asked: string[] = [];
+    const source = sourceOf(({ method, path }) => {
+      asked.push(`${method} ${new URL(path, 'https://api.example.com').pathname}`);
+      return answerOf(200, webhook);
+    });
+    const own = { account: 'acme', event: 'demanda.criada' };
+    await expect(source.cancelReplay(own, name)).rejects.toThrow(NotThere);
+    await expect(source.test('acme', name)).rejects.toThrow(NotThere);
+    await expect(source.resend({ ...own, id: name })).rejects.toThrow(NotThere);
+    expect(await source.findReplay(own, name)).toBeUndefined();
+    expect(await source.findDelivery({ ...own, id: name })).toBeUndefined();
+    expect(asked).toEqual([]);
   });
 
   it('finds nothing where the API has nothing', async () => {
