@@ -27,6 +27,7 @@ import {
   type DeliveryRow,
   type DeliveryView,
   deliveryRow,
+  NotThere,
   type ReplayRange,
   type ReplayView,
   type Tally,
@@ -109,7 +110,7 @@ export function operatorDeliveries(task: Task) {
   /** Nothing is done to a delivery by the address of another webhook. */
   async function requireDelivery(reference: DeliveryReference) {
     if (await findDelivery(reference)) return;
-    throw new CliError(`The webhook of ${reference.account} for ${reference.event} has no delivery "${reference.id}".`);
+    throw new NotThere(`The webhook of ${reference.account} for ${reference.event} has no delivery "${reference.id}".`);
   }
 
   async function replay({ state, since, until, ...asked }: ReplayRange) {

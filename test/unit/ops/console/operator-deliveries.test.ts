@@ -5,6 +5,7 @@ import { makeReplayStore } from '../../../../lambdas/delivery/replay/replay-stor
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { makeOperatorSource } from '../../../../ops/console/operator-source.ts';
+import { NotThere } from '../../../../ops/console/views.ts';
 import { countInState, readTimes } from '../../../../ops/deliveries/delivery-counts.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
@@ -108,6 +109,7 @@ describe('an operator’s source', () => {
   ])('sends and shows nothing by the address of another webhook: %j', async (reference, refusal) => {
     const source = makeOperatorSource(targetOf());
     await expect(source.resend(reference)).rejects.toThrow(refusal);
+    await expect(source.resend(reference)).rejects.toBeInstanceOf(NotThere); // 404
     await expect(source.readBody(reference)).rejects.toThrow(refusal);
     // The right one goes on, as far as a target without an audit trail goes.
     await expect(source.resend({ ...webhook, id })).rejects.toThrow('audit');
