@@ -63,7 +63,9 @@ async function readMetrics(target: Target, configuration: Parameters<typeof metr
     }),
   );
   const found = metrics.flatMap(({ end }, at) => {
-    const { Timestamps = [], Values = [] } = MetricDataResults.find(({ Id }) => Id === `m${at}`) ?? {};
+    const { Timestamps = [], Values = [], StatusCode } = MetricDataResults.find(({ Id }) => Id === `m${at}`) ?? {};
+    // A metric that nobody wrote is complete, and has no values: another state means that there are some.
+    if (StatusCode !== 'Complete') throw new CliError(`CloudWatch tells only a part: ${StatusCode ?? 'no answer'}.`);
     return Timestamps.map((time, index) => ({ end, at: time.getTime(), count: Values[index] ?? 0 }));
   });
   return trafficOf(found, hours, false);

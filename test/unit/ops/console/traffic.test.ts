@@ -24,6 +24,9 @@ const stage = (send: (command: object) => object) =>
 const localRun = (send: (command: object) => object) =>
   targetThat(send, { outputs: { LogsEndpoint: 'http://127.0.0.1:1', DeliveryLogGroups: 'first,retry' } });
 
+/** The answer for metrics that nobody has written. */
+const complete = { MetricDataResults: [0, 1, 2, 3, 4].map(at => ({ Id: `m${at}`, StatusCode: 'Complete' })) };
+
 const total = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
 const totals = (read: Awaited<ReturnType<ReturnType<typeof makeReadTraffic>>>) => {
   if (isUnread(read)) throw new Error(read.unread);
@@ -43,7 +46,7 @@ it('sums the metrics that the functions of a stage write, by one call', async ()
           const { Namespace, MetricName, Dimensions } = MetricStat?.Metric ?? {};
           asked.push(`${Namespace} ${MetricName} ${Dimensions?.[0]?.Value}`);
           const Timestamps = [StartTime ?? new Date(0), new Date(noon)];
-          return { Id, Timestamps, Values: [10 ** at, 10 ** at] };
+          return { Id, Timestamps, Values: [10 ** at, 10 ** at], StatusCode: 'Complete' };
         }),
       };
     }),
@@ -65,7 +68,7 @@ it('asks CloudWatch again after five minutes, and at once after a failure', asyn
     stage(() => {
       calls += 1;
       if (isDenied) throw Object.assign(new Error('not allowed'), { name: 'AccessDenied' });
-      return {};
+      return complete;
     }),
   );
   expect(await read()).toEqual({ unread: 'these AWS credentials may not do that: not allowed' });
@@ -78,6 +81,16 @@ it('asks CloudWatch again after five minutes, and at once after a failure', asyn
   await read();
   expect(calls).toBe(3);
 });
+
+it.each(['InternalError', 'PartialData', 'Forbidden', undefined])(
+  'takes no metric for 0 that CloudWatch tells in part: %s',
+  async StatusCode => {
+    now = noon;
+    const MetricDataResults = complete.MetricDataResults.with(2, { Id: 'm2', StatusCode: StatusCode as never });
+    const read = makeReadTraffic(stage(() => ({ MetricDataResults })));
+    expect(await read()).toEqual({ unread: `CloudWatch tells only a part: ${StatusCode ?? 'no answer'}.` });
+  },
+);
 
 it('counts the lines of a local run, tests only where they were delivered', async () => {
   now = noon;
