@@ -23,6 +23,11 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
   return new Html(strings.reduce((text, string, at) => `${text}${markup(values[at - 1])}${string}`));
 }
 
+/** Writes a text into an attribute as it is, for a button that copies it: what is signed is copied to the byte. */
+export function verbatim(text: string): Html {
+  return new Html(text.replace(/[&<>"']/g, character => entities[character] ?? ''));
+}
+
 function markup(value: HtmlValue): string {
   if (value === null || value === undefined || value === false) return '';
   if (value instanceof Html) return value.text;

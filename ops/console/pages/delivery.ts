@@ -1,6 +1,6 @@
 import { isTest } from '../../../lambdas/delivery/delivery.ts';
 import { wireStatuses } from '../../../lambdas/webhooks/representation.ts';
-import { type Html, type HtmlValue, html } from '../html.ts';
+import { type Html, type HtmlValue, html, verbatim } from '../html.ts';
 import {
   type Answer,
   badge,
@@ -185,7 +185,7 @@ function bodyCard(context: Context, body: string): Html {
   const lines = inLines(body);
   return card(
     texts.body,
-    html`<div class="inside two"><section><h3>${say('As it is signed', 'Como é assinado')}${copyButton(context, body)}</h3><pre>${body}</pre></section>
+    html`<div class="inside two"><section><h3>${say('As it is signed', 'Como é assinado')}${copyButton(context, verbatim(body))}</h3><pre>${body}</pre></section>
 ${lines !== undefined && html`<section><h3>${say('The same, set in lines to be read', 'O mesmo, em linhas para leitura')}</h3><pre>${lines}</pre></section>`}</div>`,
   );
 }
@@ -208,7 +208,7 @@ function requestCard(
   const url = source.operator ? `https://${webhook.address}/…` : webhook.address;
   const headers = Object.entries(headersOf(context, delivery, webhook));
   const command = [
-    `curl -X POST ${quoted(url)}`,
+    `curl -g -X POST ${quoted(url)}`,
     ...headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     `--data-binary ${quoted(delivery.body ?? say('<body>', '<corpo>'))}`,
   ].join(' \\\n  ');
@@ -234,7 +234,7 @@ function headersOf({ say }: Context, { id }: DeliveryView, { hasAuthorization }:
   };
 }
 
-function copyButton({ texts }: Context, text: string): Html {
+function copyButton({ texts }: Context, text: Html | string): Html {
   return html`<button type="button" class="copy" data-copy="${text}" hidden>${texts.copy}</button>`;
 }
 

@@ -97,6 +97,13 @@ describe('the body of a delivery', () => {
     expect(text).not.toContain('/body"');
   });
 
+  it('is copied to the byte, though characters that nobody sees are shown as escapes', async () => {
+    const odd = '{"nome":"a\u202eb\u200b\u0085"}';
+    const text = await documentAt(path, integrator(sourceOf({ body: odd })));
+    expect(text).toContain(`data-copy="${odd.replaceAll('"', '&quot;')}"`);
+    expect(text).toContain('<pre>{&quot;nome&quot;:&quot;a\\u202eb\\u200b\\u0085&quot;}</pre>');
+  });
+
   it('is asked for by an operator', async () => {
     expect(await documentAt(path, sourceOf())).not.toContain('As it is signed');
     expect(plain(await documentAt(`${path}/body`, sourceOf(), { form: {} }))).toContain(body);
@@ -123,7 +130,7 @@ describe('the request as it would be sent now', () => {
     const address = 'https://receiver.example.com/hooks?a=1';
     const source = sourceOf({ body }, { findWebhook: async () => ({ ...webhook, address, hasAuthorization: false }) });
     const text = cardOf(await documentAt(path, integrator(source)), heading);
-    expect(text).toContain("curl -X POST 'https://receiver.example.com/hooks?a=1'");
+    expect(text).toContain("curl -g -X POST 'https://receiver.example.com/hooks?a=1'");
     expect(text).toContain(`--data-binary '{"event":"demanda.criada","nome":"D'\\''Ávila"}'`);
     expect(text).not.toContain('authorization');
   });
