@@ -3,8 +3,19 @@ import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import { onceField } from '../once.ts';
 import type { ReceivedView } from '../operator/sandbox.ts';
-import { type Answer, badge, type Context, facts, link, oneLine, type Parameters, pathOf, timeOf } from '../page.ts';
-import { label } from '../page-parts.ts';
+import {
+  type Answer,
+  badge,
+  type Context,
+  facts,
+  link,
+  oneLine,
+  type Page,
+  type Parameters,
+  pathOf,
+  timeOf,
+} from '../page.ts';
+import { failureOf, label, unreadPart } from '../page-parts.ts';
 import type { SandboxSource, Source } from '../source.ts';
 import { type Claims, type DeliveryRow, NotThere, type WebhookView } from '../views.ts';
 import { sandboxOf, sandboxPath } from './sandbox.ts';
@@ -27,7 +38,15 @@ export async function takeToken(context: Context): Promise<Answer> {
 export async function registerFirst(context: Context, _: Parameters, form: URLSearchParams): Promise<Answer> {
   const event = form.get('event') ?? '';
   const secret = await sandboxOf(context).demo.register(event, demoReceiver);
-  return { ...pageOf(context, await readSteps(context, event), secret), isLive: false };
+  // Whatever else fails from here on, the secret is shown.
+  const page = await readSteps(context, event).then(
+    steps => pageOf(context, steps, secret),
+    error => ({
+      title: event,
+      content: html`${secretNote(context, secret)}${unreadPart(context, failureOf(context, error).message)}`,
+    }),
+  );
+  return { ...page, isLive: false };
 }
 
 /** Publishes a sample, or has a test sent, where only publishers may publish. */
@@ -92,7 +111,7 @@ async function readSteps(context: Context, asked: string | null): Promise<Steps>
   };
 }
 
-function pageOf(context: Context, steps: Steps, secret?: string): Answer {
+function pageOf(context: Context, steps: Steps, secret?: string): Page {
   const { say, now } = context;
   const { sandbox, claims, webhook, delivery, isVerified } = steps;
   const isWaited = delivery !== undefined && !isVerified && now - Date.parse(delivery.createdAt) < 120_000;
@@ -143,8 +162,13 @@ function registerStep(context: Context, steps: Steps, next: number, secret: stri
     : sandbox
       ? html`<p><code>${event}</code> ${say('will go to the receiver of this run,', 'vai para o receptor desta execução,')} <code>${demoReceiver}</code></p>`
       : html`<p>${say('Your server gets each event of a name at one URL, by HTTPS.', 'O seu servidor recebe cada evento de um nome em uma URL, por HTTPS.')}</p>`;
-  return html`${told}${secret !== undefined && html`<div class="note"><p>${say('Its signing secret, shown this once and kept nowhere in this page:', 'O segredo de assinatura, mostrado só desta vez e não guardado por esta página:')}</p>${oneLine(context, secret)}</div>`}
+  return html`${told}${secret !== undefined && secretNote(context, secret)}
 ${!webhook && registration(context, steps, next === 2)}`;
+}
+
+function secretNote(context: Context, secret: string): Html {
+  const { say } = context;
+  return html`<div class="note"><p>${say('Its signing secret, shown this once and kept nowhere in this page:', 'O segredo de assinatura, mostrado só desta vez e não guardado por esta página:')}</p>${oneLine(context, secret)}</div>`;
 }
 
 function registration(context: Context, { sandbox, account, event }: Steps, isMain: boolean): HtmlValue {

@@ -114,6 +114,14 @@ describe('the first steps', () => {
     ]);
   });
 
+  it('show the secret whatever fails after it was made', async () => {
+    const source = { ...localRun({ claims }), listWebhooks: () => Promise.reject(new Error('throttled')) };
+    const { document } = await ask(source, '/first-steps/register', { form: 'event=demanda.criada' });
+    expect(document).toContain('data-copy="whsec_1"');
+    expect(document).toContain('Could not be read: throttled');
+    expect(document).toContain('<body data-refresh="0">');
+  });
+
   it('lead an integrator to the form that registers, and send a test', async () => {
     const { document } = await ask(panel({}), '/first-steps');
     expect(document).toContain('href="/x/accounts/acme/webhooks/new?event=demanda.criada"');
@@ -156,6 +164,7 @@ describe('the demo account', () => {
     const asked: string[] = [];
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, request) => {
       asked.push(`${url} ${String(request?.body).replace(/.*(token=[^&]+).*/, '$1')}`);
+      if (String(url).endsWith('/revoke')) throw new TypeError('fetch failed'); // what was done stands
       const answer = String(url).endsWith('/v1/webhooks')
         ? { segredo: 'whsec_A' }
         : { access_token: token, refresh_token: 'refresh', expires_in: 900 };
