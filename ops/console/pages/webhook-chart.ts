@@ -64,16 +64,20 @@ function barsOf(
   return tally.counts.delivered.map((delivered, at) => {
     const counts = { delivered, failed: tally.counts.failed[at] ?? 0, open: tally.counts.open[at] ?? 0 };
     const begin = from + at * step;
-    const [first, end] = [isoTime(begin), isoTime(begin + step)];
+    const { reached = begin } = tally;
+    const isKnown = begin + step > reached;
+    // Of the bar in which the count ends only the latter part was counted.
+    const counted = isKnown ? Math.max(begin, reached) : begin;
+    const [first, end] = [isoTime(counted), isoTime(begin + step)];
     return {
       begin,
       counts,
       sum: counts.delivered + counts.failed + counts.open,
-      isKnown: tally.reached === undefined || begin + step > tally.reached,
+      isKnown,
       isChosen: range !== undefined && span !== undefined && first >= (span[0] ?? '') && end <= (span[1] ?? ''),
       // Its range stays, so that the chart does: a bar narrows the list alone.
       address: `?${queryOf({ state, range: range ?? rangeOf(filter), since: brief(first), until: brief(end) })}#list`,
-      time: spanText(context, begin, begin + step),
+      time: spanText(context, counted, begin + step),
     };
   });
 }
@@ -199,7 +203,8 @@ function labelOf({ language }: Context, time: number, isBrief: boolean): string 
   const locale = locales[language];
   if (isBrief)
     return new Date(time).toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-  const day = new Date(time).toLocaleDateString(locale, { day: 'numeric', month: 'short' });
+  // Where the clock is put forward in between, what was midnight is an hour early.
+  const day = new Date(time + 2 * hour).toLocaleDateString(locale, { day: 'numeric', month: 'short' });
   return day.replace(' de ', ' ').replace('.', '');
 }
 

@@ -63,7 +63,7 @@ export async function webhookPage(context: Context, { account = '', event = '' }
     title: `${event} · ${account}`,
     content: html`${crumbs(context, stepsTo(context, { account }))}<a class="skip" href="#list">${say('Skip to the deliveries', 'Ir para as entregas')}</a><div class="health"><h1>${event}${webhook && healthBadge(context, webhook)}</h1>${webhook && html`<p class="muted" id="since" data-live>${healthSince(context, webhook)}</p>`}</div>
 ${strangeValues(context, filter)}${webhook && overview(context, webhook)}
-${replayCard(context, asked, replay.value)}
+${replay.why === undefined ? replayCard(context, asked, replay.value) : card(say('Replay', 'Reenvio'), html`<div class="inside">${unreadPart(context, replay.why)}</div>`, { id: 'replay' })}
 ${tallyCard(context, asked, { filter, steps, tally: tally.value, why: tally.why })}
 ${latest?.value && speed(context, latest.value.timed)}
 <div id="list">${card(
@@ -92,7 +92,7 @@ export async function test({ source, say }: Context, { account = '', event = '' 
 
 export async function askSuspend(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
   const { texts, say } = context;
-  operatorOf(context);
+  await requireWebhook(context, account, event);
   const path = pathOf({ account, event });
   const means = say(
     'Its events are held until you reactivate it. Its account cannot end the suspension.',
@@ -109,6 +109,7 @@ export async function askSuspend(context: Context, { account = '', event = '' }:
 }
 
 export async function suspend(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
+  await requireWebhook(context, account, event);
   await operatorOf(context).suspend(account, event);
   const note = context.say('The webhook is suspended.', 'O webhook está suspenso.');
   return { location: pathOf({ account, event }), note };
@@ -118,6 +119,12 @@ export async function reactivate({ source, say }: Context, { account = '', event
   await source.reactivate(account, event);
   const note = say('The webhook is active again.', 'O webhook está ativo de novo.');
   return { location: pathOf({ account, event }), note };
+}
+
+/** The command line holds the next webhook, too, where there is none: a page would say that it is suspended. */
+async function requireWebhook(context: Context, account: string, event: string): Promise<void> {
+  operatorOf(context);
+  if (!(await context.source.findWebhook(account, event))) throw new NotThere(context.texts.notThere);
 }
 
 /** The rows of each page of the list. */
@@ -175,7 +182,7 @@ function speed(context: Context, timed: readonly DeliveryView[]): HtmlValue {
   return html`<section id="speed" data-live aria-label="${answer}">${tiles(
     context,
     figures.map(([name, values, share]) => ({ name, figure: duration(context, percentile(values, share)) })),
-  )}<p class="lead speed">${timed.length === 1 ? say('Of the latest delivery.', 'Da última entrega.') : say(`Of the latest ${timed.length} deliveries and all their attempts.`, `Das últimas ${timed.length} entregas e de todas as suas tentativas.`)}</p></section>`;
+  )}<p class="lead speed">${timed.length === 1 ? say('Of the latest delivery.', 'Da última entrega.') : say(`Of the latest ${timed.length} deliveries and their attempts that are kept.`, `Das últimas ${timed.length} entregas e das suas tentativas que são guardadas.`)}</p></section>`;
 }
 
 function deliveryTable(context: Context, { deliveries }: DeliveryPage): Html {

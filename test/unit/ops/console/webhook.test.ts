@@ -162,6 +162,38 @@ describe('the chart', () => {
     expect(text.match(/<a href="\?[^"]*" tabindex="-1"/g)).toHaveLength(2);
   });
 
+  it('says of the bar in which the count ends the part that was counted, and leads to it', async () => {
+    const reached = Date.UTC(2026, 10, 26, 10, 40);
+    const counts = async (span: TallySpan) => {
+      const { counts: none } = await tally(span);
+      return { counts: none, reached };
+    };
+    const text = await documentAt(path, sourceOf({}, { tally: counts }));
+    expect(text).toContain('since=2026-11-26T10%3A40Z&amp;until=2026-11-26T11%3A00Z#list" tabindex="-1"');
+    expect(text).toMatch(/<title>Nov 26, 07:40.*08:00\nWaiting, held or cancelled: 2<\/title>/);
+  });
+
+  it('names the days where the clock was put forward in between', async () => {
+    process.env.TZ = 'America/New_York'; // on the 8th of March
+    try {
+      const source = sourceOf(
+        {},
+        {
+          now: () => Date.UTC(2026, 2, 11, 17),
+          tally: async ({ from, until, step }: TallySpan) => {
+            const none = Array.from({ length: (until - from) / step }, () => 0);
+            return { counts: { delivered: none, failed: none, open: none }, reached: undefined };
+          },
+        },
+      );
+      const text = await documentAt(`${path}?range=7d`, source);
+      const days = [...text.matchAll(/text-anchor="(?:middle|end)">(\w+ \d+)</g)].map(([, day]) => day);
+      expect(days).toEqual(['Mar 5', 'Mar 6', 'Mar 7', 'Mar 8', 'Mar 9', 'Mar 10', 'Mar 11']);
+    } finally {
+      process.env.TZ = 'America/Sao_Paulo';
+    }
+  });
+
   it('says that it could not be counted, and takes no other part down', async () => {
     const text = await documentAt(path, sourceOf({}, { tally: () => Promise.reject(new Error('throttled')) }));
     expect(text).toContain('Could not be read: throttled');
@@ -241,6 +273,15 @@ describe('the buttons', () => {
   });
 });
 
+describe('a suspension', () => {
+  it('is no question where there is no webhook, and none is said to be suspended', async () => {
+    const source = { ...sourceOf(), findWebhook: async () => undefined };
+    await expect(answerOf(`${path}/suspend`, source)).rejects.toThrow('That is not there');
+    await expect(answerOf(`${path}/suspend`, source, { form: {} })).rejects.toThrow('That is not there');
+    expect(done).toEqual([]);
+  });
+});
+
 describe('a replay', () => {
   const running = { id: 'reenvio_1', isRunning: true, state: 'em_andamento', total: 120, sent: 37 };
 
@@ -282,6 +323,12 @@ describe('a replay', () => {
     const answer = await answerOf(`${path}/replay/cancel`, source, { form: { replay: 'reenvio_1', state: 'falhou' } });
     expect(done).toEqual(['cancel reenvio_1']);
     expect(answer).toMatchObject({ location: `${path}?state=falhou&replay=reenvio_1` });
+  });
+
+  it('that could not be read is said: it may be under way', async () => {
+    const text = await documentAt(path, sourceOf({}, { findReplay: () => Promise.reject(new Error('throttled')) }));
+    expect(text).toContain('Could not be read: throttled');
+    expect(text).toContain(delivery.id);
   });
 
   it('that has ended is shown to who began it alone', async () => {
