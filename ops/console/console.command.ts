@@ -44,5 +44,6 @@ async function serve({ target }: Task, port: number, { stdin, stdout, interrupti
   });
   lines.close();
   await running.stop();
+  await source.operator?.cancelRedrive(); // it would go on unseen, and hold the process
   return running.url;
 }
