@@ -11,6 +11,7 @@ export function makeOnce<Answer>() {
 
   /** Acts for a form. Returns `undefined` where it has acted. @param mark - the value of {@link onceField}. */
   function act(mark: string, acting: () => Promise<Answer>): Promise<Answer | undefined> {
+    if (!isMark.test(mark)) return acting(); // none of ours
     if (sent.has(mark)) return Promise.resolve(sent.get(mark));
     const answer = acting().finally(() => sent.set(mark, undefined));
     sent.set(mark, answer);
@@ -29,5 +30,7 @@ export function onceField(): Html {
     `<input type="hidden" name="${onceName}" value="${randomBytes(12).toString('base64url')}" autocomplete="off">`,
   );
 }
+
+const isMark = /^[\w-]{1,16}$/;
 
 const mostMarks = 1_000;

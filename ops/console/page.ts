@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { style } from './design.ts';
 import { Html, type HtmlValue, html } from './html.ts';
+import { onceField } from './once.ts';
 import { script } from './script.ts';
 import type { Source } from './source.ts';
 import { type Language, type Say, type Texts, textFor } from './texts.ts';
@@ -170,7 +171,7 @@ export function oneLine({ texts }: Context, text: string, shown: HtmlValue = tex
   return html`<span class="one-line"><span class="code" title="${text}">${shown}</span><button type="button" class="copy" data-copy="${text}" aria-label="${texts.copy} ${text}" hidden>${texts.copy}</button></span>`;
 }
 
-/** Writes a button that changes something. It is left out where the credentials may only read. */
+/** Writes a button that changes something, once. It is left out where the credentials may only read. */
 export function button(
   { source, folder }: Context,
   path: string,
@@ -179,7 +180,7 @@ export function button(
 ): HtmlValue {
   return (
     source.mayChange &&
-    html`<form method="post" action="${folder}${path}"><button class="${kind}">${label}</button></form>`
+    html`<form method="post" action="${folder}${path}">${onceField()}<button class="${kind}">${label}</button></form>`
   );
 }
 

@@ -1,7 +1,7 @@
 /**
  * The script of the pages: it exchanges the token of a link, and renews the title, the cards and what is marked as live while the page is
  * seen. All works without it. What is selected, ticked or typed stays: a part in which somebody is at work is renewed the next time, and says until
- * then when it was read.
+ * then when it was read. A page that is not renewed, since it holds a secret, a body or what is typed, is left when the session has ended.
  */
 export const script = `
 const entry = document.getElementById('entry');
@@ -30,6 +30,7 @@ const told = document.getElementById('renewed');
 const banner = document.getElementById('banner');
 const readAt = new Map();
 if (seconds > 0) setInterval(renew, seconds * 1000);
+else if (told) setInterval(leave, 60000);
 let busy = false;
 async function renew() {
   if (document.hidden || busy) return;
@@ -46,6 +47,10 @@ async function renew() {
     busy = false;
   }
 }
+async function leave() {
+  const answer = await fetch(location.href, { method: 'HEAD', headers: { 'x-renewal': 'yes' } }).catch(() => undefined);
+  if (answer?.status === 401) location.replace(location.href);
+}
 function show(page) {
   const parts = partsOf(page);
   const isAlike = idsOf(page) === idsOf(document);
@@ -56,11 +61,14 @@ function show(page) {
       continue;
     }
     for (const button of fresh.querySelectorAll('.copy')) button.hidden = false;
-    if (part.innerHTML !== fresh.innerHTML) part.replaceChildren(...fresh.childNodes);
+    if (markless(part) !== markless(fresh)) part.replaceChildren(...fresh.childNodes);
     readAt.delete(part);
   }
   told.replaceChildren(...page.getElementById('renewed').childNodes);
   banner.hidden = true;
+}
+function markless(part) {
+  return part.innerHTML.replace(/name="once" value="[^"]*"/g, '');
 }
 function stamp(part) {
   if (readAt.has(part)) return;

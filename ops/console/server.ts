@@ -95,6 +95,7 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
   const isRenewal = request.headers['x-renewal'] !== undefined;
   const session = access.sessionOf(cookie, isRenewal);
   if (!session) return send(response, 401, entryDocument(texts, language, texts.noSession));
+  if (isRenewal && request.method === 'HEAD') return send(response, 200, '', 'text/plain'); // asks for the session alone
 
   const path = url.pathname.slice(access.folder.length);
   if (path === '/language') {
@@ -116,8 +117,8 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     path: `${path}${url.search}`,
     query: url.searchParams,
     now: source.now?.() ?? Date.now(),
-    // A page that renews itself in another tab is not the one that was waited for.
-    note: isRenewal ? undefined : session.note,
+    // A page that renews itself, or is opened in another tab, is not the one that was waited for.
+    note: isRenewal || session.note?.at !== `${path}${url.search}` ? undefined : session.note.says,
     isChange,
   };
   const form = isChange ? await readForm(request) : null;
@@ -126,10 +127,11 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     ? ((await session.once.act(mark, () => answerOf(context, form))) ?? sentPage(context))
     : await answerOf(context, form);
   if ('location' in answer) {
-    if (answer.note !== undefined) session.note = answer.note;
+    const says = answer.note ?? context.note; // one that leads on takes along what it was to say
+    if (says !== undefined) session.note = { at: placeOf(answer.location, host), says };
     return redirect(response, `${access.folder}${answer.location}`);
   }
-  if (!isRenewal) session.note = undefined;
+  if (context.note !== undefined) session.note = undefined;
   send(response, answer.status ?? 200, documentOf(answer, context));
 }
 
@@ -190,6 +192,12 @@ function chosenLanguage(cookie: string): Language | undefined {
 /** Returns a path below the folder: nothing that leads elsewhere. */
 function ownPath(path: string | null): string {
   return path !== null && /^\/(?![/\\])/.test(path) ? path : '/';
+}
+
+/** Returns a location as the request for it will name it. */
+function placeOf(location: string, host: string): string {
+  const { pathname, search } = new URL(`http://${host}${location}`);
+  return `${pathname}${search}`;
 }
 
 function redirect(response: ServerResponse, location: string): void {

@@ -5,7 +5,7 @@ import { card, documentOf, type Page, table } from '../../ops/console/page.ts';
 import { type Console, startConsole } from '../../ops/console/server.ts';
 import type { Source } from '../../ops/console/source.ts';
 import { Refusal } from '../../ops/console/views.ts';
-import { aContext, aSource } from '../unit/ops/console/a-source.ts';
+import { aContext, aSource, delivery } from '../unit/ops/console/a-source.ts';
 import { expectContrast, openWindow, startBrowser, type Window } from './browser.ts';
 
 /** What all pages do alike, with a source in memory whose pages renew themselves all the time. */
@@ -122,6 +122,15 @@ describe('a page that renews itself', () => {
     await window.page.waitForSelector('#banner:has-text("it was started anew")');
   });
 
+  it('is left as it is where nothing has changed but the marks of its forms', async () => {
+    const { page } = window;
+    await open(webhook);
+    await page.evaluate(`document.querySelector('#webhook form').wasSeen = true`);
+    const before = await page.textContent('#renewed');
+    await expect.poll(() => page.textContent('#renewed'), { timeout: 10_000 }).not.toBe(before);
+    expect(await page.evaluate(`document.querySelector('#webhook form').wasSeen`)).toBe(true);
+  });
+
   it('shows nothing any more after a sign-out in another window', async () => {
     await open(account);
     const other = await window.context.newPage();
@@ -130,6 +139,26 @@ describe('a page that renews itself', () => {
     await other.waitForSelector('#entry');
     await window.page.waitForSelector('#entry');
     expect(await window.page.textContent('main')).toContain('signed out');
+  });
+});
+
+describe('a page that does not renew itself', () => {
+  it('is left when the session has ended: a body or a secret does not stay on a desk', async () => {
+    const { page } = window;
+    await page.clock.install();
+    const other = await window.context.newPage();
+    await other.goto(window.folder + account);
+    await open(`${webhook}/deliveries/${delivery.id}`);
+    await page.click('text=Show the body');
+    await page.waitForSelector('h3:has-text("As it is signed")');
+    const asked = page.waitForResponse(answer => answer.request().method() === 'HEAD');
+    await page.clock.fastForward(61_000);
+    expect((await asked).status()).toBe(200);
+    expect(await page.locator('h3:has-text("As it is signed")').count()).toBe(1);
+    await other.click('text=Sign out');
+    await other.waitForSelector('#entry');
+    await page.clock.fastForward(61_000);
+    await page.waitForSelector('#entry');
   });
 });
 

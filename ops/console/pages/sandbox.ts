@@ -1,5 +1,6 @@
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import { type Html, html } from '../html.ts';
+import { onceField } from '../once.ts';
 import type { ReceivedView, Verdict } from '../operator/sandbox.ts';
 import {
   type Answer,
@@ -28,7 +29,7 @@ export async function sandboxPage(context: Context): Promise<Answer> {
     title: texts.sandbox,
     content: html`<h1>${texts.sandbox}</h1>
 <p class="lead">${say('What https://receiver.example.com/… got, of every account. A sample goes to the webhook of', 'O que https://receiver.example.com/… recebeu, de todas as contas. Um exemplo vai para o webhook de')} ${link(context, pathOf({ account: demo.account }), demo.account)}. ${link(context, '/first-steps', say('First steps', 'Primeiros passos'))}</p>
-<div class="card inside actions"><form class="row" method="post" action="${folder}/sandbox/publish"><label>${texts.event}<select name="event">${EVENT_NAMES.map(name => html`<option>${name}</option>`)}</select></label><button class="main">${say('Publish a sample', 'Publicar um exemplo')}</button></form>
+<div class="card inside actions"><form class="row" method="post" action="${folder}/sandbox/publish">${onceField()}<label>${texts.event}<select name="event">${EVENT_NAMES.map(name => html`<option>${name}</option>`)}</select></label><button class="main">${say('Publish a sample', 'Publicar um exemplo')}</button></form>
 ${button(context, '/sandbox/clear', say('Clear', 'Limpar'))}</div>
 <div class="sandbox">${card(texts.received, received.length === 0 ? emptyText(context) : html`<ul class="pick">${received.map(one => entry(context, one, one === chosen))}</ul>`, { id: 'received', beside })}
 ${chosen && detail(context, chosen)}</div>`,

@@ -99,6 +99,17 @@ describe('a session', () => {
     ({ session: cookie } = await enter(tokenOf(running.makeLink())));
   });
 
+  it('is asked for by pages that do not renew themselves, which reads nothing and does not keep it', async () => {
+    const own = { cookie: await openSession() };
+    source = aSource({ operator: undefined as never, listWebhooks: () => Promise.reject(new Error('it was read')) });
+    const ask = () => send('HEAD', `${folder}accounts/acme`, { ...own, 'x-renewal': 'yes' });
+    clock.advance(59 * minutes);
+    expect((await ask()).status).toBe(200);
+    clock.advance(1 * minutes);
+    expect((await ask()).status).toBe(401);
+    ({ session: cookie } = await enter(tokenOf(running.makeLink())));
+  });
+
   it('ends by signing out, at once and alone', async () => {
     const own = { cookie: await openSession() };
     expect((await look('/sign-out', own)).status).toBe(404);
@@ -319,6 +330,27 @@ describe('pages', () => {
     expect((await look(webhook)).body).toContain(said);
     expect((await look(webhook)).body).not.toContain(said);
     expect((await look(`${webhook}?done=suspend&count=1`)).body).not.toContain(said);
+  });
+
+  it('say what was done on the page that it led to, not in another tab that is opened before', async () => {
+    const said = 'The test is on its way.';
+    await change(`${webhook}/test`);
+    expect((await look(webhook)).body).not.toContain(said);
+    expect((await look(`${webhook}/deliveries/${delivery.id}`)).body).toContain(said);
+    await change(`${webhook}/remove`); // an integrator's: nothing is said of what was refused
+    expect((await look('/')).body).not.toContain('role="status"');
+  });
+
+  it('act once for a button that is clicked twice, and again for the next page', async () => {
+    const markOf = async () => {
+      const { body } = await look(webhook);
+      return /\/test"><input type="hidden" name="once" value="([\w-]{16})"/.exec(body)?.[1];
+    };
+    const mark = await markOf();
+    const answers = [await change(`${webhook}/test`, `once=${mark}`), await change(`${webhook}/test`, `once=${mark}`)];
+    expect(answers.map(({ status }) => status)).toEqual([303, 409]);
+    await change(`${webhook}/test`, `once=${await markOf()}`);
+    expect(done).toEqual(['test acme demanda.criada', 'test acme demanda.criada']);
   });
 
   it('put the focus on what was done or why not, and leave it alone otherwise', async () => {
