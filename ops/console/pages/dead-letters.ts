@@ -30,7 +30,10 @@ export async function lettersPage(context: Context): Promise<Answer> {
   const view = await operator.listLetters();
   const all = groupsOf(view.letters);
   const [chosen] = all.filter(({ key }) => key === query.get('group'));
-  const from = Math.max(0, Number.parseInt(query.get('from') ?? '0', 10) || 0);
+  // What an address asks for may be gone since.
+  const asked = Math.max(0, Number.parseInt(query.get('from') ?? '0', 10) || 0);
+  const last = Math.floor(((chosen?.letters.length ?? 1) - 1) / mostOfOne) * mostOfOne;
+  const from = Math.min(asked, last);
   const groups = chosen ? [chosen] : all.slice(0, mostGroups);
   const listed = groups.map(group =>
     groupCard(context, group, chosen ? { from, most: mostOfOne } : { from: 0, most: mostOf(groups.length) }),

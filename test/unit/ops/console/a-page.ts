@@ -1,7 +1,8 @@
-import { type Context, documentOf } from '../../../../ops/console/page.ts';
+import { documentOf } from '../../../../ops/console/page.ts';
 import { answerPage } from '../../../../ops/console/pages/pages.ts';
 import type { Source } from '../../../../ops/console/source.ts';
-import { type Language, sayingIn, textsOf } from '../../../../ops/console/texts.ts';
+import type { Language } from '../../../../ops/console/texts.ts';
+import { aContext } from './a-source.ts';
 
 /** Asks for a page of a source, or sends its form. Returns what it shows, or where it leads and what it says there. */
 export async function ask(
@@ -10,7 +11,7 @@ export async function ask(
   given: { form?: string; language?: Language; now?: number } = {},
 ) {
   const { form, language = 'en', now = Date.UTC(2026, 10, 22, 12) } = given;
-  const context = contextOf(source, path, language, now);
+  const context = aContext(source, path, language, now);
   const answer = await answerPage(context, form === undefined ? null : new URLSearchParams(form));
   if ('location' in answer) return { ...answer, text: '', document: '' };
   const document = documentOf(answer, context);
@@ -23,7 +24,7 @@ export const answerOf = async (
   source: Source,
   { language = 'en', form }: { readonly language?: Language; readonly form?: Record<string, string> } = {},
 ) => {
-  const context = contextOf(source, path, language, source.now?.() ?? Date.now());
+  const context = aContext(source, path, language, source.now?.() ?? Date.now());
   const answer = await answerPage(context, form ? new URLSearchParams(form) : null);
   return 'location' in answer ? answer : { ...answer, text: documentOf(answer, context) };
 };
@@ -34,11 +35,6 @@ export const documentAt = async (...asked: Parameters<typeof answerOf>): Promise
   if ('location' in answer) throw new Error(`It leads to ${answer.location}.`);
   return answer.text;
 };
-
-function contextOf(source: Source, path: string, language: Language, now: number): Context {
-  const query = new URL(path, 'http://127.0.0.1').searchParams;
-  return { source, language, texts: textsOf(language), say: sayingIn(language), folder: '/x', path, query, now };
-}
 
 /** Returns what a person reads, in one line. */
 function textOf(markup: string): string {

@@ -74,7 +74,12 @@ export function aSource(changes: Partial<Source> = {}): Source {
 }
 
 /** Returns what a page is made from: a source, at a path. */
-export function aContext(source: Source, path: string, language: Language = 'en'): Context {
+export function aContext(
+  source: Source,
+  path: string,
+  language: Language = 'en',
+  now = Date.UTC(2026, 10, 23),
+): Context {
   return {
     source,
     language,
@@ -83,7 +88,7 @@ export function aContext(source: Source, path: string, language: Language = 'en'
     folder: '/x',
     path,
     query: new URL(path, 'http://127.0.0.1').searchParams,
-    now: Date.UTC(2026, 10, 23),
+    now,
   };
 }
 

@@ -226,6 +226,11 @@ describe('the page of dead letters', () => {
     expect(seen.size).toBe(130);
   });
 
+  it('shows the last page of a group that has become shorter', async () => {
+    const { text } = await ask(sourceOf(many(70)), `/dead-letters?group=${await keyOfFirst(many(1))}&from=120`);
+    expect(text).toContain('Letters 61–70 of 70');
+  });
+
   const keyOfFirst = async (letters: readonly LetterView[]) =>
     /name="group" value="([^"]+)"/.exec((await ask(sourceOf(letters.slice(0, 1)), '/dead-letters')).document)?.[1];
 
