@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Context } from '../../../../ops/console/page.ts';
 import { causeText } from '../../../../ops/console/pages/events.ts';
 import { answerPage } from '../../../../ops/console/pages/pages.ts';
 import type { OperatorSource } from '../../../../ops/console/source.ts';
-import { sayingIn, textsOf } from '../../../../ops/console/texts.ts';
 import type { Cause } from '../../../../ops/deliveries/event-verdict.ts';
-import { aSource } from './a-source.ts';
+import { aContext, aSource } from './a-source.ts';
 
 const at = '2026-11-22T10:00:00.000Z';
 const now = Date.parse('2026-11-22T12:00:00.000Z');
@@ -13,16 +11,8 @@ const attempt = { number: 3, result: 'http', status: 503 };
 const ids = { deliveryId: 'evt_0123456789abcdefghijklmnopq', messageId: 'm-1' };
 const webhook = '/x/accounts/acme/webhooks/demanda.criada';
 
-const contextIn = (language: 'en' | 'pt', query = '', operator = aSource().operator): Context => ({
-  source: { ...aSource(), operator: operator as OperatorSource },
-  language,
-  texts: textsOf(language),
-  say: sayingIn(language),
-  folder: '/x',
-  path: '/accounts/acme/events',
-  query: new URLSearchParams(query),
-  now,
-});
+const contextIn = (language: 'en' | 'pt', query = '', operator = aSource().operator as OperatorSource) =>
+  aContext(aSource({ operator }), `/accounts/acme/events?${query}`, language, now);
 const listOf = (cause: Cause, changes: object = {}) => ({
   ...{ since: at, logSince: at, looked: 1, isCutOff: false, found: 1 },
   events: [{ at, event: 'demanda.criada', ...ids, fate: 'held' as const, cause }],

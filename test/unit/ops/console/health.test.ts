@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { healthBadge, healthOf, healthSince } from '../../../../ops/console/health.ts';
-import { sayingIn, textsOf } from '../../../../ops/console/texts.ts';
+import { aContext, aSource } from './a-source.ts';
 
 const healthy = {
   status: 'ativo',
@@ -27,12 +27,7 @@ test.each([
   ['en' as const, 'Suspended', 'nothing but failures for five days'],
   ['pt' as const, 'Suspenso', 'só falhas por cinco dias'],
 ])('says in %s that it is suspended, and why', (language, word, reason) => {
-  const context = {
-    language,
-    texts: textsOf(language),
-    say: sayingIn(language),
-    now: Date.parse('2026-01-05T00:00:00.000Z'),
-  } as Parameters<typeof healthSince>[0];
+  const context = aContext(aSource(), '/', language);
   expect(healthBadge(context, suspended).text).toContain(`>${word}</span> <small class="wire">suspenso`);
   expect(healthSince(context, suspended)?.text).toContain(reason);
   expect(healthSince(context, healthy)).toBeNull();

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { startView } from '../../../../ops/console/operator/start.ts';
-import type { Context } from '../../../../ops/console/page.ts';
 import { answerPage } from '../../../../ops/console/pages/pages.ts';
 import type { OperatorSource } from '../../../../ops/console/source.ts';
-import { sayingIn, textsOf } from '../../../../ops/console/texts.ts';
 import type { Problem } from '../../../../ops/status/problem.ts';
 import type { Status } from '../../../../ops/status/status.command.ts';
-import { aSource } from './a-source.ts';
+import { aContext, aSource } from './a-source.ts';
 
 const now = Date.parse('2026-11-22T12:00:00.000Z');
 const owner = { account: 'acme', event: 'demanda.criada' } as const;
@@ -50,17 +48,7 @@ const show = async (
   const view = startView({ ...allWell, ...changes }, counted, new Date(readAt).toISOString());
   const base = aSource();
   const operator = { ...(base.operator as OperatorSource), readStart: async () => view };
-  const context: Context = {
-    source: { ...base, operator },
-    language,
-    texts: textsOf(language),
-    say: sayingIn(language),
-    folder: '/x',
-    path: '/',
-    query: new URLSearchParams(),
-    now,
-  };
-  const answer = await answerPage(context, null);
+  const answer = await answerPage(aContext({ ...base, operator }, '/', language, now), null);
   if ('location' in answer) throw new Error('A page answers.');
   return answer.content.text;
 };
