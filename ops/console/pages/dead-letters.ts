@@ -273,9 +273,14 @@ function redriveCard(context: Context, { state, total, moved, kept, error }: Red
   }[state];
   const moves = say(`${moved} of ${total} moved`, `${moved} de ${total} devolvidas`);
   const keeps = say(`, ${kept} kept, since they would only come back`, `; ${kept} ficaram, pois só voltariam`);
+  const rest = state === 'done' ? total - moved - kept : 0;
+  const lacks = say(
+    `, ${rest} not found: gone, or in the hands of others`,
+    `; ${rest} não encontradas: já saíram, ou outros as consultam`,
+  );
   return card(
     say('Progress', 'Andamento'),
-    html`<div class="inside"><p role="status">${said} ${moves}${kept > 0 && keeps}.</p><progress max="${total}" value="${moved + kept}">${moved + kept}</progress></div>
+    html`<div class="inside"><p role="status">${said} ${moves}${kept > 0 && keeps}${rest > 0 && lacks}.</p><progress max="${total}" value="${moved + kept}">${moved + kept}</progress></div>
 <div class="inside actions">${state === 'running' && button(context, '/dead-letters/cancel', say('Cancel the redrive', 'Cancelar a devolução'), 'danger')}${state !== 'running' && state !== 'cancelling' && link(context, '/dead-letters', say('Show what is left', 'Mostrar o que ficou'))}</div>`,
     { id: 'redrive' },
   );

@@ -285,6 +285,21 @@ describe('the page of dead letters', () => {
   });
 });
 
+it.each([
+  ['done', true],
+  ['running', false],
+  ['cancelled', false],
+] as const)(
+  'a redrive that is %s says what it did not find only where it has gone through all',
+  async (state, isSaid) => {
+    const redrive = { state, total: 9, moved: 4, kept: 2 };
+    const source = sourceOf([]);
+    const operator = { ...source.operator, readRedrive: async () => redrive } as typeof source.operator;
+    const { text } = await ask(aSource({ operator }), '/dead-letters/redrive');
+    expect(text.includes('3 not found: gone, or in the hands of others')).toBe(isSaid);
+  },
+);
+
 describe('a dead letter', () => {
   it('has a heading, what it names as links, what its publisher mends, and its body on request', async () => {
     const [one] = many(1, () => ({ reason: 'malformed', event: 'demanda.criada', detail: 'id_demanda: is missing' }));
