@@ -18,7 +18,7 @@ import {
   table,
   timeOf,
 } from '../page.ts';
-import { label, operatorOf, question } from '../page-parts.ts';
+import { failureOf, label, operatorOf, question } from '../page-parts.ts';
 import { NotThere, Refusal } from '../views.ts';
 import { detailIn } from './letter-detail.ts';
 
@@ -260,7 +260,7 @@ function post(
 }
 
 function redriveCard(context: Context, { state, total, moved, kept, error }: RedriveView): Html {
-  const { say, source } = context;
+  const { say } = context;
   const said = {
     running: say('They are being put back.', 'Estão sendo devolvidas.'),
     cancelling: say('It ends after the letter that it is at.', 'Termina depois da mensagem atual.'),
@@ -269,7 +269,7 @@ function redriveCard(context: Context, { state, total, moved, kept, error }: Red
       'A devolução foi cancelada. As outras estão como estavam.',
     ),
     done: say('The redrive has ended.', 'A devolução terminou.'),
-    failed: `${say('The redrive failed', 'A devolução falhou')}: ${source.describeFailure?.(error) ?? String(error)}`,
+    failed: html`${say('The redrive failed', 'A devolução falhou')}: ${failureOf(context, error).message}`,
   }[state];
   const moves = say(`${moved} of ${total} moved`, `${moved} de ${total} devolvidas`);
   const keeps = say(`, ${kept} kept, since they would only come back`, `; ${kept} ficaram, pois só voltariam`);
