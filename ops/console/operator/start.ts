@@ -65,7 +65,13 @@ export function startView(status: Status, traffic: Part<Traffic>, keptSince: str
     /** `null` for a local run, which has none of it. */
     stage: isLocal ? null : { stacks, ...ofStage },
     unreadParts: Object.values(isLocal ? parts : { ...parts, ...ofStage }).filter(isUnread).length,
+    /** The parts of which there is more than was read: that nothing needs anybody cannot be said of them. */
+    cutOffParts: [webhooks, users, deliveries, ...(isLocal ? [] : [alarms])].filter(isCutOff).length,
   };
+}
+
+function isCutOff(part: Part<{ readonly isCutOff: boolean; readonly late?: { readonly isCutOff: boolean } }>): boolean {
+  return !isUnread(part) && (part.isCutOff || part.late?.isCutOff === true);
 }
 
 /** A webhook that needs a look, as {@link healthOf} judges it. */

@@ -44,7 +44,7 @@ ${card(texts.alarms, alarmCard(context, start), { id: 'alarms' })}
 ${card(
   say('Users being deleted', 'Usuários em exclusão'),
   ifRead(context, users, found => userTable(context, found)),
-  { id: 'users', beside: asOf },
+  { id: 'users', beside: [!isUnread(users) && cut(context, users.beingDeleted.length), asOf] },
 )}</div>
 ${start.stage && card(say('What is deployed', 'O que está implantado'), stageFacts(context, start.stage), { id: 'stage', beside: asOf })}
 <p class="lead">${say('Clients, users, sessions and keys are managed at the terminal, since they show secrets. Copy the command:', 'Clientes, usuários, sessões e chaves são administrados no terminal, pois mostram segredos. Copie o comando:')} <code>npm run ops -- --help</code></p>`,
@@ -56,15 +56,20 @@ function ifRead<Value>(context: Context, part: Part<Value>, write: (value: Value
   return isUnread(part) ? html`<div class="inside">${unreadPart(context, part.unread)}</div>` : write(part);
 }
 
-function needs(context: Context, { problems, unreadParts }: StartView): HtmlValue {
+function needs(context: Context, { problems, unreadParts, cutOffParts }: StartView): HtmlValue {
   const { say } = context;
   const unread = say(
     `Parts that could not be read: ${unreadParts}. Each says so below.`,
     `Partes que não puderam ser lidas: ${unreadParts}. Cada uma o diz abaixo.`,
   );
+  const partial = say(
+    `Parts of which the first was looked at: ${cutOffParts}.`,
+    `Partes das quais se viu o começo: ${cutOffParts}.`,
+  );
   if (problems.length === 0) {
-    if (unreadParts === 0) return html`<p class="empty">${say('Nothing needs you.', 'Nada precisa de você.')}</p>`;
-    return html`<p class="empty">${say('Nothing that was read needs you.', 'Nada do que foi lido precisa de você.')} ${unread}</p>`;
+    if (unreadParts + cutOffParts === 0)
+      return html`<p class="empty">${say('Nothing needs you.', 'Nada precisa de você.')}</p>`;
+    return html`<p class="empty">${say('Nothing that was read needs you.', 'Nada do que foi lido precisa de você.')} ${unreadParts > 0 && unread} ${cutOffParts > 0 && partial}</p>`;
   }
   return html`${problemList(context, problems)}${unreadParts > 0 && html`<div class="inside"><p class="note trouble">${unread}</p></div>`}`;
 }
@@ -112,11 +117,26 @@ function cut({ say }: Context, length: number): HtmlValue {
   return length > mostRows && html`<p>${say(`${mostRows} of ${length}`, `${mostRows} de ${length}`)}</p>`;
 }
 
+/** Says below the rows of a part that only a part of it was looked at. */
+function partly(isCutOff: boolean, said: string): HtmlValue {
+  return isCutOff && html`<p class="inside muted">${said}</p>`;
+}
+
 function troubledCard(context: Context, { webhooks, deliveries, troubled }: StartView): HtmlValue {
   const { texts, say } = context;
   // Slow ones are found beside the deliveries that wait for their turn.
   const unread = [webhooks, deliveries].filter(isUnread);
-  const notes = unread.map(({ unread }) => html`<div class="inside">${unreadPart(context, unread)}</div>`);
+  const notes = [
+    ...unread.map(({ unread }) => html`<div class="inside">${unreadPart(context, unread)}</div>`),
+    !isUnread(deliveries) &&
+      partly(
+        deliveries.late.isCutOff,
+        say(
+          'Slow ones were looked for among the first that wait; there may be more.',
+          'Os lentos foram procurados entre os primeiros que esperam; pode haver mais.',
+        ),
+      ),
+  ];
   if (unread.length > 0 && troubled.length === 0) return notes;
   const looked = !isUnread(webhooks) && webhooks.isCutOff && webhooks.read;
   const empty = looked
@@ -142,7 +162,7 @@ function troubledCard(context: Context, { webhooks, deliveries, troubled }: Star
     ],
     troubled.slice(0, mostRows),
     empty,
-  )}${looked && troubled.length > 0 && html`<p class="inside muted">${say(`Of the first ${looked} webhooks; there are more.`, `Dos primeiros ${looked} webhooks; há mais.`)}</p>`}`;
+  )}${partly(looked !== false && troubled.length > 0, say(`Of the first ${looked} webhooks; there are more.`, `Dos primeiros ${looked} webhooks; há mais.`))}`;
 }
 
 function undeliveredCard(context: Context, { deliveries, undelivered }: StartView): HtmlValue {
@@ -171,7 +191,7 @@ function undeliveredCard(context: Context, { deliveries, undelivered }: StartVie
         ],
         undelivered.slice(0, mostRows),
         say('No delivery has failed or is held.', 'Nenhuma entrega falhou ou está retida.'),
-      )}${isCutOff && html`<p class="inside muted">${say(`Among the first ${looked} that are not delivered; there are more.`, `Entre as primeiras ${looked} não entregues; há mais.`)}</p>`}`,
+      )}${partly(isCutOff, say(`Among the first ${looked} that are not delivered; there are more.`, `Entre as primeiras ${looked} não entregues; há mais.`))}`,
   );
 }
 
@@ -230,27 +250,30 @@ function alarmCard(context: Context, { stage }: StartView): HtmlValue {
   const { texts, say } = context;
   if (!stage)
     return html`<p class="empty">${say('A local run has no alarms.', 'Uma execução local não tem alarmes.')}</p>`;
-  return ifRead(context, stage.alarms, ({ ringing, total, isCutOff }) =>
-    table(
-      [
-        { heading: texts.alarms, value: ({ name }) => name },
-        { heading: texts.since, value: ({ since }) => timeOf(since, context) },
-        { heading: texts.why, value: ({ description }) => inEnglish(context, description), isText: true },
-      ],
-      ringing,
-      isCutOff
-        ? say(
-            `None of the first ${total} alarms rings; there are more.`,
-            `Nenhum dos primeiros ${total} alarmes toca; há mais.`,
-          )
-        : say('No alarm rings.', 'Nenhum alarme toca.'),
-    ),
+  return ifRead(
+    context,
+    stage.alarms,
+    ({ ringing, total, isCutOff }) =>
+      html`${table(
+        [
+          { heading: texts.alarms, value: ({ name }) => name },
+          { heading: texts.since, value: ({ since }) => timeOf(since, context) },
+          { heading: texts.why, value: ({ description }) => inEnglish(context, description), isText: true },
+        ],
+        ringing,
+        isCutOff
+          ? say(
+              `None of the first ${total} alarms rings; there are more.`,
+              `Nenhum dos primeiros ${total} alarmes toca; há mais.`,
+            )
+          : say('No alarm rings.', 'Nenhum alarme toca.'),
+      )}${partly(isCutOff && ringing.length > 0, say(`Of the first ${total} alarms; there are more.`, `Dos primeiros ${total} alarmes; há mais.`))}`,
   );
 }
 
 function userTable(context: Context, { beingDeleted, read, isCutOff }: Read<StartView['users']>) {
   const { texts, say } = context;
-  return table(
+  return html`${table(
     [
       { heading: say('User', 'Usuário'), value: ({ userId }) => html`<span class="code">${userId}</span>` },
       { heading: texts.account, value: ({ account }) => link(context, pathOf({ account }), account) },
@@ -260,7 +283,7 @@ function userTable(context: Context, { beingDeleted, read, isCutOff }: Read<Star
     isCutOff
       ? say(`None of the first ${read} users is; there are more.`, `Nenhum dos primeiros ${read} usuários; há mais.`)
       : say('No user is being deleted.', 'Nenhum usuário em exclusão.'),
-  );
+  )}${partly(isCutOff && beingDeleted.length > 0, say(`Of the first ${read} users; there are more.`, `Dos primeiros ${read} usuários; há mais.`))}`;
 }
 
 /** Writes the facts of a deployment, each with its own reason where it could not be read. */

@@ -113,6 +113,33 @@ describe('Start', () => {
     expect(cardOf(page, 'alarms')).toContain('None of the first 100 alarms');
   });
 
+  it.each<[string, Partial<Status>]>([
+    ['webhooks', { webhooks: { read: 700, isCutOff: true, suspended: [], failing: [] } }],
+    ['alarms', { alarms: { total: 100, isCutOff: true, ringing: [] } }],
+    ['users', { users: { read: 900, isCutOff: true, beingDeleted: [] } }],
+    ['deliveries', { deliveries: { ...noDeliveries, isCutOff: true } }],
+    ['what waits', { deliveries: { ...noDeliveries, late: { groups: [], isCutOff: true } } }],
+  ])('does not say that nothing needs anybody where there are more %s than were read', async (_, changes) => {
+    const said = cardOf(await show(changes), 'needs');
+    expect(said).toContain('Nothing that was read needs you.');
+    expect(said).toContain('looked at: 1.');
+    expect(said).not.toContain('Nothing needs you.');
+  });
+
+  it('says of rows that were found that they are of a part alone', async () => {
+    const user = { userId: 'u', account: 'acme', since };
+    const page = await show({
+      alarms: { total: 100, isCutOff: true, ringing: [{ name: 'a', since, description: '' }] },
+      users: { read: 900, isCutOff: true, beingDeleted: Array.from({ length: 60 }, () => user) },
+      deliveries: { ...noDeliveries, late: { groups: [], isCutOff: true } },
+    });
+    expect(cardOf(page, 'alarms')).toContain('Of the first 100 alarms; there are more.');
+    expect(cardOf(page, 'users')).toMatch(/50 of 60.*Of the first 900 users; there are more\./s);
+    expect(cardOf(page, 'troubled')).toContain('Slow ones were looked for among the first that wait');
+    const whole = await show({ users: { read: 1, isCutOff: false, beingDeleted: [user] } });
+    expect(whole).not.toMatch(/there are more|there may be more/);
+  });
+
   it('shows 50 of the webhooks that need a look, failing and slow ones before suspended, the longest first', async () => {
     const failing = Array.from({ length: 60 }, (_, at) => ({ ...owner, account: `acme-${at}`, since }));
     const slow = [{ ...owner, account: 'sluggish', since }];
