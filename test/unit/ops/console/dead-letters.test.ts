@@ -1,16 +1,19 @@
+import { Readable } from 'node:stream';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseEventMessage } from '../../../../lambdas/delivery/intake/event.ts';
+import type { Command } from '../../../../ops/audit/command.ts';
+import { consolePages } from '../../../../ops/console/console.command.ts';
 import {
   type LetterView,
   operatorDeadLetters,
   type RedriveView,
 } from '../../../../ops/console/operator/dead-letters.ts';
 import type { OperatorSource, Source } from '../../../../ops/console/source.ts';
-import { localTarget } from '../../../../ops/stage/target.ts';
+import { localTarget, type Task } from '../../../../ops/stage/target.ts';
 import { thisWorld } from '../../../../ops/stage/world.ts';
 import { type FrozenClock, frozenClock } from '../../../support/clock.ts';
 import { aTask } from '../a-task.ts';
@@ -24,6 +27,7 @@ describe('a console at the dead-letter queue', () => {
   let logs: LogService;
   let client: SQSClient;
   let clock: FrozenClock;
+  let task: Task;
   let letters: ReturnType<typeof operatorDeadLetters>;
   let pauses: (() => void)[];
   let calls: string[];
@@ -56,7 +60,8 @@ describe('a console at the dead-letter queue', () => {
     };
     const target = localTarget(outputs, { ...thisWorld, time: clock.time });
     const pause = () => (isPaused ? new Promise<void>(resolve => pauses.push(resolve)) : Promise.resolve());
-    letters = operatorDeadLetters(aTask({ ...target, clock: { ...target.clock, now: clock.now }, pause }));
+    task = aTask({ ...target, clock: { ...target.clock, now: clock.now }, pause });
+    letters = operatorDeadLetters(task);
   });
   afterEach(async () => {
     vi.restoreAllMocks();
@@ -111,6 +116,34 @@ describe('a console at the dead-letter queue', () => {
     await ended();
     expect(await letters.readRedrive()).toMatchObject({ state: 'done', moved: 2, kept: 0 });
     expect(await listed()).toEqual([stays]);
+  });
+
+  it('ends a redrive with the console: it does not go on unseen', async () => {
+    isPaused = true;
+    const ids = [await put(event(1)), await put(event(2)), await put(event(3))];
+    const end = new AbortController();
+    const stdout = { write: vi.fn<(text: string) => boolean>(() => true) };
+    const streams = { stdin: Readable.from([]), stdout, stderr: stdout, interruption: end.signal };
+    const [serving] = consolePages(streams as never).commands as [Command<{ port: number }, string>];
+    const serves = serving.act(task, { port: 0 });
+    await vi.waitFor(() => expect(stdout.write).toHaveBeenCalled());
+    const { origin, hash } = new URL(stdout.write.mock.calls[0]?.[0].split(' ')[1] ?? '');
+    const send = (path: string, form: Record<string, string>, headers = {}) =>
+      fetch(`${origin}${path}`, {
+        ...{ method: 'POST', redirect: 'manual', headers: { origin, ...headers }, body: new URLSearchParams(form) },
+      });
+    const { headers } = await send('/', { token: hash.slice(1) });
+    const cookie = headers.getSetCookie()[0]?.split(';')[0];
+    await send(`${headers.get('location')}dead-letters/redrive`, { ids: ids.join(' ') }, { cookie });
+    await vi.waitFor(() => expect(pauses).toHaveLength(1));
+    end.abort();
+    await serves;
+    isPaused = false;
+    for (const resolve of pauses) resolve();
+    await vi.waitFor(async () => {
+      clock.advance(31_000); // another look
+      expect(await listed()).toHaveLength(2);
+    });
   });
 
   it('ends a redrive that is cancelled after the letter that it is at, and loses none', async () => {
