@@ -69,8 +69,8 @@ export function makeAccess(now: Clock) {
 export interface Session {
   /** Its last click, in milliseconds since the epoch. */
   usedAt: number;
-  /** What its last action did, until the page that it led to has said so. */
-  note?: { readonly at: string; readonly says: string } | undefined;
+  /** What its last action did, until the page that it led to has said so; with the mark of its form. */
+  note?: { readonly at: string; readonly says: string; readonly mark: string | null | undefined } | undefined;
   /** Lets each form that it was shown act once. */
   readonly once: ReturnType<typeof makeOnce<Answer>>;
 }

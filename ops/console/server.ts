@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Clock, systemClock } from '../../lambdas/platform/clock.ts';
-import { type Access, makeAccess } from './access.ts';
+import { type Access, makeAccess, type Session } from './access.ts';
 import { html } from './html.ts';
 import { onceName } from './once.ts';
 import { type Answer, type Context, contentSecurityPolicy, documentOf, entryDocument, type Page } from './page.ts';
@@ -124,11 +124,12 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
   const form = isChange ? await readForm(request) : null;
   const mark = form?.get(onceName);
   const answer = mark
-    ? ((await session.once.act(mark, () => answerOf(context, form))) ?? sentPage(context))
+    ? ((await session.once.act(mark, () => answerOf(context, form))) ?? sentAnswer(context, mark, session.note))
     : await answerOf(context, form);
   if ('location' in answer) {
     const says = answer.note ?? context.note; // one that leads on takes along what it was to say
-    if (says !== undefined) session.note = { at: placeOf(answer.location, host), says };
+    if (says !== undefined)
+      session.note = { at: placeOf(answer.location, host), says, mark: mark ?? session.note?.mark };
     return redirect(response, `${access.folder}${answer.location}`);
   }
   if (context.note !== undefined) session.note = undefined;
@@ -149,12 +150,16 @@ async function answerOf(context: Context, form: URLSearchParams | null | undefin
   }
 }
 
-/** Says that a form acted already: a reload, or a page that was gone back to, sent it again. */
-function sentPage(context: Context): Page {
+/**
+ * Leads to what a form did, where no page has said so yet: a second click took the place of the first. Says otherwise that it acted
+ * already: a reload, or a page that was gone back to, sent it again.
+ */
+function sentAnswer(context: Context, mark: string, note: Session['note']): Answer {
   const { say, folder, path } = context;
+  if (note?.mark === mark) return { location: note.at };
   const said = say(
-    'This form was sent already. It was not sent again, and nothing was changed. What its answer showed is not kept:',
-    'Este formulário já foi enviado. Não foi enviado de novo, e nada foi alterado. O que a resposta mostrou não é guardado:',
+    'This form was sent already. It acts once: nothing was done again. What its answer showed is not kept:',
+    'Este formulário já foi enviado. Ele age uma vez só: nada foi feito de novo. O que a resposta mostrou não é guardado:',
   );
   const anew = html`<a href="${folder}${path}">${say('open the page anew', 'abra a página de novo')}</a>`;
   return failurePage(context, { message: html`${said} ${anew}`, status: 409 });
