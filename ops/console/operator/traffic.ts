@@ -13,7 +13,7 @@ export interface Traffic {
   readonly delivered: readonly number[];
   readonly failed: readonly number[];
   readonly held: readonly number[];
-  /** True where a local run wrote more lines than are read. */
+  /** True where a local run wrote more lines than are read: the hours are those that were. */
   readonly isCutOff: boolean;
 }
 
@@ -79,7 +79,14 @@ async function readLog(target: Target): Promise<Traffic> {
     const end = ends.find(known => known === (endedUnattempted[String(fields.message)] ?? fields.state));
     return end && (end === 'delivered' || !isTest({ id: String(fields.deliveryId) })) ? { end, at, count: 1 } : [];
   });
-  return trafficOf(found, hours, lines.length === mostLines);
+  if (lines.length < mostLines) return trafficOf(found, hours, false);
+  // The newest come first: of the hours before the last of them nothing is known.
+  const reached = lines.at(-1)?.at ?? 0;
+  return trafficOf(
+    found,
+    hours.filter(from => from + hour > reached),
+    true,
+  );
 }
 
 function trafficOf(

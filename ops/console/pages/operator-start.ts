@@ -107,7 +107,7 @@ function trafficTiles(context: Context, traffic: Traffic): Html {
 function sparkLine(kind: string, counts: readonly number[]): Html {
   const most = Math.max(...counts, 1);
   const points = counts.map(
-    (count, at) => `${(at * 100) / (counts.length - 1)},${(23 - (count / most) * 21).toFixed(1)}`,
+    (count, at) => `${(at * 100) / Math.max(1, counts.length - 1)},${(23 - (count / most) * 21).toFixed(1)}`,
   );
   return html`<svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true"><polygon class="${kind}" points="0,24 ${points.join(' ')} 100,24"/><polyline class="${kind}" points="${points.join(' ')}"/></svg>`;
 }

@@ -120,6 +120,19 @@ it('counts the lines of a local run, tests only where they were delivered', asyn
   expect(totals(await read())).toEqual({ delivered: 2, failed: 2, held: 1 });
 });
 
+it('tells nothing of the hours that a busy local run wrote too many lines after', async () => {
+  now = noon;
+  const results = Array.from({ length: 10_000 }, (_, at) => [
+    { field: '@timestamp', value: new Date(noon - at * 600).toISOString().replace('T', ' ').replace('Z', '') },
+    { field: '@message', value: JSON.stringify({ message: 'delivery.held', deliveryId: 'evt_1' }) },
+  ]);
+  const read = makeReadTraffic(
+    localRun(command => (command instanceof StartQueryCommand ? { queryId: '1' } : { status: 'Complete', results })),
+  );
+  const hours = ['2026-11-22T10:00:00.000Z', '2026-11-22T11:00:00.000Z', '2026-11-22T12:00:00.000Z'];
+  expect(await read()).toMatchObject({ hours, held: [3_999, 6_000, 1], isCutOff: true });
+});
+
 it('says of a stage that only its outputs name that nothing could be read', async () => {
   const read = makeReadTraffic(targetThat(() => ({}), { label: 'outputs.json' }));
   expect(await read()).toEqual({ unread: 'outputs.json names no stage whose metrics could be read.' });
