@@ -15,6 +15,7 @@ export function makeAccess(now: Clock) {
   const folder = `/${randomBytes(16).toString('base64url')}`;
   const tokens = new Map<string, { readonly usedAt: number }>();
   const sessions = new Map<string, Session>();
+  const once = makeOnce<Answer>(); // of all sessions: a form of one that has ended can be gone back to in the next
   return { folder, makeToken, redeem, sessionOf, signOut };
 
   /** Makes a token. Of those that nobody used the latest ten are good. */
@@ -32,7 +33,7 @@ export function makeAccess(now: Clock) {
     tokens.delete(hash);
     if (!isGood) return undefined;
     const made = makeSecret();
-    sessions.set(made.hash, { usedAt: now(), once: makeOnce() });
+    sessions.set(made.hash, { usedAt: now(), once });
     forgetOldest(sessions, 50);
     return cookieOf(made.secret);
   }

@@ -353,6 +353,8 @@ describe('pages', () => {
     expect(second.location).toBe(first.location);
     expect((await look(`/${String(second.location).slice(folder.length)}`)).body).toContain('The test is on its way.');
     expect((await click()).status).toBe(409);
+    const { session } = await enter(tokenOf(running.makeLink()));
+    expect((await change(`${webhook}/test`, `once=${mark}`, { cookie: session })).status).toBe(409);
     await change(`${webhook}/test`, `once=${await markOf()}`);
     expect(done).toEqual(['test acme demanda.criada', 'test acme demanda.criada']);
   });
