@@ -152,6 +152,7 @@ export async function keepPicture(page: Page): Promise<void> {
   const isPhone = (page.viewportSize()?.width ?? 0) < 500;
   const isDark = await page.evaluate('matchMedia("(prefers-color-scheme: dark)").matches');
   if (folder === undefined || name === undefined || isPhone !== isDark) return;
+  await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)'); // the check of the keyboard went down the page
   await page.screenshot({ path: path.join(folder, `${name}-${isPhone ? 'phone' : 'desktop'}.png`) });
 }
 
