@@ -2,7 +2,8 @@ import { type Html, type HtmlValue, html } from './html.ts';
 import { onceField } from './once.ts';
 import { type Answer, type Context, crumbs, link, stepsOf, stepsTo, troubleNote } from './page.ts';
 import type { OperatorSource } from './source.ts';
-import { NotThere, Refusal } from './views.ts';
+import { textFor } from './texts.ts';
+import { type DeliveryRow, NotThere, Refusal } from './views.ts';
 
 /**
  * Writes a page that asks before something that touches many, or cannot be undone.
@@ -117,4 +118,9 @@ export async function partOf<Value>(context: Context, reading: Promise<Value>): 
   } catch (error) {
     return { why: failureOf(context, error).message };
   }
+}
+
+/** Writes what came of the latest attempt of a delivery; nothing where there was none. */
+export function resultOf({ texts }: Context, { lastResult, lastStatus }: DeliveryRow): Html {
+  return html`${lastResult && (textFor(texts, 'result', lastResult) ?? lastResult)} ${lastStatus && html`<span class="code">${lastStatus}</span>`}`;
 }

@@ -1,17 +1,30 @@
 import { healthBadge, healthOf, healthReason, healthTime } from '../health.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
-import { type Answer, type Context, card, crumbs, link, oneLine, type Parameters, pathOf, table } from '../page.ts';
-import type { WebhookView } from '../views.ts';
+import {
+  type Answer,
+  type Context,
+  card,
+  crumbs,
+  link,
+  oneLine,
+  type Parameters,
+  pathOf,
+  table,
+  timeOf,
+} from '../page.ts';
+import { resultOf } from '../page-parts.ts';
+import type { DeliveryRow, WebhookView } from '../views.ts';
 
 /** An account: its webhooks, and for an operator the way to the events that came for it. */
 export async function accountPage(context: Context, { account = '' }: Parameters): Promise<Answer> {
   const { source, texts } = context;
   if (account === source.account) return { location: '/' }; // an integrator's account is the first page
   const webhooks = await source.listWebhooks(account);
+  const latest = await latestResults(context, webhooks);
   return {
     title: `${texts.account} ${account}`,
     content: html`${accountHead(context, account, 'webhooks')}
-${card(texts.webhooks, webhookTable(context, webhooks), { id: 'webhooks' })}`,
+${card(texts.webhooks, webhookTable(context, webhooks, latest), { id: 'webhooks' })}`,
   };
 }
 
@@ -26,8 +39,20 @@ export function accountHead(context: Context, account: string, here: 'webhooks' 
   }`;
 }
 
+/** The newest delivery of each webhook by its event; `undefined` where it could not be read, `null` where there is none. */
+export type LatestResults = ReadonlyMap<string, DeliveryRow | null | undefined>;
+
+/** Reads what became of the newest delivery of each webhook, a call each. What cannot be read takes no page down. */
+export async function latestResults({ source }: Context, webhooks: readonly WebhookView[]): Promise<LatestResults> {
+  const reading = webhooks.map(async ({ account, event }) => {
+    const page = await source.listDeliveries({ account, event, limit: 1 }).catch(() => undefined);
+    return [event, page && (page.deliveries[0] ?? null)] as const;
+  });
+  return new Map(await Promise.all(reading));
+}
+
 /** Writes webhooks, each in a line. */
-export function webhookTable(context: Context, webhooks: readonly WebhookView[]): Html {
+export function webhookTable(context: Context, webhooks: readonly WebhookView[], latest: LatestResults): Html {
   const { texts, say } = context;
   return table(
     [
@@ -35,6 +60,10 @@ export function webhookTable(context: Context, webhooks: readonly WebhookView[])
       { heading: texts.state, value: webhook => healthBadge(context, webhook), isBrief: true },
       { heading: texts.since, value: webhook => healthTime(context, webhook) },
       { heading: texts.reason, value: webhook => reasonOf(context, webhook), isText: true },
+      {
+        heading: say('Newest delivery', 'Entrega mais nova'),
+        value: ({ event }) => latestOf(context, latest.get(event)),
+      },
       { heading: texts.address, value: ({ address }) => (address ? oneLine(context, address) : '–') },
     ],
     webhooks,
@@ -43,6 +72,13 @@ export function webhookTable(context: Context, webhooks: readonly WebhookView[])
       'Nenhum webhook é exatamente desta conta: maiúsculas contam. Se o id está certo, o administrador cadastra um com POST /v1/webhooks; até lá os eventos são contados e descartados.',
     ),
   );
+}
+
+function latestOf(context: Context, delivery: DeliveryRow | null | undefined): HtmlValue {
+  if (delivery === undefined) return context.say('could not be read', 'não pôde ser lida');
+  if (delivery === null) return context.say('none yet', 'nenhuma ainda');
+  const said = delivery.lastResult ? resultOf(context, delivery) : context.say('no attempt yet', 'nenhuma tentativa');
+  return html`${link(context, pathOf(delivery), said)} ${timeOf(delivery.createdAt, context)}`;
 }
 
 /** Writes why a webhook is suspended, with the way to what it holds. */

@@ -2,7 +2,7 @@ import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Context, card, pathOf, timeOf } from '../page.ts';
 import type { AccountView } from '../views.ts';
-import { webhookTable } from './account.ts';
+import { latestResults, webhookTable } from './account.ts';
 import { wayToFirstSteps } from './first-steps.ts';
 
 /** The first page of an integrator: the account's webhooks, and the events that have none. */
@@ -13,10 +13,11 @@ export async function panelPage(context: Context): Promise<Answer> {
     webhooks: await source.listWebhooks(account),
     withoutWebhook: [],
   };
+  const latest = await latestResults(context, webhooks);
   const registered = new Set(webhooks.map(({ event }) => event));
   const free = eventsWithout(registered, withoutWebhook);
   const cards = [
-    webhooks.length > 0 && card(texts.webhooks, webhookTable(context, webhooks), { id: 'webhooks' }),
+    webhooks.length > 0 && card(texts.webhooks, webhookTable(context, webhooks, latest), { id: 'webhooks' }),
     card(say('Events without a webhook', 'Eventos sem webhook'), freeList(context, account, free), {
       id: 'without',
       beside: html`<p>${say('What comes for them is dropped. The last time is true to the hour.', 'O que chega para eles é descartado. A última vez tem precisão de uma hora.')}</p>`,

@@ -17,8 +17,7 @@ import {
   table,
   timeOf,
 } from '../page.ts';
-import { operatorOf, partOf, question, tiles, unreadPart } from '../page-parts.ts';
-import { textFor } from '../texts.ts';
+import { operatorOf, partOf, question, resultOf, tiles, unreadPart } from '../page-parts.ts';
 import {
   type DeliveryPage,
   type DeliveryRow,
@@ -193,8 +192,7 @@ function deliveryTable(context: Context, { deliveries }: DeliveryPage): Html {
       { heading: texts.state, value: ({ state }) => badge(context, state), isBrief: true },
       {
         heading: texts.lastResult,
-        value: ({ lastResult, lastStatus }) =>
-          html`${lastResult && (textFor(texts, 'result', lastResult) ?? lastResult)} ${lastStatus && html`<span class="code">${lastStatus}</span>`}`,
+        value: delivery => resultOf(context, delivery),
       },
       { heading: texts.attempts, value: ({ attempts }) => attempts, isNumber: true },
       { heading: texts.nextAttempt, value: ({ nextAttemptAt }) => timeOf(nextAttemptAt, context) },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { healthBadge, healthOf, healthSince } from '../../../../ops/console/health.ts';
-import { aContext, aSource } from './a-source.ts';
+import { ask } from './a-page.ts';
+import { aContext, aSource, delivery } from './a-source.ts';
 
 const healthy = {
   status: 'ativo',
@@ -31,4 +32,30 @@ test.each([
   expect(healthBadge(context, suspended).text).toContain(`>${word}</span> <small class="wire">suspenso`);
   expect(healthSince(context, suspended)?.text).toContain(reason);
   expect(healthSince(context, healthy)).toBeNull();
+});
+
+test('an account’s page says of each webhook what became of its newest delivery, and takes what cannot be read', async () => {
+  const registered = { account: 'acme', address: null, createdAt: null, hasAuthorization: false };
+  const [seen, waits, none, lost] = [
+    'demanda.criada',
+    'demanda.cancelada',
+    'proposta.recebida',
+    'mensagem.recebida',
+  ] as const;
+  const source = aSource({
+    listWebhooks: async () => [seen, waits, none, lost].map(event => ({ ...registered, ...healthy, event })),
+    listDeliveries: async ({ event, limit }) => {
+      if (event === lost) throw new Error('throttled');
+      const row = { ...delivery, event, ...(event === waits && { lastResult: null, lastStatus: null }) };
+      return { deliveries: event === none ? [] : [row].slice(0, limit), next: null };
+    },
+  });
+  for (const path of ['/accounts/acme', '/']) {
+    const { operator: _, ...integrator } = source;
+    const { text } = await ask(path === '/' ? { ...integrator, account: 'acme' } : source, path);
+    expect(text).toMatch(/demanda\.criada Healthy .*? refused 503 .*? demanda\.cancelada/);
+    expect(text).toMatch(/demanda\.cancelada Healthy .*? no attempt yet .*? proposta\.recebida/);
+    expect(text).toMatch(/proposta\.recebida Healthy .*? none yet .*? mensagem\.recebida/);
+    expect(text).toMatch(/mensagem\.recebida Healthy .*? could not be read/);
+  }
 });
