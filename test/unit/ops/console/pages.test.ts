@@ -54,7 +54,7 @@ const patterns = pages.map(([pattern, , change, effect]) => ({ pattern, isForm: 
 /** The pages that only operators have. */
 const ofOperators = /^\/(?:dead-letters|sandbox|docs)|\/events$|\/suspend$/;
 
-describe.each(patterns)('$pattern', ({ pattern, isForm, effect }) => {
+describe.each(patterns)('$pattern', ({ pattern, effect }) => {
   it('changes nothing where it is looked at', async () => {
     for (const source of [aSource(), panel(true), panel(false)]) await statusOf(source, pattern, 'acme', null);
     expect(done).toEqual([]);
