@@ -51,8 +51,7 @@ export function healthTime(context: Context, webhook: Judged): HtmlValue {
 /** Says what it means that a webhook does as it does, or why it is suspended; nothing of a healthy one. */
 export function healthReason({ say }: Context, webhook: Judged): string | null {
   const { word, reason } = healthOf(webhook);
-  if (word === 'failing')
-    return say('no attempt has succeeded since then', 'nenhuma tentativa teve sucesso desde então');
+  if (word === 'failing') return say('no success since then', 'sem sucesso desde então');
   if (word === 'slow') return say('its attempts wait for their turn', 'as tentativas esperam a vez');
   return reason && suspensionReason(say, reason);
 }

@@ -19,7 +19,7 @@ export function makeOperatorSource(target: Target): Source {
   const { suspend, ...webhooks } = operatorWebhooks(task);
   const receiver = target.outputs.ReceiverUrl;
   return {
-    label: target.label,
+    label: isLocal ? null : target.label,
     // Every look at a stage is paid for: pages that renew each 5 s would cost dollars a day.
     refreshSeconds: isLocal ? 5 : 60,
     mayChange: true,

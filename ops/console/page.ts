@@ -64,9 +64,9 @@ export function documentOf(page: Page, context: Context): string {
   const other = language === 'pt' ? 'en' : 'pt';
   const says = note !== undefined || trouble || content.text.includes(' autofocus');
   return frame(
-    { title: `${title} · ${source.label}`, language, refresh, hasFailed },
+    { title: `${title} · ${placeOf(context)}`, language, refresh, hasFailed },
     html`<a class="skip" href="#content">${texts.skip}</a>
-<header class="top"><div class="bar"><span class="brand">Emissor<small>${texts.console} · ${source.label}</small></span>
+<header class="top"><div class="bar"><span class="brand">Emissor<small>${source.operator ? texts.console : texts.panel} · ${placeOf(context)}</small></span>
 <nav class="places" aria-label="Emissor">${placesOf(context).map(
       ([path, name]) =>
         html`<a href="${folder}${path}"${isAt(context.path, path) && html` aria-current="page"`}>${name}</a>`,
@@ -89,7 +89,7 @@ export function troubleNote({ isChange }: Context, message: HtmlValue): Html {
 export function entryDocument(texts: Texts, language: Language, trouble?: string): string {
   return frame(
     { title: texts.entryTitle, language, refresh: 0 },
-    html`<main id="content" class="entry"><p class="brand">Emissor</p><div class="card"><h1>${texts.entryTitle}</h1><p class="lead">${texts.entryLead}</p>
+    html`<main id="content" class="entry"><div class="card"><h1>${texts.entryTitle}</h1><p class="lead">${texts.entryLead}</p>
 ${trouble && html`<p class="note trouble" role="alert">${trouble}</p>`}
 <form id="entry" class="row" method="post" action="/"><label>${texts.token}<input name="token" type="password" autocomplete="off" required autofocus></label>
 <button class="main">${texts.enter}</button></form></div></main>`,
@@ -135,14 +135,16 @@ export interface Column<Row> {
   readonly heading: string;
   readonly value: (row: Row) => HtmlValue;
   readonly isNumber?: boolean;
+  /** True for a box to tick: its heading is heard, not seen. */
+  readonly isTick?: boolean;
   /** True for sentences, which need width to be read. */
   readonly isText?: boolean;
   /** True where a phone shows it in the one line of the row: state, time, result. */
   readonly isBrief?: boolean;
 }
 
-function classOf({ isNumber, isText, isBrief }: Column<never>): HtmlValue {
-  const names = [isNumber && 'number', isText && 'text', isBrief && 'brief'].filter(name => name);
+function classOf({ isNumber, isTick, isText, isBrief }: Column<never>): HtmlValue {
+  const names = [isNumber && 'number', isTick && 'tick', isText && 'text', isBrief && 'brief'].filter(name => name);
   return names.length > 0 && html` class="${names.join(' ')}"`;
 }
 
@@ -245,6 +247,10 @@ function frame({ title, language, refresh, hasFailed }: Frame, body: Html): stri
 <title>${title}</title><link rel="icon" href="data:,"><style>${new Html(style)}</style></head>
 <body data-refresh="${refresh}"${hasFailed && html` data-failed`}>${body}<script>${new Html(script)}</script></body></html>
 `.text;
+}
+
+function placeOf({ source, say }: Context): string {
+  return source.label ?? say('local run', 'execução local');
 }
 
 function placesOf({ source, texts, say }: Context): readonly (readonly [path: string, name: string])[] {

@@ -26,8 +26,8 @@ import type {
  * What pages are made of, and what they do: an operator's by the commands of the command line, an integrator's by the public API.
  */
 export interface Source {
-  /** The name of what is shown: `stage dev`, or the host of the API. */
-  readonly label: string;
+  /** The name of what is shown: `stage dev`, or the host of the API; `null` for the local run, which has none. */
+  readonly label: string | null;
   /** Seconds after which a page that is looked at renews itself. */
   readonly refreshSeconds: number;
   /** False where the credentials may only read. */

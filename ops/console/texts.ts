@@ -31,7 +31,8 @@ export function languageOf(acceptLanguage = ''): Language {
 
 function makeTexts(say: Say) {
   return {
-    console: say('console', 'painel'),
+    console: say('console', 'console'),
+    panel: say('panel', 'painel'),
     start: say('Start', 'Início'),
     account: say('Account', 'Conta'),
     webhooks: say('Webhooks', 'Webhooks'),
@@ -40,7 +41,7 @@ function makeTexts(say: Say) {
     delivery: say('Delivery', 'Entrega'),
     deadLetters: say('Dead letters', 'Mensagens rejeitadas'),
     find: say('Find', 'Procurar'),
-    sandbox: say('Sandbox', 'Área de testes'),
+    sandbox: say('Sandbox', 'Sandbox'),
     skip: say('Skip to the content', 'Ir para o conteúdo'),
     renewed: say('Read at', 'Lido às'),
     kept: say('Still as read at', 'Ainda como lido às'),
@@ -66,7 +67,7 @@ function makeTexts(say: Say) {
     events: say('Events that came', 'Eventos recebidos'),
     lookedSince: say('Searched back to', 'Procurado desde'),
     why: say('Why', 'Por quê'),
-    all: say('all', 'todos'),
+    all: say('All', 'Todos'),
     accepted: say('Accepted', 'Aceita'),
     attempts: say('Attempts', 'Tentativas'),
     lastResult: say('Last result', 'Último resultado'),
@@ -74,7 +75,7 @@ function makeTexts(say: Say) {
     id: say('Id', 'Id'),
     suspend: say('Suspend', 'Suspender'),
     reactivate: say('Reactivate', 'Reativar'),
-    resend: say('Send again', 'Enviar de novo'),
+    resend: say('Send again', 'Reenviar'),
     copy: say('Copy', 'Copiar'),
     cancel: say('Cancel', 'Cancelar'),
     verdict: say('Verdict', 'Veredito'),
@@ -109,7 +110,7 @@ function makeTexts(say: Say) {
     word_falhou: say('Failed', 'Falhou'),
     word_retida: say('Held', 'Retida'),
     word_cancelada: say('Cancelled', 'Cancelada'),
-    entryTitle: say('Open the console', 'Abrir o painel'),
+    entryTitle: say('Open Emissor', 'Abrir o Emissor'),
     entryLead: say(
       'Use the link from the terminal. It is good once, for an hour; press Enter there for another one.',
       'Use o link do terminal. Ele vale uma vez, por uma hora; tecle Enter lá para obter outro.',
@@ -126,8 +127,8 @@ function makeTexts(say: Say) {
       'Esta janela não tem sessão: ela foi encerrada, ou ninguém clicou por uma hora. Tecle Enter no terminal e abra o novo link.',
     ),
     restarted: say(
-      'The console of this page has ended: it was started anew. Press Enter in its terminal and open the new link.',
-      'O painel desta página terminou: ele foi iniciado de novo. Tecle Enter no terminal e abra o novo link.',
+      'What served this page has ended: it was started anew. Press Enter in its terminal and open the new link.',
+      'O programa desta página terminou: ele foi iniciado de novo. Tecle Enter no terminal e abra o novo link.',
     ),
     notFoundTitle: say('Not found', 'Não encontrado'),
     notFound: say('There is no such page.', 'Esta página não existe.'),
@@ -146,7 +147,7 @@ function makeTexts(say: Say) {
     state_falhou: say('All attempts are used up.', 'Todas as tentativas se esgotaram.'),
     state_retida: say(
       'It is held: its webhook was suspended. Reactivate it, then send it again.',
-      'Está retida: o webhook foi suspenso. Reative-o e envie de novo.',
+      'Está retida: o webhook foi suspenso. Reative-o e reenvie.',
     ),
     state_cancelada: say(
       'It was cancelled: its webhook was deleted, or registered anew.',

@@ -19,7 +19,7 @@ export async function docsPage(context: Context, { name = '' }: Parameters): Pro
   return {
     title: heading,
     isLive: false,
-    content: html`<h1>${heading}</h1><p class="lead"><code>docs/${file}</code></p><pre class="card inside">${section.slice(heading.length).trim()}</pre>`,
+    content: html`<h1>${heading}</h1><p class="lead"><code>docs/${file}</code></p><pre class="card inside"${!file.startsWith('pt/') && html` lang="en"`}>${section.slice(heading.length).trim()}</pre>`,
   };
 }
 

@@ -137,7 +137,7 @@ function lineOf({ say }: Context, problem: Problem): Line {
       const said = `${isCutOff ? `${say('At least', 'Pelo menos')} ` : ''}${numbered(problem, one, many)}`;
       const owner = `${most.account} · ${most.event}`;
       if (count === most.count && !isCutOff) return [2, `${pathOf(most)}?state=${state}`, `${said}: ${owner}`];
-      return [2, '/#undelivered', `${said}, ${most.count} ${say('of', 'de')} ${owner}`];
+      return [2, '/#undelivered', `${said}, ${most.count} ${say('of them of', 'delas de')} ${owner}`];
     }
     case 'dead letters': {
       const [one, many] = [say('dead letter', 'mensagem rejeitada'), say('dead letters', 'mensagens rejeitadas')];

@@ -284,7 +284,7 @@ ${card(
   html`<div class="inside"><p><b>${say('It is shown on this page only.', 'Ele aparece só nesta página.')}</b> ${say(
     'Keep it as you keep a password: with it your server verifies the signature of each delivery.',
     'Guarde-o como uma senha: com ele o seu servidor verifica a assinatura de cada entrega.',
-  )}</p><div class="actions"><code class="secret">${secret}</code><button type="button" class="copy" data-copy="${secret}" hidden>${say('Copy the secret', 'Copiar o segredo')}</button></div></div>${former}`,
+  )}</p><div class="actions"><code class="secret">${secret}</code><button type="button" class="copy large" data-copy="${secret}" hidden>${say('Copy the secret', 'Copiar o segredo')}</button></div></div>${former}`,
 )}
 <div class="actions"><a class="button main" href="${folder}${path}">${say('Open the webhook', 'Abrir o webhook')}</a>${button(context, `${path}/test`, say('Send a test', 'Enviar um teste'))}</div>`,
   };
@@ -293,9 +293,12 @@ ${card(
 function formerSecrets(context: Context, until: readonly string[] = []): Html {
   const { say } = context;
   const ends = until.map(
-    end => [say('A former one signs until', 'Um anterior assina até'), timeOf(end, context)] as const,
+    end => [say('A former secret signs until', 'Um segredo anterior assina até'), timeOf(end, context)] as const,
   );
-  const none = [say('Former ones', 'Anteriores'), say('none signs any more', 'nenhum assina mais')] as const;
+  const none = [
+    say('Former secrets', 'Segredos anteriores'),
+    say('none signs any more', 'nenhum assina mais'),
+  ] as const;
   return facts(ends.length > 0 ? ends : [none]);
 }
 

@@ -17,7 +17,7 @@ const marked = (text: string) => `${begin}${text}${end}`;
 
 /** Returns a source that notes all texts that it gives. */
 const listenTo = (source: Source) => {
-  const data = new Set<string>([source.label]);
+  const data = new Set<string>(source.label === null ? [] : [source.label]);
   const note = (value: unknown): void => {
     if (typeof value === 'string' && value !== '') data.add(value);
     if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) note(part);
