@@ -2,10 +2,22 @@ import { type Cause, type EventVerdict, eventVerdicts } from '../../deliveries/e
 import { suspensionReason } from '../health.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import type { EventsView } from '../operator/events.ts';
-import { type Answer, type Context, card, link, oneLine, type Parameters, pathOf, table, timeOf } from '../page.ts';
-import { inEnglish, operatorOf } from '../page-parts.ts';
+import {
+  type Answer,
+  type Context,
+  card,
+  exactTimeOf,
+  link,
+  oneLine,
+  type Parameters,
+  pathOf,
+  table,
+  timeOf,
+} from '../page.ts';
+import { operatorOf } from '../page-parts.ts';
 import { type Say, textFor } from '../texts.ts';
 import { accountHead } from './account.ts';
+import { detailIn } from './letter-detail.ts';
 
 /** The events that came for an account since yesterday, and what became of each. It does not renew itself: it searches logs. */
 export async function eventsPage(context: Context, { account = '' }: Parameters): Promise<Answer> {
@@ -20,7 +32,7 @@ ${card(
   texts.events,
   html`${fates(context, account, fate)}<div class="lines">${eventTable(context, account, events)}</div>${beyond(context, events, fate)}`,
   {
-    beside: html`<p>${context.say('since', 'desde')} ${timeOf(events.since, context)}</p>`,
+    beside: html`<p>${context.say('since', 'desde')} ${exactTimeOf(events.since, context)}</p>`,
   },
 )}`,
   };
@@ -99,7 +111,7 @@ export function causeDetail(context: Context, cause: Cause): HtmlValue {
   const { say } = context;
   if (cause.kind === 'refused') {
     const path = `/dead-letters/${encodeURIComponent(cause.messageId)}`;
-    return html`${cause.detail && html`<p class="code">${inEnglish(context, cause.detail)}</p>`}<p>${link(context, path, say('Open the dead letter', 'Abrir a mensagem rejeitada'))}</p>`;
+    return html`${cause.detail && html`<p>${detailIn(context, cause.detail)}</p>`}<p>${link(context, path, say('Open the dead letter', 'Abrir a mensagem rejeitada'))}</p>`;
   }
   if (cause.kind !== 'id used before') return null;
   const path = `/find?${new URLSearchParams({ id: cause.deliveryId })}`;
@@ -136,7 +148,7 @@ function eventTable(context: Context, account: string, { events }: EventsView) {
   const { texts, say } = context;
   return table(
     [
-      { heading: say('Came', 'Chegou'), value: ({ at }) => timeOf(at, context) },
+      { heading: say('Came', 'Chegou'), value: ({ at }) => timeOf(at, context), isBrief: true },
       { heading: texts.event, value: ({ event }) => event ?? '–', isBrief: true },
       {
         heading: say('What became of it', 'O que houve'),
@@ -211,5 +223,5 @@ function beyond({ say, ...context }: Context, events: EventsView, fate: EventVer
         'O que não virou entrega se sabe pelo log, que alcança até:',
       ),
   ].filter(sentence => sentence !== false);
-  return html`${sentences.length > 0 && html`<p class="inside muted">${sentences.join(' ')} ${logSince > since && timeOf(logSince, { say, ...context })}</p>`}`;
+  return html`${sentences.length > 0 && html`<p class="inside muted">${sentences.join(' ')} ${logSince > since && exactTimeOf(logSince, { say, ...context })}</p>`}`;
 }

@@ -1,4 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { EVENT_NAMES } from '../../../../lambdas/webhooks/webhook.ts';
+import { Html } from '../../../../ops/console/html.ts';
+import { mostShown } from '../../../../ops/console/operator/events.ts';
+import { documentOf } from '../../../../ops/console/page.ts';
 import { causeText } from '../../../../ops/console/pages/events.ts';
 import { answerPage } from '../../../../ops/console/pages/pages.ts';
 import type { OperatorSource } from '../../../../ops/console/source.ts';
@@ -85,5 +90,25 @@ describe('the events of an account', () => {
     const beyond = page.split('</table>')[1] ?? '';
     if (said === '') expect(beyond).not.toContain('class="inside muted"');
     else expect(beyond).toContain(said);
+  });
+
+  it('make a page under 100 kB, however many came and whatever was wrong with them', async () => {
+    const refused: Cause = {
+      kind: 'refused',
+      messageId: randomUUID(),
+      reason: 'unknown_event',
+      detail: 'x'.repeat(300),
+    };
+    const one = {
+      at,
+      event: EVENT_NAMES[4],
+      ...ids,
+      messageId: randomUUID(),
+      fate: 'refused' as const,
+      cause: refused,
+    };
+    const content = await show(listOf(refused, { events: Array.from({ length: mostShown }, () => one) }));
+    const document = documentOf({ title: 'x', content: new Html(content) }, contextIn('pt'));
+    expect(Buffer.byteLength(document)).toBeLessThan(100_000);
   });
 });
