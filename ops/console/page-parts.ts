@@ -16,9 +16,9 @@ export function question({ source, texts, folder }: Context, asked: Question): A
   return {
     title,
     isLive: false,
-    content: html`<h1>${title}</h1><p class="lead">${means}</p>
-<div class="actions asked"><form method="post" action="${folder}${action}">${onceField()}${Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="${kind}">${verb}</button></form>
-<a class="button" href="${folder}${cancel}">${texts.cancel}</a></div>`,
+    content: html`<div class="card inside asked"><h1>${title}</h1><div class="means">${means}</div>
+<div class="actions"><form method="post" action="${folder}${action}">${onceField()}${Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="${kind}">${verb}</button></form>
+<a class="button" href="${folder}${cancel}">${texts.cancel}</a></div></div>`,
   };
 }
 
@@ -66,6 +66,11 @@ export function leftOut({ say }: Context, values: readonly (readonly [name: stri
   );
 }
 
+/** Writes the card of a body that was not asked for yet: it is by a POST, since an operator's look is written down. */
+export function bodyQuestion({ source, texts, folder }: Context, path: string): Html {
+  return html`<section class="card" id="body"><header><h2>${texts.body}</h2></header><div class="inside actions"><form method="post" action="${folder}${path}/body"><button>${texts.showBody}</button></form>${source.operator && html`<small>${texts.bodyAudited}</small>`}</div></section>`;
+}
+
 /** Marks a text of the command line as English, where the page is not. */
 export function inEnglish({ language }: Context, text: string): HtmlValue {
   return language === 'en' ? text : html`<span lang="en">${text}</span>`;
@@ -96,7 +101,8 @@ export function errorPage(context: Context, title: string, message: HtmlValue): 
   const [, first, account, second, event] = stepsOf(context.path) ?? [];
   const isWebhook = second === 'webhooks' && event !== 'new'; // `new` is the form of one
   const way = stepsTo(context, first === 'accounts' ? { account, event: isWebhook ? event : undefined } : {});
-  return html`${crumbs(context, way)}<h1>${title}</h1>${troubleNote(context, message)}`;
+  return html`${crumbs(context, way)}<h1>${title}</h1>${troubleNote(context, message)}
+<div class="actions"><a class="button" href="${context.folder}/">${context.source.operator ? context.texts.start : context.texts.webhooks}</a><a class="button" href="${context.folder}/find">${context.texts.find}</a></div>`;
 }
 
 /** Returns what only operators see. @throws {Refusal} for an integrator. */

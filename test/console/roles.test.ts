@@ -267,7 +267,7 @@ const rows: readonly Row[] = [
     does: 'sends all that failed again',
     roles: both,
     from: after(500),
-    way: [at('?state=falhou'), 'a:has-text("Send all that match again")', 'button.main'],
+    way: [at('?state=falhou'), 'a:has-text("Send all of these again")', 'button.main'],
     byHand: [at('/replay'), range],
     says: 'They are being sent again.',
     state: [delivery, 'falhou', 'entregue'],

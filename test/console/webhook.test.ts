@@ -114,7 +114,7 @@ describe('the filter', () => {
       stops.push(String(await page.evaluate('document.activeElement.textContent')));
       if (stops.at(-1)?.startsWith('Skip')) await page.keyboard.press('Enter');
     }
-    expect(stops.at(-1)).toBe('Send all that match again');
+    expect(stops.at(-1)).toBe('Send all of these again');
     await context.close();
   });
 });
@@ -130,8 +130,8 @@ describe('a replay', () => {
     await page.click('button:has-text("Reactivate")');
     await page.waitForSelector('text=The webhook is active again.');
     await page.click('.chip:has-text("Held")');
-    await page.click('text=Send all that match again');
-    expect(await page.textContent('.lead')).toContain(`Deliveries that match: ${held}`);
+    await page.click('text=Send all of these again');
+    expect(await page.textContent('.asked')).toContain(`Deliveries that match: ${held}`);
     await page.click('button:has-text("Send again")');
     await page.waitForSelector('#replay:has-text("A replay is under way")');
     expect(page.url()).toContain('state=retida');
@@ -151,7 +151,7 @@ describe('a replay', () => {
 
   it('of an integrator does the same by the API', async () => {
     const { page, context } = await open(panel, `${path('demanda.finalizada')}?state=retida`, { locale: 'pt-BR' });
-    await page.click('text=Reenviar todas as que correspondem');
+    await page.click('text=Reenviar todas estas');
     await page.click('button:has-text("Reenviar")');
     await page.waitForSelector('#replay:has-text("Um reenvio está em andamento")');
     await page.click('button:has-text("Cancelar o reenvio")');
@@ -169,7 +169,7 @@ describe('what would be refused', () => {
     await own.page.waitForSelector('text=The webhook is suspended.');
     const { page, context } = await open(panel, path('proposta.recebida'));
     expect(await page.textContent('#webhook')).toContain('ask support');
-    expect(await page.locator('#webhook button:not(.copy)').count()).toBe(0);
+    expect(await page.locator('#actions button').count()).toBe(0);
     const { status, json } = await callApi('POST', '/v1/webhooks/proposta.recebida/reativacao', session);
     expect([status, json?.code]).toEqual([409, 'suspended_by_operator']);
     await own.page.click('button:has-text("Reactivate")');

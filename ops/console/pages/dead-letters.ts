@@ -18,7 +18,7 @@ import {
   table,
   timeOf,
 } from '../page.ts';
-import { failureOf, label, operatorOf, question } from '../page-parts.ts';
+import { bodyQuestion, failureOf, label, operatorOf, question } from '../page-parts.ts';
 import { NotThere, Refusal } from '../views.ts';
 import { detailIn } from './letter-detail.ts';
 
@@ -108,7 +108,7 @@ export async function askDiscard(context: Context, _: Parameters, form: URLSearc
   const ids = await tickedIn(context, form);
   return question(context, {
     title: say('Discard these dead letters for good?', 'Descartar estas mensagens para sempre?'),
-    means: html`${countOf(context, ids.length)} ${say('This cannot be undone.', 'Isto não pode ser desfeito.')}<br>${ids.slice(0, 20).map(id => html`<span class="code">${id}</span><br>`)}${ids.length > 20 && '…'}`,
+    means: html`${countOf(context, ids.length)} ${say('This cannot be undone.', 'Isto não pode ser desfeito.')}<details><summary>${say('Their ids', 'Os ids delas')}</summary>${ids.slice(0, 20).map(id => html`<div class="code">${id}</div>`)}${ids.length > 20 && '…'}</details>`,
     verb: say('Discard', 'Descartar'),
     kind: 'danger',
     action: '/dead-letters/discard',
@@ -171,20 +171,28 @@ function groupCard(
   const isOne = new Set(letters.map(({ detail }) => detail)).size === 1;
   const columns = [
     ...(source.mayChange
-      ? [{ heading: say('Tick', 'Marcar'), value: ({ id }: LetterView) => tick('id', id, id, say('Tick', 'Marcar')) }]
+      ? [
+          {
+            heading: say('Tick', 'Marcar'),
+            value: ({ id }: LetterView) => tick('id', id, id, say('Tick', 'Marcar')),
+            isTick: true,
+            isBrief: true,
+          },
+        ]
       : []),
     {
       heading: texts.sent,
-      value: ({ sentAt }: LetterView) => html`<span class="nowrap">${timeOf(sentAt, context)}</span>`,
+      value: ({ sentAt }: LetterView) => timeOf(sentAt, context),
+      isBrief: true,
     },
-    { heading: texts.account, value: ({ account }: LetterView) => accountLink(context, account) },
+    { heading: texts.account, value: ({ account }: LetterView) => accountLink(context, account), isBrief: true },
     ...(isOne || first.reason === 'unknown_event'
       ? []
       : [{ heading: texts.detail, value: ({ detail }: LetterView) => detailIn(context, detail) }]),
     {
       heading: texts.id,
       value: ({ id, copies }: LetterView) =>
-        html`<span class="code nowrap">${link(context, `/dead-letters/${encodeURIComponent(id)}`, id)}</span>${copies > 1 && label(copiesText(context, copies), 'wait')}`,
+        html`<span class="code">${link(context, `/dead-letters/${encodeURIComponent(id)}`, id)}</span>${copies > 1 && label(copiesText(context, copies), 'wait')}`,
     },
   ];
   const range = `${from + 1}–${from + shown.length} ${say('of', 'de')} ${letters.length}`;
@@ -193,16 +201,16 @@ function groupCard(
     isPaged && from > 0 && link(context, `${path}&from=${Math.max(0, from - most)}`, say('Before', 'Anteriores')),
     isPaged && from + most < letters.length && link(context, `${path}&from=${from + most}`, say('After', 'Seguintes')),
     !isPaged && letters.length > most && link(context, path, say('Show the whole group', 'Mostrar o grupo inteiro')),
-  ];
-  const list = table(columns, shown, '');
+  ].filter(way => way);
+  const list = html`<div class="lines">${table(columns, shown, '')}</div>`;
   const listed =
     letters.length <= mostUnfolded
       ? list
       : html`<details${isPaged && html` open`}><summary>${say('Letters', 'Mensagens')} ${range}</summary>${list}</details>`;
   return html`<section class="card group"><header>${source.mayChange && tick('group', key, nameOf(context, first), say('Tick the group', 'Marcar o grupo'))}<h2>${letters.length} × ${reasonBadge(context, first)} ${first.event !== null && html`<code>event: ${JSON.stringify(first.event)}</code>`}</h2>
-<p>${first.sender === null ? say('Moved by the queue', 'Movida pela fila') : html`${texts.sender} ${oneLine(context, first.sender)}`}</p></header>
+<p>${first.sender === null ? say('Moved by the queue', 'Movida pela fila') : html`${texts.sender} <code title="${first.sender}">${first.sender}</code>`}</p></header>
 <p class="inside">${isOne && first.reason === 'malformed' ? detailIn(context, first.detail) : meaningOf(context, first)}</p>
-${listed}<p class="inside">${pages}</p></section>`;
+${listed}${pages.length > 0 && html`<p class="inside">${pages}</p>`}</section>`;
 }
 
 /** Writes what is done to what is ticked, or to all that this page is about. */
@@ -216,33 +224,36 @@ function tick(name: string, value: string, label: string, verb: string): Html {
 }
 
 function pageOf(context: Context, letter: LetterView, body?: string): Answer {
-  const { say, texts, folder } = context;
+  const { say, texts } = context;
   const { id, reason, detail, sender, sentAt, account, event, copies } = letter;
   const path = `/dead-letters/${encodeURIComponent(id)}`;
   return {
     title: `${texts.deadLetters} ${id}`,
     isLive: false,
-    content: html`${crumbs(context, [['/dead-letters', texts.deadLetters]])}<h1>${nameOf(context, letter)}</h1>
-<p class="code">${oneLine(context, id)}</p>
+    content: html`${crumbs(context, [['/dead-letters', texts.deadLetters]])}<div class="heading"><div><h1>${nameOf(context, letter)}</h1>${oneLine(context, id)}</div>
+<div class="actions">${reason === null && post(context, '/dead-letters/ask-redrive', id, say('Redrive', 'Devolver'), 'main')}${post(context, '/dead-letters/ask-discard', id, say('Discard', 'Descartar'), 'danger')}</div></div>
 ${card(
   say('Why it is here', 'Por que está aqui'),
-  html`<p class="inside">${reasonBadge(context, letter)} ${detail === null ? meaningOf(context, letter) : detailIn(context, detail)}</p>
+  html`<p class="inside">${detail === null ? meaningOf(context, letter) : detailIn(context, detail)}</p>
 ${facts([
   [texts.account, accountLink(context, account)],
   [
     texts.event,
     event !== null && account !== null && isAccountId(account) && isEventName(event)
       ? link(context, pathOf({ account, event }), event)
-      : event !== null && html`<code>${JSON.stringify(event)}</code>`,
+      : event === null
+        ? undefined
+        : html`<code>${JSON.stringify(event)}</code>`,
   ],
-  [texts.sender, sender !== null && html`<span class="code">${sender}</span>`],
+  [
+    texts.sender,
+    sender === null ? say('moved by the queue', 'movida pela fila') : html`<span class="code">${sender}</span>`,
+  ],
   [texts.sent, timeOf(sentAt, context)],
-  [say('Copies', 'Cópias'), copies > 1 ? copiesText(context, copies) : 1],
-])}${reason !== null && html`<p class="inside">${say('What its publisher mends', 'O que o publicador corrige')}: ${link(context, '/docs/publishing', say('What is refused, and how to hear of it', 'O que é recusado (em inglês)'))}</p>`}
-<div class="inside actions">${reason === null && post(context, '/dead-letters/ask-redrive', id, say('Redrive', 'Devolver'), 'main')}${post(context, '/dead-letters/ask-discard', id, say('Discard', 'Descartar'), 'danger')}
-${body === undefined && html`<form method="post" action="${folder}${path}/body"><button>${texts.showBody}</button></form><small>${texts.bodyAudited}</small>`}</div>`,
+  ...(copies > 1 ? [[say('Copies', 'Cópias'), copiesText(context, copies)] as const] : []),
+])}${reason !== null && html`<p class="inside">${say('What its publisher mends', 'O que o publicador corrige')}: ${link(context, '/docs/publishing', say('What is refused, and how to hear of it', 'O que é recusado (em inglês)'))}</p>`}`,
 )}
-${body !== undefined && card(texts.body, html`<pre class="inside">${body}</pre>`)}`,
+${body === undefined ? bodyQuestion(context, path) : card(texts.body, html`<pre class="inside">${body}</pre>`)}`,
   };
 }
 

@@ -15,7 +15,7 @@ import {
   stepsTo,
   timeOf,
 } from '../page.ts';
-import { type Part, partOf, unreadPart } from '../page-parts.ts';
+import { bodyQuestion, type Part, partOf, unreadPart } from '../page-parts.ts';
 import { textFor } from '../texts.ts';
 import { type AttemptView, type DeliveryView, NotThere, type WebhookView } from '../views.ts';
 
@@ -52,26 +52,28 @@ async function find(context: Context, { account = '', event = '', id = '' }: Par
 }
 
 function pageOf(context: Context, delivery: DeliveryView, webhook: Part<WebhookView | undefined>) {
-  const { source, texts, say, folder } = context;
+  const { source, texts, say } = context;
   const { account, event, id, state, createdAt, attempts, nextAttemptAt, body } = delivery;
   const path = pathOf(delivery);
   const hindrance = hindranceOf(context, delivery, webhook);
   return {
     title: `${texts.delivery} ${id}`,
     content: html`${crumbs(context, stepsTo(context, { account, event }))}
-<h1>${event}${badge(context, state)}</h1><div class="lead">${oneLine(context, id)}</div>
+<div class="heading"><div><h1>${event}${badge(context, state)}</h1>${oneLine(context, id)}</div>
+<div class="actions" id="actions" data-live>${hindrance === undefined && button(context, `${path}/resend`, texts.resend, 'main')}</div></div>
 ${card(
   texts.verdict,
-  html`<div class="inside">${verdictOf(context, delivery)}</div>${facts([
-    [texts.accepted, timeOf(createdAt, context)],
-    [texts.attempts, attempts],
-    [texts.nextAttempt, timeOf(nextAttemptAt, context)],
-  ])}<div class="inside actions">${hindrance === undefined ? button(context, `${path}/resend`, texts.resend, 'main') : source.mayChange && html`<p class="muted">${hindrance}</p>`}
-${body === undefined && html`<form method="post" action="${folder}${path}/body"><button>${texts.showBody}</button></form>${source.operator && html`<small>${texts.bodyAudited}</small>`}`}</div>`,
+  html`<div class="inside">${verdictOf(context, delivery)}${hindrance !== undefined && source.mayChange && html`<p class="muted">${hindrance}</p>`}</div>${facts(
+    [
+      [texts.accepted, timeOf(createdAt, context)],
+      [texts.attempts, attempts],
+      ...(nextAttemptAt ? [[texts.nextAttempt, timeOf(nextAttemptAt, context)] as const] : []),
+    ],
+  )}`,
   { id: 'verdict' },
 )}
 ${card(say('Attempts', 'Tentativas'), timeline(context, delivery), { id: 'timeline', beside: html`<p>${say('the newest first', 'a mais nova primeiro')}</p>` })}
-${body !== undefined && bodyCard(context, body)}
+${body === undefined ? bodyQuestion(context, path) : bodyCard(context, body)}
 ${requestCard(context, delivery, webhook)}`,
   };
 }

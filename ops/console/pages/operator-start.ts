@@ -15,6 +15,7 @@ export async function operatorStart(context: Context, operator: OperatorSource):
   const { texts, say, folder } = context;
   const start = await operator.readStart();
   const { queues, keys, users } = start;
+  const way = await wayToFirstSteps(context);
   const accounts = new Set(
     [...start.troubled, ...start.undelivered].slice(0, 2 * mostRows).map(({ account }) => account),
   );
@@ -24,8 +25,8 @@ export async function operatorStart(context: Context, operator: OperatorSource):
     title: texts.start,
     content: html`<div class="heading"><h1>${texts.start}</h1>
 <form class="row" method="get" action="${folder}/accounts"><label>${say('Open an account', 'Abrir uma conta')}<input name="account" required maxlength="64" autocomplete="off" list="accounts"></label><button>${say('Open', 'Abrir')}</button>
-<datalist id="accounts">${[...accounts].map(account => html`<option value="${account}"></option>`)}</datalist></form></div>${await wayToFirstSteps(context)}
-${card(say('What needs you', 'O que precisa de você'), needs(context, start), { id: 'needs' })}
+<datalist id="accounts">${[...accounts].map(account => html`<option value="${account}"></option>`)}</datalist></form></div>${start.problems.length === 0 && way}
+${card(say('What needs you', 'O que precisa de você'), needs(context, start), { id: 'needs' })}${start.problems.length > 0 && way}
 <section id="traffic" data-live><header><h2>${say('The last 24 hours', 'As últimas 24 horas')}</h2><p class="muted">${say('deliveries of the whole stage, by the hour', 'entregas do ambiente inteiro, por hora')}</p></header>
 ${isUnread(start.traffic) ? unreadPart(context, start.traffic.unread) : trafficTiles(context, start.traffic)}</section>
 ${card(say('Webhooks that need a look', 'Webhooks que pedem atenção'), troubledCard(context, start), { id: 'troubled', beside: cut(context, start.troubled.length) })}
@@ -148,7 +149,7 @@ function troubledCard(context: Context, { webhooks, deliveries, troubled }: Star
         'No webhook fails or is suspended, and no delivery waits for a slow one.',
         'Nenhum webhook falha ou está suspenso, e nenhuma entrega espera por um lento.',
       );
-  return html`${notes}${table<TroubledWebhook>(
+  return html`${notes}<div class="lines">${table<TroubledWebhook>(
     [
       { heading: texts.account, value: ({ account }) => link(context, pathOf({ account }), account) },
       {
@@ -162,12 +163,12 @@ function troubledCard(context: Context, { webhooks, deliveries, troubled }: Star
     ],
     troubled.slice(0, mostRows),
     empty,
-  )}${partly(looked !== false && troubled.length > 0, say(`Of the first ${looked} webhooks; there are more.`, `Dos primeiros ${looked} webhooks; há mais.`))}`;
+  )}</div>${partly(looked !== false && troubled.length > 0, say(`Of the first ${looked} webhooks; there are more.`, `Dos primeiros ${looked} webhooks; há mais.`))}`;
 }
 
 function undeliveredCard(context: Context, { deliveries, undelivered }: StartView): HtmlValue {
   const { texts, say } = context;
-  const counted = (count: number, path: string) => (count === 0 ? '–' : link(context, path, String(count)));
+  const counted = (count: number, path: string) => (count === 0 ? null : link(context, path, String(count)));
   return ifRead(
     context,
     deliveries,
@@ -296,7 +297,7 @@ function stageFacts(context: Context, stage: NonNullable<StartView['stage']>) {
     items.length === 0 ? nothing : items.map(item => html`<div>${item}</div>`);
   return facts([
     [
-      say('Stacks, when this console began', 'Stacks, quando este painel começou'),
+      say('Stacks, when this console began', 'Stacks, quando este console começou'),
       listOf(
         stage.stacks.map(
           ({ name, state, version }) => `${name}: ${state ?? say('missing', 'ausente')} ${version ?? ''}`,

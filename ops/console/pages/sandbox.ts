@@ -24,13 +24,12 @@ export async function sandboxPage(context: Context): Promise<Answer> {
   const { list, demo } = sandboxOf(context);
   const { received, count } = await list();
   const chosen = received.find(one => keyOf(one) === query.get('one')) ?? received[0];
-  const beside = html`<p>${count > received.length ? say(`the latest ${received.length} of ${count}`, `as últimas ${received.length} de ${count}`) : count}</p>`;
+  const beside = html`<p>${count > received.length ? say(`the latest ${received.length} of ${count}`, `as últimas ${received.length} de ${count}`) : count}</p>${count > 0 && button(context, '/sandbox/clear', say('Clear', 'Limpar'))}`;
   return {
     title: texts.sandbox,
     content: html`<h1>${texts.sandbox}</h1>
 <p class="lead">${say('What https://receiver.example.com/… got, of every account. A sample goes to the webhook of', 'O que https://receiver.example.com/… recebeu, de todas as contas. Um exemplo vai para o webhook de')} ${link(context, pathOf({ account: demo.account }), demo.account)}. ${link(context, '/first-steps', say('First steps', 'Primeiros passos'))}</p>
-<div class="card inside actions"><form class="row" method="post" action="${folder}/sandbox/publish">${onceField()}<label>${texts.event}<select name="event">${EVENT_NAMES.map(name => html`<option>${name}</option>`)}</select></label><button class="main">${say('Publish a sample', 'Publicar um exemplo')}</button></form>
-${button(context, '/sandbox/clear', say('Clear', 'Limpar'))}</div>
+<div class="card inside actions"><form class="row" method="post" action="${folder}/sandbox/publish">${onceField()}<label>${texts.event}<select name="event">${EVENT_NAMES.map(name => html`<option>${name}</option>`)}</select></label><button class="main">${say('Publish a sample', 'Publicar um exemplo')}</button></form></div>
 <div class="sandbox">${card(texts.received, received.length === 0 ? emptyText(context) : html`<ul class="pick">${received.map(one => entry(context, one, one === chosen))}</ul>`, { id: 'received', beside })}
 ${chosen && detail(context, chosen)}</div>`,
   };

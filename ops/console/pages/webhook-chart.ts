@@ -29,8 +29,9 @@ export function tallyCard(
     ? say('Deliveries in the time chosen', 'Entregas no período escolhido')
     : `${context.texts.deliveries} ${lastOf(context, range ?? '24h')}`;
   const bars = tally ? barsOf(context, { filter, steps, tally }) : [];
+  const isEmpty = bars.every(({ sum }) => sum === 0);
   return html`<section class="card" id="chart"><header><h2>${heading}</h2>${timeChips(context, webhook, filter)}</header>
-<div id="tally" data-live>${tally ? html`<div class="inside">${legend(context, bars, tally)}${drawing(context, bars, steps)}</div>${numbers(context, bars)}` : html`<div class="inside">${unreadPart(context, why ?? '–')}</div>`}</div></section>`;
+<div id="tally" data-live>${tally ? html`<div class="inside">${legend(context, bars, tally)}${isEmpty ? html`<p class="empty">${say('Nothing was accepted in this time.', 'Nada foi aceito neste período.')}</p>` : drawing(context, bars, steps)}</div>${!isEmpty && numbers(context, bars)}` : html`<div class="inside">${unreadPart(context, why ?? '–')}</div>`}</div></section>`;
 }
 
 function lastOf({ say }: Context, range: NonNullable<Filter['range']>): string {
@@ -106,16 +107,18 @@ function legend(context: Context, bars: readonly Bar[], { reached }: Tally): Htm
 /** Draws the bars. Its parts are placed by shares of the width, so that text keeps its size on every screen. */
 function drawing(context: Context, bars: readonly Bar[], { from, until, step }: Steps): Html {
   const top = niceAbove(Math.max(1, ...bars.map(({ sum }) => sum)));
-  const width = (100 - gutter) / bars.length;
-  const place = (at: number) => `${(gutter + at * width).toFixed(2)}%`;
+  const width = 100 / bars.length;
+  const place = (at: number) => `${(at * width).toFixed(2)}%`;
   const lines = [top, ...(top % 2 === 0 ? [top / 2] : [])].map(line => ({ line, y: heightOf(line, top) }));
   const isBrief = until - from <= 36 * hour;
   const every = labelEvery(bars.length, step, isBrief ? 0 : wholeDay);
   const zone = -new Date(from).getTimezoneOffset() * minute;
-  const isLabelled = ({ begin }: Bar) => Math.round((begin + zone) / step) % every === 0;
-  return html`<svg class="chart" aria-hidden="true">${lines.map(({ line, y }) => html`<line class="grid" x1="${gutter}%" x2="100%" y1="${y}" y2="${y}"/><text x="${gutter - 1}%" y="${y + 4}" text-anchor="end">${compact(context, line)}</text>`)}
+  const labelled = bars
+    .map((bar, at) => [bar, at] as const)
+    .filter(([{ begin }]) => Math.round((begin + zone) / step) % every === 0);
+  return html`<svg class="chart" aria-hidden="true">${lines.map(({ line, y }) => html`<line class="grid" x2="100%" y1="${y}" y2="${y}"/><text x="-8" y="${y + 4}" text-anchor="end">${compact(context, line)}</text>`)}
 ${bars.map((bar, at) => drawnBar(context, bar, { x: place(at), width: `${width.toFixed(2)}%`, top }))}
-<line class="axis" x1="${gutter}%" x2="100%" y1="${foot}" y2="${foot}"/>${bars.map((bar, at) => isLabelled(bar) && html`<text x="${place(at)}" y="${foot + 16}" text-anchor="${at > bars.length * 0.95 ? 'end' : 'middle'}">${labelOf(context, bar.begin, isBrief)}</text>`)}</svg>`;
+<line class="axis" x2="100%" y1="${foot}" y2="${foot}"/>${labelled.map(([bar, at], number) => html`<text${number % 2 === 1 && html` class="odd"`} x="${place(at)}" y="${foot + 16}" text-anchor="${at > bars.length * 0.95 ? 'end' : 'middle'}">${labelOf(context, bar.begin, isBrief)}</text>`)}</svg>`;
 }
 
 interface Place {
@@ -148,10 +151,7 @@ function drawnBar(context: Context, { counts, sum, isKnown, isChosen, address, t
 function numbers(context: Context, bars: readonly Bar[]): Html {
   const { say } = context;
   const rows = bars.filter(({ sum }) => sum > 0).toReversed();
-  const content =
-    rows.length === 0
-      ? html`<p class="muted">${say('Nothing was accepted in this time.', 'Nada foi aceito neste período.')}</p>`
-      : html`<table class="plain"><thead><tr><th scope="col">${say('Accepted', 'Aceitas')}</th>${groups.map(group => html`<th scope="col" class="number">${groupName(context, group)}</th>`)}</tr></thead>
+  const content = html`<table class="plain"><thead><tr><th scope="col">${say('Accepted', 'Aceitas')}</th>${groups.map(group => html`<th scope="col" class="number">${groupName(context, group)}</th>`)}</tr></thead>
 <tbody>${rows.map(({ address, time, counts }) => html`<tr><td><a href="${address}"><time>${time}</time></a>${groups.map(group => html`<td class="number">${number(context, counts[group])}`)}`)}</tbody></table>`;
   return html`<details class="inside numbers"><summary>${say('These numbers as a table', 'Estes números em tabela')}</summary>${content}</details>`;
 }
@@ -173,9 +173,6 @@ const marks: Readonly<Record<TallyGroup, string>> = { delivered: 'entregue', fai
 /** The axis of times and the height of the highest bar, from the top, in pixels. */
 const [foot, head] = [150, 10];
 
-/** The share of the width that the numbers beside the bars take. */
-const gutter = 7;
-
 function heightOf(count: number, top: number): number {
   return Math.round((foot - ((foot - head) * count) / top) * 10) / 10;
 }
@@ -186,7 +183,7 @@ function niceAbove(count: number): number {
   return ([1, 2, 5].find(one => one * power >= count) ?? 10) * power;
 }
 
-/** Returns how many steps lie between two labels: at most seven fit on a phone, and they stand at round times. */
+/** Returns how many steps lie between two labels: at most seven, of which a phone shows every other, at round times. */
 function labelEvery(bars: number, step: number, least: number): number {
   const round = roundTimes.filter(time => time >= least).map(time => time / step);
   return round.find(every => Number.isInteger(every) && bars / every <= 7) ?? bars;

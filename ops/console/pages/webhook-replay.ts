@@ -25,6 +25,13 @@ export async function askReplay(context: Context, parameters: Parameters): Promi
     ...range,
     since: range.since > begun ? range.since : begun,
   });
+  if (count === 0)
+    throw new Refusal(
+      say(
+        'None of these can be sent again: each was for an earlier registration, or is gone.',
+        'Nenhuma destas pode ser reenviada: cada uma era de um cadastro anterior ou já não existe.',
+      ),
+    );
   const { account, event } = webhook;
   return question(context, {
     title: say('Send these deliveries again?', 'Reenviar estas entregas?'),

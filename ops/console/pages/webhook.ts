@@ -60,7 +60,8 @@ export async function webhookPage(context: Context, { account = '', event = '' }
   if (!webhook && isFirst && list.value?.deliveries.length === 0) throw new NotThere(texts.notThere);
   return {
     title: `${event} · ${account}`,
-    content: html`${crumbs(context, stepsTo(context, { account }))}<a class="skip" href="#list">${say('Skip to the deliveries', 'Ir para as entregas')}</a><div class="health"><h1>${event}${webhook && healthBadge(context, webhook)}</h1>${webhook && html`<p class="muted" id="since" data-live>${healthSince(context, webhook)}</p>`}</div>
+    content: html`${crumbs(context, stepsTo(context, { account }))}<a class="skip" href="#list">${say('Skip to the deliveries', 'Ir para as entregas')}</a><div class="heading"><div><h1>${event}${webhook && healthBadge(context, webhook)}</h1>${webhook && html`<p class="muted" id="since" data-live>${healthSince(context, webhook)}</p>`}</div>
+<div class="actions" id="actions" data-live>${webhook && actionsOn(context, webhook)}</div></div>
 ${strangeValues(context, filter)}${webhook && overview(context, webhook)}
 ${replay.why === undefined ? replayCard(context, asked, replay.value) : card(say('Replay', 'Reenvio'), html`<div class="inside">${unreadPart(context, replay.why)}</div>`, { id: 'replay' })}
 ${tallyCard(context, asked, { filter, steps, tally: tally.value, why: tally.why })}
@@ -68,7 +69,7 @@ ${latest?.value && speed(context, latest.value.timed)}
 <div id="list">${card(
       texts.deliveries,
       html`<div class="inside">${stateChips(context, asked, filter)}</div>
-<div id="deliveries" data-live>${list.value ? deliveryTable(context, list.value) : html`<div class="inside">${unreadPart(context, list.why ?? '–')}</div>`}</div>
+<div id="deliveries" data-live>${list.value ? deliveryTable(context, list.value, isFirst) : html`<div class="inside">${unreadPart(context, list.why ?? '–')}</div>`}</div>
 ${list.value && pageLinks(context, asked, filter, list.value)}`,
       { beside: webhook && replayLink(context, webhook, filter) },
     )}</div>`,
@@ -79,7 +80,7 @@ ${list.value && pageLinks(context, asked, filter, list.value)}`,
     if (!source.mayChange || (state !== 'falhou' && state !== 'retida')) return undefined;
     if (status === wireStatuses.suspended)
       return html`<p>${say('Reactivate the webhook to send them again.', 'Reative o webhook para reenviá-las.')}</p>`;
-    return html`<a class="button" href="${context.folder}${pathOf(asked)}/replay?${queryOf({ ...filter, cursor: undefined })}">${say('Send all that match again', 'Reenviar todas as que correspondem')}</a>`;
+    return html`<a class="button" href="${context.folder}${pathOf(asked)}/replay?${queryOf({ ...filter, cursor: undefined })}">${say('Send all of these again', 'Reenviar todas estas')}</a>`;
   }
 }
 
@@ -129,34 +130,36 @@ async function requireWebhook(context: Context, account: string, event: string):
 /** The rows of each page of the list. */
 const rows = 20;
 
-/** Writes where a webhook leads, how it does, and what can be done with it: nothing that would be refused. */
-function overview(context: Context, webhook: WebhookView): Html {
+/** Writes what can be done with a webhook: nothing that would be refused. */
+function actionsOn(context: Context, webhook: WebhookView): HtmlValue {
   const { source, texts, say, folder } = context;
-  const { address, status, reason, hasAuthorization, createdAt, updatedAt } = webhook;
+  if (!source.mayChange) return null;
   const path = pathOf({ account: webhook.account, event: webhook.event });
-  const isSuspended = status === wireStatuses.suspended;
-  const byOperator = isSuspended && reason === wireReasons.operator;
+  const isSuspended = webhook.status === wireStatuses.suspended;
+  const byOperator = isByOperator(webhook);
   const mayReactivate = isSuspended && (source.operator !== undefined || !byOperator);
-  const actions = source.mayChange
-    ? [
-        mayReactivate && button(context, `${path}/reactivate`, texts.reactivate, 'main'),
-        !byOperator && button(context, `${path}/test`, say('Send a test', 'Enviar um teste')),
-        source.operator && !byOperator && html`<a class="button" href="${folder}${path}/suspend">${texts.suspend}</a>`,
-        source.change &&
-          html`<a class="button" href="${folder}${path}/settings">${say('Settings', 'Configurações')}</a>`,
-      ].filter(action => action)
-    : [];
-  return card(
-    texts.webhook,
-    html`${facts([
-      [texts.address, address ? oneLine(context, address) : undefined],
-      [texts.authorization, hasAuthorization ? texts.set : texts.notSet],
-      [texts.created, timeOf(createdAt, context)],
-      ...(updatedAt === createdAt ? [] : [[texts.updated, timeOf(updatedAt, context)] as const]),
-    ])}${byOperator && !source.operator && html`<p class="inside">${say('An operator of the service suspended this webhook, and only an operator ends that: ask support, which gave you your credentials. Until then its events are held.', 'Um operador do serviço suspendeu este webhook, e só um operador pode encerrar isso: fale com o suporte, que lhe deu as credenciais. Até lá os eventos ficam retidos.')}</p>`}
-${actions.length > 0 && html`<div class="inside actions">${actions}</div>`}`,
-    { id: 'webhook' },
-  );
+  return [
+    mayReactivate && button(context, `${path}/reactivate`, texts.reactivate, 'main'),
+    !byOperator && button(context, `${path}/test`, say('Send a test', 'Enviar um teste')),
+    source.operator && !byOperator && html`<a class="button" href="${folder}${path}/suspend">${texts.suspend}</a>`,
+    source.change && html`<a class="button" href="${folder}${path}/settings">${say('Settings', 'Configurações')}</a>`,
+  ];
+}
+
+function isByOperator({ status, reason }: WebhookView): boolean {
+  return status === wireStatuses.suspended && reason === wireReasons.operator;
+}
+
+/** Writes where a webhook leads, and whom to ask where only an operator ends its suspension. */
+function overview(context: Context, webhook: WebhookView): Html {
+  const { source, texts, say } = context;
+  const { address, hasAuthorization, createdAt, updatedAt } = webhook;
+  return html`<section class="card" id="webhook" data-live>${facts([
+    [texts.address, address ? oneLine(context, address) : undefined],
+    [texts.authorization, hasAuthorization ? texts.set : texts.notSet],
+    [texts.created, timeOf(createdAt, context)],
+    ...(updatedAt === createdAt ? [] : [[texts.updated, timeOf(updatedAt, context)] as const]),
+  ])}${isByOperator(webhook) && !source.operator && html`<p class="inside">${say('An operator of the service suspended this webhook, and only an operator ends that: ask support, which gave you your credentials. Until then its events are held.', 'Um operador do serviço suspendeu este webhook, e só um operador pode encerrar isso: fale com o suporte, que lhe deu as credenciais. Até lá os eventos ficam retidos.')}</p>`}</section>`;
 }
 
 /** Writes how long deliveries wait for their first attempt, and the receiver for its answers. */
@@ -173,40 +176,52 @@ function speed(context: Context, timed: readonly DeliveryView[]): HtmlValue {
     say('Answer time', 'Tempo de resposta'),
   ];
   const figures = [
-    [`${wait}, p50`, waits, 0.5],
-    [`${wait}, p99`, waits, 0.99],
-    [`${answer}, p50`, answers, 0.5],
-    [`${answer}, p99`, answers, 0.99],
+    [wait, waits],
+    [answer, answers],
   ] as const;
+  const figure = (values: readonly number[], share: number) =>
+    html`${duration(context, percentile(values, share))} <small>p${100 * share}</small>`;
   return html`<section id="speed" data-live aria-label="${answer}">${tiles(
     context,
-    figures.map(([name, values, share]) => ({ name, figure: duration(context, percentile(values, share)) })),
-  )}<p class="lead speed">${timed.length === 1 ? say('Of the latest delivery.', 'Da última entrega.') : say(`Of the latest ${timed.length} deliveries and their attempts that are kept.`, `Das últimas ${timed.length} entregas e das suas tentativas que são guardadas.`)}</p></section>`;
+    figures.map(([name, values]) => ({ name, figure: html`${figure(values, 0.5)} ${figure(values, 0.99)}` })),
+  )}<p class="muted">${timed.length === 1 ? say('Of the latest delivery.', 'Da última entrega.') : say(`Of the latest ${timed.length} deliveries and their attempts that are kept.`, `Das últimas ${timed.length} entregas e das suas tentativas que são guardadas.`)}</p></section>`;
 }
 
-function deliveryTable(context: Context, { deliveries }: DeliveryPage): Html {
+function deliveryTable(context: Context, { deliveries }: DeliveryPage, isAll: boolean): Html {
   const { texts, say } = context;
-  return table<DeliveryRow>(
+  const waits = deliveries.some(({ nextAttemptAt }) => nextAttemptAt);
+  const list = table<DeliveryRow>(
     [
       { heading: texts.accepted, value: ({ createdAt }) => timeOf(createdAt, context), isBrief: true },
       { heading: texts.state, value: ({ state }) => badge(context, state), isBrief: true },
       {
         heading: texts.lastResult,
-        value: delivery => resultOf(context, delivery),
+        // A result that is the state is said beside it.
+        value: ({ lastResult, ...delivery }) =>
+          resultOf(context, { ...delivery, lastResult: lastResult === delivery.state ? null : lastResult }),
+        isBrief: true,
       },
       { heading: texts.attempts, value: ({ attempts }) => attempts, isNumber: true },
-      { heading: texts.nextAttempt, value: ({ nextAttemptAt }) => timeOf(nextAttemptAt, context) },
+      ...(waits
+        ? [{ heading: texts.nextAttempt, value: ({ nextAttemptAt }: DeliveryRow) => timeOf(nextAttemptAt, context) }]
+        : []),
       {
         heading: texts.id,
         value: delivery => html`<span class="code">${link(context, pathOf(delivery), delivery.id)}</span>`,
       },
     ],
     deliveries,
-    say(
-      'No delivery matches. Widen the time, or choose another state.',
-      'Nenhuma entrega corresponde. Amplie o período ou escolha outro estado.',
-    ),
+    isAll
+      ? say(
+          'No event has come yet. A test shows how one is delivered.',
+          'Nenhum evento chegou ainda. Um teste mostra como um é entregue.',
+        )
+      : say(
+          'No delivery matches. Widen the time, or choose another state.',
+          'Nenhuma entrega corresponde. Amplie o período ou escolha outro estado.',
+        ),
   );
+  return waits ? list : html`<div class="lines">${list}</div>`; // with one column more there is no room
 }
 
 function pageLinks(context: Context, webhook: WebhookReference, filter: Filter, { next }: DeliveryPage): HtmlValue {

@@ -181,8 +181,8 @@ describe('the chart', () => {
         {
           now: () => Date.UTC(2026, 2, 11, 17),
           tally: async ({ from, until, step }: TallySpan) => {
-            const none = Array.from({ length: (until - from) / step }, () => 0);
-            return { counts: { delivered: none, failed: none, open: none }, reached: undefined };
+            const ones = Array.from({ length: (until - from) / step }, () => 1);
+            return { counts: { delivered: ones, failed: ones, open: ones }, reached: undefined };
           },
         },
       );
@@ -216,8 +216,8 @@ describe('how quick it is', () => {
     const latestDeliveries = async () => ({ deliveries: [delivery], next: null, timed });
     const text = await documentAt(path, sourceOf({}, { latestDeliveries }), { language: 'pt' });
     expect(text).toContain('Das últimas 100 entregas');
-    const figures = [...text.matchAll(/<span class="figure ">(.*?)<\/span>/g)].map(([, figure]) => figure);
-    expect(figures).toEqual(['4,9 s', '9,8 s', '49 ms', '98 ms']);
+    const figures = [...text.matchAll(/([\d,]+ m?s) <small>(p\d+)<\/small>/g)].map(([, ...figure]) => figure.join(' '));
+    expect(figures).toEqual(['4,9 s p50', '9,8 s p99', '49 ms p50', '98 ms p99']);
   });
 });
 
