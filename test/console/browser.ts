@@ -54,7 +54,7 @@ export async function openWindow(
   return { context, page, folder: page.url().replace(/\/$/, ''), troubles };
 }
 
-/** Fails where axe finds a violation, or something sticks out of the window. */
+/** Fails where axe finds a violation, or something sticks out of the window or of its card, which cuts it off. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(AxeBuilder.source);
   const violations = await page.evaluate(async () => {
@@ -65,7 +65,10 @@ export async function expectAccessible(page: Page): Promise<void> {
   });
   expect(violations).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  expect(await page.evaluate(cutCards)).toEqual([]);
 }
+
+const cutCards = `[...document.querySelectorAll('.card')].filter(card => card.scrollWidth > card.clientWidth).map(card => card.id || card.textContent.slice(0, 40))`;
 
 /** Fails where the edge of a field or button, a mark of a chart or a badge has less than 3:1 against its ground (WCAG 1.4.11). */
 export async function expectContrast(page: Page): Promise<void> {
