@@ -95,6 +95,7 @@ td summary { color: inherit; font-size: inherit } td details[open] summary { mar
 th.more, td.more { display: none }
 td .copy { opacity: 0 } tr:hover .copy, td .copy:focus-visible, td .copy.copied { opacity: 1 } @media (hover: none) { td .copy { opacity: 1 } }
 @media (min-width: 72rem) { .lines td:nth-child(-n + 5) time small { display: inline; margin-left: var(--near) } .lines td:has(> span > .code) { min-width: 17.5rem } .lines td > span:has(> .badge) { white-space: nowrap } }
+@media (max-width: 72rem) { .card { overflow-x: auto } }
 /* Badges, facts, tiles */
 .badge { display: inline-block; padding: 0 var(--near); border-radius: 99px; font-size: var(--small); font-weight: 550; line-height: 1.6; white-space: nowrap; color: var(--none); background: var(--none-ground) }
 .good { color: var(--good); background: var(--good-ground) } .bad { color: var(--bad); background: var(--bad-ground) }
@@ -152,6 +153,8 @@ main.entry { max-width: 30rem; padding-top: 12vh } main.entry .card { padding: v
 .needs li:last-child { border-bottom: 0 } .needs li:hover { background: var(--hover) } .needs .badge { justify-self: start } .needs a { overflow-wrap: anywhere } .needs time { white-space: nowrap }
 #traffic, #speed { margin: 0 0 var(--apart) }
 #traffic > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: var(--near); margin: 0 0 var(--near) } #traffic > details > table { background: var(--surface); margin: var(--near) 0 0 }
+/* Account */
+#webhooks td time small { display: none }
 /* Replay, delivery */
 .replay { display: flex; flex-wrap: wrap; gap: var(--near) var(--inset); align-items: center } .replay p { margin: 0 }
 .line { list-style: none; margin: 0; padding: var(--inset) }

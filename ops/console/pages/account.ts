@@ -58,8 +58,10 @@ export function webhookTable(context: Context, webhooks: readonly WebhookView[],
     [
       { heading: texts.event, value: webhook => link(context, pathOf(webhook), webhook.event), isBrief: true },
       { heading: texts.state, value: webhook => healthBadge(context, webhook), isBrief: true },
-      { heading: texts.since, value: webhook => healthTime(context, webhook) },
-      { heading: texts.reason, value: webhook => reasonOf(context, webhook), isText: true },
+      {
+        heading: texts.since,
+        value: webhook => html`${healthTime(context, webhook)} <small>${reasonOf(context, webhook)}</small>`,
+      },
       {
         heading: say('Newest delivery', 'Entrega mais nova'),
         value: ({ event }) => latestOf(context, latest.get(event)),
@@ -83,7 +85,7 @@ function latestOf(context: Context, delivery: DeliveryRow | null | undefined): H
 
 /** Writes why a webhook is suspended, with the way to what it holds. */
 function reasonOf(context: Context, webhook: WebhookView): HtmlValue {
-  if (healthOf(webhook).word !== 'suspended') return healthReason(context, webhook) ?? '–';
+  if (healthOf(webhook).word !== 'suspended') return healthReason(context, webhook);
   const held = link(context, `${pathOf(webhook)}?state=retida`, context.say('what it holds', 'o que ele retém'));
   return html`${healthReason(context, webhook)} · ${held}`;
 }
