@@ -125,10 +125,10 @@ describe('a page that renews itself', () => {
   it('is left as it is where nothing has changed but the marks of its forms', async () => {
     const { page } = window;
     await open(webhook);
-    await page.evaluate(`document.querySelector('#webhook form').wasSeen = true`);
+    await page.evaluate(`document.querySelector('#actions form').wasSeen = true`);
     const before = await page.textContent('#renewed');
     await expect.poll(() => page.textContent('#renewed'), { timeout: 10_000 }).not.toBe(before);
-    expect(await page.evaluate(`document.querySelector('#webhook form').wasSeen`)).toBe(true);
+    expect(await page.evaluate(`document.querySelector('#actions form').wasSeen`)).toBe(true);
   });
 
   it('shows nothing any more after a sign-out in another window', async () => {
