@@ -5,7 +5,8 @@ import path from 'node:path';
 /*
  * `npm run weights`: shows what a stranger has to read, by room: the lines and bytes of the files of the commit that are text, and the
  * share of lines that are comments. Ends with 1 where a room has more lines than it may. These bounds fall; they rose
- * once, when the alarms and the way back got what ten incidents asked of them.
+ * twice: when the alarms and the way back got what ten incidents asked of them, and when the console learnt to register, to chart, to
+ * lead a newcomer and to say what it could not read.
  */
 
 const root = path.join(import.meta.dirname, '..');
@@ -18,14 +19,14 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
     most: 13_050,
   },
   { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 25_700 },
-  { name: 'ops', takes: /^(bin|ops)\//, most: 13_700 },
+  { name: 'ops', takes: /^(bin|ops)\//, most: 18_250 },
   { name: 'lab', takes: /^lab\//, most: 12_000 },
   { name: 'virtual-cloud', takes: /^packages\/virtual-cloud\//, most: 4_420 },
   { name: 'local-cloud', takes: /^packages\/local-cloud\//, most: 10_250 },
   { name: 'publisher', takes: /^packages\/publisher\//, most: 2_210 },
   { name: 'tools', takes: /^tools\//, most: 4_330 },
-  { name: 'test', takes: /^test\//, most: 49_250 },
-  { name: 'docs', takes: /^docs\//, most: 6_920 },
+  { name: 'test', takes: /^test\//, most: 53_900 },
+  { name: 'docs', takes: /^docs\//, most: 6_970 },
   { name: 'other', takes: /^/, most: 1_810 },
 ];
 

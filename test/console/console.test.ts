@@ -61,7 +61,8 @@ beforeAll(async () => {
   failedId = await send('proposta.recebida', { id_proposta: 2 });
   const heldId = await send('demanda.finalizada');
   await send('demanda.cancelada'); // nobody registered it
-  for (const event of ['pagamento.criado', 'pagamento.criado', 'pagamento.estornado']) await publish(account, { event });
+  for (const event of ['pagamento.criado', 'pagamento.criado', 'pagamento.estornado'])
+    await publish(account, { event });
   await Promise.all([deliveredId, failedId, heldId].map(id => settled(id)));
 }, 120_000);
 afterAll(async () => {
