@@ -70,10 +70,8 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
       const reached = await readPages(range, callsOfTally, ({ state, createdAt }) => {
         times[groups[state] ?? 'open'].push(Date.parse(createdAt));
       });
-      const [delivered, failed, open] = [times.delivered, times.failed, times.open].map(some =>
-        countBySteps(span, some),
-      ) as [number[], number[], number[]];
-      return { counts: { delivered, failed, open }, reached };
+      const [delivered, failed] = [countBySteps(span, times.delivered), countBySteps(span, times.failed)];
+      return { counts: { delivered, failed, open: countBySteps(span, times.open) }, reached };
     },
     countMatching: async range => {
       let count = 0;

@@ -78,12 +78,10 @@ export function operatorDeliveries(task: Task) {
   async function tally(span: TallySpan): Promise<Tally> {
     const { from, until } = span;
     const times = await readTimes(target, { ...registrationOf(span), from, before: until }, callsOfTally);
-    const [delivered, undelivered, failed] = [times.delivered, times.undelivered, times.failed].map(some =>
-      countBySteps(span, some),
-    ) as [number[], number[], number[]];
+    const failed = countBySteps(span, times.failed);
     // An index lags: what has just failed may count as failed before it counts as undelivered.
-    const open = undelivered.map((count, at) => Math.max(0, count - (failed[at] ?? 0)));
-    return { counts: { delivered, failed, open }, reached: times.reached };
+    const open = countBySteps(span, times.undelivered).map((count, at) => Math.max(0, count - (failed[at] ?? 0)));
+    return { counts: { delivered: countBySteps(span, times.delivered), failed, open }, reached: times.reached };
   }
 
   async function countMatching({ since, until, state, ...asked }: ReplayRange) {

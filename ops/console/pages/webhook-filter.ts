@@ -17,7 +17,7 @@ export interface Filter {
   readonly strange: readonly (readonly [name: string, value: string])[];
 }
 
-type RangeName = keyof typeof ranges;
+type RangeName = (typeof rangeNames)[number];
 
 /** A span in steps. Milliseconds since the epoch. */
 export interface Steps {
@@ -37,7 +37,7 @@ export function filterOf(query: URLSearchParams): Filter {
     return value;
   };
   const state = read('state', text => Object.values(wireStates).find(word => word === text));
-  const range = read('range', text => (Object.hasOwn(ranges, text) ? (text as RangeName) : undefined));
+  const range = read('range', text => rangeNames.find(name => name === text));
   const [since, until] = [read('since', instantOf), read('until', instantOf)];
   const cursor = query.get('cursor')?.trim() || undefined;
   if (since === undefined || until === undefined || since < until)
@@ -54,7 +54,9 @@ export function addressOf(webhook: WebhookReference, filter: Partial<Filter>): s
 /** Returns the query that holds a filter. */
 export function queryOf({ state, range, since, until, cursor }: Partial<Filter>): string {
   const values = Object.entries({ state, range, since, until, cursor });
-  return new URLSearchParams(values.filter((pair): pair is [string, string] => pair[1] !== undefined)).toString();
+  return new URLSearchParams(
+    values.flatMap(([name, value]): [string, string][] => (value ? [[name, value]] : [])),
+  ).toString();
 }
 
 /** Returns the span that is counted: the range that was chosen, else the times that were, else the last 24 hours. */
@@ -85,11 +87,7 @@ export function timeChips(context: Context, webhook: WebhookReference, filter: F
   const isCustom = range === undefined && (since !== undefined || until !== undefined);
   const field = (name: string, label: string, value: string | undefined) =>
     html`<label>${label}<input type="datetime-local" name="${name}" value="${localField(value)}"></label>`;
-  return html`<nav class="chips" aria-label="${say('Time', 'Período')}">${chip(context, webhook, say('Latest', 'Mais novas'), { state }, !isCustom && range === undefined)}${Object.keys(
-    ranges,
-  ).map(name =>
-    chip(context, webhook, name.replace(/(\d+)/, '$1 '), { state, range: name as RangeName }, range === name),
-  )}<details class="custom"${isCustom && html` open`}><summary class="chip"${isCustom && html` aria-current="true"`}>${say('Custom', 'Outro')}</summary>
+  return html`<nav class="chips" aria-label="${say('Time', 'Período')}">${chip(context, webhook, say('Latest', 'Mais novas'), { state }, !isCustom && range === undefined)}${rangeNames.map(name => chip(context, webhook, name.replace(/(\d+)/, '$1 '), { state, range: name }, range === name))}<details class="custom"${isCustom && html` open`}><summary class="chip"${isCustom && html` aria-current="true"`}>${say('Custom', 'Outro')}</summary>
 <form class="row" method="get" action="${folder}${pathOf(webhook)}">${state && html`<input type="hidden" name="state" value="${state}">`}${field('since', say('From', 'De'), since)}${field('until', say('Until', 'Até'), until)}<button>${say('Show', 'Mostrar')}</button></form></details></nav>`;
 }
 
@@ -155,12 +153,14 @@ function momentOf(time: string | undefined): number | undefined {
 
 const [minute, hour] = [60_000, 3_600_000];
 
-const ranges = {
+const rangeNames = ['1h', '24h', '7d', '30d'] as const;
+
+const ranges: Readonly<Record<RangeName, { readonly length: number; readonly step: number }>> = {
   '1h': { length: hour, step: minute },
   '24h': { length: 24 * hour, step: hour / 2 },
   '7d': { length: 7 * 24 * hour, step: 4 * hour },
   '30d': { length: 30 * 24 * hour, step: 12 * hour },
-} as const;
+};
 
 const steps = [
   ...[1_000, 2_000, 5_000, 10_000, 30_000, minute, 2 * minute, 5 * minute, 10 * minute, hour / 4, hour / 2],
