@@ -5,7 +5,7 @@ import type { Kind } from '../../world/world-result.ts';
 
 /**
  * Tests that every promise is kept in the worlds of some seeds with each class of faults: in all, forty small ones, the same for every
- * change. `.ci/run` adds all that found a fault and two hundred of the change's own.
+ * change. `.ci/run` adds all that found a fault and a hundred of the change's own.
  */
 export function testWorlds(kind: Kind, seeds: readonly number[]): void {
   const fixed = faultClasses.flatMap(faultClass => seeds.map(seed => ({ kind, seed, faultClass })));
