@@ -66,11 +66,11 @@ export function makeAccess(now: Clock) {
   }
 }
 
-/** What a browser that got in is told next. */
+/** The session of a browser. */
 export interface Session {
   /** Its last click, in milliseconds since the epoch. */
   usedAt: number;
-  /** What its last action did, until the page that it led to has said so; with the mark of its form. */
+  /** The outcome of its last action, with the mark of its form, until the next page has shown it. */
   note?: { readonly at: string; readonly says: string; readonly mark: string | null | undefined } | undefined;
   /** Lets each form that it was shown act once. */
   readonly once: ReturnType<typeof makeOnce<Answer>>;

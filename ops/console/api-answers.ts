@@ -63,7 +63,7 @@ export type AttemptRecord = z.infer<typeof attemptRecord>;
 
 export const deliveryAnswer = deliveryRecord.extend({ tentativas: z.array(attemptRecord), corpo: z.string() });
 
-/** What was taken on: a test, or a replay. */
+/** The answer to a test or a replay that was accepted. */
 export const acceptedAnswer = z.object({ id: z.string() });
 
 export const replayAnswer = z.object({

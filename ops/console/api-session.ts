@@ -18,7 +18,7 @@ export interface ApiCredentials {
 /** A login at the API whose tokens are in memory only. */
 export type ApiSession = Awaited<ReturnType<typeof openApiSession>>;
 
-/** The session is over, and no token of it will do again: whoever wants to go on logs in anew. */
+/** The session has ended, and its tokens are refused. The integrator has to log in again. */
 export class SessionEnded extends Error {}
 
 /**

@@ -4,7 +4,7 @@ import { type Context, timeOf } from './page.ts';
 import type { Say } from './texts.ts';
 import type { WebhookView } from './views.ts';
 
-/** How a webhook does, the worst that is so. */
+/** The health of a webhook: the worst that is true of it. */
 export interface Health {
   readonly word: 'healthy' | 'failing' | 'slow' | 'suspended';
   /** Since when. Of a suspended one it is the last change: when it was suspended is not kept. `null` for a healthy one. */
@@ -15,7 +15,7 @@ export interface Health {
   readonly tone: 'good' | 'bad' | 'wait' | 'held';
 }
 
-/** What decides how a webhook does. */
+/** The fields that decide its health. */
 export type Judged = Pick<WebhookView, 'status' | 'reason' | 'failingSince' | 'slowSince' | 'updatedAt'>;
 
 /** Returns how a webhook does: `ativo` alone says only that it is not suspended. */

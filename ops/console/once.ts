@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Html } from './html.ts';
 
 /**
- * Makes what lets each form that a browser was shown act once, however often it is sent: a reload, Back and a second click send it
- * again. An answer that may show a secret is not kept: whoever sends the form while it acts gets the same answer, later ones none.
+ * Lets each form that a browser was shown act once. A reload, Back and a second click send the same form again. A request that comes
+ * while the form acts gets the same answer. A later request gets none, because an answer may show a secret and is not kept.
  */
 export function makeOnce<Answer>() {
   const sent = new Map<string, Promise<Answer> | undefined>();

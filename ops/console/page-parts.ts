@@ -33,7 +33,7 @@ interface Question {
   readonly kind?: 'main' | 'danger';
   /** Where the answer is posted to. */
   readonly action: string;
-  /** Where whoever does not want it goes back to. */
+  /** The page that Cancel leads to. */
   readonly cancel: string;
   readonly values?: Readonly<Record<string, string>>;
 }

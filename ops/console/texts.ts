@@ -7,7 +7,7 @@ export type Texts = Readonly<ReturnType<typeof makeTexts>>;
 /** Chooses between the same text in English and in Portuguese. */
 export type Say = (english: string, portuguese: string) => string;
 
-/** Returns the choice for a language: what only one page says stands on that page in both. */
+/** Returns the function that chooses the text of a language. Texts of a single page stand on that page. */
 export function sayingIn(language: Language): Say {
   return (english, portuguese) => (language === 'pt' ? portuguese : english);
 }

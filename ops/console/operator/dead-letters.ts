@@ -43,7 +43,7 @@ export function operatorDeadLetters(task: Task) {
     return (await inTurn(() => showLetter.act(task, { message: id }))).body;
   }
 
-  /** Begins to move these letters, ten a second. It goes on in this process, whoever looks. Returns false where one runs. */
+  /** Begins to move these letters, ten a second, in the background of this process. Returns false where a redrive runs already. */
   async function startRedrive(ids: readonly string[]): Promise<boolean> {
     if (isRunning()) return false;
     const begun: Redrive = { state: 'running', total: ids.length, moved: 0, kept: 0 };
@@ -99,7 +99,7 @@ export function operatorDeadLetters(task: Task) {
   }
 }
 
-/** What a look found. */
+/** The letters that one reading of the queue found. */
 export interface LettersView {
   readonly letters: readonly LetterView[];
   /** About how many others have in their hands. */
@@ -113,7 +113,7 @@ export interface LettersView {
 /** A message that the service could not process. */
 export type LetterView = ReturnType<typeof letterView>;
 
-/** How far a redrive is. */
+/** The progress of a redrive. */
 export type RedriveView = Readonly<Redrive>;
 
 interface Redrive {

@@ -20,7 +20,7 @@ export function makeDemo(target: Target) {
     /** Where requests go, and what they log in with: the run's own, which `npm start` prints too. */
     login,
     queue: async () => ({ endpoint: output('SqsEndpoint'), url: output('EventsQueueUrl') }),
-    /** What the latest token said. */
+    /** Returns the claims of the latest token. */
     claims: async () => claims,
     logIn: () => withSession(async () => {}),
     register,

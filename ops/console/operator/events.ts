@@ -47,7 +47,7 @@ export function operatorEvents(task: Task) {
 /** The events that came for an account, the newest first. */
 export type EventsView = Awaited<ReturnType<ReturnType<typeof operatorEvents>['listEvents']>>;
 
-/** The choice of an event: any id, or what its publisher knows of it. */
+/** The choice of an event: one of its ids, or its publisher's id with the account and the event. */
 interface FindQuery {
   readonly id: string;
   readonly account?: string | undefined;
