@@ -102,7 +102,9 @@ export function judgeReplays({ watched, answered }: World, evidence: () => Evide
       changes.flatMap(({ at, delivery: after }, index) => {
         const before = changes[index - 1]?.delivery;
         const isSent = after?.replayId !== undefined && after.replayId !== before?.replayId;
-        return isSent && before ? [{ at, before, after }] : [];
+        // An outcome puts the id back that a resend took away during the attempt.
+        const isOutcome = after && before && after.attempt > before.attempt;
+        return isSent && before && !isOutcome ? [{ at, before, after }] : [];
       }),
     );
   }

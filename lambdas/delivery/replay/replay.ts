@@ -80,9 +80,17 @@ export function wasSentBy(replay: Replay, { replayId }: Delivery): boolean {
   return replayId === replay.id;
 }
 
-/** Returns the slot of a delivery in its replay, until its first attempt. Milliseconds since the epoch. */
-export function slotOf({ replayId, charged, internalErrors, wait }: Delivery): number | undefined {
-  return replayId !== undefined && charged === 0 && internalErrors === 0 ? wait?.nextAttemptAt : undefined;
+/**
+ * Returns the slot of a delivery in its replay, until its first attempt. Milliseconds since the epoch. The outcome of an attempt
+ * that was under way when a resend took the delivery out of its replay puts `replayId` back: it has no slot then.
+ */
+export function slotOf(delivery: Delivery): number | undefined {
+  const { replayId, charged, internalErrors, scheduledAt, attempts, wait } = delivery;
+  const latest = attempts.at(-1);
+  const wasGivenUp = latest !== undefined && Date.parse(latest.startedAt) >= scheduledAt;
+  return replayId !== undefined && charged === 0 && internalErrors === 0 && !wasGivenUp
+    ? wait?.nextAttemptAt
+    : undefined;
 }
 
 /** Returns whether the replay sends a delivery: tests and deliveries of other registrations are left out. */

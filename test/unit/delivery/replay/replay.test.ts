@@ -2,10 +2,12 @@ import { BatchGetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynam
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { replayRecord } from '../../../../lambdas/delivery/api/answers.ts';
-import { settled } from '../../../../lambdas/delivery/delivery.ts';
+import { type AttemptOutcome, settled } from '../../../../lambdas/delivery/delivery.ts';
+import { slotOf } from '../../../../lambdas/delivery/replay/replay.ts';
 import { makeReplayReader, makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
+import { makeApplyOutcome, restarted } from '../../../../lambdas/delivery/transitions.ts';
 import type { Dynamo, Item } from '../../../../lambdas/platform/aws/dynamo.ts';
-import { aDelivery, answer } from '../builders.ts';
+import { aDelivery, answer, aRecord, failure, internalError, noon } from '../builders.ts';
 import {
   beforeReservation,
   begun,
@@ -145,6 +147,19 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect((await request('POST', `/v1/webhooks/demanda.criada/entregas/${left?.id}/reenvio`)).status).toBe(202);
     await world.settle();
     expect(world.posts).toHaveLength(7);
+  });
+
+  // The outcome of an attempt may put the replay's id back that a resend took away: a cancellation undid that resend.
+  it.each<[string, AttemptOutcome]>([
+    ['failed', failure({ startedAt: iso(noon + 100) })],
+    ['was given up', { outcome: 'given_up', record: aRecord({ result: 'slow', startedAt: iso(noon + 100) }) }],
+    ['could not be made', internalError({ startedAt: iso(noon + 100) })],
+  ])('withdraws nothing whose first attempt %s', (_, outcome) => {
+    const earlier = aDelivery({ attempt: 2, attempts: [aRecord({ startedAt: iso(noon - hour) })] });
+    const waiting = { ...restarted(earlier, noon, 100), replayId: 'reenvio_1' };
+    expect(slotOf(waiting)).toBe(noon + 100);
+    const applyOutcome = makeApplyOutcome({ schedule: [5_000], now: () => noon + 600, random: () => 1 });
+    expect(slotOf(applyOutcome(waiting, outcome))).toBeUndefined();
   });
 
   it('is hidden by a DELETE after its end; what it sent stays sent', async () => {
