@@ -15,7 +15,7 @@ const root = path.join(import.meta.dirname, '..');
 const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
   {
     name: 'generated',
-    takes: /^docs\/api\/|^package-lock\.json$|^packages\/publisher\/(src\/events\.ts|python\/.*\/events\.py)$/,
+    takes: /^docs\/api\/|^(site\/)?package-lock\.json$|^packages\/publisher\/(src\/events\.ts|python\/.*\/events\.py)$/,
     most: 13_050,
   },
   { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 25_700 },

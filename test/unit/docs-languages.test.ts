@@ -1,23 +1,10 @@
 import { globSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { pairs as pages } from '../../site/pages.ts';
 import { type CodeBlock, inlineCode, type Page, readPage } from '../support/markdown-page.ts';
 
 // The integrators' pages are written twice. What a machine can compare of the two is compared here.
-
-const pages = [
-  ['README', 'README'],
-  ['inicio-rapido', 'quick-start'],
-  ['tokens', 'tokens'],
-  ['webhooks', 'webhooks'],
-  ['recebimento', 'receiving'],
-  ['eventos', 'events'],
-  ['erros', 'errors'],
-  ['entregas', 'deliveries'],
-  ['painel', 'panel'],
-  ['clientes-gerados', 'generated-clients'],
-  ['producao', 'going-live'],
-] as const;
 
 it('are the same pages in both languages', () => {
   const names = (folder: string) =>

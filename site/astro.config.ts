@@ -1,0 +1,41 @@
+import starlight from '@astrojs/starlight';
+import { defineConfig } from 'astro/config';
+import starlightOpenAPI, { openAPISidebarGroups } from 'starlight-openapi';
+import { languages } from './pages.ts';
+import { referenceOf } from './reference.ts';
+
+/** Where the site will be read: `npm run site -- --url`. */
+const url = process.env.EMISSOR_SITE_URL === undefined ? undefined : new URL(process.env.EMISSOR_SITE_URL);
+
+const base = url?.pathname.replace(/\/?$/, '/') ?? '/';
+
+/** What lies beside the pages is copied: the OpenAPI documents, the samples and the pictures. */
+const publicDir = '../docs';
+
+const reference = (name: string, label: string) => ({
+  base: `en/reference/${name}`,
+  schema: referenceOf(name, base),
+  sidebar: { label },
+});
+
+export default defineConfig({
+  publicDir,
+  site: url?.origin,
+  base,
+  trailingSlash: 'always',
+  vite: { build: { assetsInlineLimit: 0 } },
+  integrations: [
+    starlight({
+      title: 'Emissor',
+      favicon: '/pictures/icon.svg',
+      // No page lies in the root language: a default language lends its pages to the others under their addresses.
+      defaultLocale: 'root',
+      locales: { root: languages.en, ...languages },
+      sidebar: openAPISidebarGroups,
+      routeMiddleware: './route.ts',
+      components: { LanguageSelect: './LanguageSelect.astro' },
+      pagefind: true,
+      plugins: [starlightOpenAPI([reference('auth', 'Tokens'), reference('webhooks', 'Webhooks')])],
+    }),
+  ],
+});

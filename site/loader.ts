@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Loader } from 'astro/loaders';
+import { addressOf, pairs, parts } from './pages.ts';
+
+const root = path.join(process.cwd(), '..');
+
+/**
+ * Loads the pages from where they are read on GitHub. A page's title is its first heading.
+ * @param base - the folder under which the site lies, `/` or `/emissor/`
+ * @param repository - the address under which the repository shows its files. Without it, what is not on the site is named, not linked.
+ */
+export function pagesLoader(base: string, repository: string | undefined): Loader {
+  return {
+    name: 'pages',
+    async load({ store, parseData, renderMarkdown }) {
+      store.clear();
+      let order = 0;
+      for (const [file, id] of addresses()) {
+        const text = readFileSync(path.join(root, file), 'utf8');
+        const [, title = '', body = ''] = /^# (.+?)\n(.*)$/s.exec(text) ?? [];
+        const data = { title: title.replaceAll('`', ''), sidebar: { order: order++ } };
+        const rendered = await renderMarkdown(withAddresses(body, file, base, repository), {
+          fileURL: pathToFileURL(path.join(root, file)),
+        });
+        store.set({ id, body, rendered, data: await parseData({ id, data }) });
+      }
+    },
+  };
+}
+
+/** Returns the address of each page, by the file that it is written in. */
+function addresses(): Map<string, string> {
+  const inBoth = pairs.flatMap(([pt, en]) => [
+    [`docs/pt/${pt}.md`, addressOf('pt', pt)] as const,
+    [`docs/en/${en}.md`, addressOf('en', en)] as const,
+  ]);
+  const inOne = Object.entries(parts).flatMap(([part, files]) =>
+    files.flatMap(pagesIn).map(file => [file, `en/${part}/${nameOf(file)}`] as const),
+  );
+  return new Map([...inBoth, ...inOne]);
+}
+
+function pagesIn(file: string): string[] {
+  if (file.endsWith('.md')) return [file];
+  const names = readdirSync(path.join(root, file)).filter(name => /^\d.*\.md$/.test(name));
+  return names.sort().map(name => `${file}/${name}`);
+}
+
+function nameOf(file: string): string {
+  return path.basename(file.replace('/README.md', ''), '.md').toLowerCase();
+}
+
+/** Rewrites the links of a page: to the address of a page, to a file beside the pages, or else to the repository. */
+function withAddresses(text: string, from: string, base: string, repository: string | undefined): string {
+  const known = addresses();
+  const withLinks = (prose: string) =>
+    prose.replaceAll(/\[([^\]]*)\]\((?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]+)?\)/g, (_, label, target, anchor = '') => {
+      const file = path.posix.join(path.posix.dirname(from), target);
+      const address = known.get(file === 'README.md' ? 'docs/en/README.md' : file.replace(/\/$/, '/README.md'));
+      if (address !== undefined) return `[${label}](${base}${address}/${anchor})`;
+      if (file.startsWith('docs/') && !file.endsWith('/')) return `[${label}](${base}${file.slice('docs/'.length)})`;
+      return repository === undefined ? label : `[${label}](${repository}/${file}${anchor})`;
+    });
+  return text
+    .split(/(^```.*?^```$)/ms)
+    .map((part, at) => (at % 2 === 0 ? withLinks(part) : part))
+    .join('');
+}

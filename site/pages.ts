@@ -1,0 +1,67 @@
+/**
+ * The pages of the site: where each lies in the repository, in the order in which the sidebar shows them. Every page has an address
+ * that begins with its language, `/pt/erros/`.
+ */
+
+export const languages = {
+  pt: { label: 'Português', lang: 'pt-BR' },
+  en: { label: 'English', lang: 'en' },
+} as const;
+
+export type Language = keyof typeof languages;
+
+/** The pages that are written in both languages, by their names in `docs/pt` and in `docs/en`. The first is the front page. */
+export const pairs = [
+  ['README', 'README'],
+  ['inicio-rapido', 'quick-start'],
+  ['tokens', 'tokens'],
+  ['webhooks', 'webhooks'],
+  ['recebimento', 'receiving'],
+  ['eventos', 'events'],
+  ['erros', 'errors'],
+  ['entregas', 'deliveries'],
+  ['painel', 'panel'],
+  ['clientes-gerados', 'generated-clients'],
+  ['producao', 'going-live'],
+] as const;
+
+/** The parts of the site that are in English only. A folder stands for its pages. */
+export const parts = {
+  publishers: ['docs/publishing.md', 'packages/publisher/README.md', 'packages/publisher/python/README.md'],
+  operators: [
+    'docs/runbook.md',
+    'docs/console.md',
+    'docs/first-day.md',
+    'docs/capacity.md',
+    'docs/cost.md',
+    'docs/logs.md',
+    'docs/permissions.md',
+    'SECURITY.md',
+    'CHANGELOG.md',
+  ],
+  developers: [
+    'docs/architecture.md',
+    'docs/local-run.md',
+    'docs/delivery.md',
+    'docs/tokens.md',
+    'docs/performance.md',
+    'packages/local-cloud/README.md',
+    'packages/virtual-cloud/README.md',
+    'CONTRIBUTING.md',
+    'docs/adr/README.md',
+    'docs/adr',
+  ],
+} as const;
+
+/** Returns the address of a page that is written in both languages, without slashes around it. */
+export function addressOf(language: Language, name: string): string {
+  if (name === pairs[0][language === 'pt' ? 0 : 1]) return language;
+  return `${language}/${name === 'README' ? 'integrators' : name}`;
+}
+
+/** Returns the address of the same page in the other language: the front page, if it is written in one only. */
+export function counterpartOf(address: string): { language: Language; address: string } {
+  const language = address.startsWith('pt') ? 'en' : 'pt';
+  const pair = pairs.find(([pt, en]) => [addressOf('pt', pt), addressOf('en', en)].includes(address)) ?? pairs[0];
+  return { language, address: addressOf(language, pair[language === 'pt' ? 0 : 1]) };
+}

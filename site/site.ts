@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { Command } from 'commander';
+
+/** `npm run site`: installs what the site is built with, builds it into `site/dist`, and serves that on 127.0.0.1. */
+const { buildOnly, port, repository, url } = new Command('npm run site --')
+  .description('Builds the documentation as a site, and serves it on this machine.')
+  .option('--build-only', 'build into site/dist, and serve nothing')
+  .option('--port <number>', 'where to serve it', '4321')
+  .option('--url <address>', 'where it will be read, such as https://docs.example.com/emissor')
+  .option('--repository <address>', 'where the repository shows its files, for links to what is not on the site')
+  .parse()
+  .opts<{ buildOnly?: true; port: string; repository?: string; url?: string }>();
+
+const env = {
+  ...process.env,
+  ASTRO_TELEMETRY_DISABLED: '1',
+  ...(url && { EMISSOR_SITE_URL: url }),
+  ...(repository && { EMISSOR_REPOSITORY: repository.replace(/\/$/, '') }),
+};
+
+const isInstalled =
+  existsSync(inSite('node_modules/.package-lock.json')) &&
+  statSync(inSite('node_modules/.package-lock.json')).mtimeMs >= statSync(inSite('package-lock.json')).mtimeMs;
+// No package needs its install script here.
+if (!isInstalled) run('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
+run(process.execPath, inSite('node_modules/astro/bin/astro.mjs'), 'build');
+if (!buildOnly)
+  run(process.execPath, inSite('node_modules/astro/bin/astro.mjs'), 'preview', '--host', '127.0.0.1', '--port', port);
+
+/** Runs a program in the folder of the site. Ends as it ends, where that is no success. */
+function run(program: string, ...parameters: string[]): void {
+  const { status } = spawnSync(program, parameters, {
+    cwd: import.meta.dirname,
+    env,
+    stdio: 'inherit',
+    shell: process.platform === 'win32' && program === 'npm',
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function inSite(file: string): string {
+  return path.join(import.meta.dirname, file);
+}
