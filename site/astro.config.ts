@@ -1,6 +1,7 @@
 import starlight from '@astrojs/starlight';
 import { defineConfig } from 'astro/config';
 import starlightOpenAPI, { openAPISidebarGroups } from 'starlight-openapi';
+import { finish } from './finish.ts';
 import { languages } from './pages.ts';
 import { referenceOf } from './reference.ts';
 
@@ -24,7 +25,9 @@ export default defineConfig({
   base,
   trailingSlash: 'always',
   vite: { build: { assetsInlineLimit: 0 } },
+  redirects: { '/': `${base}pt/` },
   integrations: [
+    finish,
     starlight({
       title: 'Emissor',
       favicon: '/pictures/icon.svg',
@@ -33,6 +36,8 @@ export default defineConfig({
       locales: { root: languages.en, ...languages },
       sidebar: openAPISidebarGroups,
       routeMiddleware: './route.ts',
+      expressiveCode: { defaultProps: { wrap: true } },
+      customCss: ['./site.css'],
       components: { LanguageSelect: './LanguageSelect.astro' },
       pagefind: true,
       plugins: [starlightOpenAPI([reference('auth', 'Tokens'), reference('webhooks', 'Webhooks')])],

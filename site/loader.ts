@@ -20,7 +20,11 @@ export function pagesLoader(base: string, repository: string | undefined): Loade
       for (const [file, id] of addresses()) {
         const text = readFileSync(path.join(root, file), 'utf8');
         const [, title = '', body = ''] = /^# (.+?)\n(.*)$/s.exec(text) ?? [];
-        const data = { title: title.replaceAll('`', ''), sidebar: { order: order++ } };
+        const data = {
+          title: title.replaceAll('`', ''),
+          sidebar: { order: order++ },
+          tableOfContents: id.includes('/') && undefined,
+        };
         const rendered = await renderMarkdown(withAddresses(body, file, base, repository), {
           fileURL: pathToFileURL(path.join(root, file)),
         });
@@ -58,7 +62,7 @@ function withAddresses(text: string, from: string, base: string, repository: str
   const withLinks = (prose: string) =>
     prose.replaceAll(/\[([^\]]*)\]\((?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]+)?\)/g, (_, label, target, anchor = '') => {
       const file = path.posix.join(path.posix.dirname(from), target);
-      const address = known.get(file === 'README.md' ? 'docs/en/README.md' : file.replace(/\/$/, '/README.md'));
+      const address = known.get(file === 'README.md' ? 'docs/en/overview.md' : file.replace(/\/$/, '/README.md'));
       if (address !== undefined) return `[${label}](${base}${address}/${anchor})`;
       if (file.startsWith('docs/') && !file.endsWith('/')) return `[${label}](${base}${file.slice('docs/'.length)})`;
       return repository === undefined ? label : `[${label}](${repository}/${file}${anchor})`;

@@ -12,6 +12,7 @@ export type Language = keyof typeof languages;
 
 /** The pages that are written in both languages, by their names in `docs/pt` and in `docs/en`. The first is the front page. */
 export const pairs = [
+  ['apresentacao', 'overview'],
   ['README', 'README'],
   ['inicio-rapido', 'quick-start'],
   ['tokens', 'tokens'],
@@ -53,10 +54,13 @@ export const parts = {
   ],
 } as const;
 
+/** What the index of the integrators' pages is called in an address. */
+const index = { pt: 'integradores', en: 'integrators' } as const;
+
 /** Returns the address of a page that is written in both languages, without slashes around it. */
 export function addressOf(language: Language, name: string): string {
-  if (name === pairs[0][language === 'pt' ? 0 : 1]) return language;
-  return `${language}/${name === 'README' ? 'integrators' : name}`;
+  if (pairs[0].some(front => front === name)) return language;
+  return `${language}/${name === 'README' ? index[language] : name}`;
 }
 
 /** Returns the address of the same page in the other language: the front page, if it is written in one only. */
