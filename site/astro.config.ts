@@ -24,7 +24,10 @@ export default defineConfig({
   site: url?.origin,
   base,
   trailingSlash: 'always',
-  vite: { build: { assetsInlineLimit: 0 } },
+  vite: {
+    build: { assetsInlineLimit: 0 },
+    resolve: { alias: [{ find: /^@pagefind\/default-ui$/, replacement: `${import.meta.dirname}/search.ts` }] },
+  },
   redirects: { '/': `${base}pt/` },
   integrations: [
     finish,

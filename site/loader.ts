@@ -46,10 +46,11 @@ function addresses(): Map<string, string> {
   return new Map([...inBoth, ...inOne]);
 }
 
-function pagesIn(file: string): string[] {
-  if (file.endsWith('.md')) return [file];
+function pagesIn(page: string): string[] {
+  const file = path.posix.join('docs', page);
+  if (!file.endsWith('/')) return [`${file}.md`];
   const names = readdirSync(path.join(root, file)).filter(name => /^\d.*\.md$/.test(name));
-  return names.sort().map(name => `${file}/${name}`);
+  return names.sort().map(name => `${file}${name}`);
 }
 
 function nameOf(file: string): string {

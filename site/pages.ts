@@ -24,35 +24,28 @@ export const pairs = [
   ['painel', 'panel'],
   ['clientes-gerados', 'generated-clients'],
   ['producao', 'going-live'],
+  ['nada-chegou', 'nothing-arrived'],
 ] as const;
 
-/** The parts of the site that are in English only. A folder stands for its pages. */
+/** The parts of the site that are in English only: pages by their names in `docs`. A folder stands for its numbered pages. */
 export const parts = {
-  publishers: ['docs/publishing.md', 'packages/publisher/README.md', 'packages/publisher/python/README.md'],
+  publishers: ['publishing', '../packages/publisher/README', '../packages/publisher/python/README'],
   operators: [
-    'docs/runbook.md',
-    'docs/console.md',
-    'docs/first-day.md',
-    'docs/capacity.md',
-    'docs/cost.md',
-    'docs/logs.md',
-    'docs/permissions.md',
-    'SECURITY.md',
-    'CHANGELOG.md',
+    'runbook',
+    'console',
+    'first-day',
+    'capacity',
+    'cost',
+    'logs',
+    'permissions',
+    '../SECURITY',
+    '../CHANGELOG',
   ],
   developers: [
-    'docs/architecture.md',
-    'docs/local-run.md',
-    'docs/delivery.md',
-    'docs/tokens.md',
-    'docs/performance.md',
-    'packages/local-cloud/README.md',
-    'packages/virtual-cloud/README.md',
-    'CONTRIBUTING.md',
-    'docs/adr/README.md',
-    'docs/adr',
+    ...['architecture', 'local-run', 'delivery', 'tokens', 'performance', '../CONTRIBUTING', 'adr/README', 'adr/'],
+    ...['../packages/local-cloud/README', '../packages/virtual-cloud/README'],
   ],
-} as const;
+};
 
 /** What the index of the integrators' pages is called in an address. */
 const index = { pt: 'integradores', en: 'integrators' } as const;
