@@ -131,6 +131,19 @@ export default defineConfig({
           sequence: { groupOrder: 3 },
         },
       },
+      // The documentation as a site, built anew, in a browser: `.ci/run` runs it.
+      {
+        test: {
+          name: 'site',
+          include: ['test/site/*.test.ts'],
+          globalSetup: ['test/site/set-up.ts'],
+          isolate,
+          testTimeout: 30_000,
+          hookTimeout: 120_000,
+          maxWorkers: waiting,
+          sequence: { groupOrder: 3 },
+        },
+      },
       // This release and the one before it, side by side and one after the other: `.ci/run` runs it.
       {
         test: {

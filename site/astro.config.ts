@@ -42,7 +42,7 @@ export default defineConfig({
       expressiveCode: { defaultProps: { wrap: true } },
       customCss: ['./site.css'],
       components: { LanguageSelect: './LanguageSelect.astro' },
-      pagefind: true,
+      pagefind: { ranking: { metaWeights: { title: 0.5 } } },
       plugins: [starlightOpenAPI([reference('auth', 'Tokens'), reference('webhooks', 'Webhooks')])],
     }),
   ],

@@ -14,16 +14,19 @@ export const finish: AstroIntegration = {
           .replaceAll(/<(table|pre|div(?= class="sl-openapi-operation-method-path))\b/g, '<$1 tabindex="0"')
           .replaceAll('<th></th>', '<td></td>')
           .replaceAll(/<h5( class="sl-openapi-examples-heading.*?)<\/h5>/g, '<p$1</p>')
-          // Our own pages come before the reference in the search.
-          .replace(
-            'class="sl-markdown-content"',
-            file.includes('/reference/') ? '$& data-pagefind-weight="0.1"' : '$&',
-          );
+          .replace(...searchWeight(file));
         writeFileSync(file, page.replace(/<meta charset[^>]*>|^<!doctype html>(?=<title>)/i, `$&${policyOf(page)}`));
       }
     },
   },
 };
+
+/** In the search, integrators' pages come first, by headings, then by what rows of tables explain; the reference comes last. */
+function searchWeight(file: string): [RegExp, string] {
+  const [, part] = /\/en\/(\w+)\/.*\//.exec(file) ?? [];
+  if (part === undefined) return [/(<tr>\s*<td)(?=><code)/g, '$1 data-pagefind-weight="4"'];
+  return [/data-pagefind-body/, `$& data-pagefind-weight="${part === 'reference' ? 0.05 : 0.3}"`];
+}
 
 /** Returns the policy of a page: everything from its own host, and of inline scripts those that it has. */
 function policyOf(page: string): string {

@@ -3,7 +3,8 @@ import { PagefindUI as Plain } from './node_modules/@pagefind/default-ui/npm_dis
 /** The search, with the section of a page that fits best before its others: by itself it keeps the order of the page. */
 export class PagefindUI extends Plain {
   constructor(options: Options) {
-    const scoreOf = ({ weighted_locations: all }: Section) => all.reduce((sum, one) => sum + one.balanced_score, 0);
+    const scoreOf = ({ weighted_locations: all }: Section) =>
+      Math.max(...all.map(one => one.balanced_score)) + all.length / 100;
     const processResult = (result: Result) => {
       options.processResult(result);
       result.sub_results = result.sub_results.sort((a, b) => scoreOf(b) - scoreOf(a)).slice(0, 3);

@@ -1,0 +1,85 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible, startBrowser } from '../console/browser.ts';
+import { addresses, serve } from './built.ts';
+
+/** The site in a browser that reaches no other host. */
+let browser: Browser;
+let site: Awaited<ReturnType<typeof serve>>;
+beforeAll(async () => {
+  [browser, site] = await Promise.all([startBrowser(), serve()]);
+});
+afterAll(async () => {
+  await browser.close();
+  site.stop();
+});
+
+const sticksOut = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+
+/** Opens a window, and gathers what goes wrong in it: errors, violations of the policy, requests to other hosts. */
+async function openWindow(options: Parameters<Browser['newContext']>[0]) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const troubles: string[] = [];
+  page.on('console', message => message.type() === 'error' && troubles.push(message.text()));
+  page.on('pageerror', error => troubles.push(error.message));
+  await page.route(
+    url => url.protocol !== 'data:' && !url.href.startsWith(site.url),
+    route => {
+      troubles.push(`asked ${route.request().url()}`);
+      return route.abort();
+    },
+  );
+  return { context, page, troubles };
+}
+
+it('shows each page without a request to another host, an error, or anything that sticks out', {
+  timeout: 120_000,
+}, async () => {
+  const { context, page, troubles } = await openWindow({ viewport: { width: 360, height: 740 } });
+  for (const address of addresses().filter(each => !['/', '/404.html'].includes(each))) {
+    await page.goto(site.url + address);
+    if ((await sticksOut(page)) > 0) troubles.push(`${address} sticks out`);
+  }
+  expect(troubles).toEqual([]);
+  await context.close();
+});
+
+const kinds = [
+  '/pt/',
+  '/pt/erros/',
+  '/en/operators/runbook/',
+  '/en/reference/webhooks/',
+  '/en/reference/webhooks/operations/replacewebhook/',
+  '/en/reference/webhooks/webhooks/deliver/',
+];
+const looks = [360, 1280].flatMap(width =>
+  (['light', 'dark'] as const).map(colorScheme => ({ viewport: { width, height: 800 }, colorScheme })),
+);
+
+describe.each(looks)('$viewport.width px wide, $colorScheme', look => {
+  it('is accessible', { timeout: 120_000 }, async () => {
+    const { context, page, troubles } = await openWindow(look);
+    for (const address of kinds) {
+      await page.goto(site.url + address);
+      await expectAccessible(page);
+    }
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it('can be read and browsed without JavaScript', async () => {
+    const { context, page, troubles } = await openWindow({ ...look, javaScriptEnabled: false });
+    for (const address of kinds) {
+      await page.goto(site.url + address);
+      expect(await page.locator('main .sl-markdown-content').isVisible()).toBe(true);
+      expect(await page.locator('site-search:visible, starlight-theme-select:visible').count()).toBe(0);
+      expect(await sticksOut(page)).toBeLessThanOrEqual(0);
+    }
+    if (look.viewport.width < 800) await page.click('.sl-menu-button');
+    await page.click('a[hreflang="pt-BR"]:visible');
+    expect(new URL(page.url()).pathname).toBe('/pt/');
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+});

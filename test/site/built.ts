@@ -1,0 +1,41 @@
+import { globSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+
+export const dist = path.join(import.meta.dirname, '../../site/dist');
+
+/** The addresses of all pages, such as `/pt/erros/`. */
+export const addresses = () =>
+  globSync('**/*.html', { cwd: dist })
+    .map(file => `/${file.replace(/index\.html$/, '')}`)
+    .sort();
+
+export function read(address: string): string {
+  return readFileSync(path.join(dist, address.endsWith('/') ? `${address}index.html` : address), 'utf8');
+}
+
+/** Serves the site on a port of its own, as any static host does. */
+export async function serve(): Promise<{ url: string; stop(): void }> {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    try {
+      const file = decodeURIComponent(pathname.endsWith('/') ? `${pathname}index.html` : pathname);
+      const content = readFileSync(path.join(dist, file));
+      response.writeHead(200, { 'content-type': types[path.extname(file)] ?? 'application/octet-stream' }).end(content);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() };
+}
+
+const types: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.json': 'application/json',
+};

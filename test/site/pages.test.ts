@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, lstatSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { addressOf, counterpartOf, pairs } from '../../site/pages.ts';
+import { readPage } from '../support/markdown-page.ts';
+import { addresses, dist, read } from './built.ts';
+
+const origin = 'https://docs.example.com';
+const pages = addresses().filter(address => address !== '/');
+
+describe.each(pages)('%s', address => {
+  const page = read(address);
+
+  it('leads to pages, files and headings that are there', () => {
+    const targets = [...page.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, link = '']) =>
+      link.replaceAll('&amp;', '&'),
+    );
+    const own = targets.map(link => new URL(link, origin + address)).filter(url => url.origin === origin);
+    expect(own.filter(url => !isThere(url)).map(String)).toEqual([]);
+  });
+
+  it('has at most 150 kB, each id once, and a policy that lets its own scripts run and no others', () => {
+    expect(Buffer.byteLength(page)).toBeLessThanOrEqual(150_000);
+    expect(page).toContain(`default-src 'none'`);
+    const inline = [...page.matchAll(/<script(?![^>]*\bsrc=)[^>]*>(.*?)<\/script>/gs)];
+    for (const [, script = ''] of inline)
+      expect(page).toContain(`'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+    const [, policy = ''] = /<meta http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page) ?? [];
+    expect(/script-src[^;]*/.exec(policy)?.[0]).not.toMatch(/unsafe-inline|unsafe-eval'(?<!wasm-unsafe-eval')|https?:/);
+  });
+
+  it('offers the other language, and the page there is in that language', () => {
+    const id = address.slice(1, -1);
+    const { language, address: other } = counterpartOf(id);
+    expect(page).toMatch(new RegExp(`<a href="/${other}/" lang="[^"]*" hreflang`));
+    expect(read(`/${other}/`)).toContain(`<html lang="${language === 'pt' ? 'pt-BR' : 'en'}"`);
+    expect(page).toContain(`<html lang="${id.startsWith('pt') ? 'pt-BR' : 'en'}"`);
+    const alternates = [...page.matchAll(/<link rel="alternate" hreflang="[^"]*" href="([^"]*)"/g)];
+    expect(alternates.map(([, href]) => href)).toEqual([`${origin}/${other}/`]);
+  });
+});
+
+it('begins at the front page in Portuguese', () => {
+  expect(read('/')).toContain('content="0;url=/pt/"');
+});
+
+it.each(pairs)('has the page %s in Portuguese and %s in English, each once', (pt, en) => {
+  const [portuguese, english] = [addressOf('pt', pt), addressOf('en', en)];
+  expect(counterpartOf(portuguese)).toEqual({ language: 'en', address: english });
+  expect(counterpartOf(english)).toEqual({ language: 'pt', address: portuguese });
+  expect(pages).toEqual(expect.arrayContaining([`/${portuguese}/`, `/${english}/`]));
+  expect(pages.filter(page => page === `/en/${portuguese.slice(3)}/` && pt !== en)).toEqual([]);
+});
+
+it.each([
+  ['erros', '/pt/erros/'],
+  ['errors', '/en/errors/'],
+])('leads the type of each refusal to its heading in %s', (name, address) => {
+  const codes = readPage(`docs/${address.slice(1, 3)}/${name}.md`).headings.filter(({ text }) =>
+    /^[a-z_]+$/.test(text),
+  );
+  expect(codes.length).toBeGreaterThan(30);
+  expect(codes.filter(({ text }) => !read(address).includes(` id="${text}"`))).toEqual([]);
+});
+
+it('is installed in at most 250 MB', () => {
+  const modules = path.join(dist, '../node_modules');
+  const bytes = globSync('**/*', { cwd: modules }).map(file => lstatSync(path.join(modules, file)).size);
+  expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(250_000_000);
+});
+
+function isThere({ pathname, hash }: URL): boolean {
+  const file = path.join(dist, decodeURIComponent(pathname), pathname.endsWith('/') ? 'index.html' : '');
+  if (!existsSync(file)) return false;
+  return hash === '' || read(decodeURIComponent(pathname)).includes(` id="${decodeURIComponent(hash.slice(1))}"`);
+}
