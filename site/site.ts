@@ -16,6 +16,7 @@ const { buildOnly, port, repository, url } = new Command('npm run site --')
 const env = {
   ...process.env,
   ASTRO_TELEMETRY_DISABLED: '1',
+  NODE_ENV: 'production', // whatever the caller has: elsewhere the site has no search
   ...(url && { EMISSOR_SITE_URL: url }),
   ...(repository && { EMISSOR_REPOSITORY: repository.replace(/\/$/, '') }),
 };

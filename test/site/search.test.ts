@@ -34,7 +34,7 @@ async function firstHit(query: string): Promise<string> {
   const nested = first.locator('.pagefind-ui__result-nested .pagefind-ui__result-link').first();
   const link = (await nested.count()) > 0 ? nested : first.locator('.pagefind-ui__result-link').first();
   const { pathname, hash } = new URL((await link.getAttribute('href')) ?? '', site.url);
-  return decodeURIComponent(pathname + hash);
+  return decodeURIComponent(pathname + hash).replace('#_top', '');
 }
 
 const codes = ({ headings }: Markdown) => headings.filter(({ text }) => /^[a-z_]+([.][a-z_]+)?$/.test(text));
