@@ -83,7 +83,7 @@ const problem = {
 };
 const ofEvent = {
   ultimo_sem_webhook_em: {
-    description: `With \`webhook_not_found\`, where the event came within 30 days. ${cameWithoutWebhook}`,
+    description: `With \`webhook_not_found\`, where the event came without a webhook within 30 days. ${cameWithoutWebhook}`,
   },
 };
 
@@ -111,12 +111,12 @@ export const notes = {
     properties: {
       webhooks: { description: 'By `evento`: one for each at most.' },
       eventos_sem_webhook: {
-        description: 'The events that came within 30 days and that no webhook takes now, by `evento`.',
+        description: 'The events that came without a webhook within 30 days and have none now, by `evento`.',
       },
     },
   },
   EventWithoutWebhook: {
-    description: 'An event that came, and that no webhook takes now.',
+    description: 'An event that came without a webhook and has none now.',
     properties: { evento: { description: 'The event.' }, ultimo_em: { description: cameWithoutWebhook } },
   },
   SigningSecret: { properties: { segredo } },
