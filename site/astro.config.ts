@@ -39,7 +39,6 @@ export default defineConfig({
       locales: { root: languages.en, ...languages },
       sidebar: openAPISidebarGroups,
       routeMiddleware: './route.ts',
-      expressiveCode: { defaultProps: { wrap: true } },
       customCss: ['./site.css'],
       components: { LanguageSelect: './LanguageSelect.astro' },
       pagefind: { ranking: { metaWeights: { title: 0.5 } } },

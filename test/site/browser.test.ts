@@ -45,6 +45,15 @@ it('shows each page without a request to another host, an error, or anything tha
   await context.close();
 });
 
+it.each(['/pt/', '/en/'])('shows the front page %s on one screen', async address => {
+  const { context, page } = await openWindow({ viewport: { width: 1280, height: 800 } });
+  await page.goto(site.url + address);
+  const { y, height } = (await page.locator('main .sl-markdown-content').boundingBox()) ?? { y: 0, height: 0 };
+  expect(height).toBeGreaterThan(500);
+  expect(y + height).toBeLessThanOrEqual(800);
+  await context.close();
+});
+
 const kinds = [
   '/pt/',
   '/pt/erros/',
@@ -78,7 +87,7 @@ describe.each(looks)('$viewport.width px wide, $colorScheme', look => {
     }
     if (look.viewport.width < 800) await page.click('.sl-menu-button');
     await page.click('a[hreflang="pt-BR"]:visible');
-    expect(new URL(page.url()).pathname).toBe('/pt/');
+    expect(page.url()).toBe(`${site.url}/pt/`);
     expect(troubles).toEqual([]);
     await context.close();
   });

@@ -5,7 +5,11 @@ import path from 'node:path';
 
 export const dist = path.join(import.meta.dirname, '../../site/dist');
 
-/** The addresses of all pages, such as `/pt/erros/`. */
+/** Where the site will be read: under a path, as on GitHub Pages. A link that leaves the path out leads nowhere. */
+export const url = 'https://docs.example.com/emissor';
+const base = new URL(url).pathname;
+
+/** The addresses of all pages within the site, such as `/pt/erros/`. */
 export const addresses = () =>
   globSync('**/*.html', { cwd: dist })
     .map(file => `/${file.replace(/index\.html$/, '')}`)
@@ -18,8 +22,10 @@ export function read(address: string): string {
 /** Serves the site on a port of its own, as any static host does. */
 export async function serve(): Promise<{ url: string; stop(): void }> {
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const address = new URL(request.url ?? '/', 'http://localhost').pathname;
     try {
+      if (!address.startsWith(`${base}/`)) throw new Error('It is outside of the site.');
+      const pathname = address.slice(base.length);
       const file = decodeURIComponent(pathname.endsWith('/') ? `${pathname}index.html` : pathname);
       const content = readFileSync(path.join(dist, file));
       response.writeHead(200, { 'content-type': types[path.extname(file)] ?? 'application/octet-stream' }).end(content);
@@ -28,7 +34,7 @@ export async function serve(): Promise<{ url: string; stop(): void }> {
     }
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${base}`, stop: () => server.close() };
 }
 
 const types: Record<string, string> = {

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { pageUrl } from '../../lib/value-schemas.ts';
 import { addressOf, counterpartOf, pairs } from '../../site/pages.ts';
 import { readPage } from '../support/markdown-page.ts';
-import { addresses, dist, read } from './built.ts';
+import { addresses, dist, read, url } from './built.ts';
 
-const origin = 'https://docs.example.com';
 const pages = addresses().filter(address => !['/', '/404.html'].includes(address));
 
 describe.each(pages)('%s', address => {
@@ -16,8 +16,10 @@ describe.each(pages)('%s', address => {
     const targets = [...page.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, link = '']) =>
       link.replaceAll('&amp;', '&'),
     );
-    const own = targets.map(link => new URL(link, origin + address)).filter(url => url.origin === origin);
-    expect(own.filter(url => !isThere(url)).map(String)).toEqual([]);
+    const own = targets
+      .map(link => new URL(link, url + address))
+      .filter(({ origin }) => origin === new URL(url).origin);
+    expect(own.map(String).filter(link => !isThere(link))).toEqual([]);
   });
 
   it('has at most 150 kB, each id once, and a policy that lets its own scripts run and no others', () => {
@@ -33,16 +35,16 @@ describe.each(pages)('%s', address => {
   it('offers the other language, and the page there is in that language', () => {
     const id = address.slice(1, -1);
     const { language, address: other } = counterpartOf(id);
-    expect(page).toMatch(new RegExp(`<a href="/${other}/" lang="[^"]*" hreflang`));
+    expect(page).toMatch(new RegExp(`<a href="/emissor/${other}/" lang="[^"]*" hreflang`));
     expect(read(`/${other}/`)).toContain(`<html lang="${language === 'pt' ? 'pt-BR' : 'en'}"`);
     expect(page).toContain(`<html lang="${id.startsWith('pt') ? 'pt-BR' : 'en'}"`);
     const alternates = [...page.matchAll(/<link rel="alternate" hreflang="[^"]*" href="([^"]*)"/g)];
-    expect(alternates.map(([, href]) => href)).toEqual([`${origin}/${other}/`]);
+    expect(alternates.map(([, href]) => href)).toEqual([`${url}/${other}/`]);
   });
 });
 
 it('begins at the front page in Portuguese', () => {
-  expect(read('/')).toContain('content="0;url=/pt/"');
+  expect(read('/')).toContain('content="0;url=/emissor/pt/"');
 });
 
 it.each(pairs)('has the page %s in Portuguese and %s in English, each once', (pt, en) => {
@@ -53,15 +55,20 @@ it.each(pairs)('has the page %s in Portuguese and %s in English, each once', (pt
   expect(pages.filter(page => page === `/en/${portuguese.slice(3)}/` && pt !== en)).toEqual([]);
 });
 
-it.each([
-  ['erros', '/pt/erros/'],
-  ['errors', '/en/errors/'],
-])('leads the type of each refusal to its heading in %s', (name, address) => {
-  const codes = readPage(`docs/${address.slice(1, 3)}/${name}.md`).headings.filter(({ text }) =>
-    /^[a-z_]+$/.test(text),
-  );
+it.each(['pt/erros', 'en/errors'])('leads the type of each refusal to its heading in %s', page => {
+  const codes = readPage(`docs/${page}.md`).headings.filter(({ text }) => /^[a-z_]+$/.test(text));
   expect(codes.length).toBeGreaterThan(30);
-  expect(codes.filter(({ text }) => !read(address).includes(` id="${text}"`))).toEqual([]);
+  expect(codes.filter(({ text }) => !isThere(`${url}/${page}/#${text}`))).toEqual([]);
+});
+
+it('has the page that the operators set as docsUrl', () => {
+  const [, docsUrl] =
+    /^docsUrl: '(.*)',$/m.exec(
+      readPage('docs/site.md')
+        .blocks.map(({ text }) => text)
+        .join('\n'),
+    ) ?? [];
+  expect(isThere(`${pageUrl.parse(docsUrl)}#webhook_exists`)).toBe(true);
 });
 
 it('is installed in at most 250 MB', () => {
@@ -70,7 +77,9 @@ it('is installed in at most 250 MB', () => {
   expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(250_000_000);
 });
 
-function isThere({ pathname, hash }: URL): boolean {
+function isThere(link: string): boolean {
+  if (!link.startsWith(`${url}/`)) return false;
+  const { pathname, hash } = new URL(link.slice(url.length), url);
   const file = path.join(dist, decodeURIComponent(pathname), pathname.endsWith('/') ? 'index.html' : '');
   if (!existsSync(file)) return false;
   return hash === '' || read(decodeURIComponent(pathname)).includes(` id="${decodeURIComponent(hash.slice(1))}"`);
