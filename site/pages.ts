@@ -38,6 +38,7 @@ export const parts = {
     'cost',
     'logs',
     'permissions',
+    'site',
     '../SECURITY',
     '../CHANGELOG',
   ],

@@ -1,14 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 
 /** `npm run site`: installs what the site is built with, builds it into `site/dist`, and serves that on 127.0.0.1. */
 const { buildOnly, port, repository, url } = new Command('npm run site --')
   .description('Builds the documentation as a site, and serves it on this machine.')
   .option('--build-only', 'build into site/dist, and serve nothing')
   .option('--port <number>', 'where to serve it', '4321')
-  .option('--url <address>', 'where it will be read, such as https://docs.example.com/emissor')
+  .option('--url <address>', 'where it will be read, such as https://docs.example.com/emissor', value => {
+    if (!URL.canParse(value)) throw new InvalidArgumentError('It must be a whole address.');
+    return value;
+  })
   .option('--repository <address>', 'where the repository shows its files, for links to what is not on the site')
   .parse()
   .opts<{ buildOnly?: true; port: string; repository?: string; url?: string }>();
