@@ -5,10 +5,7 @@ import { finish } from './finish.ts';
 import { languages } from './pages.ts';
 import { referenceOf } from './reference.ts';
 
-/** Where the site will be read: `npm run site -- --url`. */
-const url = process.env.EMISSOR_SITE_URL === undefined ? undefined : new URL(process.env.EMISSOR_SITE_URL);
-
-const base = url?.pathname.replace(/\/?$/, '/') ?? '/';
+const { origin: site, pathname: base } = new URL(process.env.EMISSOR_SITE_URL ?? '');
 
 /** What lies beside the pages is copied: the OpenAPI documents, the samples and the pictures. */
 const publicDir = '../docs';
@@ -21,7 +18,7 @@ const reference = (name: string, label: string) => ({
 
 export default defineConfig({
   publicDir,
-  site: url?.origin,
+  site,
   base,
   trailingSlash: 'always',
   vite: {

@@ -6,33 +6,30 @@ import { addressOf, pairs, parts } from './pages.ts';
 
 const root = path.join(process.cwd(), '..');
 
-/**
- * Loads the pages from where they are read on GitHub. A page's title is its first heading.
- * @param base - the folder under which the site lies, `/` or `/emissor/`
- * @param repository - the address under which the repository shows its files. Without it, what is not on the site is named, not linked.
- */
-export function pagesLoader(base: string, repository: string | undefined): Loader {
-  return {
-    name: 'pages',
-    async load({ store, parseData, renderMarkdown }) {
-      store.clear();
-      let order = 0;
-      for (const [file, id] of addresses()) {
-        const text = readFileSync(path.join(root, file), 'utf8');
-        const [, title = '', body = ''] = /^# (.+?)\n(.*)$/s.exec(text) ?? [];
-        const data = {
-          title: title.replaceAll('`', ''),
-          sidebar: { order: order++ },
-          tableOfContents: id.includes('/') && undefined,
-        };
-        const rendered = await renderMarkdown(withAddresses(body, file, base, repository), {
-          fileURL: pathToFileURL(path.join(root, file)),
-        });
-        store.set({ id, body, rendered, data: await parseData({ id, data }) });
-      }
-    },
-  };
-}
+/** Where the repository shows its files. Without it, what is not on the site is named, not linked. */
+const repository = process.env.EMISSOR_REPOSITORY;
+
+/** Loads the pages from where they are read on GitHub. A page's title is its first heading. */
+export const pagesLoader: Loader = {
+  name: 'pages',
+  async load({ config, store, parseData, renderMarkdown }) {
+    store.clear();
+    let order = 0;
+    for (const [file, id] of addresses()) {
+      const text = readFileSync(path.join(root, file), 'utf8');
+      const [, title = '', body = ''] = /^# (.+?)\n(.*)$/s.exec(text) ?? [];
+      const data = {
+        title: title.replaceAll('`', ''),
+        sidebar: { order: order++ },
+        tableOfContents: id.includes('/') && undefined,
+      };
+      const rendered = await renderMarkdown(withAddresses(body, file, config.base), {
+        fileURL: pathToFileURL(path.join(root, file)),
+      });
+      store.set({ id, body, rendered, data: await parseData({ id, data }) });
+    }
+  },
+};
 
 /** Returns the address of each page, by the file that it is written in. */
 function addresses(): Map<string, string> {
@@ -58,7 +55,7 @@ function nameOf(file: string): string {
 }
 
 /** Rewrites the links of a page: to the address of a page, to a file beside the pages, or else to the repository. */
-function withAddresses(text: string, from: string, base: string, repository: string | undefined): string {
+function withAddresses(text: string, from: string, base: string): string {
   const known = addresses();
   const withLinks = (prose: string) =>
     prose.replaceAll(/\[([^\]]*)\]\((?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]+)?\)/g, (_, label, target, anchor = '') => {

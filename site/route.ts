@@ -12,7 +12,7 @@ const labels: Record<string, Record<Language, string>> = {
   developers: { pt: 'Desenvolvedores (em inglês)', en: 'Developers' },
 };
 
-const base = import.meta.env.BASE_URL.replace(/\/?$/, '/');
+const base = import.meta.env.BASE_URL;
 const pages = (await getCollection('docs', ({ id }) => id.includes('/'))).sort(
   (a, b) => Number(a.data.sidebar.order) - Number(b.data.sidebar.order),
 );
@@ -39,7 +39,6 @@ export const onRequest = defineRouteMiddleware(({ locals: { starlightRoute: rout
 
   const other = counterpartOf(route.id);
   route.head = route.head.filter(({ attrs }) => attrs?.rel !== 'alternate');
-  if (site === undefined) return;
   const href = new URL(`${base}${other.address}/`, site).href;
   route.head.push({ tag: 'link', attrs: { rel: 'alternate', hreflang: languages[other.language].lang, href } });
 });

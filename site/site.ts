@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 
@@ -20,15 +20,14 @@ const env = {
   ...process.env,
   ASTRO_TELEMETRY_DISABLED: '1',
   NODE_ENV: 'production', // whatever the caller has: elsewhere the site has no search
-  ...(url && { EMISSOR_SITE_URL: url }),
+  EMISSOR_SITE_URL: (url ?? `http://127.0.0.1:${port}`).replace(/\/?$/, '/'),
   ...(repository && { EMISSOR_REPOSITORY: repository.replace(/\/$/, '') }),
 };
 
-const isInstalled =
-  existsSync(inSite('node_modules/.package-lock.json')) &&
-  statSync(inSite('node_modules/.package-lock.json')).mtimeMs >= statSync(inSite('package-lock.json')).mtimeMs;
+const installed = statSync(inSite('node_modules/.package-lock.json'), { throwIfNoEntry: false });
 // No package needs its install script here.
-if (!isInstalled) run('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
+if (!installed || installed.mtimeMs < statSync(inSite('package-lock.json')).mtimeMs)
+  run('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
 run(process.execPath, inSite('node_modules/astro/bin/astro.mjs'), 'build');
 if (!buildOnly)
   run(process.execPath, inSite('node_modules/astro/bin/astro.mjs'), 'preview', '--host', '127.0.0.1', '--port', port);

@@ -2,9 +2,4 @@ import { defineCollection } from 'astro:content';
 import { docsSchema } from '@astrojs/starlight/schema';
 import { pagesLoader } from '../loader.ts';
 
-export const collections = {
-  docs: defineCollection({
-    loader: pagesLoader(import.meta.env.BASE_URL.replace(/\/?$/, '/'), process.env.EMISSOR_REPOSITORY),
-    schema: docsSchema(),
-  }),
-};
+export const collections = { docs: defineCollection({ loader: pagesLoader, schema: docsSchema() }) };
