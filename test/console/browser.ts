@@ -150,12 +150,12 @@ const faintGraphics = `(() => {
  */
 export async function keepPicture(page: Page): Promise<void> {
   const folder = process.env.EMISSOR_PICTURES;
-  const { pathname, search } = new URL(page.url());
-  const name = pictures.find(([pattern]) => pattern.test(pathname.replace(/^\/[^/]+/, '') + search))?.[1];
+  const { pathname, search, hash } = new URL(page.url());
+  const name = pictures.find(([pattern]) => pattern.test(pathname.replace(/^\/[^/]+/, '') + search + hash))?.[1];
   const isPhone = (page.viewportSize()?.width ?? 0) < 500;
   const isDark = await page.evaluate('matchMedia("(prefers-color-scheme: dark)").matches');
   if (folder === undefined || name === undefined || isPhone !== isDark) return;
-  await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)'); // the check of the keyboard went down the page
+  await page.evaluate('document.activeElement.blur(); location.hash || scrollTo(0, 0)'); // the check of the keyboard went down the page
   await page.screenshot({ path: path.join(folder, `${name}-${isPhone ? 'phone' : 'desktop'}.png`) });
 }
 
@@ -168,4 +168,8 @@ const pictures: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^\/find\?/, 'find'],
   [/^\/sandbox$/, 'sandbox'],
   [/^\/first-steps$/, 'first-steps'],
+  [/^\/pt\/$/, 'site-front'],
+  [/^\/pt\/nada-chegou\/$/, 'site-page'],
+  [/^\/pt\/erros\/#/, 'site-error'],
+  [/\/operations\/registerwebhook\/$/, 'site-reference'],
 ];

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible, startBrowser } from '../console/browser.ts';
+import { expectAccessible, keepPicture, startBrowser } from '../console/browser.ts';
 import { addresses, serve } from './built.ts';
 
 /** The site in a browser that reaches no other host. */
@@ -56,10 +56,11 @@ it.each(['/pt/', '/en/'])('shows the front page %s on one screen', async address
 
 const kinds = [
   '/pt/',
-  '/pt/erros/',
+  '/pt/nada-chegou/',
+  '/pt/erros/#webhook_exists',
   '/en/operators/runbook/',
   '/en/reference/webhooks/',
-  '/en/reference/webhooks/operations/replacewebhook/',
+  '/en/reference/webhooks/operations/registerwebhook/',
   '/en/reference/webhooks/webhooks/deliver/',
 ];
 const looks = [360, 1280].flatMap(width =>
@@ -71,6 +72,7 @@ describe.each(looks)('$viewport.width px wide, $colorScheme', look => {
     const { context, page, troubles } = await openWindow(look);
     for (const address of kinds) {
       await page.goto(site.url + address);
+      await keepPicture(page);
       await expectAccessible(page);
     }
     expect(troubles).toEqual([]);
