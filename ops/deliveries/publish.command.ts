@@ -21,7 +21,7 @@ export function makePublish(events: EventFormat) {
     account: required('<id>', 'the account the event belongs to', ordinaryAccountId),
     event: required('<name>', 'the name of the event, such as demanda.criada', eventName),
     ...Object.fromEntries(Object.entries(fields).map(([name, field]) => [valueName(field), wordOf(name, field)])),
-    id: option('<id>', 'your own id: events with the same one are delivered once', z.string()),
+    id: option('<id>', 'your own id: events with the same one are one delivery', z.string()),
   };
 
   return command('publish', {
