@@ -21,13 +21,9 @@ export default defineConfig({
   site,
   base,
   trailingSlash: 'always',
-  vite: {
-    build: { assetsInlineLimit: 0 },
-    resolve: { alias: [{ find: /^@pagefind\/default-ui$/, replacement: `${import.meta.dirname}/search.ts` }] },
-  },
+  vite: { build: { assetsInlineLimit: 0 } },
   redirects: { '/': `${base}pt/` },
   integrations: [
-    finish,
     starlight({
       title: 'Emissor',
       favicon: '/pictures/icon.svg',
@@ -38,8 +34,9 @@ export default defineConfig({
       routeMiddleware: './route.ts',
       customCss: ['./site.css'],
       components: { LanguageSelect: './LanguageSelect.astro' },
-      pagefind: { ranking: { metaWeights: { title: 0.5 } } },
+      pagefind: { ranking: { metaWeights: { title: 0, url: 0 } } },
       plugins: [starlightOpenAPI([reference('auth', 'Tokens'), reference('webhooks', 'Webhooks')])],
     }),
+    finish,
   ],
 });

@@ -1,32 +1,33 @@
 import { createHash } from 'node:crypto';
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegration } from 'astro';
+import { close, createIndex } from 'pagefind';
+import { hitsIn } from './search.ts';
 
-/** Finishes each page when it is built, before the search index is made of it. */
+/** Finishes each page when it is built, and makes the index of the search. */
 export const finish: AstroIntegration = {
   name: 'finish',
   hooks: {
-    'astro:build:done': ({ dir }) => {
-      for (const file of globSync(`${fileURLToPath(dir)}**/*.html`)) {
+    'astro:build:done': async ({ dir }) => {
+      const dist = fileURLToPath(dir);
+      const { index } = await createIndex();
+      for (const file of globSync(`${dist}**/*.html`)) {
         const page = readFileSync(file, 'utf8')
           // What scrolls can be reached by the keyboard, and nothing is a heading that heads nothing.
           .replaceAll(/<(table|pre|div(?= class="sl-openapi-operation-method-path))\b/g, '<$1 tabindex="0"')
           .replaceAll('<th></th>', '<td></td>')
-          .replaceAll(/<h5( class="sl-openapi-examples-heading.*?)<\/h5>/g, '<p$1</p>')
-          .replace(...searchWeight(file));
+          .replaceAll(/<h5( class="sl-openapi-examples-heading.*?)<\/h5>/g, '<p$1</p>');
         writeFileSync(file, page.replace(/<meta charset[^>]*>|^<!doctype html>(?=<title>)/i, `$&${policyOf(page)}`));
+        for (const hit of hitsIn(page)) await index?.addHTMLFile(hit);
       }
+      rmSync(`${dist}pagefind`, { recursive: true }); // Starlight's, of whole pages
+      await index?.writeFiles({ outputPath: `${dist}pagefind/plain` });
+      await close();
+      copyFileSync(`${import.meta.dirname}/named-first.js`, `${dist}pagefind/pagefind.js`);
     },
   },
 };
-
-/** In the search, integrators' pages come first, by headings, then by what rows of tables explain; the reference comes last. */
-function searchWeight(file: string): [RegExp, string] {
-  const [, part] = /\/en\/(\w+)\/.*\//.exec(file) ?? [];
-  if (part === undefined) return [/(<tr>\s*<td)(?=><code)/g, '$1 data-pagefind-weight="4"'];
-  return [/data-pagefind-body/, `$& data-pagefind-weight="${part === 'reference' ? 0.05 : 0.3}"`];
-}
 
 /** Returns the policy of a page: everything from its own host, and of inline scripts those that it has. */
 function policyOf(page: string): string {

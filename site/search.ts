@@ -1,18 +1,24 @@
-import { PagefindUI as Plain } from './node_modules/@pagefind/default-ui/npm_dist/mjs/ui-core.mjs';
-
-/** The search, with the section of a page that fits best before its others: by itself it keeps the order of the page. */
-export class PagefindUI extends Plain {
-  constructor(options: Options) {
-    const scoreOf = ({ weighted_locations: all }: Section) =>
-      Math.max(...all.map(one => one.balanced_score)) + all.length / 100;
-    const processResult = (result: Result) => {
-      options.processResult(result);
-      result.sub_results = result.sub_results.sort((a, b) => scoreOf(b) - scoreOf(a)).slice(0, 3);
-    };
-    super({ ...options, processResult });
-  }
+/** Returns what the search can find in a page: sections, and rows of tables that begin with a name; of the reference only pages. */
+export function hitsIn(page: string): { url: string; content: string }[] {
+  const [, language, address = '', main = ''] =
+    /lang="(.*?)".*?"canonical" href="\w+:..[^/]*(.*?)".*?<main data-pagefind-body.*?>(.*?)<footer/s.exec(page) ?? [];
+  const [, part] = /\/en\/(\w+)\/.*\//.exec(address) ?? [];
+  // Integrators' pages count more than the others, and names and bold words more than the rest.
+  const [h, weight] = part === 'reference' ? ['h1', 0.05] : ['h\\d', part === undefined ? 1 : 0.3];
+  const hit = (names: string[], id = '', rest = '') => {
+    const title = names.join(' › ').replaceAll(/<[^>]+>/g, '');
+    const html = `<strong>${names.at(-1)}</strong>${rest.replaceAll(/<(\/?)h\d/g, '<$1p')}`;
+    const weighted = html.replaceAll('<strong', `$& data-pagefind-weight="${7 * weight}"`);
+    const meta = `data-title="${title}" data-pagefind-meta="title[data-title], url:${address}#${id}"`;
+    const body = `<body data-pagefind-body data-pagefind-weight="${weight}" ${meta}>${weighted}</body>`;
+    return { url: address + title, content: `<html lang="${language}">${body}</html>` };
+  };
+  const sections = [...main.matchAll(RegExp(`<${h} id="([^"]*)"[^>]*>(.*?)</${h}>(.*?)(?=<${h} id=|$)`, 'gs'))];
+  const all = `<p data-pagefind-weight="0.05">${main.replaceAll(/<[^>]+>/g, '')}</p>`; // for words of several sections
+  return sections.flatMap(([, id, name = '', rest = ''], at) => {
+    const names = [...new Set([sections[0]?.[2] ?? '', name])];
+    const rows = [...rest.matchAll(/<tr>\s*<td>(<code.*?)<\/td>(.*?)<\/tr>/gs)];
+    const found = hit(names, id, at === 0 ? rest + all : rest);
+    return [found, ...rows.map(([, row = '', more]) => hit([...names, row], id, more))];
+  });
 }
-
-type Section = { weighted_locations: { balanced_score: number }[] };
-type Result = { sub_results: Section[] };
-type Options = { processResult: (result: Result) => void };

@@ -1,0 +1,10 @@
+import * as plain from './plain/pagefind.js';
+export * from './plain/pagefind.js';
+
+/** Pagefind's search. What bears the very name that was typed comes first, whatever has its words more often. */
+export async function search(term, options) {
+  const { results, ...rest } = await plain.search(term, options);
+  const titles = await Promise.all(results.slice(0, 20).map(async hit => (await hit.data()).meta.title));
+  const isNamed = at => titles[at]?.split(' › ').at(-1).localeCompare(term.trim(), [], { sensitivity: 'base' }) === 0;
+  return { ...rest, results: [...new Set([...results.filter((_, at) => isNamed(at)), ...results])] };
+}
