@@ -7,17 +7,24 @@ import { referenceOf } from './reference.ts';
 
 const { origin: site, pathname: base } = new URL(process.env.EMISSOR_SITE_URL ?? '');
 
-/** What lies beside the pages is copied: the OpenAPI documents, the samples and the pictures. */
-const publicDir = '../docs';
-
 const reference = (name: string, label: string) => ({
   base: `en/reference/${name}`,
   schema: referenceOf(name, base),
   sidebar: { label },
 });
 
+/** What Starlight does not say in Portuguese. */
+const portuguese = {
+  'pagefind.clear_search': 'Limpar',
+  'pagefind.load_more': 'Mostrar mais',
+  'pagefind.zero_results': 'Nada encontrado para [SEARCH_TERM]',
+  'pagefind.one_result': '[COUNT] resultado para [SEARCH_TERM]',
+  'pagefind.many_results': '[COUNT] resultados para [SEARCH_TERM]',
+  'pagefind.searching': 'Procurando [SEARCH_TERM]',
+};
+
 export default defineConfig({
-  publicDir,
+  publicDir: '../docs', // what lies beside the pages is copied: OpenAPI documents, samples, pictures
   site,
   base,
   trailingSlash: 'always',
@@ -35,7 +42,16 @@ export default defineConfig({
       customCss: ['./site.css'],
       components: { LanguageSelect: './LanguageSelect.astro' },
       pagefind: { ranking: { metaWeights: { title: 0, url: 0 } } },
-      plugins: [starlightOpenAPI([reference('auth', 'Tokens'), reference('webhooks', 'Webhooks')])],
+      plugins: [
+        starlightOpenAPI([reference('auth', 'Tokens'), reference('webhooks', 'Webhooks')]),
+        {
+          name: 'texts',
+          hooks: {
+            'config:setup': () => {},
+            'i18n:setup': ({ injectTranslations: add }) => add({ 'pt-BR': portuguese }),
+          },
+        },
+      ],
     }),
     finish,
   ],

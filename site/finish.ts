@@ -11,6 +11,7 @@ export const finish: AstroIntegration = {
   hooks: {
     'astro:build:done': async ({ dir }) => {
       const dist = fileURLToPath(dir);
+      for (const file of globSync(`${dist}**/*.md`)) rmSync(file); // what the pages are made of was copied, too
       const { index } = await createIndex();
       for (const file of globSync(`${dist}**/*.html`)) {
         const page = readFileSync(file, 'utf8')

@@ -38,7 +38,10 @@ function addresses(): Map<string, string> {
     [`docs/en/${en}.md`, addressOf('en', en)] as const,
   ]);
   const inOne = Object.entries(parts).flatMap(([part, files]) =>
-    files.flatMap(pagesIn).map(file => [file, `en/${part}/${nameOf(file)}`] as const),
+    files.flatMap(pagesIn).map(file => {
+      const name = path.basename(file.replace('/README.md', ''), '.md').toLowerCase();
+      return [file, `en/${part}/${name}`] as const;
+    }),
   );
   return new Map([...inBoth, ...inOne]);
 }
@@ -48,10 +51,6 @@ function pagesIn(page: string): string[] {
   if (!file.endsWith('/')) return [`${file}.md`];
   const names = readdirSync(path.join(root, file)).filter(name => /^\d.*\.md$/.test(name));
   return names.sort().map(name => `${file}${name}`);
-}
-
-function nameOf(file: string): string {
-  return path.basename(file.replace('/README.md', ''), '.md').toLowerCase();
 }
 
 /** Rewrites the links of a page: to the address of a page, to a file beside the pages, or else to the repository. */

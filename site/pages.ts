@@ -1,7 +1,4 @@
-/**
- * The pages of the site: where each lies in the repository, in the order in which the sidebar shows them. Every page has an address
- * that begins with its language, `/pt/erros/`.
- */
+/** The pages of the site, in the order in which the sidebar shows them. Each address begins with its language: `/pt/erros/`. */
 
 export const languages = {
   pt: { label: 'Português', lang: 'pt-BR' },
@@ -31,16 +28,8 @@ export const pairs = [
 export const parts = {
   publishers: ['publishing', '../packages/publisher/README', '../packages/publisher/python/README'],
   operators: [
-    'runbook',
-    'console',
-    'first-day',
-    'capacity',
-    'cost',
-    'logs',
-    'permissions',
-    'site',
-    '../SECURITY',
-    '../CHANGELOG',
+    ...['runbook', 'console', 'first-day', 'capacity', 'cost', 'logs', 'permissions', 'site'],
+    ...['../SECURITY', '../CHANGELOG'],
   ],
   developers: [
     ...['architecture', 'local-run', 'delivery', 'tokens', 'performance', '../CONTRIBUTING', 'adr/README', 'adr/'],
@@ -48,13 +37,10 @@ export const parts = {
   ],
 };
 
-/** What the index of the integrators' pages is called in an address. */
-const index = { pt: 'integradores', en: 'integrators' } as const;
-
 /** Returns the address of a page that is written in both languages, without slashes around it. */
 export function addressOf(language: Language, name: string): string {
   if (pairs[0].some(front => front === name)) return language;
-  return `${language}/${name === 'README' ? index[language] : name}`;
+  return `${language}/${name === 'README' ? { pt: 'integradores', en: 'integrators' }[language] : name}`;
 }
 
 /** Returns the address of the same page in the other language: the front page, if it is written in one only. */

@@ -1,8 +1,6 @@
 import { getCollection } from 'astro:content';
-import { defineRouteMiddleware, type StarlightRouteData } from '@astrojs/starlight/route-data';
+import { defineRouteMiddleware } from '@astrojs/starlight/route-data';
 import { counterpartOf, type Language, languages } from './pages.ts';
-
-type Link = Extract<StarlightRouteData['sidebar'][number], { type: 'link' }>;
 
 const labels: Record<string, Record<Language, string>> = {
   integrators: { pt: 'Integradores', en: 'Integrators' },
@@ -21,8 +19,8 @@ const pages = (await getCollection('docs', ({ id }) => id.includes('/'))).sort(
 export const onRequest = defineRouteMiddleware(({ locals: { starlightRoute: route }, site }) => {
   const language = route.id.startsWith('pt') ? 'pt' : 'en';
   const part = partOf(route.id);
-  const link = (id: string, label: string): Link => ({
-    type: 'link',
+  const link = (id: string, label: string) => ({
+    type: 'link' as const,
     label,
     href: `${base}${id}/`,
     isCurrent: id === route.id,

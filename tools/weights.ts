@@ -5,8 +5,8 @@ import path from 'node:path';
 /*
  * `npm run weights`: shows what a stranger has to read, by room: the lines and bytes of the files of the commit that are text, and the
  * share of lines that are comments. Ends with 1 where a room has more lines than it may. These bounds fall; they rose
- * twice: when the alarms and the way back got what ten incidents asked of them, and when the console learnt to register, to chart, to
- * lead a newcomer and to say what it could not read.
+ * three times: when the alarms and the way back got what ten incidents asked of them, when the console learnt to register, to chart, to
+ * lead a newcomer and to say what it could not read, and when the pages became a site with "Nothing arrived" in both languages.
  */
 
 const root = path.join(import.meta.dirname, '..');
@@ -16,7 +16,7 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
   {
     name: 'generated',
     takes: /^docs\/api\/|^(site\/)?package-lock\.json$|^packages\/publisher\/(src\/events\.ts|python\/.*\/events\.py)$/,
-    most: 13_050,
+    most: 19_100,
   },
   { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 25_700 },
   { name: 'ops', takes: /^(bin|ops)\//, most: 18_250 },
@@ -25,13 +25,14 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
   { name: 'local-cloud', takes: /^packages\/local-cloud\//, most: 10_250 },
   { name: 'publisher', takes: /^packages\/publisher\//, most: 2_210 },
   { name: 'tools', takes: /^tools\//, most: 4_330 },
-  { name: 'test', takes: /^test\//, most: 53_900 },
-  { name: 'docs', takes: /^docs\//, most: 6_970 },
-  { name: 'other', takes: /^/, most: 1_810 },
+  { name: 'site', takes: /^site\//, most: 450 },
+  { name: 'test', takes: /^test\//, most: 54_300 },
+  { name: 'docs', takes: /^docs\//, most: 7_260 },
+  { name: 'other', takes: /^/, most: 1_940 },
 ];
 
 /** The programs around the service, without their tests. */
-const programs = /^(bin|ops|lab|packages|tools)\//;
+const programs = /^(bin|ops|lab|packages|site|tools)\//;
 const tests = /^(lab|packages\/[^/]+)\/test\//;
 
 const comment = /^\s*(\/\/|\/\*|\*|#(?!!))/;

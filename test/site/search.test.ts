@@ -82,6 +82,15 @@ describe.each([
 
 describe('what people ask', () => {
   it.each([
+    ['pt', 'resultados para'],
+    ['en', 'results for'],
+  ])('is answered in %s', async (language, words) => {
+    await openSearch(language);
+    await firstShown('webhook');
+    expect(await page.textContent('.pagefind-ui__message')).toMatch(new RegExp(`^\\d+ ${words} webhook$`));
+  });
+
+  it.each([
     ['nada chegou', '/pt/nada-chegou/'],
     ['assinatura inválida', '/pt/nada-chegou/#assinatura-inválida'],
     ['assinatura invalida', '/pt/nada-chegou/#assinatura-inválida'],
