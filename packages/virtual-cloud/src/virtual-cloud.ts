@@ -188,6 +188,6 @@ function countOf(several: unknown): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function fieldsOf(input: unknown): Record<string, unknown> {
-  return { ...(typeof input === 'object' ? input : {}) };
+function fieldsOf(input: unknown): Partial<Record<string, unknown>> {
+  return typeof input === 'object' && input !== null ? input : {};
 }

@@ -28,9 +28,14 @@ export function makeTranslation({ marshallOptions, unmarshallOptions }: Translat
   function attributes(item: NativeItem = {}): Attributes {
     const translated: Record<string, AttributeValue> = {};
     for (const [name, value] of Object.entries(item)) {
-      if (value !== undefined) translated[name] = kept(convertToAttr(value, marshallOptions));
+      if (value !== undefined) translated[name] = attribute(value);
     }
     return translated;
+  }
+
+  /** Most values are texts, and the library asks for all other types first. */
+  function attribute(value: NativeAttributeValue): AttributeValue {
+    return typeof value === 'string' && value !== '' ? { S: value } : kept(convertToAttr(value, marshallOptions));
   }
 
   function placeholders(request: {
@@ -42,6 +47,7 @@ export function makeTranslation({ marshallOptions, unmarshallOptions }: Translat
   }
 
   function native(value: AttributeValue): NativeAttributeValue {
+    if (value.S !== undefined) return value.S;
     if (value.B !== undefined) return Uint8Array.from(value.B);
     if (value.L !== undefined) return value.L.map(native);
     if (value.M !== undefined) return eachOf(value.M, native);
