@@ -5,6 +5,7 @@ import type {
 } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../service-error.ts';
 import type { Attributes, NativeItem, Translation } from './attribute-values.ts';
+import { keyIn } from './keys.ts';
 import { checkOptions, notKnown, validationError } from './refusals.ts';
 import type { Table } from './table.ts';
 
@@ -33,7 +34,8 @@ export function makeBatches(tableOf: (name: string | undefined) => Table, { attr
     const wanted = Object.entries(request.RequestItems ?? {}).flatMap(([name, writes]) =>
       writes.map(({ PutRequest: put, DeleteRequest: removal }) => {
         const item = put && attributes(put.Item);
-        return { table: tableOf(name), name, item, key: item ? keyIn(name, item) : attributes(removal?.Key) };
+        const table = tableOf(name);
+        return { table, name, item, key: item ? keyIn(table.key, item) : attributes(removal?.Key) };
       }),
     );
     checkBatch(wanted, 25);
@@ -62,7 +64,7 @@ export function makeBatches(tableOf: (name: string | undefined) => Table, { attr
     const given = list.match(/[^',:?]+/g) ?? [];
     if (name === undefined || given.length !== values.length) throw notKnown(`the statement ${text}`);
     const item = attributes(Object.fromEntries(given.map((attribute, at) => [attribute, values[at]])));
-    return { name, item, key: keyIn(name, item) };
+    return { name, item, key: keyIn(tableOf(name).key, item) };
   }
 
   /** Inserts an item. One that is there stays as it is. */
@@ -70,7 +72,7 @@ export function makeBatches(tableOf: (name: string | undefined) => Table, { attr
     try {
       const table = tableOf(name);
       table.check(item);
-      if (table.get(keyIn(name, item)))
+      if (table.get(keyIn(table.key, item)))
         return new ServiceError('DuplicateItem', 'Duplicate primary key exists in table');
       table.put(item);
       return undefined;
@@ -78,10 +80,6 @@ export function makeBatches(tableOf: (name: string | undefined) => Table, { attr
       if (error instanceof ServiceError) return error;
       throw error;
     }
-  }
-
-  function keyIn(name: string, item: Attributes): Attributes {
-    return Object.fromEntries(tableOf(name).key.flatMap(({ name: part }) => (item[part] ? [[part, item[part]]] : [])));
   }
 }
 

@@ -26,6 +26,11 @@ export function readKey(
   return [hash, ...ranges];
 }
 
+/** Returns the attributes of a key that an item has. */
+export function keyIn(key: Key, item: Attributes): Attributes {
+  return Object.fromEntries(key.flatMap(({ name }) => (item[name] ? [[name, item[name]]] : [])));
+}
+
 /** Returns a value of a key, which is known to be there. */
 export function keyValue(item: Attributes, { name }: KeyAttribute): AttributeValue {
   const { [name]: value } = item;

@@ -18,6 +18,7 @@ import { ServiceError } from '../service-error.ts';
 import { type Attributes, makeTranslation, type NativeItem } from './attribute-values.ts';
 import { makeBatches } from './batches.ts';
 import { holds } from './conditions.ts';
+import { keyIn } from './keys.ts';
 import { makeQueries } from './queries.ts';
 import type { Path } from './reader.ts';
 import { checkOptions, notKnown, validationError } from './refusals.ts';
@@ -92,7 +93,7 @@ export function makeTables({
     checkOptions(request, putOptions);
     const table = tableOf(request.TableName);
     const item = attributes(request.Item);
-    const before = table.get(keyOf(table, item));
+    const before = table.get(keyIn(table.key, item));
     demand(request, before);
     table.put(item);
     return returned(request, { ALL_OLD: before });
@@ -113,8 +114,8 @@ export function makeTables({
     const table = tableOf(request.TableName);
     const key = attributes(request.Key);
     const before = table.get(key);
-    demand(request, before);
-    const { after, paths } = updated(request.UpdateExpression ?? '', before ?? key, placeholders(request));
+    const bound = demand(request, before);
+    const { after, paths } = updated(request.UpdateExpression ?? '', before ?? key, bound);
     const changedKey = table.key.find(({ name }) => paths.some(([first]) => first === name));
     if (changedKey)
       throw validationError(`Cannot update attribute ${changedKey.name}. This attribute is part of the key`);
@@ -124,10 +125,11 @@ export function makeTables({
     return returned(request, { UPDATED_OLD: before && partOf(before, paths), UPDATED_NEW: partOf(after, paths) });
   }
 
-  /** @throws {ServiceError} where the condition of a write does not hold. */
-  function demand(request: PutCommandInput | DeleteCommandInput | UpdateCommandInput, item: Attributes = {}): void {
+  /** Returns the placeholders of a write. @throws {ServiceError} where its condition does not hold. */
+  function demand(request: PutCommandInput | DeleteCommandInput | UpdateCommandInput, item: Attributes = {}) {
     const { ConditionExpression: condition } = request;
-    if (condition === undefined || holds(condition, item, placeholders(request))) return;
+    const bound = placeholders(request);
+    if (condition === undefined || holds(condition, item, bound)) return bound;
     throw new ServiceError('ConditionalCheckFailedException', 'The conditional request failed');
   }
 
@@ -159,13 +161,6 @@ const writeOptions = [
 const putOptions = [...writeOptions, 'Item'];
 const deleteOptions = [...writeOptions, 'Key'];
 const updateOptions = [...deleteOptions, 'UpdateExpression'];
-
-function keyOf({ key }: Table, item: Attributes): Attributes {
-  return partOf(
-    item,
-    key.map(({ name }) => [name]),
-  );
-}
 
 /** Returns the attributes at some paths. */
 function partOf(item: Attributes, paths: readonly Path[]): Attributes {
