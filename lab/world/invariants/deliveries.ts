@@ -1,12 +1,13 @@
 import type { Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { slownessId } from '../../../lambdas/delivery/isolation/slow-since.ts';
 import { keysUntil } from '../../../lambdas/delivery/store/delivery-item.ts';
+import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { type Publication, sentAt } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
 import { deadLetters, queueOf } from '../stage.ts';
 import { minute, second } from '../times.ts';
-import { storedDeliveries, storedItems } from './stored.ts';
+import { storedDeliveries } from './stored.ts';
 import type { Violate } from './violation.ts';
 
 /** Judges what becomes of each event, and of each delivery: all along, and at the end. */
@@ -27,24 +28,23 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
   /** Looks at what is under way. */
   function look(): void {
     const deliveries = storedDeliveries(watched);
-    const tasks = new Set(
-      storedItems(watched)
-        .filter(({ dueAt }) => dueAt !== undefined)
-        .map(({ id }) => String(id)),
-    );
     const outcomes = readOutcomes();
     for (const { at, deliveryId } of publications.filter(isKept)) {
       const delivery = deliveries.get(deliveryId);
-      if (delivery) lookAt(delivery, tasks);
+      if (delivery) lookAt(delivery);
       else if (!outcomes.has(deliveryId)) judgeLateness(deliveryId, began + at);
     }
   }
 
-  /** `tasks`: the ids of what the sweeper looks at. */
-  function lookAt({ id, accountId, eventName, state, wait }: Delivery, tasks: ReadonlySet<string>): void {
+  function lookAt({ id, accountId, eventName, state, wait }: Delivery): void {
     if (state !== 'pending' || !wait) return;
     if (wait.slowLane !== 'waiting') judgeLateness(id, wait.nextAttemptAt);
-    else if (!tasks.has(slownessId({ accountId, eventName }))) violate('waits for a slot that nobody gives', id);
+    else if (!isDue(slownessId({ accountId, eventName }))) violate('waits for a slot that nobody gives', id);
+  }
+
+  /** Returns whether the sweeper looks at it, now or later. */
+  function isDue(id: string): boolean {
+    return watched.changesOf('Deliveries').get(`${id} ${headPart}`)?.at(-1)?.item?.dueAt !== undefined;
   }
 
   function judgeLateness(id: string, dueAt: number): void {

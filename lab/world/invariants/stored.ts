@@ -4,16 +4,14 @@ import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { WatchedTables } from '../watched-tables.ts';
 
-/** Returns what stands in the table of deliveries now. */
-export function storedItems(watched: WatchedTables): readonly Item[] {
-  const latest = [...watched.changesOf('Deliveries').values()].map(changes => changes.at(-1)?.item);
-  return latest.filter(item => item !== undefined);
-}
-
 /** Returns the deliveries that are stored now, by their ids. */
 export function storedDeliveries(watched: WatchedTables): ReadonlyMap<string, Delivery> {
-  const heads = storedItems(watched).filter(({ id, part }) => part === headPart && isDeliveryId(String(id)));
-  return new Map(heads.map(head => [String(head.id), readDelivery(head)]));
+  const deliveries = new Map<string, Delivery>();
+  for (const changes of watched.changesOf('Deliveries').values()) {
+    const item = changes.at(-1)?.item;
+    if (item?.part === headPart && isDeliveryId(String(item.id))) deliveries.set(String(item.id), readDelivery(item));
+  }
+  return deliveries;
 }
 
 /** Returns the delivery that an item is. Each is read once: a judge looks many times. */
