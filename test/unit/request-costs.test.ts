@@ -89,12 +89,13 @@ it('each command of operators stands in one row of the page', async () => {
 });
 
 describe('what a request to {base_url} asks of a full store', () => {
-  const [accountId, registered, gone, small, ninePages] = [
+  const [accountId, registered, gone, small, ninePages, thinPages] = [
     'conta-1',
     'demanda.criada',
     'demanda.cancelada',
     'mensagem.recebida',
     'proposta.recebida',
+    'demanda.finalizada',
   ] as const;
   const at = (eventName: EventName, path = '') => `/v1/webhooks/${eventName}${path}`;
   const range = { desde: '2026-11-19T00:00:00Z', ate: '2026-11-21T00:00:00Z', estado: 'falhou' };
@@ -133,6 +134,10 @@ describe('what a request to {base_url} asks of a full store', () => {
       ...history(gone, 'delivered', 200, 200),
       ...history(small, 'failed', 100, 0),
       ...history(ninePages, 'failed', 850, 0),
+      // of the first four pages all but 49 are of an earlier registration
+      ...history(thinPages, 'failed', 500, 0).map((item, at) =>
+        at < 400 && at % 100 >= (at < 100 ? 13 : 12) ? { ...item, webhookId: 'webhook-0' } : item,
+      ),
       // what attempts before the latest thirty were answered with
       ...Array.from({ length: 300 }, (_, at) => ({ id: full, part: `answer#${at}#resent`, response: 'x' })),
       ...EVENT_NAMES.map(eventName => ({
@@ -205,6 +210,7 @@ describe('what a request to {base_url} asks of a full store', () => {
       },
       to('POST', at(small, '/reenvios'), { body: range }), // all are sent
       to('POST', at(ninePages, '/reenvios'), { body: range }), // nine steps count, one sends
+      to('POST', at(thinPages, '/reenvios'), { body: range }), // five steps send, 149 in all
       to('POST', at(gone, '/reenvios'), { body: range }),
     ],
     getReplay: [registered, gone].map(event => to('GET', at(event, '/reenvios/reenvio_0000000000000000000000'))),

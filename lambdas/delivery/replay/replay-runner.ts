@@ -39,7 +39,7 @@ export function makeReplayTask({
  * Works on a claimed replay until it ends, all slots of the next `ahead` milliseconds are used, or `hasTime` returns false. It
  * can be interrupted anywhere: the next claimant goes on.
  */
-export type RunReplay = (replay: Replay, ahead: number, hasTime: () => boolean) => Promise<void>;
+export type RunReplay = (replay: Replay, ahead: number, hasTime: (replay: Replay) => boolean) => Promise<void>;
 
 /**
  * Returns the function that runs replays.
@@ -61,7 +61,7 @@ export function makeRunReplay(
 
   return async function runReplay(claimed, ahead, hasTime) {
     let replay: Replay | undefined = claimed;
-    while (replay?.state === 'running' && hasTime()) {
+    while (replay?.state === 'running' && hasTime(replay)) {
       if (!(await isWebhookActive(replay))) return end(replay, 'cancelled');
       if (replay.countCursor !== null) replay = await countPage(replay);
       else if (replay.nextSlotAt < now() + ahead) replay = await sendPage(replay);

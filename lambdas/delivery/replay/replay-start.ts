@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
+import { replaySlotInterval } from '../limits.ts';
 import { keysUntil } from '../store/delivery-item.ts';
 import { progressAt, type Replay, type ReplayRange, replayIdOf } from './replay.ts';
 import type { RunReplay } from './replay-runner.ts';
@@ -62,7 +63,7 @@ export function makeStartReplay(dependencies: {
   async function runFirstSlice(replay: Replay): Promise<void> {
     let steps = 0;
     try {
-      await run(replay, firstSlice, () => steps++ < firstSteps);
+      await run(replay, firstSlice, ({ sent }) => sent < firstSent && steps++ < firstSteps);
     } catch (error) {
       log.warn('replay.not_begun', { replayId: replay.id, ...describeError(error) });
     }
@@ -74,6 +75,9 @@ const firstClaimLength = 20_000;
 
 /** Deliveries that are due within this many milliseconds are sent at once; the sweeper sends the rest. */
 const firstSlice = 5_000;
+
+/** No page is begun after this many deliveries were sent, however slowly: a store that stalls must not be asked for more. */
+const firstSent = firstSlice / replaySlotInterval;
 
 /** The most steps (counting or sending a page) that a client waits for: together they cost what a few pages of the history do. */
 const firstSteps = 10;

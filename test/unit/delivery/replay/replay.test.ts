@@ -4,10 +4,11 @@ import * as z from 'zod/mini';
 import { replayRecord } from '../../../../lambdas/delivery/api/answers.ts';
 import { type AttemptOutcome, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { slotOf } from '../../../../lambdas/delivery/replay/replay.ts';
+import { makeStartReplay } from '../../../../lambdas/delivery/replay/replay-start.ts';
 import { makeReplayReader, makeReplayStore } from '../../../../lambdas/delivery/replay/replay-store.ts';
 import { makeApplyOutcome, restarted } from '../../../../lambdas/delivery/transitions.ts';
 import type { Dynamo, Item } from '../../../../lambdas/platform/aws/dynamo.ts';
-import { aDelivery, answer, aRecord, failure, internalError, noon } from '../builders.ts';
+import { aDelivery, answer, aRecord, aWebhook, failure, internalError, noon } from '../builders.ts';
 import {
   beforeReservation,
   begun,
@@ -295,6 +296,19 @@ describe('a replay', { timeout: 30_000 }, () => {
 });
 
 describe('a request for a replay', () => {
+  it('begins no page once fifty are sent, however slow the store is', async () => {
+    const asked: boolean[] = [];
+    const startReplay = makeStartReplay({
+      replays: { findLatest: async () => undefined, start: async () => true },
+      run: async (replay, _, hasTime) => void asked.push(...[0, 49, 50].map(sent => hasTime({ ...replay, sent }))),
+      makeId: () => 'x',
+      now: () => noon,
+      log: world.log,
+    });
+    await startReplay(aWebhook(), { from: noon - hour, to: noon, wanted: 'failed' });
+    expect(asked).toEqual([true, true, false]);
+  });
+
   it.each([
     [{}, ['/ate required', '/desde required', '/estado required']],
     [{ ...day, estado: 'entregue' }, ['/estado invalid_value']],
