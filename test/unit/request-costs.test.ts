@@ -89,17 +89,19 @@ it('each command of operators stands in one row of the page', async () => {
 });
 
 describe('what a request to {base_url} asks of a full store', () => {
-  const [accountId, registered, gone, small, ninePages, thinPages] = [
+  const [accountId, registered, gone, small, ninePages, thinPages, replayed] = [
     'conta-1',
     'demanda.criada',
     'demanda.cancelada',
     'mensagem.recebida',
     'proposta.recebida',
     'demanda.finalizada',
+    'proposta.contratada', // another replay of it is kept, and its webhook is gone
   ] as const;
   const at = (eventName: EventName, path = '') => `/v1/webhooks/${eventName}${path}`;
   const range = { desde: '2026-11-19T00:00:00Z', ate: '2026-11-21T00:00:00Z', estado: 'falhou' };
   const unknown = `evt_${'x'.repeat(27)}`;
+  const noReplay = 'reenvio_0000000000000000000000';
   const full = `evt_${'f'.repeat(27)}`;
   const ended = `evt_${'e'.repeat(27)}`;
   let world: DeliveryWorld;
@@ -151,6 +153,8 @@ describe('what a request to {base_url} asks of a full store', () => {
         ...Object.fromEntries(EVENT_NAMES.map(eventName => [eventName, noon])),
       },
     ]);
+    await world.request('POST', at(replayed, '/reenvios'), { body: range });
+    await world.request('DELETE', at(replayed));
     counts = countCommands(world);
   }, 60_000);
 
@@ -213,9 +217,9 @@ describe('what a request to {base_url} asks of a full store', () => {
       to('POST', at(thinPages, '/reenvios'), { body: range }), // five steps send, 149 in all
       to('POST', at(gone, '/reenvios'), { body: range }),
     ],
-    getReplay: [registered, gone].map(event => to('GET', at(event, '/reenvios/reenvio_0000000000000000000000'))),
+    getReplay: [registered, gone, replayed].map(event => to('GET', at(event, `/reenvios/${noReplay}`))),
     cancelReplay: [
-      ...[registered, gone].map(event => to('DELETE', at(event, '/reenvios/reenvio_0000000000000000000000'))),
+      ...[registered, gone, replayed].map(event => to('DELETE', at(event, `/reenvios/${noReplay}`))),
       async () => {
         const refused = await world.request('POST', at(registered, '/reenvios'), { body: range });
         counts.take();
