@@ -38,7 +38,8 @@ export const onRequest = defineRouteMiddleware(({ locals: { starlightRoute: rout
   const other = counterpartOf(route.id);
   route.head = route.head.filter(({ attrs }) => attrs?.rel !== 'alternate');
   const href = new URL(`${base}${other.address}/`, site).href;
-  route.head.push({ tag: 'link', attrs: { rel: 'alternate', hreflang: languages[other.language].lang, href } });
+  if (counterpartOf(other.address).address === route.id)
+    route.head.push({ tag: 'link', attrs: { rel: 'alternate', hreflang: languages[other.language].lang, href } });
 });
 
 /** Returns the part of the site that a page belongs to: `developers` of `en/developers/architecture`. */
