@@ -48,6 +48,17 @@ it('begins at the front page in Portuguese', () => {
   expect(read('/')).toContain('content="0;url=/emissor/pt/"');
 });
 
+it('labels nothing in English on pages in Portuguese', () => {
+  const labelsOf = (address: string) =>
+    [...read(address).matchAll(/\s(?:aria-label|title|data-copied|data-translations)="([^"]+)"/g)].map(
+      ([, label]) => label,
+    );
+  const english = new Set(pages.filter(page => page.startsWith('/en/')).flatMap(labelsOf));
+  const portuguese = new Set(pages.filter(page => page.startsWith('/pt/')).flatMap(labelsOf));
+  expect(portuguese.size).toBeGreaterThanOrEqual(5);
+  expect([...portuguese].filter(label => english.has(label))).toEqual([]);
+});
+
 it.each(pairs)('has the page %s in Portuguese and %s in English, each once', (pt, en) => {
   const [portuguese, english] = [addressOf('pt', pt), addressOf('en', en)];
   expect(counterpartOf(portuguese)).toEqual({ language: 'en', address: english });
