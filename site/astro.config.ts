@@ -13,14 +13,20 @@ const reference = (name: string, label: string) => ({
   sidebar: { label },
 });
 
-/** What Starlight does not say in Portuguese. */
-const portuguese = {
-  'pagefind.clear_search': 'Limpar',
-  'pagefind.load_more': 'Mostrar mais',
-  'pagefind.zero_results': 'Nada encontrado para [SEARCH_TERM]',
-  'pagefind.one_result': '[COUNT] resultado para [SEARCH_TERM]',
-  'pagefind.many_results': '[COUNT] resultados para [SEARCH_TERM]',
-  'pagefind.searching': 'Procurando [SEARCH_TERM]',
+/** What Starlight does not say in Portuguese; and that a page is not there, in both languages at once. */
+const texts = {
+  'pt-BR': {
+    'pagefind.clear_search': 'Limpar',
+    'pagefind.load_more': 'Mostrar mais',
+    'pagefind.zero_results': 'Nada encontrado para [SEARCH_TERM]',
+    'pagefind.one_result': '[COUNT] resultado para [SEARCH_TERM]',
+    'pagefind.many_results': '[COUNT] resultados para [SEARCH_TERM]',
+    'pagefind.searching': 'Procurando [SEARCH_TERM]',
+  },
+  en: {
+    '404.text': `There is no such page. <a href="${base}en/">Begin here</a>.
+      <p lang="pt-BR">Esta página não existe. <a href="${base}pt/">Comece aqui</a>.</p>`,
+  },
 };
 
 export default defineConfig({
@@ -44,13 +50,7 @@ export default defineConfig({
       pagefind: { ranking: { metaWeights: { title: 0, url: 0 } } },
       plugins: [
         starlightOpenAPI([reference('auth', 'Tokens'), reference('webhooks', 'Webhooks')]),
-        {
-          name: 'texts',
-          hooks: {
-            'config:setup': () => {},
-            'i18n:setup': ({ injectTranslations: add }) => add({ 'pt-BR': portuguese }),
-          },
-        },
+        { name: 'texts', hooks: { 'config:setup'() {}, 'i18n:setup': ({ injectTranslations: add }) => add(texts) } },
       ],
     }),
     finish,

@@ -55,6 +55,7 @@ it.each(['/pt/', '/en/'])('shows the front page %s on one screen', async address
 });
 
 const kinds = [
+  '/404.html',
   '/pt/',
   '/pt/nada-chegou/',
   '/pt/erros/#webhook_exists',
@@ -83,7 +84,7 @@ describe.each(looks)('$viewport.width px wide, $colorScheme', look => {
     const { context, page, troubles } = await openWindow({ ...look, javaScriptEnabled: false });
     for (const address of kinds) {
       await page.goto(site.url + address);
-      expect(await page.locator('main .sl-markdown-content').isVisible()).toBe(true);
+      expect(await page.locator('main .sl-markdown-content:visible, main .tagline:visible').count()).toBe(1);
       expect(await page.locator('site-search:visible, starlight-theme-select:visible').count()).toBe(0);
       expect(await sticksOut(page)).toBeLessThanOrEqual(0);
     }

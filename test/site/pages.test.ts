@@ -48,6 +48,13 @@ it('begins at the front page in Portuguese', () => {
   expect(read('/')).toContain('content="0;url=/emissor/pt/"');
 });
 
+it('says in both languages that a page is not there, and leads to those that are', () => {
+  const [, text = ''] = /<main.*?>(.*?)<\/main>/s.exec(read('/404.html')) ?? [];
+  const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, link = '']) => String(new URL(link, url)));
+  expect(links).toEqual([`${url}/en/`, `${url}/pt/`]);
+  expect(links.filter(link => !isThere(link))).toEqual([]);
+});
+
 it('labels nothing in English on pages in Portuguese', () => {
   const labelsOf = (address: string) =>
     [...read(address).matchAll(/\s(?:aria-label|title|data-copied|data-translations)="([^"]+)"/g)].map(
