@@ -18,6 +18,7 @@ export const finish: AstroIntegration = {
           // What scrolls can be reached by the keyboard, and nothing is a heading that heads nothing.
           .replaceAll(/<(table|pre|div(?= class="sl-openapi-operation-method-path))\b/g, '<$1 tabindex="0"')
           .replaceAll('<th></th>', '<td></td>')
+          .replaceAll(/<span style="--0:#D6DEEB;--1:#403F53">([^<]*)<\/span>/g, '$1') // the colour that code has anyhow
           .replaceAll(/<h5( class="sl-openapi-examples-heading.*?)<\/h5>/g, '<p$1</p>');
         writeFileSync(file, page.replace(/<meta charset[^>]*>|^<!doctype html>(?=<title>)/i, `$&${policyOf(page)}`));
         for (const hit of hitsIn(page)) await index?.addHTMLFile(hit);

@@ -9,7 +9,7 @@ const { buildOnly, port, repository, url } = new Command('npm run site --')
   .option('--build-only', 'build into site/dist, and serve nothing')
   .option('--port <number>', 'where to serve it', '4321')
   .option('--url <address>', 'where it will be read, such as https://docs.example.com/emissor', value => {
-    if (!URL.canParse(value)) throw new InvalidArgumentError('It must be a whole address.');
+    if (!/^https?:$/.test(URL.parse(value)?.protocol ?? '')) throw new InvalidArgumentError('It begins with https://.');
     return value;
   })
   .option('--repository <address>', 'where the repository shows its files, for links to what is not on the site')
