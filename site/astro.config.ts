@@ -13,7 +13,7 @@ const reference = (name: string, label: string) => ({
   sidebar: { label },
 });
 
-/** What Starlight does not say in Portuguese; and that a page is not there, in both languages at once. */
+/** Texts that Starlight lacks in Portuguese; and that a page is not there, in both languages at once. */
 const texts = {
   'pt-BR': {
     'pagefind.clear_search': 'Limpar',

@@ -6,7 +6,7 @@ import { addressOf, pairs, parts } from './pages.ts';
 
 const root = path.join(process.cwd(), '..');
 
-/** Where the repository shows its files. Without it, what is not on the site is named, not linked. */
+/** The address under which the repository shows its files. Without it, what is not on the site is named, not linked. */
 const repository = process.env.EMISSOR_REPOSITORY;
 
 /** Loads the pages from where they are read on GitHub. A page's title is its first heading. */

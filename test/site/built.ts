@@ -5,7 +5,7 @@ import path from 'node:path';
 
 export const dist = path.join(import.meta.dirname, '../../site/dist');
 
-/** Where the site will be read: under a path, as on GitHub Pages. A link that leaves the path out leads nowhere. */
+/** The address of the site: under a path, as on GitHub Pages. A link that leaves the path out leads nowhere. */
 export const url = 'https://docs.example.com/emissor';
 const base = new URL(url).pathname;
 

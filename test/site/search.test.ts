@@ -4,7 +4,7 @@ import { startBrowser } from '../console/browser.ts';
 import { type Page as Markdown, readPage } from '../support/markdown-page.ts';
 import { serve } from './built.ts';
 
-/** What people type into the search, and what it shows first. */
+/** The search: people type, and it shows an answer first. */
 let browser: Browser;
 let site: Awaited<ReturnType<typeof serve>>;
 let page: Page;

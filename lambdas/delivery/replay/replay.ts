@@ -81,8 +81,8 @@ export function wasSentBy(replay: Replay, { replayId }: Delivery): boolean {
 }
 
 /**
- * Returns the slot of a delivery in its replay, until its first attempt. Milliseconds since the epoch. The outcome of an attempt
- * that was under way when a resend took the delivery out of its replay puts `replayId` back: it has no slot then.
+ * Returns the slot of a delivery in its replay, until its first attempt. Milliseconds since the epoch. A resend takes a delivery out
+ * of its replay, but the outcome of an attempt that was under way then puts `replayId` back.
  */
 export function slotOf(delivery: Delivery): number | undefined {
   const { replayId, charged, internalErrors, scheduledAt, attempts, wait } = delivery;
