@@ -82,15 +82,15 @@ export function wasSentBy(replay: Replay, { replayId }: Delivery): boolean {
 
 /**
  * Returns the slot of a delivery in its replay, until its first attempt. Milliseconds since the epoch. A resend takes a delivery out
- * of its replay, but the outcome of an attempt that was under way then puts `replayId` back.
+ * of its replay, but the outcome of an attempt that was under way then puts `replayId` back: therefore any attempt ends the slot. A
+ * failure counts in `charged` or `internalErrors`; an attempt that was given up stands in the history alone.
  */
 export function slotOf(delivery: Delivery): number | undefined {
   const { replayId, charged, internalErrors, scheduledAt, attempts, wait } = delivery;
   const latest = attempts.at(-1);
   const wasGivenUp = latest !== undefined && Date.parse(latest.startedAt) >= scheduledAt;
-  return replayId !== undefined && charged === 0 && internalErrors === 0 && !wasGivenUp
-    ? wait?.nextAttemptAt
-    : undefined;
+  const isAttempted = charged > 0 || internalErrors > 0 || wasGivenUp;
+  return replayId === undefined || isAttempted ? undefined : wait?.nextAttemptAt;
 }
 
 /** Returns whether the replay sends a delivery: tests and deliveries of other registrations are left out. */
