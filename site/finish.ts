@@ -11,14 +11,14 @@ export const finish: AstroIntegration = {
   hooks: {
     'astro:build:done': async ({ dir }) => {
       const dist = fileURLToPath(dir);
-      for (const file of globSync(`${dist}**/*.md`)) rmSync(file); // what the pages are made of was copied, too
+      for (const file of globSync(`${dist}**/*.md`)) rmSync(file); // publicDir has the sources of the pages, too
       const { index } = await createIndex();
       for (const file of globSync(`${dist}**/*.html`)) {
         const page = readFileSync(file, 'utf8')
-          // What scrolls can be reached by the keyboard, and nothing is a heading that heads nothing.
+          // The keyboard reaches each area that scrolls. Empty header cells and names of examples are no headings.
           .replaceAll(/<(table|pre|div(?= class="sl-openapi-operation-method-path))\b/g, '<$1 tabindex="0"')
           .replaceAll('<th></th>', '<td></td>')
-          .replaceAll(/<span style="--0:#D6DEEB;--1:#403F53">([^<]*)<\/span>/g, '$1') // the colour that code has anyhow
+          .replaceAll(/<span style="--0:#D6DEEB;--1:#403F53">([^<]*)<\/span>/g, '$1') // the default colour of code
           .replaceAll(/<h5( class="sl-openapi-examples-heading.*?)<\/h5>/g, '<p$1</p>');
         writeFileSync(file, page.replace(/<meta charset[^>]*>|^<!doctype html>(?=<title>)/i, `$&${policyOf(page)}`));
         for (const hit of hitsIn(page)) await index?.addHTMLFile(hit);

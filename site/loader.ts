@@ -9,7 +9,7 @@ const root = path.join(process.cwd(), '..');
 /** The address under which the repository shows its files. Without it, what is not on the site is named, not linked. */
 const repository = process.env.EMISSOR_REPOSITORY;
 
-/** Loads the pages from where they are read on GitHub. A page's title is its first heading. */
+/** Loads the Markdown of the repository as pages. The title of a page is its first heading. */
 export const pagesLoader: Loader = {
   name: 'pages',
   async load({ config, store, parseData, renderMarkdown }) {

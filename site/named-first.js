@@ -1,7 +1,7 @@
 import * as plain from './plain/pagefind.js';
 export * from './plain/pagefind.js';
 
-/** Pagefind's search. What bears the very name that was typed comes first, whatever has its words more often. */
+/** Searches with Pagefind, and puts first the hits whose name is exactly the query. */
 export async function search(term, options) {
   const { results, ...rest } = await plain.search(term, options);
   const titles = await Promise.all(results.slice(0, 20).map(async hit => (await hit.data()).meta.title));

@@ -22,10 +22,10 @@ export function question({ source, texts, folder }: Context, asked: Question): A
   };
 }
 
-/** What a person is asked. Paths lie below the folder; they may have a query. */
+/** A question before an action. Paths lie below the folder; they may have a query. */
 interface Question {
   readonly title: string;
-  /** What would happen, and to how many. */
+  /** The consequence of the action, and the number of things that it changes. */
   readonly means: HtmlValue;
   /** The word on the button: what it does, as `Suspend`. */
   readonly verb: string;
@@ -53,7 +53,7 @@ interface Tile {
   readonly name: string;
   readonly figure: HtmlValue;
   readonly tone?: 'good' | 'bad' | 'wait' | 'held';
-  /** What stands below the figure: a sentence, a spark line. */
+  /** A sentence or a spark line below the figure. */
   readonly beside?: HtmlValue;
   readonly path?: string;
 }

@@ -19,7 +19,7 @@ export function read(address: string): string {
   return readFileSync(path.join(dist, address.endsWith('/') ? `${address}index.html` : address), 'utf8');
 }
 
-/** Serves the site on a port of its own, as any static host does. */
+/** Serves the built files under the site's path, on a free port of 127.0.0.1. Answers 404 for all else. */
 export async function serve(): Promise<{ url: string; stop(): void }> {
   const server = createServer((request, response) => {
     const address = new URL(request.url ?? '/', 'http://localhost').pathname;

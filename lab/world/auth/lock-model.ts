@@ -2,7 +2,7 @@ import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { Change, WatchedTables } from '../watched-tables.ts';
 import { clockError, type Journal, type TokenRequest, timesOf } from './journal.ts';
 
-/** What a write in the item of an e-mail address was. */
+/** A write in the item of an e-mail address: a failure that is counted, or a success that clears them. */
 export interface LockWrite extends Change {
   readonly request: TokenRequest;
   /** The MAC of the client and the address. */
@@ -90,7 +90,7 @@ function lockEnd(item: Item | undefined, mac: string | undefined, moment: number
   return Math.max(own.last + lockTime(own.counted - 5), Number(item?.sharedAt ?? 0) + lockTime(sum - 50));
 }
 
-/** Returns for how long the failure locks that is so many beyond the first that does, in milliseconds. */
+/** Returns the length of the lock after `beyond` failures more than the first lock needs, in milliseconds. It doubles with each. */
 function lockTime(beyond: number): number {
   return beyond < 0 ? Number.NEGATIVE_INFINITY : Math.min(1_000 * 2 ** beyond, 15 * 60_000);
 }

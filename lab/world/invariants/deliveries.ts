@@ -20,7 +20,7 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
   let worst = 0;
   return { look, judgeEnd, worstLateness: () => worst };
 
-  /** What was sent before its account was deleted is gone with it. */
+  /** Returns whether the account of an event still existed after it: deleting an account deletes its deliveries. */
   function isKept(publication: Publication): boolean {
     return !people.wasDeleted(publication.account, began + sentAt(publication));
   }

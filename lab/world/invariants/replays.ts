@@ -41,7 +41,7 @@ export function judgeReplays({ watched, answered }: World, evidence: () => Evide
     }
   }
 
-  /** What a replay is shown as while it runs depends on the moment. Once it is over it is shown as what became of it. */
+  /** Judges what a request was told of a replay that had ended: its last state, and how many it sent. */
   function judgeShown({ last, endedAt }: Replay, { id, estado, enviadas }: Answered['answer'], at: number): void {
     if (at < endedAt + longestSlots) return;
     const state = wireReplayStates[last.state === 'completed' ? 'completed' : 'cancelled'];
@@ -55,7 +55,7 @@ export function judgeReplays({ watched, answered }: World, evidence: () => Evide
     const late = sent.filter(({ at }) => at > endedAt + longestWrite);
     if (late.length > 0) violate(`replay ${id} sends ${late.length} when it is over`);
     if (last.state !== 'completed') return;
-    // A resend takes a delivery out of its replay. Whoever continues after a lost claim cannot tell that the replay sent it.
+    // A resend removes `replayId` from a delivery. A process that claims the replay later does not count that delivery as sent.
     const left = sent.filter(({ at, after }) => hasLeft(after.id, id, at, endedAt)).length;
     if (Number(last.sent) > sent.length || Number(last.sent) < sent.length - left)
       violate(`replay ${id} says it sent ${last.sent}, and it sent ${sent.length}`);
@@ -125,7 +125,7 @@ interface Sent {
   readonly after: Delivery;
 }
 
-/** What was decided before the end of a replay may be written so much later. */
+/** The longest time between the end of a replay and a write that began before it. */
 const longestWrite = 8 * second;
 
 const indexLag = second;

@@ -21,5 +21,5 @@ export function readDelivery(item: Item): Delivery {
   return read;
 }
 
-/** What was read lives as long as its item. */
+/** Deliveries by the items that they were read from. Each lives as long as its item. */
 const known = new WeakMap<Item, Delivery>();
