@@ -162,7 +162,7 @@ export default defineConfig({
       {
         test: {
           name: 'deployment',
-          include: ['test/deployment/deployment.test.ts'],
+          include: ['test/deployment/*.test.ts'],
           maxWorkers: waiting,
           sequence: { groupOrder: 3 },
         },

@@ -38,8 +38,10 @@ export async function runEndToEnd(emulator: Emulator, outputsFile: string): Prom
     EMISSOR_HOSTS: emulator.hostsFile,
     EMISSOR_ATTEMPTS: String(attempts),
   };
-  // Suites share a dead-letter queue. A reader hides its messages from the others for a moment, which is long here.
-  const { tests, output } = await runEndToEndSuites(root, `${outputsFile}.report.json`, environment, ['--retry=1']);
+  // Suites share a dead-letter queue. A reader hides its messages from the others for a moment, which is long here. Some start ten
+  // programs, while other drills take the processors.
+  const options = ['--retry=1', '--testTimeout=180000'];
+  const { tests, output } = await runEndToEndSuites(root, `${outputsFile}.report.json`, environment, options);
   const again = output.match(/\(retry x1\)/g)?.length ?? 0;
   const skipped = tests.filter(isSkipped).filter(({ file }) => !localSuites.includes(file));
   const { counts, problems } = judge(tests);

@@ -1,0 +1,327 @@
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import {
+  CloudWatchClient,
+  DescribeAlarmsCommand,
+  type MetricAlarm,
+  SetAlarmStateCommand,
+} from '@aws-sdk/client-cloudwatch';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
+import {
+  CreateQueueCommand,
+  DeleteQueueCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { expect } from 'vitest';
+import { makeServiceClient, passwordGrant } from '../../tools/support/service-client.ts';
+import { blocksOf, readPage } from '../support/markdown-page.ts';
+import { cleanEnvironment } from '../support/run-node.ts';
+import { makeDrill, succeeded } from './drill.ts';
+import { account, region } from './emulator.ts';
+import { runEndToEnd, smokeValues, trialValues } from './end-to-end.ts';
+import { commandLimit } from './steps.ts';
+
+// An operator's first days, in order: two stages are deployed, tried, changed and destroyed.
+
+/** The values that an operator must write into the file of `prod`. */
+const operatorValues = {
+  account,
+  region,
+  demandsUrl: 'https://demandas.example.com',
+  alarmRecipients: ['ops@example.com'],
+};
+
+/** The resources of a destroyed `prod` that remain for good. */
+let retained: readonly string[] = [];
+
+const drill = makeDrill({ dev: { ...trialValues, ...smokeValues }, prod: { ...trialValues, ...operatorValues } });
+const { step, emulator, copy, python, deploy, assemblyOf, outputsFileOf, outputsOf, stacksOf, statesOf } = drill;
+const { preflight, ops, createAccounts, cacheControl } = drill;
+
+step('dev: deploy', async () => {
+  succeeded(await deploy('dev'));
+  expect(new Set((await statesOf('dev')).values())).toEqual(new Set(['CREATE_COMPLETE']));
+  return countOf(await emulator().inventory.identities());
+});
+
+step('prod: a first deployment that fails', async () => {
+  const composition = 'lambdas/auth/keys/rotate-keys.composition.ts';
+  const start = 'return async function runRotation(): Promise<readonly RotationResult[]> {';
+  const undo = copy().edit(composition, start, `${start} if (Date.now() > 0) throw new Error('broken on purpose');`);
+  const { code, output } = await deploy('prod');
+  undo();
+  expect(code, output).not.toBe(0);
+  const states = await statesOf('prod');
+  expect(states.get('Emissor-prod-Auth')).toBe('ROLLBACK_COMPLETE');
+  return [...states].map(([name, state]) => `${name.replace('Emissor-prod-', '')} ${state}`).join(', ');
+});
+
+step('prod: preflight: the next deployment may come', async () => {
+  const { code, findings, problems } = await preflight('prod');
+  expect({ code, problems }).toEqual({ code: 0, problems: [] });
+  return findings.get('protection');
+});
+
+step('prod: deploy, with nothing cleared away by hand', async () => {
+  succeeded(await deploy('prod'));
+  const states = await statesOf('prod');
+  expect(states.get('Emissor-prod-Auth')).toBe('CREATE_COMPLETE');
+  expect([...states.values()].filter(state => !/^(CREATE|UPDATE)_COMPLETE$/.test(state ?? ''))).toEqual([]);
+  return countOf(await emulator().inventory.identities());
+});
+
+step(
+  'prod: nothing that was not heard yet pages, what is no longer heard does, and mails that are not sent',
+  async () => {
+    const { PagesTopicArn = '', TicketsTopicArn = '' } = outputsOf('prod') as Record<string, string>;
+    const [pages, tickets] = [await hear(PagesTopicArn), await hear(TicketsTopicArn)];
+    const client = new CloudWatchClient(emulator().settings);
+    const { MetricAlarms = [] } = await client.send(new DescribeAlarmsCommand({ AlarmNamePrefix: 'Emissor-prod-' }));
+    const change = async (alarms: readonly MetricAlarm[], StateValue: 'ALARM' | 'OK') => {
+      for (const { AlarmName } of alarms)
+        await client.send(new SetAlarmStateCommand({ AlarmName, StateValue, StateReason: 'the drill' }));
+    };
+    const silent = MetricAlarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
+    const others = MetricAlarms.filter(alarm => !silent.includes(alarm));
+    // What CloudWatch does after a first deployment.
+    await change(silent, 'ALARM');
+    await change(others, 'OK');
+    await change(silent, 'OK');
+    const once = ['Rings KeysNotRotated', 'Rings SweepStopped'];
+    expect(await tickets.heard()).toEqual(['Over SweepStopped', ...once]);
+    expect(await pages.heard()).toEqual([]);
+
+    await change([...silent, ...others.filter(({ AlarmName }) => AlarmName?.includes('MailsFail'))], 'ALARM');
+    expect(await pages.heard()).toEqual(['MailsFail', 'Rings SweepStopped']);
+    expect(await tickets.heard()).toEqual(['Rings KeysNotRotated']);
+    await pages.stop();
+    await tickets.stop();
+    return undefined;
+  },
+);
+
+step('status finds nothing to do in dev, and asks for protection in prod', async () => {
+  const status = async (stage: string) => succeeded(await copy().program('ops', ['--stage', stage, 'status'])).output;
+  expect(await status('dev')).toContain('Nothing needs you.');
+  expect(await status('prod')).toContain('set protection to true in stages/prod.ts');
+  return undefined;
+});
+
+// The suites wait for their deliveries: meanwhile the templates are read.
+step(
+  'dev: end-to-end, and cfn-lint: the templates of both stages',
+  async () => {
+    const templates = ['dev', 'prod'].flatMap(templatesOf);
+    const [told] = await Promise.all([endToEnd('dev'), lint(templates)]);
+    return `${told}; ${templates.length} templates`;
+  },
+  500_000,
+);
+
+step('dev: a second deployment, synthesised from the start, changes nothing', async () => {
+  const { output } = succeeded(await deploy('dev'));
+  expect(output.match(/\(no changes\)/g)).toHaveLength(stacksOf('dev').length);
+  return undefined;
+});
+
+step('prod: a changed value and a changed function, in place', async () => {
+  const [client, user] = await createAccounts('prod');
+  const before = await emulator().inventory.identities();
+  const undo = copy().edit('lambdas/auth/endpoints/discovery.ts', "'public, max-age=300'", "'public, max-age=299'");
+  copy().configure('prod', { accessTokenLifetime: '30s' });
+  succeeded(await deploy('prod'));
+  undo();
+  expect(await emulator().inventory.identities()).toEqual(before);
+  expect(await cacheControl('prod')).toBe('public, max-age=299');
+  const tokens = await makeServiceClient(outputsOf('prod')).getTokens(passwordGrant(client, user));
+  expect(tokens.expires_in).toBe(30);
+  return 'the same tables, keys, queues, logs and APIs; who was there logs in';
+});
+
+step('dev: users who were lost come back from a restored table, by the commands of the runbook', async () => {
+  const [client, user] = await createAccounts('dev', 'lost');
+  const kinds = ['users', 'credentials'];
+  const [block = ''] = blocksOf(readPage('docs/runbook.md'), 'Restoring');
+  const [restore, wait, compare, copyBack, remove, ...none] = block.split('\n');
+  expect(none).toEqual([]);
+  const run = async (command = '', kind: string) => {
+    const outputs = outputsOf('dev') as Record<string, string>;
+    const table = outputs[`${kind.charAt(0).toUpperCase()}${kind.slice(1)}Table`] ?? '';
+    const words = command.replaceAll('TABLE', table).replace('prod', 'dev').replace(' users ', ` ${kind} `).split(' ');
+    if (words[0] === 'aws') return aws(words.slice(1));
+    expect(words.slice(0, 4)).toEqual(['npm', 'run', 'ops', '--']);
+    return succeeded(await copy().program('ops', [...words.slice(4), '--yes'])).output;
+  };
+
+  for (const kind of kinds) {
+    await run(restore, kind);
+    await run(wait, kind);
+  }
+  await ops('dev', ['users', 'delete', user.email, '--yes']);
+  for (const kind of kinds) {
+    expect(await run(compare, kind)).toMatch(/ 0 were changed since, 1 are missing, and 0 /);
+    expect(await run(copyBack, kind)).toMatch(/^Copied 1\./m);
+    await run(remove, kind);
+  }
+  const tokens = await makeServiceClient(outputsOf('dev')).getTokens(passwordGrant(client, user));
+  expect(tokens.token_type).toBe('Bearer');
+  return undefined;
+});
+
+step('prod: a recipient of alarms is subscribed anew, by the commands of the runbook', async () => {
+  const [block = ''] = blocksOf(readPage('docs/runbook.md'), 'A recipient who never confirmed');
+  const [list = '', subscribe = '', ...none] = block.split('\n');
+  expect(none).toEqual([]);
+  const topic = (outputsOf('prod') as Record<string, string>).PagesTopicArn ?? '';
+  const run = (command: string) => aws(command.replace('TOPIC', topic).replace('ops@', 'new@').split(' ').slice(1));
+  expect(await run(list)).toContain('ops@example.com');
+  expect(await run(list)).not.toContain('new@example.com');
+  await run(subscribe);
+  expect(await run(list)).toContain('new@example.com');
+  return undefined;
+});
+
+step('prod: smoke', async () => {
+  emulator().mapHost(new URL(outputsOf('prod').SmokeReceiverUrl).hostname);
+  const { output } = succeeded(await copy().program('ops', ['--stage', 'prod', 'smoke']));
+  return output.trimEnd().split('\n').at(-1);
+});
+
+step('dev: the scheduled smoke test', async () => {
+  await ops('dev', ['smoke', 'rotate-credentials']);
+  const [test] = (await emulator().inventory.resources('Emissor-dev-Smoke')).filter(
+    ({ LogicalResourceId = '', ResourceType }) =>
+      ResourceType === 'AWS::Lambda::Alias' && LogicalResourceId.startsWith('ScheduledTest'),
+  );
+  const client = new LambdaClient(emulator().settings);
+  const { FunctionError, Payload } = await client.send(
+    new InvokeCommand({ FunctionName: test?.PhysicalResourceId, Payload: '{}' }),
+  );
+  expect(FunctionError, Payload?.transformToString()).toBeUndefined();
+  return undefined;
+});
+
+step('prod: destroy leaves what must outlive it, and dev as it was', async () => {
+  await ops('prod', ['smoke', 'remove', '--yes']);
+  const mustStay = await statefulNames('prod');
+  const before = await emulator().inventory.identities();
+  succeeded(await copy().cdk('destroy', '--all', '--force', '--app', assemblyOf('prod')));
+  expect(new Set((await statesOf('prod')).values())).toEqual(new Set([undefined]));
+  const after = await emulator().inventory.identities();
+  for (const [name, identity] of after) expect([name, identity]).toEqual([name, before.get(name)]);
+  const devNames = [...before.keys()].filter(name => name.includes('Emissor-dev-'));
+  expect([...after.keys()]).toEqual(expect.arrayContaining([...devNames, ...mustStay]));
+  expect([...after.keys()].filter(name => name.includes('Emissor-prod-') && !mustStay.includes(name))).toEqual([]);
+  expect((await fetch(`${outputsOf('dev').AuthUrl}/.well-known/jwks.json`)).status).toBe(200);
+  retained = mustStay;
+  return `${mustStay.length} tables, queues, keys and log groups stay`;
+});
+
+step('prod: preflight tells of what outlived it', async () => {
+  const { code, findings, problems } = await preflight('prod');
+  expect({ code, problems }).toEqual({ code: 1, problems: ['left-overs'] });
+  return findings.get('left-overs');
+});
+
+step('dev: destroy leaves nothing behind', async () => {
+  await ops('dev', ['smoke', 'remove', '--yes']);
+  succeeded(await copy().cdk('destroy', '--all', '--force', '--app', assemblyOf('dev')));
+  expect([...(await emulator().inventory.stacks()).keys()]).toEqual(['CDKToolkit']);
+  expect([...(await emulator().inventory.identities()).keys()].sort()).toEqual([...retained].sort());
+  return undefined;
+});
+
+function countOf(names: ReadonlyMap<string, unknown>): string {
+  return `${names.size} tables, queues, log groups, keys, topics and functions`;
+}
+
+/** Returns the names, as the inventory has them, of what a stage keeps for good. */
+async function statefulNames(stage: string): Promise<readonly string[]> {
+  const resources = await Promise.all(stacksOf(stage).map(emulator().inventory.resources));
+  return resources.flat().flatMap(({ ResourceType = '', PhysicalResourceId = '' }) => {
+    const kind = statefulKinds[ResourceType];
+    return kind === undefined
+      ? []
+      : [`${kind} ${kind === 'queue' ? PhysicalResourceId.split('/').at(-1) : PhysicalResourceId}`];
+  });
+}
+
+/** Subscribes a queue to a topic. Of each mail since the last time it tells whether an alarm rings or that is over, and which; sorted. */
+async function hear(TopicArn: string) {
+  const sqs = new SQSClient(emulator().settings);
+  const { QueueUrl } = await sqs.send(
+    new CreateQueueCommand({
+      QueueName: `hears-${TopicArn.split(':').at(-1)}`,
+      Attributes: { VisibilityTimeout: '3600' },
+    }),
+  );
+  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
+  const subscription = {
+    TopicArn,
+    Protocol: 'sqs',
+    Endpoint: Attributes?.QueueArn,
+    Attributes: { RawMessageDelivery: 'true' },
+  };
+  await new SNSClient(emulator().settings).send(new SubscribeCommand(subscription));
+  return { heard, stop: () => sqs.send(new DeleteQueueCommand({ QueueUrl })) };
+
+  async function heard(): Promise<readonly string[]> {
+    const texts: string[] = [];
+    for (let quiet = 0; quiet < 2; ) {
+      const ask = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 });
+      const { Messages = [] } = await sqs.send(ask);
+      quiet = Messages.length === 0 ? quiet + 1 : 0;
+      texts.push(...Messages.map(({ Body = '' }) => Body));
+    }
+    const form = /^(?:"(?<word>\w+) since )?[\s\S]*?\] prod (?<alarm>\w+):/; // what the alarm itself sends has no word
+    return texts
+      .map(text => Object.values({ ...form.exec(text)?.groups }).filter(part => part !== undefined))
+      .map(parts => parts.join(' '))
+      .sort();
+  }
+}
+
+/** Runs the command line of AWS on the emulator. @throws with its output, when it fails. */
+async function aws(words: readonly string[]): Promise<string> {
+  const env = { ...cleanEnvironment(), ...emulator().environment, AWS_DEFAULT_REGION: region, AWS_PAGER: '' };
+  const { stdout } = await promisify(execFile)(python(), ['-m', 'awscli', ...words], { env, timeout: commandLimit });
+  return stdout;
+}
+
+/** Returns the templates of an assembly, of which there are some. */
+function templatesOf(stage: string): readonly string[] {
+  const templates = readdirSync(assemblyOf(stage)).filter(file => file.endsWith('.template.json'));
+  expect(templates.length, stage).toBeGreaterThanOrEqual(4);
+  return templates.map(file => path.join(assemblyOf(stage), file));
+}
+
+/** @throws with what cfn-lint found. W3005 is about dependencies that the CDK names twice, W6001 about outputs that nobody imports. */
+async function lint(templates: readonly string[]): Promise<void> {
+  const program = 'import sys; from cfnlint.runner import main; sys.exit(main())';
+  const words = ['-c', program, '-i', 'W3005', 'W6001', '--', ...templates];
+  try {
+    await promisify(execFile)(python(), words, { env: cleanEnvironment(), timeout: commandLimit });
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`cfn-lint found:\n${stdout}${stderr}`);
+  }
+}
+
+async function endToEnd(stage: string): Promise<string> {
+  const { counts, again, problems, output } = await runEndToEnd(emulator(), outputsFileOf(stage));
+  if (problems.length > 0) throw new Error(`${problems.join('\n')}\n\n${output}`);
+  const { passed, failed, skipped } = counts;
+  return `${passed} passed, ${failed} told apart as the emulator's, ${skipped} skipped${again > 0 ? `; ${again} at the second attempt` : ''}`;
+}
+
+const statefulKinds: Readonly<Record<string, string>> = {
+  'AWS::DynamoDB::GlobalTable': 'table',
+  'AWS::SQS::Queue': 'queue',
+  'AWS::Logs::LogGroup': 'log group',
+  'AWS::KMS::Key': 'key',
+};
