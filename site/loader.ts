@@ -9,7 +9,9 @@ const root = path.join(process.cwd(), '..');
 /** The address under which the repository shows its files. Without it, what is not on the site is named, not linked. */
 const repository = process.env.EMISSOR_REPOSITORY;
 
-/** Loads the Markdown of the repository as pages. The title of a page is its first heading. */
+const firstParagraph = /^[\p{L}`*[].*?(?=\n\n)/msu;
+
+/** Loads the Markdown of the repository as pages. Their title is the first heading, their description the first paragraph. */
 export const pagesLoader: Loader = {
   name: 'pages',
   async load({ config, store, parseData, renderMarkdown }) {
@@ -20,6 +22,9 @@ export const pagesLoader: Loader = {
       const [, title = '', body = ''] = /^# (.+?)\n(.*)$/s.exec(text) ?? [];
       const data = {
         title: title.replaceAll('`', ''),
+        description: firstParagraph
+          .exec(body.replaceAll(/^```.*?^```$/gms, ''))?.[0]
+          .replaceAll(/\]\([^)]*\)|[[*`]/g, ''),
         sidebar: { order: order++ },
         tableOfContents: id.includes('/') && undefined,
       };

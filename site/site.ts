@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
-import path from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 
 /** `npm run site`: installs what the site is built with, builds it into `site/dist`, and serves that on 127.0.0.1. */
 const { buildOnly, port, repository, url } = new Command('npm run site --')
   .description('Builds the documentation as a site, and serves it on this machine.')
   .option('--build-only', 'build into site/dist, and serve nothing')
-  .option('--port <number>', 'where to serve it', '4321')
+  .option('--port <number>', 'where to serve it', portOf, '4321')
   .option('--url <address>', 'where it will be read, such as https://docs.example.com/emissor', value => {
     if (!/^https?:$/.test(URL.parse(value)?.protocol ?? '')) throw new InvalidArgumentError('It begins with https://.');
     return value;
@@ -24,25 +23,23 @@ const env = {
   ...(repository && { EMISSOR_REPOSITORY: repository.replace(/\/$/, '') }),
 };
 
-const installed = statSync(inSite('node_modules/.package-lock.json'), { throwIfNoEntry: false });
+process.chdir(import.meta.dirname);
+const installed = statSync('node_modules/.package-lock.json', { throwIfNoEntry: false });
 // No package needs its install script here.
-if (!installed || installed.mtimeMs < statSync(inSite('package-lock.json')).mtimeMs)
+if (!installed || installed.mtimeMs < statSync('package-lock.json').mtimeMs)
   run('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
-run(process.execPath, inSite('node_modules/astro/bin/astro.mjs'), 'build');
+run(process.execPath, 'node_modules/astro/bin/astro.mjs', 'build');
 if (!buildOnly)
-  run(process.execPath, inSite('node_modules/astro/bin/astro.mjs'), 'preview', '--host', '127.0.0.1', '--port', port);
+  run(process.execPath, 'node_modules/astro/bin/astro.mjs', 'preview', '--host', '127.0.0.1', '--port', port);
 
-/** Runs a program in the folder of the site. Ends as it ends, where that is no success. */
+/** Runs a program. Ends as it ends, where that is no success. */
 function run(program: string, ...parameters: string[]): void {
-  const { status } = spawnSync(program, parameters, {
-    cwd: import.meta.dirname,
-    env,
-    stdio: 'inherit',
-    shell: process.platform === 'win32' && program === 'npm',
-  });
+  const shell = process.platform === 'win32' && program === 'npm';
+  const { status } = spawnSync(program, parameters, { env, stdio: 'inherit', shell });
   if (status !== 0) process.exit(status ?? 1);
 }
 
-function inSite(file: string): string {
-  return path.join(import.meta.dirname, file);
+function portOf(value: string): string {
+  if (/^\d{1,5}$/.test(value)) return value;
+  throw new InvalidArgumentError('It is a number up to 65535.');
 }

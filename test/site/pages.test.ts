@@ -48,6 +48,13 @@ describe.each(pages)('%s', address => {
   });
 });
 
+it('tells search engines in words of its own what each written page is about', () => {
+  const written = pages.filter(address => !address.startsWith('/en/reference/'));
+  const told = written.map(address => /<meta name="description" content="([^"<>[\]`*]+)"/.exec(read(address))?.[1]);
+  expect(written.filter((_, at) => told[at] === undefined)).toEqual([]);
+  expect(new Set(told).size).toBe(written.length);
+});
+
 it('begins at the front page in Portuguese', () => {
   expect(read('/')).toContain('content="0;url=/emissor/pt/"');
 });
