@@ -13,6 +13,8 @@ export interface FailureRecord {
   readonly total: number;
   /** The value of `total` when the client's failures were last reset. */
   readonly base: number;
+  /** The moment of the client's last failure, in milliseconds since the epoch. */
+  readonly last: number;
   /** True when the client's failures are too old to count. */
   readonly isStale: boolean;
   /** True when another failure of the client adds to the sum. */
@@ -99,7 +101,7 @@ export function summariseFailures(item: Item | undefined, now: number): FailureS
 
 /** Returns whether a lock began between two readings, even if it has ended by now. */
 export function hasLockBegun(before: FailureRecord, after: FailureRecord): boolean {
-  const isOwn = after.base === before.base && after.total >= before.nextLock;
+  const isOwn = after.base === before.base ? after.total >= before.nextLock : after.failures >= thresholds.oneClient;
   const isOfAll = after.sum > before.sum && after.sum >= thresholds.allClients;
   return after.isLocked || isOwn || isOfAll;
 }

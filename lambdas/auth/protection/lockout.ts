@@ -41,8 +41,9 @@ export interface FailuresByClient extends Omit<FailureSummary, 'clients'> {
  * Table `Lockouts`: partition `pk`, here `lock#<MAC of the e-mail address>`, so that the table does
  * not tell whose accounts were tried. The item holds `totalOfAll`, `sharedAt`, `ttl`, and for each MAC of a client
  * `total_…`, `base_…`, `last_…`, `latest_…` (the latest failure's id) and `logins_…`. Totals only grow, and a lock follows from them when
- * they are read: therefore every failure is one write that asks for no count, and a success can tell from a total that no lock has begun. A new MAC key starts
- * the counts again, which once in its lifetime does no harm.
+ * they are read: therefore every failure is one write that asks for no count, and a success can tell from a total that no lock has
+ * begun. They begin anew where stale ones are removed or a user is unlocked: whoever read them before sees that in the condition of the
+ * write. A new MAC key starts the counts again, which once in its lifetime does no harm.
  */
 export function makeLockout({
   dynamo,
@@ -84,24 +85,29 @@ export function makeLockout({
   }
 
   /**
-   * Counts a refused login in one write, whatever others count at the same moment. Its only condition is that this is not the write of the
-   * failure before: the SDK repeats a write whose answer was lost, and one wrong password must not count three times.
+   * Counts a refused login in one write, whatever others count at the same moment, or in a second one where failures that were read as
+   * stale are gone by then. Another condition is that this is not the write of the failure before: the SDK repeats a write whose answer
+   * was lost, and one wrong password must not count three times.
    */
   async function countFailure(key: LockoutKey, failures: FailureRecord): Promise<void> {
     const { total, base, last, latest } = failureAttributes(key.client);
     const [moment, failureId] = [now(), makeId(8)];
-    await updateItem(dynamo, key, {
-      set: {
-        [latest]: failureId,
-        totalOfAll: increment('totalOfAll'),
-        [total]: increment(total),
-        [last]: moment,
-        ttl: ttl(),
-        ...(failures.isSharing && { sharedAt: moment }),
-        ...(failures.isStale && { [base]: failures.total }), // concurrent failures that start again write the same value
-      },
-      when: expression`attribute_not_exists(${attribute(latest)}) OR ${attribute(latest)} <> ${failureId}`,
-    });
+    const count = (start: Item, isThere: Expression) =>
+      updateItem(dynamo, key, {
+        set: {
+          [latest]: failureId,
+          totalOfAll: increment('totalOfAll'),
+          [total]: increment(total),
+          [last]: moment,
+          ttl: ttl(),
+          ...(failures.isSharing && { sharedAt: moment }),
+          ...start,
+        },
+        when: expression`(attribute_not_exists(${attribute(latest)}) OR ${attribute(latest)} <> ${failureId})${isThere}`,
+      });
+    // Concurrent failures that start again write the same value.
+    const start = failures.isStale ? { [base]: failures.total } : {};
+    if (!(await count(start, areThere(key, failures))) && failures.isStale) await count({}, expression``);
     if (failures.staleClients.length > 0) await removeStale(key, failures);
   }
 
@@ -172,7 +178,7 @@ export function makeLockout({
         }),
       },
       when: expression`(attribute_not_exists(${ofClient}) OR ${ofClient} < ${failures.nextLock})
-        AND (attribute_not_exists(totalOfAll) OR totalOfAll < ${failures.nextLockOfAll})`,
+        AND (attribute_not_exists(totalOfAll) OR totalOfAll < ${failures.nextLockOfAll})${areThere(key, failures)}`,
       returns: 'UPDATED_NEW',
     });
   }
@@ -190,6 +196,17 @@ export function makeLockout({
   function ttl(): number {
     return Math.ceil((now() + 2 * failureLifetime) / 1_000);
   }
+}
+
+/**
+ * Continues a condition: failures that were read as stale still stand there, or others have started again since. Where they were taken
+ * away, totals began anew: what follows from the one that was read would let failures go uncounted.
+ */
+function areThere({ client }: LockoutKey, { isStale, total, last }: FailureRecord): Expression {
+  const names = failureAttributes(client);
+  return isStale
+    ? expression` AND (${attribute(names.base)} = ${total} OR ${attribute(names.last)} = ${last})`
+    : expression``;
 }
 
 /** A commit is repeated only while others fail by the dozen at the same moment without a lock. */

@@ -5,8 +5,12 @@ import { judgedBy } from '../../../support/password-hashing.ts';
 
 /** Verification without the cost, since hundreds of guesses are made here; a slow one waits for `hold`. */
 let hold = Promise.withResolvers<void>();
+let held = 0;
 const isRight = async (password: string): Promise<boolean> => {
-  if (password.startsWith('slow')) await hold.promise;
+  if (password.startsWith('slow')) {
+    held++;
+    await hold.promise;
+  }
   return !password.endsWith('wrong');
 };
 
@@ -18,6 +22,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 beforeEach(async () => {
   hold = Promise.withResolvers<void>();
+  held = 0;
   client = await service.makeClient();
 });
 
@@ -200,6 +205,33 @@ describe('the login lockout', () => {
     hold.resolve();
     await Promise.all(guesses);
     service.clock.advance(1_999); // six, not ten and not one
+    expect(await login(username, password)).toMatchObject(refused);
+    service.clock.advance(1);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ['a failure through another client', async (username: string) => fail(1, username, await service.makeClient())],
+    ['unlocking', async (username: string) => void (await service.lockout.unlock(username))],
+  ])('counts every concurrent failure where %s takes those of a day ago away meanwhile', async (_, sweep) => {
+    const { username, password } = await service.makeUser();
+    for (let time = 0; time < 12; time++) {
+      await fail(1, username);
+      service.clock.advance(15 * 60_000);
+    }
+    service.clock.advance(24 * 3_600_000);
+    const guesses = Array.from({ length: 6 }, () => login(username, 'slow wrong'));
+    while (held < guesses.length) await new Promise(setImmediate);
+    const { resolve } = hold;
+    hold = Promise.withResolvers<void>();
+    const right = login(username, `slow ${password}`);
+    while (held <= guesses.length) await new Promise(setImmediate);
+    await sweep(username);
+    resolve();
+    await Promise.all(guesses);
+    hold.resolve();
+    expect(await right).toMatchObject(refused);
+    service.clock.advance(1_999); // six: 2 s
     expect(await login(username, password)).toMatchObject(refused);
     service.clock.advance(1);
     expect(await login(username, password)).toMatchObject({ status: 200 });
