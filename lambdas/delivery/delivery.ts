@@ -113,6 +113,8 @@ export interface Delivery {
   readonly settledAt?: number;
   /** The replay that began the present schedule. */
   readonly replayId?: string;
+  /** The moment when that replay has it enter the queue. Items of an earlier version lack it. */
+  readonly replaySlotAt?: number;
   /** Set while a resend has brought the next attempt forward: that is not charged. */
   readonly broughtForward?: BroughtForward;
   /** Set while it is held because its receiver answered 410: a digest of the URL that it was sent to. */

@@ -105,7 +105,7 @@ export function dueNow(delivery: Delivery, now: number): WaitingDelivery {
  * messages of its earlier schedule stay stale.
  */
 export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingDelivery {
-  const { settledAt: _, replayId: __, goneFrom: ___, ...rest } = delivery;
+  const { settledAt: _, replayId: __, replaySlotAt: ___, goneFrom: ____, ...rest } = delivery;
   return { ...rest, state: 'pending', scheduledAt: now, charged: 0, internalErrors: 0, wait: waitOf(waitMs, now) };
 }
 
@@ -114,7 +114,7 @@ export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingD
  * The delivery leaves its replay: cancelling the replay does not stop it any more.
  */
 export function broughtForward(
-  { replayId: _, ...delivery }: WaitingDelivery,
+  { replayId: _, replaySlotAt: __, ...delivery }: WaitingDelivery,
   now: number,
 ): WaitingDelivery | undefined {
   const { nextAttemptAt, slowLane } = delivery.wait;

@@ -160,7 +160,7 @@ export const notes = {
       estado: { description: 'Whether it runs (`em_andamento`), is over (`concluido`) or was ended (`cancelado`).' },
       id: { pattern: replayIdForm.source, examples: [examples.replay.id] },
       total: { description: 'How many deliveries it sends; `null` until they are counted.' },
-      enviadas: { description: 'How many it has sent.' },
+      enviadas: { description: 'How many have entered the queue for sending.' },
     },
   },
   Problem: {

@@ -157,7 +157,7 @@ export function makeRunReplay(
   /** Begins a delivery's new schedule. Returns `undefined` when the delivery has changed since it was read. */
   async function restart(replay: Replay, delivery: Delivery, slot: number): Promise<WaitingDelivery | undefined> {
     const moment = now();
-    const after = { ...restarted(delivery, moment, slot - moment), replayId: replay.id };
+    const after = { ...restarted(delivery, moment, slot - moment), replayId: replay.id, replaySlotAt: slot };
     return (await store.update(delivery, after)) ? after : undefined;
   }
 }

@@ -86,11 +86,11 @@ export function wasSentBy(replay: Replay, { replayId }: Delivery): boolean {
  * failure counts in `charged` or `internalErrors`; an attempt that was given up stands in the history alone.
  */
 export function slotOf(delivery: Delivery): number | undefined {
-  const { replayId, charged, internalErrors, scheduledAt, attempts, wait } = delivery;
+  const { replayId, replaySlotAt, charged, internalErrors, scheduledAt, attempts, wait } = delivery;
   const latest = attempts.at(-1);
   const wasGivenUp = latest !== undefined && Date.parse(latest.startedAt) >= scheduledAt;
   const isAttempted = charged > 0 || internalErrors > 0 || wasGivenUp;
-  return replayId === undefined || isAttempted ? undefined : wait?.nextAttemptAt;
+  return replayId === undefined || isAttempted ? undefined : (replaySlotAt ?? wait?.nextAttemptAt);
 }
 
 /** Returns whether the replay sends a delivery: tests and deliveries of other registrations are left out. */
