@@ -3,15 +3,16 @@ import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
-import type {
-  discoveryEnvironment,
-  introspectEnvironment,
-  revokeEnvironment,
+import {
+  type discoveryEnvironment,
+  type introspectEnvironment,
+  type revokeEnvironment,
   rotateKeysEnvironment,
   tokenEnvironment,
 } from '../lambdas/auth/environment.ts';
 import { authRoutes } from '../lambdas/auth/routes.ts';
 import { authAlarms } from './alarms.ts';
+import { stageVariables } from './config.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { DeploymentTrigger } from './constructs/deployment-trigger.ts';
 import { GradualReleases } from './constructs/gradual-releases.ts';
@@ -78,13 +79,13 @@ export class AuthStack extends Stack {
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'mac'], unwrap: ['signing', 'mac'] }),
       },
       environment: {
+        ...stageVariables(tokenEnvironment, configuration),
         ISSUER: data.auth.urls[0],
         AUDIENCE: data.base.urls[0],
         ACCESS_TOKEN_SECONDS: seconds(configuration.accessTokenLifetime),
         REFRESH_IDLE_SECONDS: seconds(configuration.refreshIdleLifetime),
         REFRESH_ABSOLUTE_SECONDS: seconds(configuration.refreshAbsoluteLifetime),
         IP_FAILURE_LIMIT: String(configuration.addressFailureLimit),
-        CLIENT_FAILURE_LIMIT: String(configuration.clientFailureLimit),
         OTHER_PASSWORD_HASHES: 'imported',
         ...data.auth.formerHost,
       },
@@ -159,8 +160,8 @@ export class AuthStack extends Stack {
       memorySize: 512,
       tables: { KEYRING_TABLE: data.keyring.mayRotate() },
       environment: {
+        ...stageVariables(rotateKeysEnvironment, configuration),
         KEY_ARN: data.keyring.key.keyArn,
-        SIGNING_ALGORITHM: configuration.signingAlgorithm,
         KEY_ROTATION_SECONDS: seconds(configuration.keyRotationPeriod),
         ACCESS_TOKEN_SECONDS: seconds(configuration.accessTokenLifetime),
         REFRESH_ABSOLUTE_SECONDS: seconds(configuration.refreshAbsoluteLifetime),

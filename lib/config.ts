@@ -1,3 +1,5 @@
+import type * as z from 'zod';
+import { type CamelCase, camelCase } from '../lambdas/platform/environment.ts';
 import { brokenRules } from './config-rules.ts';
 import { type LanePlaces, lanePlaces } from './lane-places.ts';
 import { ConfigurationError, isStageName, knownStage, readStageFile, type StageName } from './stage-files.ts';
@@ -52,9 +54,34 @@ export function metricsNamespace({ stage }: Pick<StageConfiguration, 'stage'>): 
   return `Emissor/${stage}`;
 }
 
+/**
+ * Returns the values that a function reads in variables of their names: `slowRate` in `SLOW_RATE`, `attemptTimeout` in
+ * `ATTEMPT_TIMEOUT_MS`. Those that it reads in another unit, or by another name, are told by its stack.
+ */
+export function stageVariables<Schema extends z.core.$ZodObject>(
+  schema: Schema,
+  configuration: StageConfiguration,
+): StageVariables<z.input<Schema>> {
+  const values: Readonly<Record<string, unknown>> = configuration;
+  const names = Object.keys(schema._zod.def.shape).filter(name => keyOf(name) in stageValues.shape);
+  const variables = names.map(name => [name, String(values[keyOf(name)] ?? '')]);
+  return Object.fromEntries(variables);
+}
+
 /** Returns whether a stage has a stack for smoke tests: for a receiver of its own, or for tests on a schedule. */
 export function hasSmokeStack({ smokeReceiverUrl, smokeSchedule }: StageConfiguration): boolean {
   return smokeReceiverUrl === undefined || smokeSchedule !== undefined;
+}
+
+/** The variables that have the name of a stage value. */
+type StageVariables<Variables> = {
+  [Name in keyof Variables & string as KeyOf<Name> extends keyof StageValues ? Name : never]: Variables[Name];
+};
+
+type KeyOf<Name extends string> = CamelCase<Name extends `${infer Duration}_MS` ? Duration : Name>;
+
+function keyOf(variable: string): string {
+  return camelCase(variable.replace(/_MS$/, ''));
 }
 
 function refuseUnknownKeys(given: Record<string, unknown>): void {

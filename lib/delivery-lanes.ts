@@ -2,9 +2,9 @@ import { Duration } from 'aws-cdk-lib';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
-import type { deliverEnvironment } from '../lambdas/delivery/environment.ts';
+import { deliverEnvironment } from '../lambdas/delivery/environment.ts';
 import type { Lane } from '../lambdas/delivery/lane-routing.ts';
-import type { StageConfiguration } from './config.ts';
+import { type StageConfiguration, stageVariables } from './config.ts';
 import { DataKey } from './constructs/data-key.ts';
 import { QueueConsumer } from './constructs/queue-consumer.ts';
 import type { RefusedEventsTopic } from './constructs/refused-events-topic.ts';
@@ -121,17 +121,13 @@ function addConsumer(
       KEYRING_TABLE: data.keyring.mayUse({ list: ['sealing'], unwrap: ['sealing'] }),
     },
     environment: {
+      ...stageVariables(deliverEnvironment, configuration),
       LANE: lane,
       QUEUE_URL: queues[lane].queueUrl,
       RETRY_QUEUE_URL: retry.queueUrl,
       SLOW_QUEUE_URL: slow.queueUrl,
       DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
       REFUSED_EVENTS_TOPIC_ARN: refusedEvents.topicArn,
-      DEMANDS_URL: configuration.demandsUrl,
-      RETRY_SCHEDULE: configuration.retrySchedule.join(','),
-      ATTEMPT_TIMEOUT_MS: String(configuration.attemptTimeout),
-      GIVE_UP: configuration.giveUp,
-      SLOW_RATE: String(configuration.slowRate),
       HISTORY_DAYS: historyDays,
       OWN_HOSTS: [...data.auth.hosts, ...data.base.hosts].join(),
       SERVICE_VERSION: serviceVersion,

@@ -5,9 +5,9 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
 import { deliveryRoutes } from '../lambdas/delivery/api/routes.ts';
-import type { deliveriesApiEnvironment, sweepEnvironment } from '../lambdas/delivery/environment.ts';
+import { deliveriesApiEnvironment, sweepEnvironment } from '../lambdas/delivery/environment.ts';
 import { deliveryAlarms } from './alarms.ts';
-import { hasCustomers } from './config.ts';
+import { hasCustomers, stageVariables } from './config.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
@@ -102,13 +102,13 @@ export class DeliveryStack extends Stack {
         WEBHOOKS_TABLE: data.webhooks.may('BatchGetItem', 'UpdateItem').andQuery('announcements'),
       },
       environment: {
+        ...stageVariables(sweepEnvironment, configuration),
         RETRY_QUEUE_URL: retry.queueUrl,
         SLOW_QUEUE_URL: slow.queueUrl,
         DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
         EVENT_SOURCES:
           configuration.stage === 'local' ? '' : sources.map(source => source.eventSourceMappingId).join(','),
         KEY_ARN: configuration.stage === 'local' ? '' : data.keyring.key.keyArn,
-        SLOW_RATE: String(configuration.slowRate),
         OPERATIONS_TOPIC_ARN: data.operations.topicArn,
         REFUSED_EVENTS_TOPIC_ARN: this.#refusedEvents.topicArn,
         HISTORY_DAYS: this.#historyDays,
@@ -151,14 +151,11 @@ export class DeliveryStack extends Stack {
           .andQuery('byWebhook', 'undelivered'),
       },
       environment: {
+        ...stageVariables(deliveriesApiEnvironment, configuration),
         RETRY_QUEUE_URL: retry.queueUrl,
         ISSUERS: data.auth.urls.join(),
         AUDIENCES: data.base.urls.join(),
-        DEMANDS_URL: configuration.demandsUrl,
         HISTORY_DAYS: this.#historyDays,
-        TEST_LIMIT: String(configuration.testLimit),
-        RESEND_LIMIT: String(configuration.resendLimit),
-        DOCS_URL: configuration.docsUrl ?? '',
         ...data.base.formerHost,
       },
     });

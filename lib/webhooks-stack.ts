@@ -2,9 +2,10 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
 import { apiRoutes } from '../lambdas/api/routes.ts';
-import type { webhooksApiEnvironment } from '../lambdas/webhooks/environment.ts';
+import { webhooksApiEnvironment } from '../lambdas/webhooks/environment.ts';
 import { webhookRoutes } from '../lambdas/webhooks/routes.ts';
 import { webhooksAlarms } from './alarms.ts';
+import { stageVariables } from './config.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { GradualReleases } from './constructs/gradual-releases.ts';
 import { NodeFunction } from './constructs/node-function.ts';
@@ -35,11 +36,11 @@ export class WebhooksStack extends Stack {
         KEYRING_TABLE: data.keyring.mayUse({ list: ['signing', 'sealing'], unwrap: ['sealing'] }),
       },
       environment: {
+        ...stageVariables(webhooksApiEnvironment, configuration),
         ISSUERS: data.auth.urls.join(),
         AUDIENCES: data.base.urls.join(),
         AUTHORIZATION_SERVERS: authorizationServers(data).join(),
         OWN_HOSTS: [...data.auth.hosts, ...data.base.hosts].join(),
-        DOCS_URL: configuration.docsUrl ?? '',
         ...data.base.formerHost,
       },
     });

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { ownUrls, text, wholeNumber } from '../platform/environment.ts';
-import { formerHost } from '../platform/lambda-handler.ts';
+import { formerHost, ownUrls, text, wholeNumber } from '../platform/environment.ts';
 
 /** The environment of the token function; durations in seconds, limits per minute. */
 export const tokenEnvironment = z.object({

@@ -35,6 +35,9 @@ export const ownUrls = z.pipe(
   z.transform(([own = '', ...former]): OwnUrls => [own, ...former]),
 );
 
+/** The variables of a function behind an HTTP API: the host that is left, where there is one, and the moment of its end. */
+export const formerHost = { FORMER_HOST: optionalText, FORMER_HOST_SUNSET: optionalText };
+
 /**
  * Reads a function's environment once, at start.
  *
@@ -48,4 +51,14 @@ export function readEnvironment<Schema extends z.ZodMiniObject>(
   if (result.success) return result.data;
   const problems = result.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
   throw new Error(`The function's environment is not usable: ${problems.join('; ')}`);
+}
+
+/** The name of a variable as code spells it: `SLOW_RATE` is `slowRate`. */
+export type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Others}`
+  ? `${Lowercase<Word>}${Capitalize<CamelCase<Others>>}`
+  : Lowercase<Name>;
+
+/** Returns the name of a variable as code spells it. */
+export function camelCase(variable: string): string {
+  return variable.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,7 +1,6 @@
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { Context } from 'aws-lambda';
-import { optionalText } from './environment.ts';
 import type { HttpRequest, HttpResponse } from './http.ts';
 import { describeError, type Telemetry } from './telemetry.ts';
 
@@ -36,9 +35,6 @@ export function makeHttpHandler<Request = HttpRequest, Response extends HttpResp
 
 /** The functions behind the APIs, by the names under which they count their answers: the release of one watches those. */
 export type HttpService = 'token' | 'revoke' | 'introspect' | 'discovery' | 'webhooks' | 'history';
-
-/** The variables of a function behind an HTTP API: the host that is left, where there is one, and the moment of its end. */
-export const formerHost = { FORMER_HOST: optionalText, FORMER_HOST_SUNSET: optionalText };
 
 interface FormerHost {
   readonly FORMER_HOST?: string | undefined;

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { list, optionalText, ownUrls, text } from '../platform/environment.ts';
-import { formerHost } from '../platform/lambda-handler.ts';
+import { formerHost, list, optionalText, ownUrls, text } from '../platform/environment.ts';
 
 /** The environment that the functions behind {base_url} have in common. */
 export const baseApiEnvironment = z.object({
