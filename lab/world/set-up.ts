@@ -51,10 +51,10 @@ const day = 86_400;
 
 /** The settings of the rotation that makes the first keys. */
 export const keyRotation = {
-  KEYRING_TABLE: 'Keyring',
-  KEY_ARN: 'arn:aws:kms:sa-east-1:000000000000:key/world',
-  SIGNING_ALGORITHM: 'ES256',
-  KEY_ROTATION_SECONDS: 90 * day,
-  ACCESS_TOKEN_SECONDS: 900,
-  REFRESH_ABSOLUTE_SECONDS: 90 * day,
+  keyringTable: 'Keyring',
+  keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/world',
+  signingAlgorithm: 'ES256',
+  keyRotationSeconds: 90 * day,
+  accessTokenSeconds: 900,
+  refreshAbsoluteSeconds: 90 * day,
 } as const;

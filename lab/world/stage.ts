@@ -4,6 +4,7 @@ import type { composeWebhooksApi } from '../../lambdas/base-api/webhooks-api.com
 import type { Lane } from '../../lambdas/delivery/lane-routing.ts';
 import type { composeSweep } from '../../lambdas/delivery/sweeper/sweep.composition.ts';
 import type { composeDeliver } from '../../lambdas/delivery/worker/deliver.composition.ts';
+import { stageConfiguration } from '../../lib/config.ts';
 import { makeRandom, pick } from '../../tools/support/random.ts';
 import type { WorldOutside } from './process-outside.ts';
 import type { RequestCost } from './request-costs.ts';
@@ -40,10 +41,10 @@ type StageValues = ReturnType<typeof stageValuesOf>;
 export function stageValuesOf(seed: number) {
   const random = makeRandom(seed * 104_729);
   return {
-    SLOW_RATE: pick([1, 3, 7, 20], random),
-    RETRY_SCHEDULE: pick(schedules, random),
-    ATTEMPT_TIMEOUT_MS: pick([5 * second, 15 * second], random),
-    GIVE_UP: pick(['waiting', 'always'] as const, random),
+    slowRate: pick([1, 3, 7, 20], random),
+    retrySchedule: pick(schedules, random),
+    attemptTimeoutMs: pick([5 * second, 15 * second], random),
+    giveUp: pick(['waiting', 'always'] as const, random),
   };
 }
 
@@ -77,19 +78,20 @@ export const visibilityTimeout = 6 * 45;
 export const refusedTopic = 'arn:aws:sns:sa-east-1:111122223333:refused';
 export const operationsTopic = 'arn:aws:sns:sa-east-1:111122223333:operations';
 
-/** The environment that the functions of delivery share. */
+/** The environment that the functions of delivery share: what a stage has by default, tables and queues. */
 export const deliveryEnvironment = {
-  WEBHOOKS_TABLE: 'Webhooks',
-  DELIVERIES_TABLE: 'Deliveries',
-  RETRY_QUEUE_URL: queueOf.retry,
-  SLOW_QUEUE_URL: queueOf.slow,
-  DEAD_LETTER_QUEUE_URL: deadLetters.queue,
-  REFUSED_EVENTS_TOPIC_ARN: refusedTopic,
-  HISTORY_DAYS: 30,
+  ...stageConfiguration('dev'),
+  webhooksTable: 'Webhooks',
+  deliveriesTable: 'Deliveries',
+  retryQueueUrl: queueOf.retry,
+  slowQueueUrl: queueOf.slow,
+  deadLetterQueueUrl: deadLetters.queue,
+  refusedEventsTopicArn: refusedTopic,
+  historyDays: 30,
 };
 
 /** The names of the stage's own hosts. */
 export const ownUrls = { auth: 'https://auth.example.com', base: 'https://base.example.com' } as const;
 
 /** Few enough that integrators get there. */
-export const requestLimits = { TEST_LIMIT: 2, RESEND_LIMIT: 5 } as const;
+export const requestLimits = { testLimit: 2, resendLimit: 5 } as const;

@@ -1,4 +1,3 @@
-import type * as z from 'zod/mini';
 import { resourcesOf } from '../api/route.ts';
 import { makeDeliveryHandlers } from '../delivery/api/deliveries.ts';
 import { deliveryApiProblems } from '../delivery/api/problems.ts';
@@ -18,6 +17,7 @@ import { makeDeliveryStore } from '../delivery/store/delivery-store.ts';
 import { makeFindDeliveryWithWebhook, makeFindWebhook } from '../delivery/store/find-webhook.ts';
 import { makeReadAnswers } from '../delivery/store/read-answers.ts';
 import type { MeasuringTelemetry } from '../delivery/telemetry.ts';
+import type { Environment } from '../platform/environment.ts';
 import { makeRandomIds } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
 import type { Outside } from '../platform/outside.ts';
@@ -27,43 +27,38 @@ import { makeBaseApi } from './base-api.ts';
 
 /** Composes the function of the delivery history of webhooks, with resends, replays and tests. */
 export function composeDeliveriesApi(
-  environment: z.infer<typeof deliveriesApiEnvironment>,
+  environment: Environment<typeof deliveriesApiEnvironment>,
   { dynamo, sqs, time, random }: Pick<Outside, 'dynamo' | 'sqs' | 'time' | 'random'>,
   telemetry: MeasuringTelemetry,
 ) {
-  const table = environment.DELIVERIES_TABLE;
-  const stored = { ...time, dynamo, table, historyDays: environment.HISTORY_DAYS };
+  const table = environment.deliveriesTable;
+  const stored = { ...environment, ...time, dynamo, table };
   const store = makeDeliveryStore(stored);
   const replays = makeReplayStore(stored);
-  const retryQueue = makeAttemptQueue({ ...time, sqs, queueUrl: environment.RETRY_QUEUE_URL });
-  const findWebhook = makeFindWebhook(dynamo, environment.WEBHOOKS_TABLE);
+  const retryQueue = makeAttemptQueue({ ...time, sqs, queueUrl: environment.retryQueueUrl });
+  const findWebhook = makeFindWebhook(dynamo, environment.webhooksTable);
   const readHistory = makeReadHistory({ dynamo, table, store });
   const webhookNotFound = makeWebhookNotFound(makeReadWithoutWebhook(stored));
   const makeId = makeRandomIds(random);
-  const shared = { ...telemetry, ...time, store, retryQueue, findWebhook, webhookNotFound, makeId };
-  const limits = makeRequestLimits({
-    ...stored,
-    testLimit: environment.TEST_LIMIT,
-    resendLimit: environment.RESEND_LIMIT,
-  });
+  const shared = { ...environment, ...telemetry, ...time, store, retryQueue, findWebhook, webhookNotFound, makeId };
+  const limits = makeRequestLimits(stored);
   const run = makeRunReplay({ ...shared, replays, readHistory, page: replayPage });
 
   return makeBaseApi({
     ...time,
     environment,
     dynamo,
-    keyring: makeKeyring({ ...time, dynamo, table: environment.KEYRING_TABLE }),
+    keyring: makeKeyring({ ...time, dynamo, table: environment.keyringTable }),
     log: telemetry.log,
     resources: resourcesOf(deliveryRoutes, deliveryApiProblems, {
       sendTest: makeSendTest({
         ...shared,
-        webhooks: makeWebhookStore({ dynamo, table: environment.WEBHOOKS_TABLE }),
+        webhooks: makeWebhookStore({ dynamo, table: environment.webhooksTable }),
         limits,
-        demandsUrl: environment.DEMANDS_URL,
       }),
       ...makeDeliveryHandlers({
         ...shared,
-        findDeliveryWithWebhook: makeFindDeliveryWithWebhook(store, environment.WEBHOOKS_TABLE),
+        findDeliveryWithWebhook: makeFindDeliveryWithWebhook(store, environment.webhooksTable),
         readAnswers: makeReadAnswers(stored),
         readHistory,
         limits,

@@ -1,10 +1,10 @@
-import type * as z from 'zod/mini';
 import { apiProblems } from '../api/problems.ts';
 import { makeProtectedResource } from '../api/protected-resource.ts';
 import { resourcesOf } from '../api/route.ts';
 import { apiRoutes } from '../api/routes.ts';
 import { makeReadWithoutWebhook } from '../delivery/intake/without-webhook.ts';
 import { makeReadSlowSince } from '../delivery/isolation/slow-since.ts';
+import type { Environment } from '../platform/environment.ts';
 import { makeRandomIds } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
 import type { Outside } from '../platform/outside.ts';
@@ -21,14 +21,14 @@ import { makeBaseApi } from './base-api.ts';
 
 /** Composes the function that manages webhooks under /v1/webhooks, and answers every path without a route of its own. */
 export function composeWebhooksApi(
-  environment: z.infer<typeof webhooksApiEnvironment>,
+  environment: Environment<typeof webhooksApiEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'kms' | 'resolve' | 'time' | 'random'>,
   { log }: Pick<Telemetry, 'log'>,
 ) {
   const { dynamo, kms, resolve, time, random } = outside;
-  const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.KEYRING_TABLE });
+  const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.keyringTable });
   keyring.openEarly('sealing');
-  const deliveries = { ...time, dynamo, table: environment.DELIVERIES_TABLE };
+  const deliveries = { ...time, dynamo, table: environment.deliveriesTable };
 
   return makeBaseApi({
     ...time,
@@ -39,8 +39,8 @@ export function composeWebhooksApi(
     resources: [
       ...resourcesOf(apiRoutes, apiProblems, {
         getProtectedResourceMetadata: makeProtectedResource({
-          audiences: environment.AUDIENCES,
-          authorizationServers: environment.AUTHORIZATION_SERVERS,
+          audiences: environment.audiences,
+          authorizationServers: environment.authorizationServers,
         }),
       }),
       ...resourcesOf(
@@ -48,11 +48,11 @@ export function composeWebhooksApi(
         webhookProblems,
         makeWebhookHandlers({
           ...time,
-          store: makeWebhookStore({ dynamo, table: environment.WEBHOOKS_TABLE }),
+          store: makeWebhookStore({ dynamo, table: environment.webhooksTable }),
           readSlowSince: makeReadSlowSince(deliveries),
           readWithoutWebhook: makeReadWithoutWebhook(deliveries),
           sealing: makeSealing(keyring, random),
-          validateUrl: makeValidateUrl({ ...time, resolve, ownHosts: environment.OWN_HOSTS }),
+          validateUrl: makeValidateUrl({ ...time, resolve, ownHosts: environment.ownHosts }),
           makeSecret: makeSigningSecrets(random),
           makeId: makeRandomIds(random),
         }),

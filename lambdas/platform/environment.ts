@@ -46,12 +46,20 @@ export const formerHost = { FORMER_HOST: optionalText, FORMER_HOST_SUNSET: optio
 export function readEnvironment<Schema extends z.ZodMiniObject>(
   schema: Schema,
   variables: Record<string, string | undefined> = process.env,
-): z.output<Schema> {
+): Environment<Schema> {
   const result = schema.safeParse(variables);
-  if (result.success) return result.data;
+  if (result.success) {
+    const values = Object.entries(result.data).map(([name, value]) => [camelCase(name), value]);
+    return Object.fromEntries(values);
+  }
   const problems = result.error.issues.map(issue => `${issue.path.join('.')}: ${issue.message}`);
   throw new Error(`The function's environment is not usable: ${problems.join('; ')}`);
 }
+
+/** The variables of a function, by their names as code spells them. */
+export type Environment<Schema extends z.ZodMiniObject> = {
+  readonly [Name in keyof z.output<Schema> & string as CamelCase<Name>]: z.output<Schema>[Name];
+};
 
 /** The name of a variable as code spells it: `SLOW_RATE` is `slowRate`. */
 export type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Others}`

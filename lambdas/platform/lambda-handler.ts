@@ -37,9 +37,9 @@ export function makeHttpHandler<Request = HttpRequest, Response extends HttpResp
 export type HttpService = 'token' | 'revoke' | 'introspect' | 'discovery' | 'webhooks' | 'history';
 
 interface FormerHost {
-  readonly FORMER_HOST?: string | undefined;
+  readonly formerHost?: string | undefined;
   /** As in the header: an HTTP date (RFC 9110 section 5.6.7). */
-  readonly FORMER_HOST_SUNSET?: string | undefined;
+  readonly formerHostSunset?: string | undefined;
 }
 
 /** Returns the gateway's id of a request; other events have none. */
@@ -72,8 +72,8 @@ function countFailures({ service, metrics }: Telemetry): MiddlewareObj<unknown, 
 
 /** Adds the header `Sunset` to what is answered on the host that is left. */
 function announceSunset({
-  FORMER_HOST: host,
-  FORMER_HOST_SUNSET: sunset,
+  formerHost: host,
+  formerHostSunset: sunset,
 }: FormerHost): MiddlewareObj<unknown, HttpResponse | undefined> {
   return {
     after: request => {

@@ -1,5 +1,5 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import type * as z from 'zod/mini';
+import type { Environment } from '../platform/environment.ts';
 import { makeRandomIds } from '../platform/identifiers.ts';
 import type { Outside } from '../platform/outside.ts';
 import { describeError, type Telemetry } from '../platform/telemetry.ts';
@@ -7,26 +7,26 @@ import { makeScheduledTest, type scheduledTestEnvironment, standingIdentity } fr
 import { otherReceiver, ownReceiver } from './smoke-test.ts';
 
 export function composeScheduledTest(
-  environment: z.infer<typeof scheduledTestEnvironment>,
+  environment: Environment<typeof scheduledTestEnvironment>,
   { sqs, readParameter, fetch, time, random }: Pick<Outside, 'sqs' | 'readParameter' | 'fetch' | 'time' | 'random'>,
   telemetry: Telemetry,
 ) {
-  const { RECEIVER_URL: url, RECEIVER_KEY_PARAMETER: keyParameter } = environment;
+  const { receiverUrl: url, receiverKeyParameter: keyParameter } = environment;
   const makeId = makeRandomIds(random);
   return makeScheduledTest({
     ...telemetry,
     effects: {
       ...time,
-      authUrl: environment.AUTH_URL,
-      baseUrl: environment.BASE_URL,
+      authUrl: environment.authUrl,
+      baseUrl: environment.baseUrl,
       fetch,
-      identity: standingIdentity(() => readParameter(environment.CREDENTIALS_PARAMETER)),
+      identity: standingIdentity(() => readParameter(environment.credentialsParameter)),
       receiver:
         keyParameter === undefined
           ? otherReceiver(url, false, makeId)
           : ownReceiver({ ...time, url, readSecret: () => readParameter(keyParameter), makeId }),
       publish: async (body, accountId) => {
-        const QueueUrl = environment.EVENTS_QUEUE_URL;
+        const QueueUrl = environment.eventsQueueUrl;
         await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body, MessageGroupId: accountId }));
       },
       describeError: error => describeError(error).errorName,

@@ -105,7 +105,7 @@ export async function startDelivery() {
   function consumerOf(lane: Lane): Start {
     return process => (event: SQSEvent) => {
       const telemetry = makeDeliveryTelemetry(`deliver-${lane}`, 'delivery');
-      const environment = { ...consumers, LANE: lane, QUEUE_URL: queueOf[lane] };
+      const environment = { ...consumers, lane, queueUrl: queueOf[lane] };
       const deliver = composeDeliver(environment, outsideOf(process), telemetry);
       return invoke(telemetry, each => atItsTime(deliver(each, contextIn(process, consumerTimeout))), event);
     };
@@ -134,20 +134,18 @@ function contextIn({ time: { now } }: ProcessOutside, limit: number): Pick<Conte
 /** In milliseconds, as in `lib/delivery-stack.ts`. */
 const sweepTimeout = 55_000;
 
-const stageValues = { ...deliveryEnvironment, SLOW_RATE: 20 };
-const consumers: Omit<Parameters<typeof composeDeliver>[0], 'LANE' | 'QUEUE_URL'> = {
-  ...stageValues,
-  KEYRING_TABLE: 'Keyring',
-  DEMANDS_URL: 'https://demandas.example.com',
-  RETRY_SCHEDULE: [5_000, 300_000, 1_800_000],
-  ATTEMPT_TIMEOUT_MS: 15_000,
-  GIVE_UP: 'waiting',
-  OWN_HOSTS: [],
-  SERVICE_VERSION: '0',
+const consumers: Omit<Parameters<typeof composeDeliver>[0], 'lane' | 'queueUrl'> = {
+  ...deliveryEnvironment,
+  keyringTable: 'Keyring',
+  demandsUrl: 'https://demandas.example.com',
+  retrySchedule: [5_000, 300_000, 1_800_000],
+  attemptTimeoutMs: 15_000,
+  ownHosts: [],
+  serviceVersion: '0',
 };
 const sweeper = {
-  ...stageValues,
-  EVENT_SOURCES: Object.values(queueOf),
-  KEY_ARN: 'arn:aws:kms:sa-east-1:111122223333:key/test',
-  OPERATIONS_TOPIC_ARN: 'arn:aws:sns:sa-east-1:111122223333:operations',
+  ...deliveryEnvironment,
+  eventSources: Object.values(queueOf),
+  keyArn: 'arn:aws:kms:sa-east-1:111122223333:key/test',
+  operationsTopicArn: 'arn:aws:sns:sa-east-1:111122223333:operations',
 };

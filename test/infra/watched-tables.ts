@@ -125,10 +125,10 @@ const secret = 'whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0';
 
 const day = 86_400;
 const keyRotation = {
-  KEYRING_TABLE: 'Keyring',
-  KEY_ARN: 'arn:aws:kms:sa-east-1:000000000000:key/test',
-  SIGNING_ALGORITHM: 'ES256',
-  KEY_ROTATION_SECONDS: 90 * day,
-  ACCESS_TOKEN_SECONDS: 900,
-  REFRESH_ABSOLUTE_SECONDS: 90 * day,
+  keyringTable: 'Keyring',
+  keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/test',
+  signingAlgorithm: 'ES256',
+  keyRotationSeconds: 90 * day,
+  accessTokenSeconds: 900,
+  refreshAbsoluteSeconds: 90 * day,
 } as const;

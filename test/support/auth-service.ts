@@ -18,6 +18,7 @@ import { type Keyring, makeKeyring, type SigningAlgorithm } from '../../lambdas/
 import type { Outside } from '../../lambdas/platform/outside.ts';
 import { systemRandom } from '../../lambdas/platform/random.ts';
 import type { Log, Telemetry } from '../../lambdas/platform/telemetry.ts';
+import { stageConfiguration } from '../../lib/config.ts';
 import type { TableName } from '../../tools/support/tables.ts';
 import { type FrozenClock, frozenClock } from './clock.ts';
 import { type Database, startDatabase } from './database/database.ts';
@@ -105,24 +106,25 @@ export interface AuthService {
 
 /** The environment of the functions of {auth_url}. */
 export const authEnvironment = {
-  CLIENTS_TABLE: 'Clients',
-  USERS_TABLE: 'Users',
-  CREDENTIALS_TABLE: 'Credentials',
-  SESSIONS_TABLE: 'Sessions',
-  LOCKOUTS_TABLE: 'Lockouts',
-  KEYRING_TABLE: 'Keyring',
-  ISSUER: issuer,
-  AUDIENCE: audience,
-  ISSUERS: [issuer],
-  AUDIENCES: [audience],
-  ACCESS_TOKEN_SECONDS: 900,
-  REFRESH_IDLE_SECONDS: 14 * 86_400,
-  REFRESH_ABSOLUTE_SECONDS: 90 * 86_400,
-  IP_FAILURE_LIMIT: 100_000,
-  CLIENT_FAILURE_LIMIT: 100_000,
-  OTHER_PASSWORD_HASHES: 'imported',
-  FORMER_HOST: undefined,
-  FORMER_HOST_SUNSET: undefined,
+  ...stageConfiguration('dev'),
+  clientsTable: 'Clients',
+  usersTable: 'Users',
+  credentialsTable: 'Credentials',
+  sessionsTable: 'Sessions',
+  lockoutsTable: 'Lockouts',
+  keyringTable: 'Keyring',
+  issuer,
+  audience,
+  issuers: [issuer],
+  audiences: [audience],
+  accessTokenSeconds: 900,
+  refreshIdleSeconds: 14 * 86_400,
+  refreshAbsoluteSeconds: 90 * 86_400,
+  ipFailureLimit: 100_000,
+  clientFailureLimit: 100_000,
+  otherPasswordHashes: 'imported',
+  formerHost: undefined,
+  formerHostSunset: undefined,
 } as const;
 
 /** The header every form needs. */
@@ -175,8 +177,8 @@ export async function startAuthService(options: AuthServiceOptions = {}): Promis
   const outside = { time, random, dynamo, kms: kms.client, keyDerivation: noting(keyDerivation, hashes) };
   const environment = {
     ...authEnvironment,
-    IP_FAILURE_LIMIT: options.ipFailureLimit ?? authEnvironment.IP_FAILURE_LIMIT,
-    CLIENT_FAILURE_LIMIT: options.clientFailureLimit ?? authEnvironment.CLIENT_FAILURE_LIMIT,
+    ipFailureLimit: options.ipFailureLimit ?? authEnvironment.ipFailureLimit,
+    clientFailureLimit: options.clientFailureLimit ?? authEnvironment.clientFailureLimit,
   };
   const endpoints: Record<Endpoint, (request: HttpRequest) => Promise<HttpResponse | undefined>> = {
     token: composeToken(environment, outside, telemetry),

@@ -60,12 +60,12 @@ async function countRequests(): Promise<Pick<QuickCounts, 'login' | 'refresh' | 
 }
 
 const baseEnvironment = {
-  WEBHOOKS_TABLE: 'Webhooks',
-  DELIVERIES_TABLE: 'Deliveries',
-  AUTHORIZATION_SERVERS: [issuer],
-  AUDIENCES: [audience],
-  OWN_HOSTS: [] as string[],
-  DOCS_URL: undefined,
+  webhooksTable: 'Webhooks',
+  deliveriesTable: 'Deliveries',
+  authorizationServers: [issuer],
+  audiences: [audience],
+  ownHosts: [] as string[],
+  docsUrl: undefined,
 } as const;
 
 function ofRequest({ calls, read, write }: StoreCounts): SteadyCounts {

@@ -58,7 +58,7 @@ const keepsThePace: Alter = outside => {
   function send(command: unknown, options?: object): Promise<never>;
   async function send(command: unknown, options?: object): Promise<unknown> {
     const answer: BatchGetCommandOutput = await dynamodb.send(command, options);
-    const table = deliveryEnvironment.DELIVERIES_TABLE;
+    const table = deliveryEnvironment.deliveriesTable;
     const items = answer.Responses?.[table];
     if (!items) return answer;
     const inSeries = items.map(item => ({ ...item, slotSeries: 1e9, seriesInterval: undefined }));

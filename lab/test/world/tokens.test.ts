@@ -160,7 +160,7 @@ function composeCareless(
   const { dynamo } = outside;
   const careless = { ...telemetry, count: (metric: string) => telemetry.count(metric, 2) };
   return composeToken(
-    { ...environment, ACCESS_TOKEN_SECONDS: 1_000 },
+    { ...environment, accessTokenSeconds: 1_000 },
     {
       ...outside,
       dynamo: async (command, options) => {

@@ -28,7 +28,7 @@ const program = path.join(import.meta.dirname, '../../world/world.ts');
 const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
   [
     'sends what is slow to another queue',
-    { deliver: (environment, ...rest) => composeDeliver({ ...environment, SLOW_QUEUE_URL: 'dead-letters' }, ...rest) },
+    { deliver: (environment, ...rest) => composeDeliver({ ...environment, slowQueueUrl: 'dead-letters' }, ...rest) },
     /a dead letter|late by more/,
   ],
   [
@@ -54,10 +54,10 @@ const faults: readonly (readonly [string, Partial<Compositions>, RegExp])[] = [
   [
     'loses its retries, and measures no lateness',
     {
-      deliver: (environment, ...rest) => composeDeliver({ ...environment, RETRY_QUEUE_URL: 'dead-letters' }, ...rest),
+      deliver: (environment, ...rest) => composeDeliver({ ...environment, retryQueueUrl: 'dead-letters' }, ...rest),
       sweep: (environment, outside, telemetry) => {
         const measure = (metric: Parameters<typeof telemetry.measure>[0]) => telemetry.measure(metric, 0);
-        const blind = { ...environment, RETRY_QUEUE_URL: 'dead-letters' };
+        const blind = { ...environment, retryQueueUrl: 'dead-letters' };
         return composeSweep(blind, outside, { ...telemetry, measure });
       },
     },

@@ -26,7 +26,7 @@ export function tokenFunctions(stage: TokenStage): readonly FunctionDefinition<P
     define('token', 15 * second, (...given) => token(tokenEnvironment, ...given)),
     define('revoke', 10 * second, (...given) => revoke(presentedTokenEnvironment, ...given)),
     define('introspect', 10 * second, (...given) =>
-      introspect({ ...presentedTokenEnvironment, USERS_TABLE: 'Users' }, ...given),
+      introspect({ ...presentedTokenEnvironment, usersTable: 'Users' }, ...given),
     ),
   ];
 

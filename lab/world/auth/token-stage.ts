@@ -3,6 +3,7 @@ import type { composeIntrospect } from '../../../lambdas/auth/endpoints/introspe
 import type { composeRevoke } from '../../../lambdas/auth/endpoints/revoke.composition.ts';
 import type { composeToken } from '../../../lambdas/auth/endpoints/token.composition.ts';
 import type { Outside } from '../../../lambdas/platform/outside.ts';
+import { stageConfiguration } from '../../../lib/config.ts';
 import type { WorldTelemetry } from '../world-telemetry.ts';
 import type { Journal } from './journal.ts';
 
@@ -33,28 +34,28 @@ export const accessTokenSeconds = 900;
 export const refreshIdleSeconds = 14 * 86_400;
 
 const shared = {
-  CLIENTS_TABLE: 'Clients',
-  USERS_TABLE: 'Users',
-  SESSIONS_TABLE: 'Sessions',
-  LOCKOUTS_TABLE: 'Lockouts',
-  KEYRING_TABLE: 'Keyring',
-  IP_FAILURE_LIMIT: 100,
-  FORMER_HOST: undefined,
-  FORMER_HOST_SUNSET: undefined,
+  ...stageConfiguration('dev'),
+  clientsTable: 'Clients',
+  usersTable: 'Users',
+  sessionsTable: 'Sessions',
+  lockoutsTable: 'Lockouts',
+  keyringTable: 'Keyring',
+  ipFailureLimit: 100,
+  formerHost: undefined,
+  formerHostSunset: undefined,
 };
 
 /** The environment of the token function. */
 export const tokenEnvironment = {
   ...shared,
-  CREDENTIALS_TABLE: 'Credentials',
-  ISSUER: issuer,
-  AUDIENCE: audience,
-  ACCESS_TOKEN_SECONDS: accessTokenSeconds,
-  REFRESH_IDLE_SECONDS: refreshIdleSeconds,
-  REFRESH_ABSOLUTE_SECONDS: 90 * 86_400,
-  CLIENT_FAILURE_LIMIT: 300,
-  OTHER_PASSWORD_HASHES: 'imported' as const,
+  credentialsTable: 'Credentials',
+  issuer,
+  audience,
+  accessTokenSeconds,
+  refreshIdleSeconds,
+  refreshAbsoluteSeconds: 90 * 86_400,
+  otherPasswordHashes: 'imported' as const,
 };
 
 /** The environment of the functions that take any token. */
-export const presentedTokenEnvironment = { ...shared, ISSUERS: [issuer] as const, AUDIENCES: [audience] as const };
+export const presentedTokenEnvironment = { ...shared, issuers: [issuer] as const, audiences: [audience] as const };

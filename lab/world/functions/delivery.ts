@@ -18,7 +18,7 @@ function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessOutside
     sources: [{ queue: queueOf[lane], scaling: scalingOf[lane] }],
     start: process => {
       const telemetry = telemetryOf(name, process);
-      const environment = { ...consumers, ...values, LANE: lane, QUEUE_URL: queueOf[lane] };
+      const environment = { ...consumers, ...values, lane, queueUrl: queueOf[lane] };
       const consume = compositions.deliver(environment, outsideOf(process), telemetry);
       return (event: SQSEvent, context: Parameters<typeof consume>[1] & { readonly awsRequestId: string }) => {
         telemetry.beginInvocation(context);
@@ -40,15 +40,15 @@ function sweeperOf({ compositions, values, outsideOf, telemetryOf }: Stage): Fun
 
 const consumers = {
   ...deliveryEnvironment,
-  KEYRING_TABLE: 'Keyring',
-  DEMANDS_URL: 'https://demandas.example.com',
-  OWN_HOSTS: [],
-  SERVICE_VERSION: '0',
+  keyringTable: 'Keyring',
+  demandsUrl: 'https://demandas.example.com',
+  ownHosts: [],
+  serviceVersion: '0',
 };
 
 const sweeper = {
   ...deliveryEnvironment,
-  EVENT_SOURCES: [],
-  KEY_ARN: undefined,
-  OPERATIONS_TOPIC_ARN: operationsTopic,
+  eventSources: [],
+  keyArn: undefined,
+  operationsTopicArn: operationsTopic,
 };

@@ -70,7 +70,7 @@ export function judgeAttempts(
     const isCharged = mayCharge && (forwardAt === undefined || (isUnderWay && charged > (before?.charged ?? 0)));
     if (charged !== (before?.charged ?? 0) + (isCharged ? 1 : 0)) violate('charged otherwise than it went', id);
     if (isCharged && after.wait) {
-      const wait = stage.values.RETRY_SCHEDULE[charged - 1] ?? Number.POSITIVE_INFINITY;
+      const wait = stage.values.retrySchedule[charged - 1] ?? Number.POSITIVE_INFINITY;
       const from = Date.parse(record.startedAt) + record.durationMs;
       const { nextAttemptAt } = after.wait;
       if (nextAttemptAt < from + 0.8 * wait - clockError) violate('its wait is shorter than the schedule has it', id);
@@ -140,7 +140,7 @@ export function judgeAttempts(
     const webhooks = evidence().webhooksWithin(after, at - longestDecision, at);
     const own = webhooks.filter(webhook => webhook?.webhookId === webhookId);
     if (state === 'delivered' && latest?.result !== 'delivered') violate('delivered without a success', id);
-    if (state === 'failed' && !isTest(after) && charged !== stage.values.RETRY_SCHEDULE.length + 1) {
+    if (state === 'failed' && !isTest(after) && charged !== stage.values.retrySchedule.length + 1) {
       violate('failed before its schedule was over', id);
     }
     if (state === 'cancelled') {

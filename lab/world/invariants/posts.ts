@@ -87,7 +87,7 @@ export function judgePosts(
     if (!head?.wait || head.broughtForward || isTest({ id }) || slowSince === undefined) return;
     const { slotSeries: series = Number.NaN, nextAttemptAt } = head.wait;
     const isOwnSlot =
-      series === slotSeries && countsStill(slowness, series, slotInterval(slowness, stage.values.SLOW_RATE));
+      series === slotSeries && countsStill(slowness, series, slotInterval(slowness, stage.values.slowRate));
     if (isOwnSlot && at < nextAttemptAt - earliestInSlot - clockError) violate('POSTed before its slot', id);
   }
 

@@ -29,8 +29,8 @@ export function judgeRequests(
       if (broken !== undefined)
         violate(`${one.method} ${one.path} of ${one.account}: ${one.status} ${codeOf(one)}, ${broken}`);
     }
-    judgeLimit(deliveryRoutes.Test.path, requestLimits.TEST_LIMIT);
-    judgeLimit(deliveryRoutes.Resend.path, requestLimits.RESEND_LIMIT);
+    judgeLimit(deliveryRoutes.Test.path, requestLimits.testLimit);
+    judgeLimit(deliveryRoutes.Resend.path, requestLimits.resendLimit);
   }
 
   /** Returns what is wrong with an answer. */

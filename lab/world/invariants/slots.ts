@@ -14,7 +14,7 @@ export function judgeSlots({ watched, people, stage }: World, evidence: () => Ev
       const [id = '', series] = name.split(' ');
       const own = paceOf(id, Number(series));
       if (own === undefined) violate(`a slot of ${id} is of a series that has no pace`);
-      const pace = Math.max(own ?? 0, Math.ceil(1_000 / stage.values.SLOW_RATE));
+      const pace = Math.max(own ?? 0, Math.ceil(1_000 / stage.values.slowRate));
       const gap = shortestGap([...slots]);
       if (gap < pace) violate(`two slots of ${id} are ${gap} ms apart, and not ${pace}`);
     }

@@ -55,7 +55,7 @@ export async function runTenants(
     queues: { isFair: situation.isFair, countLag: situation.countLag },
     stage: {
       scalingOf: scalingIn(situation),
-      values: { SLOW_RATE: 20, RETRY_SCHEDULE: schedule, ATTEMPT_TIMEOUT_MS: 15_000, GIVE_UP: situation.giveUp },
+      values: { slowRate: 20, retrySchedule: schedule, attemptTimeoutMs: 15_000, giveUp: situation.giveUp },
       outsideOf: watched,
       telemetryOf: () => quiet,
     },
@@ -67,12 +67,12 @@ export async function runTenants(
     began = await world.begin();
     for (const event of events.filter(({ tenant }) => tenant.isReplayed)) {
       const Item = failedDelivery(event, cloud.now());
-      tables.execute(new PutCommand({ TableName: deliveryEnvironment.DELIVERIES_TABLE, Item }));
+      tables.execute(new PutCommand({ TableName: deliveryEnvironment.deliveriesTable, Item }));
     }
     for (const tenant of tenants) planDeeds(tenant, period);
     await cloud.run(began + period.until + drainTime);
     const { user, system } = process.threadCpuUsage(usageBefore);
-    const pending = tables.items(deliveryEnvironment.DELIVERIES_TABLE).filter(({ state }) => state === 'pending');
+    const pending = tables.items(deliveryEnvironment.deliveriesTable).filter(({ state }) => state === 'pending');
     return {
       waits: receivers.waits(),
       slowLane: receivers.slowLane(),
@@ -130,7 +130,7 @@ function failedDelivery({ tenant, number, publication }: TenantEvent, now: numbe
     ...{ id, accountId, body, eventName: eventOf(tenant), webhookId: webhookIdOf(hostOf(tenant)) },
     createdAt: now - minute - number,
   });
-  return itemFromDelivery(settled(delivery, 'failed', now - 1), deliveryEnvironment.HISTORY_DAYS);
+  return itemFromDelivery(settled(delivery, 'failed', now - 1), deliveryEnvironment.historyDays);
 }
 
 const hour = 60 * minute;

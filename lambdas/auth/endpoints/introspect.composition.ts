@@ -1,4 +1,4 @@
-import type * as z from 'zod/mini';
+import type { Environment } from '../../platform/environment.ts';
 import type { Outside } from '../../platform/outside.ts';
 import type { Telemetry } from '../../platform/telemetry.ts';
 import type { introspectEnvironment } from '../environment.ts';
@@ -7,15 +7,15 @@ import { makeIntrospectEndpoint } from './introspect-endpoint.ts';
 import { composePresentedToken } from './presented-token.composition.ts';
 
 export function composeIntrospect(
-  environment: z.infer<typeof introspectEnvironment>,
+  environment: Environment<typeof introspectEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
   telemetry: Pick<Telemetry, 'log' | 'count'>,
 ) {
   const { dynamo, time } = outside;
   const tables = {
-    clients: environment.CLIENTS_TABLE,
-    users: environment.USERS_TABLE,
-    sessions: environment.SESSIONS_TABLE,
+    clients: environment.clientsTable,
+    users: environment.usersTable,
+    sessions: environment.sessionsTable,
   };
   return makeIntrospectEndpoint({
     ...telemetry,
@@ -24,6 +24,6 @@ export function composeIntrospect(
     readActiveSession: makeActiveSessionReader({ ...time, dynamo, tables }),
     dynamo,
     tables,
-    issuer: environment.ISSUERS[0],
+    issuer: environment.issuers[0],
   });
 }

@@ -1,4 +1,4 @@
-import type * as z from 'zod/mini';
+import type { Environment } from '../../platform/environment.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
 import type { Outside } from '../../platform/outside.ts';
 import type { Telemetry } from '../../platform/telemetry.ts';
@@ -12,18 +12,18 @@ import { makePresentedTokenReader } from './presented-token.ts';
 
 /** Composes what revoke and introspect have in common: the client that asks, and the token that it presents. */
 export function composePresentedToken(
-  environment: z.infer<typeof revokeEnvironment>,
+  environment: Environment<typeof revokeEnvironment>,
   { dynamo, kms, time }: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
   { log }: Pick<Telemetry, 'log'>,
 ) {
-  const { ISSUERS: issuers, AUDIENCES: audiences, LOCKOUTS_TABLE: lockouts, IP_FAILURE_LIMIT: limit } = environment;
-  const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.KEYRING_TABLE });
+  const { issuers, audiences, lockoutsTable: lockouts, ipFailureLimit: limit } = environment;
+  const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.keyringTable });
   keyring.openEarly('mac');
   return makePresentedTokenReader({
     dynamo,
     clientAuthentication: makeClientAuthentication({
       ...time,
-      table: environment.CLIENTS_TABLE,
+      table: environment.clientsTable,
       ipRateLimit: makeIpRateLimit({ ...time, dynamo, table: lockouts, limit }),
       secretUse: makeSecretUse({ ...time, dynamo, table: lockouts, log }),
     }),

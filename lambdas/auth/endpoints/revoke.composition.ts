@@ -1,4 +1,4 @@
-import type * as z from 'zod/mini';
+import type { Environment } from '../../platform/environment.ts';
 import type { Outside } from '../../platform/outside.ts';
 import type { Telemetry } from '../../platform/telemetry.ts';
 import type { revokeEnvironment } from '../environment.ts';
@@ -7,7 +7,7 @@ import { composePresentedToken } from './presented-token.composition.ts';
 import { makeRevokeEndpoint } from './revoke-endpoint.ts';
 
 export function composeRevoke(
-  environment: z.infer<typeof revokeEnvironment>,
+  environment: Environment<typeof revokeEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'kms' | 'time'>,
   telemetry: Pick<Telemetry, 'log' | 'count'>,
 ) {
@@ -16,6 +16,6 @@ export function composeRevoke(
     ...telemetry,
     ...time,
     readPresentedToken: composePresentedToken(environment, outside, telemetry),
-    sessions: makeSessionStore({ ...time, dynamo, table: environment.SESSIONS_TABLE }),
+    sessions: makeSessionStore({ ...time, dynamo, table: environment.sessionsTable }),
   });
 }

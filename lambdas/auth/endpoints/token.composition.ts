@@ -1,4 +1,4 @@
-import type * as z from 'zod/mini';
+import type { Environment } from '../../platform/environment.ts';
 import type { HttpRequest } from '../../platform/http.ts';
 import { makeRandomIds } from '../../platform/identifiers.ts';
 import { makeKeyring } from '../../platform/keyring.ts';
@@ -17,42 +17,37 @@ import { makeTokenEndpoint } from './token-endpoint.ts';
  * Composes the token endpoint. A deployment that changes the function invokes it without a request: it then checks itself.
  */
 export function composeToken(
-  environment: z.infer<typeof tokenEnvironment>,
+  environment: Environment<typeof tokenEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'kms' | 'time' | 'random' | 'keyDerivation'>,
   telemetry: Pick<Telemetry, 'log' | 'count'>,
 ) {
   const { dynamo, kms, time, random } = outside;
-  const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.KEYRING_TABLE });
+  const keyring = makeKeyring({ ...time, dynamo, kms, table: environment.keyringTable });
   keyring.openEarly('mac', 'signing');
   const passwords = makePasswordHashing(outside);
   const tables = {
-    users: environment.USERS_TABLE,
-    credentials: environment.CREDENTIALS_TABLE,
-    sessions: environment.SESSIONS_TABLE,
-    lockouts: environment.LOCKOUTS_TABLE,
+    users: environment.usersTable,
+    credentials: environment.credentialsTable,
+    sessions: environment.sessionsTable,
+    lockouts: environment.lockoutsTable,
   };
-  const limit = environment.IP_FAILURE_LIMIT;
+  const limit = environment.ipFailureLimit;
   const ipRateLimit = makeIpRateLimit({ ...time, dynamo, table: tables.lockouts, limit });
   const clients = {
     ...time,
-    table: environment.CLIENTS_TABLE,
+    table: environment.clientsTable,
     secretUse: makeSecretUse({ ...telemetry, ...time, dynamo, table: tables.lockouts }),
   };
   const parts = {
     dynamo,
     grants: makeGrants({
+      ...environment,
       ...telemetry,
       ...time,
       dynamo,
       tables,
       keyring,
       passwords,
-      issuer: environment.ISSUER,
-      audience: environment.AUDIENCE,
-      accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
-      refreshIdleSeconds: environment.REFRESH_IDLE_SECONDS,
-      refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
-      clientFailureLimit: environment.CLIENT_FAILURE_LIMIT,
       makeId: makeRandomIds(random),
       random: random.number,
     }),

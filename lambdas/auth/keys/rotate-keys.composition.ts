@@ -1,4 +1,4 @@
-import type * as z from 'zod/mini';
+import type { Environment } from '../../platform/environment.ts';
 import { makeRandomIds } from '../../platform/identifiers.ts';
 import type { Outside } from '../../platform/outside.ts';
 import type { Telemetry } from '../../platform/telemetry.ts';
@@ -8,22 +8,18 @@ import { rotationPolicies } from './rotation-plan.ts';
 import { awaitPermissions } from './settling-permissions.ts';
 
 export function composeRotateKeys(
-  environment: z.infer<typeof rotateKeysEnvironment>,
+  environment: Environment<typeof rotateKeysEnvironment>,
   { dynamo, kms, time, random }: Pick<Outside, 'dynamo' | 'kms' | 'time' | 'random'>,
   { log, count }: Telemetry,
 ) {
   const rotation = makeKeyRotation({
+    ...environment,
     ...time,
     dynamo,
     kms,
-    table: environment.KEYRING_TABLE,
-    keyArn: environment.KEY_ARN,
-    algorithm: environment.SIGNING_ALGORITHM,
-    policies: rotationPolicies({
-      periodSeconds: environment.KEY_ROTATION_SECONDS,
-      accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
-      refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
-    }),
+    table: environment.keyringTable,
+    algorithm: environment.signingAlgorithm,
+    policies: rotationPolicies({ ...environment, periodSeconds: environment.keyRotationSeconds }),
     makeId: makeRandomIds(random),
   });
 

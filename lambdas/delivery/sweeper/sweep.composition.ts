@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import type * as z from 'zod/mini';
+import type { Environment } from '../../platform/environment.ts';
 import type { Outside } from '../../platform/outside.ts';
 import type { sweepEnvironment } from '../environment.ts';
 import { slownessPrefix } from '../isolation/slow-since.ts';
@@ -22,21 +22,21 @@ import { makeSweep } from './sweep.ts';
 
 /** Composes the sweeper: what is due, replays, slow backlogs, announcements, counts of refused events, and its looks at what else may fail. */
 export function composeSweep(
-  environment: z.infer<typeof sweepEnvironment>,
+  environment: Environment<typeof sweepEnvironment>,
   outside: Pick<Outside, 'dynamo' | 'sqs' | 'publish' | 'readEventSourceState' | 'readKeyState' | 'time' | 'random'>,
   telemetry: MeasuringTelemetry,
 ) {
   const { dynamo, sqs, publish, readEventSourceState, readKeyState, time, random } = outside;
-  const table = environment.DELIVERIES_TABLE;
-  const stored = { ...time, dynamo, table, historyDays: environment.HISTORY_DAYS };
+  const table = environment.deliveriesTable;
+  const stored = { ...environment, ...time, dynamo, table };
   const store = makeDeliveryStore(stored);
   const replays = makeReplayStore(stored);
   const queues = {
-    retry: makeAttemptQueue({ ...time, sqs, queueUrl: environment.RETRY_QUEUE_URL }),
-    slow: makeAttemptQueue({ ...time, sqs, queueUrl: environment.SLOW_QUEUE_URL }),
+    retry: makeAttemptQueue({ ...time, sqs, queueUrl: environment.retryQueueUrl }),
+    slow: makeAttemptQueue({ ...time, sqs, queueUrl: environment.slowQueueUrl }),
   };
-  const findWebhook = makeFindWebhook(dynamo, environment.WEBHOOKS_TABLE);
-  const shared = { ...telemetry, ...time, store, queues, findWebhook };
+  const findWebhook = makeFindWebhook(dynamo, environment.webhooksTable);
+  const shared = { ...environment, ...telemetry, ...time, store, queues, findWebhook };
 
   const run = makeRunReplay({
     ...shared,
@@ -50,32 +50,28 @@ export function composeSweep(
     tasks: {
       [slownessPrefix]: makeSlowBacklogTask({
         ...shared,
-        slownessStore: makeSlownessStore({ ...stored, rate: environment.SLOW_RATE }),
-        slowRate: environment.SLOW_RATE,
+        slownessStore: makeSlownessStore({ ...stored, rate: environment.slowRate }),
       }),
       [replaysPrefix]: makeReplayTask({ ...time, replays, run }),
       [refusalsPrefix]: makeSuppressedRefusalsTask({
         ...shared,
         totals: makeRefusalTotals({ ...stored, random: random.number }),
-        publish: makePublishNotice(publish, environment.REFUSED_EVENTS_TOPIC_ARN),
+        publish: makePublishNotice(publish, environment.refusedEventsTopicArn),
       }),
     },
   });
   const publishAnnouncements = makePublishAnnouncements({
     ...telemetry,
     dynamo,
-    table: environment.WEBHOOKS_TABLE,
-    publish: makePublishAnnouncement(publish, environment.OPERATIONS_TOPIC_ARN),
+    table: environment.webhooksTable,
+    publish: makePublishAnnouncement(publish, environment.operationsTopicArn),
   });
   const hourlyLook = makeHourlyLook({
-    ...telemetry,
-    ...time,
-    eventSources: environment.EVENT_SOURCES,
+    ...shared,
     readEventSourceState,
     sqs,
-    deadLetterQueueUrl: environment.DEAD_LETTER_QUEUE_URL,
   });
-  const keyLook = makeKeyLook({ ...telemetry, ...time, keyArn: environment.KEY_ARN, readKeyState });
+  const keyLook = makeKeyLook({ ...shared, readKeyState });
 
   return async function runSweep(_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> {
     const hasTime = () => context.getRemainingTimeInMillis() > timeForOnePage;

@@ -12,7 +12,7 @@ import { makeDeliveryTelemetry } from '../telemetry.ts';
 import { composeDeliver } from './deliver.composition.ts';
 
 const environment = readEnvironment(deliverEnvironment);
-const telemetry = makeDeliveryTelemetry(`deliver-${environment.LANE}`, 'delivery');
+const telemetry = makeDeliveryTelemetry(`deliver-${environment.lane}`, 'delivery');
 const services = { dynamo: makeDynamo(), sqs: makeSqs(), kms: makeKms(), publish: makePublish() };
 const outside = { ...machine, ...services, resolve: makeResolver(), post: makePinnedPost() };
 

@@ -24,7 +24,7 @@ export function deliveryFunctions({ waits, telemetry, outsideOf }: FunctionsPart
   /** Each message of the first lane gets a composition of its own: it knows of nothing that others met. */
   function consumerOf(lane: Lane): Start {
     return process => {
-      const own = { LANE: lane, QUEUE_URL: queueOf[lane], RETRY_SCHEDULE: [...waits] };
+      const own = { lane, queueUrl: queueOf[lane], retrySchedule: [...waits] };
       const compose = () => composeDeliver({ ...environment, ...own }, outsideOf(process, lane), telemetry);
       const kept = lane === 'first' ? undefined : compose();
       return (event: Parameters<ReturnType<typeof compose>>[0]) => {
@@ -52,8 +52,8 @@ export function deliveryFunctions({ waits, telemetry, outsideOf }: FunctionsPart
 
   function resend(...[process]: Parameters<Start>) {
     const { time, dynamo, sqs } = outsideOf(process);
-    const store = makeDeliveryStore({ ...time, dynamo, table: 'Deliveries', historyDays: environment.HISTORY_DAYS });
-    const retryQueue = makeAttemptQueue({ ...time, sqs, queueUrl: environment.RETRY_QUEUE_URL });
+    const store = makeDeliveryStore({ ...time, dynamo, table: 'Deliveries', historyDays: environment.historyDays });
+    const retryQueue = makeAttemptQueue({ ...time, sqs, queueUrl: environment.retryQueueUrl });
     return ({ delivery, ago }: { delivery: Delivery; ago: number }) =>
       makeResend({ ...telemetry, store, retryQueue, now: () => time.now() - ago })(delivery);
   }

@@ -55,7 +55,7 @@ export function makeDeliveryWorld(waits: readonly number[] = schedule) {
     ...makeOwner(now, dynamo),
     ...{ posts: receivers.posts, answers: receivers.answers, during: receivers.during },
     /** These stores act past all processes, and so do `register`, `remove` and the like. */
-    store: makeDeliveryStore({ ...time, dynamo, table: 'Deliveries', historyDays: environment.HISTORY_DAYS }),
+    store: makeDeliveryStore({ ...time, dynamo, table: 'Deliveries', historyDays: environment.historyDays }),
     webhooks: makeWebhookStore({ dynamo, table: 'Webhooks' }),
     dynamo,
     tables,

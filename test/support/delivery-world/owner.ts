@@ -16,7 +16,7 @@ import { environment } from './environment.ts';
 
 /** Makes what a test does with the webhook of `conta-1` for `demanda.criada`, and with what is known of its receiver, past all processes. */
 export function makeOwner(now: Clock, dynamo: Dynamo) {
-  const slownessStore = makeSlownessStore({ dynamo, table: 'Deliveries', now, rate: environment.SLOW_RATE });
+  const slownessStore = makeSlownessStore({ dynamo, table: 'Deliveries', now, rate: environment.slowRate });
   return {
     register: async (changes: Partial<Webhook> = {}) => {
       const Item = aWebhook({ createdAt: now(), updatedAt: now(), ...changes });
@@ -45,7 +45,7 @@ export function makeOwner(now: Clock, dynamo: Dynamo) {
   /** Takes all slots of the next 90 s, as other deliveries would. */
   async function takeSlots(): Promise<void> {
     const slowness = await slownessStore.change(owner, known => known);
-    const interval = slotInterval(slowness, environment.SLOW_RATE);
+    const interval = slotInterval(slowness, environment.slowRate);
     const { after } = nextSlots(slowness, interval, now());
     await slownessStore.reserveUntil(slowness, { ...after, nextSlotAt: Math.max(after.nextSlotAt, now() + 90_000) });
   }

@@ -91,7 +91,7 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
   }
 
   function publish(...[topicArn, message]: Parameters<Publish>): object {
-    const isRefusals = topicArn === environment.REFUSED_EVENTS_TOPIC_ARN;
+    const isRefusals = topicArn === environment.refusedEventsTopicArn;
     if (isRefusals && topic.isDown) throw new Error('the topic is down');
     published.push(message);
     (isRefusals ? notices : announced).push(JSON.parse(message.Message ?? ''));

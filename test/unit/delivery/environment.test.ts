@@ -17,13 +17,13 @@ const variables = {
 describe('the environment of the consumers', () => {
   it('is read into what they need', () => {
     expect(readEnvironment(deliverEnvironment, variables)).toMatchObject({
-      DEMANDS_URL: 'https://demandas.com.br',
-      RETRY_SCHEDULE: [5_000, 300_000],
-      ATTEMPT_TIMEOUT_MS: 15_000,
-      GIVE_UP: 'waiting',
-      SLOW_RATE: 20,
-      OWN_HOSTS: ['auth.emissor.com.br', 'api.emissor.com.br'],
-      HISTORY_DAYS: 30,
+      demandsUrl: 'https://demandas.com.br',
+      retrySchedule: [5_000, 300_000],
+      attemptTimeoutMs: 15_000,
+      giveUp: 'waiting',
+      slowRate: 20,
+      ownHosts: ['auth.emissor.com.br', 'api.emissor.com.br'],
+      historyDays: 30,
     });
   });
 
@@ -49,7 +49,7 @@ const historyVariables = {
 describe('the environment of the history', () => {
   it('is read into what it needs', () => {
     const read = readEnvironment(deliveriesApiEnvironment, historyVariables);
-    expect(read).toMatchObject({ DEMANDS_URL: 'https://demandas.com.br', HISTORY_DAYS: 30, DOCS_URL: undefined });
+    expect(read).toMatchObject({ demandsUrl: 'https://demandas.com.br', historyDays: 30, docsUrl: undefined });
   });
 });
 

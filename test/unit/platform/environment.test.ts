@@ -2,21 +2,25 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { list, readEnvironment, text, wholeNumber } from '../../../lambdas/platform/environment.ts';
 
-const schema = z.object({ NAME: text, COUNT: wholeNumber, HOSTS: list });
+const schema = z.object({ NAME: text, COUNT: wholeNumber, OWN_HOSTS: list });
 
 describe('readEnvironment', () => {
-  it('reads texts, whole numbers and lists, and ignores the rest', () => {
-    const environment = { NAME: 'a', COUNT: '0900', HOSTS: ' a.example, ,b.example,', PATH: '/bin' };
-    expect(readEnvironment(schema, environment)).toEqual({ NAME: 'a', COUNT: 900, HOSTS: ['a.example', 'b.example'] });
+  it('reads texts, whole numbers and lists under their names in code, and ignores the rest', () => {
+    const environment = { NAME: 'a', COUNT: '0900', OWN_HOSTS: ' a.example, ,b.example,', PATH: '/bin' };
+    expect(readEnvironment(schema, environment)).toEqual({
+      name: 'a',
+      count: 900,
+      ownHosts: ['a.example', 'b.example'],
+    });
   });
 
   it('names every invalid variable and shows no value', () => {
     const read = () => readEnvironment(schema, { NAME: '', COUNT: 'secret' });
-    expect(read).toThrow(/: NAME: must be set; COUNT: must be a whole number; HOSTS: must be set$/);
+    expect(read).toThrow(/: NAME: must be set; COUNT: must be a whole number; OWN_HOSTS: must be set$/);
     expect(read).not.toThrow(/secret/);
   });
 
   it.each(['', '-1', '1.5', '1e3', ' 1', '0x10', '9'.repeat(16)])('refuses %j as a whole number', COUNT => {
-    expect(() => readEnvironment(schema, { NAME: 'a', COUNT, HOSTS: '' })).toThrow('COUNT');
+    expect(() => readEnvironment(schema, { NAME: 'a', COUNT, OWN_HOSTS: '' })).toThrow('COUNT');
   });
 });

@@ -48,7 +48,7 @@ describe('an answer on a host that is left', () => {
   const shared = { statusCode: 204, headers: { 'cache-control': 'no-store' } };
   const answerOn = async (
     host: string,
-    left: Parameters<typeof makeHttpHandler>[2] = { FORMER_HOST: 'old.example.com', FORMER_HOST_SUNSET: sunset },
+    left: Parameters<typeof makeHttpHandler>[2] = { formerHost: 'old.example.com', formerHostSunset: sunset },
   ) => {
     const handler = makeHttpHandler(makeTelemetry('token'), async () => shared, left);
     return handler(httpRequest({ headers: { host } }), {} as Context);
@@ -69,8 +69,8 @@ describe('an answer on a host that is left', () => {
 
   it('is nothing where a deployment has the function check itself', async () => {
     const checked = makeHttpHandler<object, undefined>(makeTelemetry('token'), async () => undefined, {
-      FORMER_HOST: 'old.example.com',
-      FORMER_HOST_SUNSET: sunset,
+      formerHost: 'old.example.com',
+      formerHostSunset: sunset,
     });
     expect(await checked({}, {} as Context)).toBeUndefined();
   });

@@ -71,11 +71,11 @@ const apiOver = (dynamo = database.dynamo, written = log, docsUrl?: string) =>
   composeWebhooksApi(
     {
       ...authEnvironment,
-      WEBHOOKS_TABLE: 'Webhooks',
-      DELIVERIES_TABLE: 'Deliveries',
-      AUTHORIZATION_SERVERS: [issuer],
-      OWN_HOSTS: ['base.emissor.example.net'],
-      DOCS_URL: docsUrl,
+      webhooksTable: 'Webhooks',
+      deliveriesTable: 'Deliveries',
+      authorizationServers: [issuer],
+      ownHosts: ['base.emissor.example.net'],
+      docsUrl,
     },
     { ...service.outside, dynamo, resolve },
     { log: written },

@@ -19,7 +19,7 @@ const ask = async (
   { dynamo = service.database.dynamo, issuers = [issuer], headers: sent = {} }: Partial<World> = {},
 ) => {
   const outside = { ...service.outside, dynamo };
-  const discover = composeDiscovery({ ...authEnvironment, ISSUERS: issuers }, outside, service.telemetry);
+  const discover = composeDiscovery({ ...authEnvironment, issuers }, outside, service.telemetry);
   const { statusCode, headers, body = '' } = await discover(httpRequest({ path, method, headers: sent }));
   return { status: statusCode, headers, text: body, json: body === '' ? undefined : JSON.parse(body) };
 };

@@ -13,7 +13,7 @@ afterAll(() => service.stop());
 
 /** The token function as a deployment invokes it, where an address may be refused once a minute. */
 const startProcess = (changes: Partial<AuthService['outside']> = {}) => {
-  const environment = { ...authEnvironment, IP_FAILURE_LIMIT: 1 };
+  const environment = { ...authEnvironment, ipFailureLimit: 1 };
   const answer = composeToken(environment, { ...service.outside, ...changes }, service.telemetry);
   return { checkItself: () => answer({}) };
 };
