@@ -7,9 +7,9 @@ import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import { writeRuntimeFiles } from '@emissor/local-cloud/functions';
 import type { NetworkSettings } from '@emissor/local-cloud/hosts';
 import type * as z from 'zod';
-import type { deliverEnvironment } from '../../lambdas/delivery/environment.ts';
+import { deliverEnvironment } from '../../lambdas/delivery/environment.ts';
 import { type Dynamo, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
-import { stageConfiguration } from '../../lib/config.ts';
+import { stageConfiguration, stageVariables } from '../../lib/config.ts';
 import { bundleHandler } from '../../lib/constructs/bundle.ts';
 import { documentClientOf, sqsClientOf } from '../../tools/support/engines.ts';
 import { type LocalOutputs, startLocalRun } from '../../tools/support/local-run.ts';
@@ -106,8 +106,8 @@ async function startReceiver() {
 
 /** Returns the environment that the delivery stack sets for the function; its retries go to a queue that nobody consumes. */
 function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
-  const { retrySchedule, attemptTimeout, giveUp, slowRate } = stageConfiguration('local');
   const settings: z.input<typeof deliverEnvironment> = {
+    ...stageVariables(deliverEnvironment, stageConfiguration('local')),
     WEBHOOKS_TABLE: outputs.WebhooksTable,
     DELIVERIES_TABLE: outputs.DeliveriesTable,
     KEYRING_TABLE: outputs.KeyringTable,
@@ -117,11 +117,6 @@ function environmentOf(outputs: LocalOutputs, retryQueueUrl: string) {
     SLOW_QUEUE_URL: retryQueueUrl,
     DEAD_LETTER_QUEUE_URL: outputs.DeadLetterQueueUrl,
     REFUSED_EVENTS_TOPIC_ARN: outputs.RefusedEventsTopicArn,
-    DEMANDS_URL: outputs.DemandsUrl,
-    GIVE_UP: giveUp,
-    SLOW_RATE: String(slowRate),
-    RETRY_SCHEDULE: retrySchedule.join(','),
-    ATTEMPT_TIMEOUT_MS: String(attemptTimeout),
     OWN_HOSTS: 'auth.example.com,api.example.com',
     HISTORY_DAYS: '30',
     SERVICE_VERSION: '0.1.0',

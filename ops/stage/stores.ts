@@ -21,6 +21,7 @@ import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { makeReadAnswers } from '../../lambdas/delivery/store/read-answers.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
 import { batchGetLimit } from '../../lambdas/platform/aws/batch-get.ts';
+import { readEnvironment } from '../../lambdas/platform/environment.ts';
 import type { MakeId } from '../../lambdas/platform/identifiers.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import { makeKeyring } from '../../lambdas/platform/keyring.ts';
@@ -75,16 +76,12 @@ export function openRotation(target: Target) {
 
 export function rotationSettings(target: Target): RotationSettings {
   try {
-    const environment = rotateKeysEnvironment.parse(JSON.parse(requireOutput(target, 'RotateKeysSettings')));
+    const environment = readEnvironment(rotateKeysEnvironment, JSON.parse(requireOutput(target, 'RotateKeysSettings')));
     return {
-      table: environment.KEYRING_TABLE,
-      keyArn: environment.KEY_ARN,
-      algorithm: environment.SIGNING_ALGORITHM,
-      policies: rotationPolicies({
-        periodSeconds: environment.KEY_ROTATION_SECONDS,
-        accessTokenSeconds: environment.ACCESS_TOKEN_SECONDS,
-        refreshAbsoluteSeconds: environment.REFRESH_ABSOLUTE_SECONDS,
-      }),
+      ...environment,
+      table: environment.keyringTable,
+      algorithm: environment.signingAlgorithm,
+      policies: rotationPolicies({ ...environment, periodSeconds: environment.keyRotationSeconds }),
     };
   } catch (error) {
     if (error instanceof CliError) throw error;
