@@ -1,6 +1,5 @@
-import { formCases, oauthCases } from '../../lambdas/auth/oauth-error.ts';
 import type { AuditContext, AuditMetric } from '../../lambdas/auth/protection/audit.ts';
-import { authRoutes } from '../../lambdas/auth/routes.ts';
+import { authRoutes, formCases, oauthCases } from '../../lambdas/auth/routes.ts';
 import type { DeliveryMetric, DeliverySpan } from '../../lambdas/delivery/telemetry.ts';
 
 /** The custom metrics of a service, which is their first dimension. */

@@ -1,6 +1,7 @@
 import { bodyBytes, type HttpRequest } from '../platform/http.ts';
 import { decodeForm, decodeFormComponent, type FormField } from './form.ts';
-import type { FormRefusal, Refuse } from './oauth-error.ts';
+import type { Refuse } from './oauth-error.ts';
+import type { FormRefusal } from './routes.ts';
 
 /** The parameters of a request; empty ones are absent (RFC 6749 section 3.1). */
 export type Parameters = ReadonlyMap<string, string>;

@@ -1,7 +1,6 @@
 import type { RouteTable } from '../platform/route-table.ts';
-import type { OAuthCase } from './oauth-error.ts';
 
-/** The routes of {auth_url}. A function of each reads its form or writes its document; a client authenticates itself. */
+/** The routes of {auth_url}, and below what they refuse. A function of each reads its form or writes its document; a client authenticates itself. */
 export const authRoutes = {
   Token: {
     path: '/oauth/v1/token',
@@ -60,3 +59,76 @@ export const authRoutes = {
     operations: { getServerMetadata: { method: 'GET', access: 'public', refusals: [] } },
   },
 } as const satisfies RouteTable<'client' | 'public', OAuthCase>;
+
+/** A row of the table of errors. */
+export type OAuthCase = keyof typeof oauthCases;
+
+/** What every endpoint that reads a form may refuse. */
+export type FormRefusal = keyof typeof formCases | 'method_not_post';
+
+/**
+ * Errors of the OAuth endpoints: status, code (of RFC 6749 section 5.2 if there is one) and description. Descriptions are plain ASCII
+ * and never repeat what was sent.
+ */
+export type OAuthTable = Readonly<Record<string, OAuthRow>>;
+
+/** A row of it. */
+export type OAuthRow = readonly [status: number, error: string, description: string];
+
+/** The errors of every path of {auth_url}, for what is no operation. */
+export const pathCases = {
+  method_not_post: [405, 'invalid_request', 'The request method must be POST.'],
+  method_not_get: [405, 'invalid_request', 'The request method must be GET.'],
+  no_such_path: [404, 'invalid_request', 'There is nothing at this path.'],
+} as const satisfies OAuthTable;
+
+/** The errors of every endpoint that reads a form and authenticates a client. */
+export const formCases = {
+  content_type: [400, 'invalid_request', 'The content type must be application/x-www-form-urlencoded, in UTF-8.'],
+  body_too_large: [413, 'invalid_request', 'The request body is larger than 16 KiB.'],
+  malformed_form: [400, 'invalid_request', 'The request body is not a well-formed form in UTF-8.'],
+  duplicate_parameter: [400, 'invalid_request', 'A parameter is included more than once.'],
+  secret_in_query: [400, 'invalid_request', 'Credentials and tokens must not be sent in the query string.'],
+  client_missing: [401, 'invalid_client', 'Client authentication is required: client_id and client_secret.'],
+  client_two_ways: [400, 'invalid_request', 'Client credentials must be sent in one way only.'],
+  client_ids_differ: [400, 'invalid_request', 'The request names two different clients.'],
+  basic_malformed: [400, 'invalid_request', 'The Basic credentials of the Authorization header are malformed.'],
+  scheme_unsupported: [401, 'invalid_client', 'Clients authenticate by HTTP Basic or in the request body.'],
+  client_refused: [401, 'invalid_client', 'Client authentication failed.'],
+  ip_rate_limit: [
+    429,
+    'temporarily_unavailable',
+    'Client authentication failed, too often from one address: try again later.',
+  ],
+} as const satisfies OAuthTable;
+
+/** The errors of every endpoint, when something fails on our side. */
+export const serviceCases = {
+  dependency_unavailable: [503, 'temporarily_unavailable', 'The service is busy: try again in a moment.'],
+  unforeseen: [500, 'server_error', 'Something went wrong on our side.'],
+} as const satisfies OAuthTable;
+
+/** All errors of {auth_url}. */
+export const oauthCases = {
+  ...pathCases,
+  ...formCases,
+  grant_type_missing: [400, 'invalid_request', 'The parameter grant_type is required.'],
+  grant_unsupported: [400, 'unsupported_grant_type', 'The grant type is not supported.'],
+  grant_not_allowed: [400, 'unauthorized_client', 'The client is not allowed to use this grant type.'],
+  username_missing: [400, 'invalid_request', 'The parameter username is required.'],
+  password_missing: [400, 'invalid_request', 'The parameter password is required.'],
+  refresh_token_missing: [400, 'invalid_request', 'The parameter refresh_token is required.'],
+  token_missing: [400, 'invalid_request', 'The parameter token is required.'],
+  username_too_long: [400, 'invalid_request', 'The parameter username is longer than 254 bytes.'],
+  password_too_long: [400, 'invalid_request', 'The parameter password is longer than 1024 bytes.'],
+  refresh_token_too_long: [400, 'invalid_request', 'The parameter refresh_token is longer than 512 bytes.'],
+  scope_invalid: [400, 'invalid_scope', 'The requested scope is unknown or malformed.'],
+  scope_of_another_client: [400, 'invalid_scope', 'The client is not allowed a scope that is requested.'],
+  client_rate_limit: [429, 'temporarily_unavailable', 'Too many refused passwords of this client: try again later.'],
+  scope_of_no_role: [400, 'invalid_scope', 'The role of the user has none of the requested scopes.'],
+  scope_wider: [400, 'invalid_scope', 'The requested scope is wider than the one first granted.'],
+  credentials_refused: [400, 'invalid_grant', 'The username or password is wrong, or the user may not log in now.'],
+  refresh_token_refused: [400, 'invalid_grant', 'The refresh token is invalid, expired or revoked.'],
+  token_of_another_client: [400, 'invalid_request', 'The token was issued to another client.'],
+  ...serviceCases,
+} as const satisfies OAuthTable;

@@ -1,10 +1,9 @@
 import { resourcesOf } from '../api/route.ts';
 import { makeDeliveryHandlers } from '../delivery/api/deliveries.ts';
-import { deliveryApiProblems } from '../delivery/api/problems.ts';
 import { makeReplayHandlers } from '../delivery/api/replays.ts';
 import { makeRequestLimits } from '../delivery/api/request-limits.ts';
 import { makeResend } from '../delivery/api/resend.ts';
-import { deliveryRoutes } from '../delivery/api/routes.ts';
+import { deliveryProblems, deliveryRoutes } from '../delivery/api/routes.ts';
 import { makeSendTest } from '../delivery/api/test-event.ts';
 import type { deliveriesApiEnvironment } from '../delivery/environment.ts';
 import { makeReadWithoutWebhook } from '../delivery/intake/without-webhook.ts';
@@ -21,6 +20,7 @@ import type { Environment } from '../platform/environment.ts';
 import { makeRandomIds } from '../platform/identifiers.ts';
 import { makeKeyring } from '../platform/keyring.ts';
 import type { Outside } from '../platform/outside.ts';
+import { webhookProblems } from '../webhooks/routes.ts';
 import { makeWebhookNotFound } from '../webhooks/webhook-not-found.ts';
 import { makeWebhookStore } from '../webhooks/webhook-store.ts';
 import { makeBaseApi } from './base-api.ts';
@@ -50,21 +50,25 @@ export function composeDeliveriesApi(
     dynamo,
     keyring: makeKeyring({ ...time, dynamo, table: environment.keyringTable }),
     log: telemetry.log,
-    resources: resourcesOf(deliveryRoutes, deliveryApiProblems, {
-      sendTest: makeSendTest({
-        ...shared,
-        webhooks: makeWebhookStore({ dynamo, table: environment.webhooksTable }),
-        limits,
-      }),
-      ...makeDeliveryHandlers({
-        ...shared,
-        findDeliveryWithWebhook: makeFindDeliveryWithWebhook(store, environment.webhooksTable),
-        readAnswers: makeReadAnswers(stored),
-        readHistory,
-        limits,
-        resend: makeResend(shared),
-      }),
-      ...makeReplayHandlers({ ...shared, replays, startReplay: makeStartReplay({ ...shared, replays, run }) }),
-    }),
+    resources: resourcesOf(
+      deliveryRoutes,
+      { ...webhookProblems, ...deliveryProblems },
+      {
+        sendTest: makeSendTest({
+          ...shared,
+          webhooks: makeWebhookStore({ dynamo, table: environment.webhooksTable }),
+          limits,
+        }),
+        ...makeDeliveryHandlers({
+          ...shared,
+          findDeliveryWithWebhook: makeFindDeliveryWithWebhook(store, environment.webhooksTable),
+          readAnswers: makeReadAnswers(stored),
+          readHistory,
+          limits,
+          resend: makeResend(shared),
+        }),
+        ...makeReplayHandlers({ ...shared, replays, startReplay: makeStartReplay({ ...shared, replays, run }) }),
+      },
+    ),
   });
 }

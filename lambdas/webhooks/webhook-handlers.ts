@@ -18,13 +18,12 @@ import type { Sealing } from '../platform/sealing.ts';
 import { fillIn } from '../platform/text-template.ts';
 import type { newSecret, registeredWebhook, webhookList } from './answers.ts';
 import { registration, replacement, secretRotation, urlIn } from './input.ts';
-import { requireEventName } from './problems.ts';
 import { toWebhookRecord, type webhookRecord } from './representation.ts';
 import { webhookRoutes } from './routes.ts';
 import { type MakeSigningSecret, replaceSecret } from './signing-secret.ts';
 import type { ValidateUrl } from './validate-url.ts';
 import { authorizationBinding, type EventName, secretBinding, type Webhook } from './webhook.ts';
-import { makeWebhookNotFound, type ReadWithoutWebhook } from './webhook-not-found.ts';
+import { makeWebhookNotFound, type ReadWithoutWebhook, requireEventName } from './webhook-not-found.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Problem } from '../api/problem.ts';
 import type { RequestContext } from '../api/route.ts';
 import { isoTime } from '../platform/clock.ts';
-import type { EventName } from './webhook.ts';
+import { type EventName, isEventName } from './webhook.ts';
 
 /** Reads when each event of an account last came without a webhook, in milliseconds since the epoch: by name, the latest 30 days. */
 export type ReadWithoutWebhook = (accountId: string) => Promise<ReadonlyMap<EventName, number>>;
@@ -17,4 +17,11 @@ export function makeWebhookNotFound(readWithoutWebhook: ReadWithoutWebhook): Web
       members: moment === undefined ? {} : { ultimo_sem_webhook_em: isoTime(moment) },
     });
   };
+}
+
+/** Returns the event name in the path. @throws {Problem} 404 for an unknown one. */
+export function requireEventName({ path, refuse }: RequestContext<'webhook_not_found'>): EventName {
+  const { evento: eventName = '' } = path;
+  if (!isEventName(eventName)) throw refuse('webhook_not_found');
+  return eventName;
 }

@@ -1,7 +1,8 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it, vi } from 'vitest';
-import { OAuthError, oauthCases } from '../../lambdas/auth/oauth-error.ts';
+import { OAuthError } from '../../lambdas/auth/oauth-error.ts';
 import { makeAudit } from '../../lambdas/auth/protection/audit.ts';
+import { oauthCases } from '../../lambdas/auth/routes.ts';
 import { makeHttpHandler } from '../../lambdas/platform/lambda-handler.ts';
 import { describeError, makeTelemetry } from '../../lambdas/platform/telemetry.ts';
 import { type AlarmProperties, watchedMetrics } from '../support/cloudwatch/alarm.ts';

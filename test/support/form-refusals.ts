@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type OAuthCase, oauthCases } from '../../lambdas/auth/oauth-error.ts';
+import { type OAuthCase, oauthCases } from '../../lambdas/auth/routes.ts';
 import { type Client, type User, unique } from '../../tools/support/accounts.ts';
 import { passwordGrant, refreshGrant } from '../../tools/support/service-client.ts';
 

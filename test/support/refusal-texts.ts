@@ -2,9 +2,9 @@ import { apiFindings } from '../../lambdas/api/findings.ts';
 import { problemTitles } from '../../lambdas/api/problem.ts';
 import { apiProblems } from '../../lambdas/api/problems.ts';
 import { deliveryFindings } from '../../lambdas/delivery/api/findings.ts';
-import { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
+import { deliveryProblems } from '../../lambdas/delivery/api/routes.ts';
 import { webhookFindings } from '../../lambdas/webhooks/findings.ts';
-import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
+import { webhookProblems } from '../../lambdas/webhooks/routes.ts';
 
 /** All that {base_url} refuses, and all that it finds in requests. */
 export const problems = { ...apiProblems, ...webhookProblems, ...deliveryProblems };

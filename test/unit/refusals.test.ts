@@ -6,15 +6,13 @@ import { apiProblems, bodyProblems, pathProblems, protectedProblems } from '../.
 import { type BodyRefusal, type ContextOf, type RequestContext, resourcesOf } from '../../lambdas/api/route.ts';
 import { validate } from '../../lambdas/api/validation.ts';
 import type { RefuseAt } from '../../lambdas/auth/endpoints/oauth-endpoint.ts';
-import { formCases, OAuthError, oauthCases, pathCases, serviceCases } from '../../lambdas/auth/oauth-error.ts';
-import { authRoutes } from '../../lambdas/auth/routes.ts';
+import { OAuthError } from '../../lambdas/auth/oauth-error.ts';
+import { authRoutes, formCases, oauthCases, pathCases, serviceCases } from '../../lambdas/auth/routes.ts';
 import { historyQuery, parseQuery, replayRequest } from '../../lambdas/delivery/api/input.ts';
-import { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
-import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
+import { deliveryProblems, deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import type { RouteTable } from '../../lambdas/platform/route-table.ts';
 import { registration, replacement, secretRotation } from '../../lambdas/webhooks/input.ts';
-import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
-import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
+import { webhookProblems, webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 import { firstCells, readPage, sectionOf } from '../support/markdown-page.ts';
 import { findingNames, findings, problems } from '../support/refusal-texts.ts';
 

@@ -1,5 +1,5 @@
 import { pathProblems } from '../../lambdas/api/problems.ts';
-import { pathCases } from '../../lambdas/auth/oauth-error.ts';
+import { pathCases } from '../../lambdas/auth/routes.ts';
 import { businessEvents } from '../../lambdas/delivery/intake/event-catalogue.ts';
 import { codeSamples } from './code-samples.ts';
 import { type Operation, type OwnResponse, ref } from './description.ts';

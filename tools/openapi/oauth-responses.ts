@@ -1,4 +1,4 @@
-import { formCases, type OAuthTable, oauthCases, serviceCases } from '../../lambdas/auth/oauth-error.ts';
+import { formCases, type OAuthTable, oauthCases, serviceCases } from '../../lambdas/auth/routes.ts';
 import { type AuthOperation, type OwnResponse, ref } from './description.ts';
 import type { HeaderNames } from './headers.ts';
 

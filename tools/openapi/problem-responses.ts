@@ -1,8 +1,8 @@
 import { type ProblemTable, problemTitles } from '../../lambdas/api/problem.ts';
 import { apiProblems, bodyProblems, protectedProblems } from '../../lambdas/api/problems.ts';
-import { deliveryProblems } from '../../lambdas/delivery/api/problems.ts';
+import { deliveryProblems } from '../../lambdas/delivery/api/routes.ts';
 import { fillIn, type Values } from '../../lambdas/platform/text-template.ts';
-import { webhookProblems } from '../../lambdas/webhooks/problems.ts';
+import { webhookProblems } from '../../lambdas/webhooks/routes.ts';
 import {
   type BaseOperation,
   type Example,

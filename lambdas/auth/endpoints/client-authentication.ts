@@ -1,11 +1,12 @@
 import type { RecordKeys } from '../../platform/aws/batch-get.ts';
 import type { Item } from '../../platform/aws/dynamo.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { FormRefusal, Refuse } from '../oauth-error.ts';
+import type { Refuse } from '../oauth-error.ts';
 import { type Client, clientKey, matchingSecret, parseClient } from '../principals/client.ts';
 import type { SecretUse } from '../principals/secret-use.ts';
 import type { AuditContext } from '../protection/audit.ts';
 import type { IpRateLimit } from '../protection/rate-limit.ts';
+import type { FormRefusal } from '../routes.ts';
 import { type ClientCredentials, claimedClientId } from './client-credentials.ts';
 
 export type ClientAuthentication = ReturnType<typeof makeClientAuthentication>;

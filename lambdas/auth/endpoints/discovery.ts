@@ -4,10 +4,10 @@ import type { Keyring, KeyringKey } from '../../platform/keyring.ts';
 import { calledUrl, type OwnUrls } from '../../platform/own-urls.ts';
 import type { Log } from '../../platform/telemetry.ts';
 import type { KeySet, ServerMetadata } from '../answers.ts';
-import { OAuthError, pathCases } from '../oauth-error.ts';
+import { OAuthError } from '../oauth-error.ts';
 import { grantTypes } from '../principals/client.ts';
 import { scopes } from '../principals/scope.ts';
-import { authRoutes } from '../routes.ts';
+import { authRoutes, pathCases } from '../routes.ts';
 import { asOAuthError, errorResponse } from './oauth-response.ts';
 
 /**

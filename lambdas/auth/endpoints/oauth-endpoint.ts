@@ -1,8 +1,8 @@
 import { callerIp, type HttpRequest, type HttpResponse } from '../../platform/http.ts';
 import type { Log } from '../../platform/telemetry.ts';
-import { type FormRefusal, type OAuthCase, OAuthError, oauthCases, type Refuse } from '../oauth-error.ts';
+import { OAuthError, type Refuse } from '../oauth-error.ts';
 import { type AuditContext, makeAudit } from '../protection/audit.ts';
-import type { authRoutes } from '../routes.ts';
+import { type authRoutes, type FormRefusal, type OAuthCase, oauthCases } from '../routes.ts';
 import { asOAuthError, errorResponse, okResponse } from './oauth-response.ts';
 
 export interface EndpointParts {

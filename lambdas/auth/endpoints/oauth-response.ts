@@ -2,7 +2,8 @@ import { isUnavailable } from '../../platform/aws/dynamo.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import { describeError, type Log } from '../../platform/telemetry.ts';
 import type { OAuthErrorBody } from '../answers.ts';
-import { OAuthError, serviceCases } from '../oauth-error.ts';
+import { OAuthError } from '../oauth-error.ts';
+import { serviceCases } from '../routes.ts';
 
 /** Returns a 200 that nobody may cache. */
 export function okResponse(body: object): HttpResponse {

@@ -1,11 +1,11 @@
 import type { RecordKeys, Records } from '../../platform/aws/batch-get.ts';
 import type { TokenResponse } from '../answers.ts';
 import type { Parameters } from '../form-request.ts';
-import type { OAuthCase, Refuse } from '../oauth-error.ts';
+import type { Refuse } from '../oauth-error.ts';
 import type { Client } from '../principals/client.ts';
 import { parseScope, type Scope } from '../principals/scope.ts';
 import type { AuditContext } from '../protection/audit.ts';
-import type { authRoutes } from '../routes.ts';
+import type { authRoutes, OAuthCase } from '../routes.ts';
 
 /**
  * A way to get tokens (RFC 6749 section 1.3). A new grant is one file, one name in `grantTypes` (`principals/client.ts`), and

@@ -3,8 +3,7 @@ import { type ContextOf, type Handlers, jsonResponse } from '../../api/route.ts'
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpResponse } from '../../platform/http.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
-import { requireEventName } from '../../webhooks/problems.ts';
-import type { WebhookNotFound } from '../../webhooks/webhook-not-found.ts';
+import { requireEventName, type WebhookNotFound } from '../../webhooks/webhook-not-found.ts';
 import type { WebhookStore } from '../../webhooks/webhook-store.ts';
 import { newDelivery, testIdOf } from '../delivery.ts';
 import { sampleBody } from '../intake/event.ts';

@@ -1,6 +1,6 @@
 import { KMSInternalException } from '@aws-sdk/client-kms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { oauthCases } from '../../../../lambdas/auth/oauth-error.ts';
+import { oauthCases } from '../../../../lambdas/auth/routes.ts';
 import { passwordGrant } from '../../../../tools/support/service-client.ts';
 import { type AuthService, audience, basic, issuer, startAuthService } from '../../../support/auth-service.ts';
 import { makeFakeKms } from '../../../support/fake-kms.ts';
