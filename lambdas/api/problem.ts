@@ -24,7 +24,8 @@ export const problemTitles = {
 } as const satisfies Record<number, Texts>;
 
 /**
- * The refusals of a part of {base_url}, by the case that they are for: status, code, and what is wrong and how to correct it.
+ * The refusals of a part of {base_url}, by the case that they are for: status, code, and what is wrong and how to correct it. The
+ * name of a case is its code, but where several have one code.
  * Texts repeat no secret; `{name}` in them is the place of a value.
  */
 export type ProblemTable = Readonly<Record<string, ProblemCase>>;
@@ -39,7 +40,7 @@ export class Problem extends Error {
   readonly errors: readonly Finding[] | undefined;
   readonly members: ExtensionMembers;
 
-  private constructor({ status, code, ...texts }: ProblemCase, extras: ProblemExtras) {
+  private constructor({ status, code, ...texts }: Required<ProblemCase>, extras: ProblemExtras) {
     const { values = {}, headers = {}, errors, members = {} } = extras;
     const detail = fillInBoth(texts, values);
     super(detail.en);
@@ -56,11 +57,11 @@ export class Problem extends Error {
    * given the function, with the names that its operation lists.
    */
   static from<Table extends Record<keyof Table, ProblemCase>>(table: Table) {
-    return function problem<Case extends keyof Table>(
+    return function problem<Case extends keyof Table & string>(
       name: Case,
       ...[extras]: ExtrasParameter<Table[Case]['en']>
     ): Problem {
-      return new Problem(table[name], extras ?? {});
+      return new Problem({ code: name, ...table[name] }, extras ?? {});
     };
   }
 }
@@ -114,7 +115,7 @@ interface ProblemContext {
 
 interface ProblemCase extends Texts {
   readonly status: keyof typeof problemTitles;
-  readonly code: string;
+  readonly code?: string;
 }
 
 interface ProblemExtras {

@@ -5,13 +5,11 @@ import { maximumBodyBytes } from './request-body.ts';
 export const pathProblems = {
   not_found: {
     status: 404,
-    code: 'not_found',
     en: 'There is nothing at this path.',
     pt: 'Não há nada neste caminho.',
   },
   method_not_allowed: {
     status: 405,
-    code: 'method_not_allowed',
     en: 'This path takes {allow}.',
     pt: 'Este caminho aceita {allow}.',
   },
@@ -21,31 +19,26 @@ export const pathProblems = {
 export const protectedProblems = {
   token_missing: {
     status: 401,
-    code: 'token_missing',
     en: 'Send an access token: Authorization: Bearer <token>.',
     pt: 'Envie um token de acesso: Authorization: Bearer <token>.',
   },
   invalid_token: {
     status: 401,
-    code: 'invalid_token',
     en: 'The access token is malformed, expired or revoked: get a new one from the token endpoint.',
     pt: 'O token de acesso está malformado, vencido ou revogado: obtenha um novo no endpoint de token.',
   },
   admin_required: {
     status: 403,
-    code: 'admin_required',
     en: 'Only users with administrative permission on the account manage webhooks.',
     pt: 'Somente usuários com permissão administrativa na conta podem gerenciar webhooks.',
   },
   insufficient_scope: {
     status: 403,
-    code: 'insufficient_scope',
     en: 'The access token lacks the scope {scope}.',
     pt: 'O token de acesso não tem o escopo {scope}.',
   },
   payload_too_large: {
     status: 413,
-    code: 'payload_too_large',
     en: `The body has more than ${maximumBodyBytes} bytes.`,
     pt: `O corpo tem mais de ${maximumBodyBytes} bytes.`,
   },
@@ -57,7 +50,6 @@ export const protectedProblems = {
   },
   internal_error: {
     status: 500,
-    code: 'internal_error',
     en: 'Something went wrong here. Try again; if it stays, give support the value of requisicao.',
     pt: 'Algo deu errado do nosso lado. Tente novamente; se continuar, informe ao suporte o valor de requisicao.',
   },
@@ -92,13 +84,11 @@ export const bodyProblems = {
   },
   unsupported_media_type: {
     status: 415,
-    code: 'unsupported_media_type',
     en: 'Send the body as application/json, in UTF-8.',
     pt: 'Envie o corpo como application/json, em UTF-8.',
   },
   validation_failed: {
     status: 422,
-    code: 'validation_failed',
     en: 'The request is not acceptable: errors lists every reason.',
     pt: 'A requisição não pode ser aceita: errors lista todos os motivos.',
   },

@@ -37,7 +37,7 @@ interface ToldProblem extends Told {
 }
 
 interface Row {
-  readonly code: string;
+  readonly code?: string;
   readonly en: string;
   readonly pt: string;
 }
@@ -48,9 +48,13 @@ function namesOf<Of extends Row>(
   portuguese: Told,
   fits: (row: Of) => boolean = () => true,
 ): readonly string[] {
-  const says = (row: Of) => row.code === english.code && isFilledIn(english.detail, row.en);
   return Object.entries(table).flatMap(([name, row]) =>
-    says(row) && isFilledIn(portuguese.detail, row.pt) && fits(row) ? [name] : [],
+    (row.code ?? name) === english.code &&
+    isFilledIn(english.detail, row.en) &&
+    isFilledIn(portuguese.detail, row.pt) &&
+    fits(row)
+      ? [name]
+      : [],
   );
 }
 

@@ -18,7 +18,7 @@ import { findingNames, findings, problems } from '../support/refusal-texts.ts';
 
 // The tables of what both hosts refuse. `describeApiRefusals` and `describeFormRefusals` ask for each, in process and over HTTP.
 
-const cases = Object.entries(problems);
+const cases = Object.entries(problems).map(([name, row]) => [name, { code: name, ...row }] as const);
 const titles = Object.entries(problemTitles);
 const placesOf = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
 
@@ -78,7 +78,7 @@ describe('the error catalogue of integrators', () => {
   const errors = readPage('docs/en/errors.md');
   const statuses = Object.groupBy(
     [
-      ...Object.values(problems),
+      ...cases.map(([, row]) => row),
       ...Object.values(findings).map(({ code }) => ({ code, status: problems.validation_failed.status })),
       ...Object.values(oauthCases).map(([status, code]) => ({ code, status })),
     ],
@@ -102,7 +102,8 @@ describe('the error catalogue of integrators', () => {
     ['docs/en/errors.md', 'en'],
   ] as const)('%s shows refusals as they are', (file, language) => {
     const [problem, oauth] = readPage(file).blocks.map(({ text }) => JSON.parse(text));
-    const { status, code } = problems.validation_failed;
+    const code = 'validation_failed';
+    const { status } = problems[code];
     expect(problem).toEqual({
       type: `https://docs.example.com/erros#${code}`,
       title: problemTitles[status][language],

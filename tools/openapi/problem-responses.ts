@@ -36,7 +36,7 @@ export function problemResponse(
   values: Values = {},
   findings: readonly PossibleFinding[] = [],
 ): OwnResponse {
-  const codes = [...new Set(Object.values(problems).map(({ code }) => code))];
+  const codes = [...new Set(Object.entries(problems).map(([name, { code = name }]) => code))];
   const own = Object.keys(problems).map(name => headersOf[name] ?? {});
   const headers: HeaderNames = Object.assign(
     { 'Cache-Control': 'NoStore', 'Content-Language': 'ContentLanguage' },
@@ -78,13 +78,15 @@ function examplesOf(
   findings: readonly PossibleFinding[],
 ): Record<string, Example> {
   const rows = Object.entries(problems);
-  const english = rows.map(([name, row]) => [name, exampleOf(row, 'en', values, findings)]);
-  const portuguese = rows.slice(0, 1).map(([name, row]) => [`${name}.pt`, exampleOf(row, 'pt', values, findings)]);
+  const english = rows.map(([name, row]) => [name, exampleOf({ code: name, ...row }, 'en', values, findings)]);
+  const portuguese = rows
+    .slice(0, 1)
+    .map(([name, row]) => [`${name}.pt`, exampleOf({ code: name, ...row }, 'pt', values, findings)]);
   return Object.fromEntries([...english, ...portuguese]);
 }
 
 function exampleOf(
-  { status, code, ...texts }: ProblemTable[string],
+  { status, code, ...texts }: Required<ProblemTable[string]>,
   language: 'en' | 'pt',
   values: Values,
   findings: readonly PossibleFinding[],

@@ -81,19 +81,16 @@ export const deliveryRoutes = {
 export const deliveryProblems = {
   delivery_not_found: {
     status: 404,
-    code: 'delivery_not_found',
     en: 'There is no such delivery of this webhook, or it is past its time.',
     pt: 'Este webhook não tem essa entrega, ou o prazo em que ela fica guardada já passou.',
   },
   webhook_replaced: {
     status: 409,
-    code: 'webhook_replaced',
     en: 'The delivery was for an earlier registration, and stays as it is.',
     pt: 'A entrega era de um cadastro anterior do webhook e permanece como está.',
   },
   test_delivery: {
     status: 409,
-    code: 'test_delivery',
     en: 'A test is not sent again: ask for another one.',
     pt: 'Um teste não é reenviado: peça outro.',
   },
@@ -111,13 +108,11 @@ export const deliveryProblems = {
   },
   replay_not_found: {
     status: 404,
-    code: 'replay_not_found',
     en: 'There is no such replay of this webhook, or it is deleted or past its time.',
     pt: 'Este webhook não tem esse reenvio, ou ele foi excluído, ou o prazo em que fica guardado já passou.',
   },
   replay_in_progress: {
     status: 409,
-    code: 'replay_in_progress',
     en: 'A replay of this webhook is under way: wait for its end, or cancel it.',
     pt: 'Há um reenvio deste webhook em andamento: aguarde o fim dele ou cancele-o.',
   },
