@@ -21,6 +21,7 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
+import { stageConfiguration } from '../../../../lib/config.ts';
 import { itemKinds, kindsWith } from '../../../../ops/tenants/item-kinds.ts';
 import { tableNames } from '../../../../tools/support/tables.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
@@ -120,7 +121,7 @@ const drives: Readonly<Record<string, () => Promise<unknown>>> = {
       withSlowDns(found, moment),
     ),
   'delivery/api/request-limits.ts': async () => {
-    const limits = makeRequestLimits({ ...store('Deliveries'), testLimit: 9, resendLimit: 9 });
+    const limits = makeRequestLimits({ ...store('Deliveries'), ...stageConfiguration('dev') });
     await limits.countTest(account);
     await limits.countResend(account, eventName);
   },
