@@ -149,8 +149,8 @@ describe('ops users set-password', () => {
 
 /** What a failure is counted by: the next one of any client adds to the sum. */
 const anyFailures = {
-  ...{ isLocked: false, failures: 0, total: 0, base: 0, isStale: false, isSharing: true, sum: 0, totalOfAll: 0 },
-  ...{ nextLock: 5, nextLockOfAll: 50, staleClients: [] },
+  ...{ isLocked: false, failures: 0, total: 0, base: 0, last: 0, isStale: false, isSharing: true, sum: 0 },
+  ...{ totalOfAll: 0, nextLock: 5, nextLockOfAll: 50, staleClients: [] },
 };
 
 describe('the failed logins of a user', () => {
