@@ -12,6 +12,7 @@ import { businessEvents } from '../../../../lambdas/delivery/intake/event-catalo
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { eventOf } from '../../../../lambdas/smoke/test-steps.ts';
 import { EVENT_NAMES, type EventName } from '../../../../lambdas/webhooks/webhook.ts';
+import { eventsToCome } from '../../../support/events-to-come.ts';
 
 const parse = (message: unknown) => parseEventMessage(JSON.stringify(message), 'message-1', 'https://demandas.com.br');
 
@@ -30,23 +31,27 @@ const rejectionOf = (text: string) => {
 };
 
 describe('copies of an event', () => {
-  const body = (changes: object, demandsUrl = 'https://demandas.com.br') => {
+  const body = (changes: object, demandsUrl = 'https://demandas.com.br', events = businessEvents) => {
     const message = JSON.stringify({ ...exampleOf('proposta.recebida'), ...changes });
-    const parsed = parseEventMessage(message, 'm', demandsUrl);
+    const parsed = parseEventMessage(message, 'm', demandsUrl, events);
     return parsed.outcome === 'event' ? parsed.event.body : '';
   };
+  const [known, later] = [{ protocolo: 'P-1', canal: 'app' }, eventsToCome] as const;
+  const ofLater = (changes: object) => body({ ...known, ...changes }, undefined, later);
 
   it.each([
-    ['the same', {}, true],
-    ['another demand', { id_demanda: 8 }, false],
-    ['another proposal', { id_proposta: 8 }, false],
-    ['fields that nobody reads', { secreto: 'x' }, true],
-  ])('with %s have the same content or not', (_what, changes, expected) => {
-    expect(haveSameContent(body({}), body(changes))).toBe(expected);
-  });
-
-  it('have the same content when the stage got another address for its links in between', () => {
-    expect(haveSameContent(body({}), body({}, 'https://other.com.br'))).toBe(true);
+    ['the same', body({}), body({}), true],
+    ['another demand', body({}), body({ id_demanda: 8 }), false],
+    ['another proposal', body({}), body({ id_proposta: 8 }), false],
+    ['fields that nobody reads', body({}), body({ secreto: 'x' }), true],
+    ['links to another address', body({}), body({}, 'https://other.com.br'), true],
+    ['fields that a release before did not store', body(known), ofLater({}), true],
+    ['such fields, and another demand', body(known), ofLater({ id_demanda: 8 }), false],
+    ['another value of such a field, once it is stored', ofLater({}), ofLater({ canal: 'web' }), false],
+    ['no value of such a field, though it is stored', ofLater({}), ofLater({ canal: undefined }), false],
+    ['fields in another order', '{"event":"x","a":1,"b":2}', '{"event":"x","b":2,"a":1}', true],
+  ])('with %s have the same content or not', (_what, stored, copy, expected) => {
+    expect(haveSameContent(stored, copy)).toBe(expected);
   });
 });
 
