@@ -110,15 +110,16 @@ export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingD
 }
 
 /**
- * A waiting delivery whose next attempt a resend brings forward to now. Returns nothing if the attempt is due or in flight.
- * The delivery leaves its replay: cancelling the replay does not stop it any more.
+ * A waiting delivery whose next attempt a resend brings forward to now. Returns nothing while it is due and may be in
+ * flight: for 2 min from when its latest message came. The delivery leaves its replay: cancelling that does not stop it any more.
  */
 export function broughtForward(
   { replayId: _, replaySlotAt: __, ...delivery }: WaitingDelivery,
   now: number,
 ): WaitingDelivery | undefined {
   const { nextAttemptAt, slowLane } = delivery.wait;
-  if (nextAttemptAt <= now && slowLane !== 'waiting') return undefined;
+  const arrivedAt = sweeperActsAt(delivery.wait) - leftAloneFor(delivery.wait);
+  if (nextAttemptAt <= now && now < arrivedAt + overdueAfter && slowLane !== 'waiting') return undefined;
   const originalDueAt = delivery.broughtForward?.originalDueAt ?? nextAttemptAt;
   return { ...delivery, broughtForward: { at: now, originalDueAt }, wait: waitOf(0, now) };
 }
@@ -163,9 +164,14 @@ export function waitAfterSweep({ claimedUntil, movedBy: _, ...wait }: Wait, now:
   if (claimedUntil === undefined && !waitsInQueue(wait)) {
     return { ...wait, claimedUntil: Math.max(wait.nextAttemptAt, now) + overdueAfter };
   }
-  const overdueCount = wait.overdueCount + 1;
-  const next = wait.slowLane === 'queued' ? slowQueueRepeat : overdueAfter * 2 ** overdueCount;
-  return { ...wait, sweepAt: now + next, overdueCount };
+  const next = { ...wait, overdueCount: wait.overdueCount + 1 };
+  return { ...next, sweepAt: now + leftAloneFor(next) };
+}
+
+/** Returns for how long the sweeper leaves an attempt to its latest message, once that can be received. */
+function leftAloneFor({ slowLane, overdueCount }: Wait): number {
+  if (slowLane !== 'queued') return overdueAfter * 2 ** overdueCount;
+  return overdueCount === 0 ? slowQueueOverdue : slowQueueRepeat;
 }
 
 /** An internal error that repeats is one line in the history, or ten days of them would push everything else out. */

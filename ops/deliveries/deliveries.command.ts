@@ -146,10 +146,11 @@ export const resendDelivery = command('deliveries resend', {
   effect: 'writes',
   act: ({ target }, { id }) => resend(target, id),
   subject: (_task, { id }) => ({ delivery: id }),
-  report: ({ state, isQueued }, { id }) => {
+  report: ({ state, isResent: resent, isQueued }, { id }) => {
     const next = state === 'pending' ? 'has its next attempt now' : 'begins a new schedule now';
     const late = isQueued ? '' : ' But its queue did not take it: the sweeper sends it within a few minutes.';
-    return { json: { id, resent: true }, text: `Delivery ${id} ${next}.${late}` };
+    const own = 'is left as it is: an attempt of its own is due, under way or just over, and counts.';
+    return { json: { id, resent }, text: `Delivery ${id} ${resent ? `${next}.${late}` : own}` };
   },
 });
 

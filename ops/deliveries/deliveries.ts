@@ -133,7 +133,8 @@ export async function requireDelivery(target: Target, id: string): Promise<Deliv
 }
 
 /**
- * Sends a delivery again. Returns its state before, and whether its queue took it: otherwise the sweeper sends it.
+ * Sends a delivery again. Returns its state before, whether that changed anything, and whether its queue took it: otherwise the
+ * sweeper sends it.
  *
  * @throws {CliError} where it cannot be sent.
  */
@@ -154,8 +155,8 @@ export async function resend(target: Target, id: string) {
       isQueued = false; // it counts nothing else
     },
   });
-  await send(delivery);
-  return { state: delivery.state, isQueued };
+  const isResent = await send(delivery);
+  return { state: delivery.state, isResent, isQueued };
 }
 
 /** Yields the deliveries of a webhook, the newest first. */

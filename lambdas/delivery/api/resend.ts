@@ -18,9 +18,10 @@ export function resendRefusal(delivery: Delivery, webhook: Webhook): ResendRefus
 
 /**
  * Resends a delivery that `resendRefusal` does not refuse. In a final state it begins a new schedule; while it waits its next
- * attempt is made now, without being charged. While an attempt is due or under way nothing changes: its outcome counts.
+ * attempt is made now, without being charged. While an attempt may be under way nothing changes: its outcome counts. Returns
+ * whether anything changed.
  */
-export type Resend = (delivery: Delivery) => Promise<void>;
+export type Resend = (delivery: Delivery) => Promise<boolean>;
 
 /** Returns the function that resends. A resend is stored first, then sent: the sweeper finds it when its message is lost. */
 export function makeResend(
@@ -35,13 +36,13 @@ export function makeResend(
     let latest = delivery;
     for (let tries = 0; tries < maxTries; tries++) {
       const after = resent(latest, now());
-      if (!after) return;
+      if (!after) return false;
       if (await store.update(latest, after)) {
         await sendOrLeave(retryQueue, after, { log, count });
-        return;
+        return true;
       }
       const [found] = await store.read([delivery.id]);
-      if (!found || !isSameTurn(found, delivery)) return;
+      if (!found || !isSameTurn(found, delivery)) return false;
       latest = found;
     }
     throw new Error('The delivery changes too often just now.');

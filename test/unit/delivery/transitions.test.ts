@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AttemptOutcome } from '../../../lambdas/delivery/delivery.ts';
 import { type Delivery, keptAttempts } from '../../../lambdas/delivery/delivery.ts';
 import {
+  broughtForward,
   dueNow,
   makeApplyOutcome,
   queuedInSlowLane,
@@ -165,6 +166,17 @@ describe('the wait of a delivery of a slow webhook', () => {
     expect(looks).toEqual([5, 35, 65, 95]);
     expect(wait.slowLane).toBe('queued');
     expect(wait).not.toHaveProperty('movedBy');
+  });
+
+  it.each([
+    ['retry', due],
+    ['slow', queuedInSlowLane(withSlot(due, { at: noon, series: 0 }, noon))],
+  ])('in the %s queue is not brought forward for 2 min from each of its messages', (_, { wait }) => {
+    for (let [next, cameAt] = [wait, noon]; cameAt < noon + day; next = waitAfterSweep(next, cameAt)) {
+      const isLeft = (late: number) => broughtForward({ ...due, wait: next }, cameAt + late) === undefined;
+      expect([isLeft(0), isLeft(2 * minute - 1), isLeft(2 * minute)]).toEqual([true, true, false]);
+      cameAt = next.sweepAt;
+    }
   });
 
   it('is an ordinary one again when it is scheduled, brought forward or sent again', () => {

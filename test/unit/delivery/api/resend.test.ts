@@ -129,15 +129,40 @@ describe('a resend of a waiting delivery', () => {
     expect(world.only()).toMatchObject({ state: 'delivered', attempt: 3 });
   });
 
-  it('changes nothing while the attempt is due or under way: its outcome counts', async () => {
+  const loseAndPass = async (milliseconds: number) => {
+    world.lose('retries');
+    await world.pass(milliseconds);
+  };
+  const sweepLate = () => loseAndPass(125_000).then(() => world.sweep());
+
+  it.each([
+    ['its own message', () => world.pass(5_000)],
+    ['the sweeper’s message', sweepLate],
+  ])('changes nothing while the attempt of %s is due or under way: its outcome counts', async (_, fallDue) => {
     world.answers.push(answer(500), answer(500));
     await world.step('first');
-    await world.pass(5_000);
+    await fallDue();
+    await resend();
     world.during.push(resend);
     await world.step('retry');
     expect(world.only()).toMatchObject({ state: 'pending', attempt: 3, charged: 2 });
     expect(world.posts).toHaveLength(2);
     expect(world.waiting('retries')).toHaveLength(1);
+  });
+
+  // It answered 202, and nothing came until the sweeper did: after up to 30 min.
+  it.each([
+    ['its message is lost', answer(500), () => loseAndPass(125_000)],
+    ['the sweeper’s message is lost, too', answer(500), () => sweepLate().then(() => loseAndPass(120_000))],
+    ['no sweeper has sent its message', answer(503, { 'retry-after': '7200' }), () => loseAndPass(2 * hour)],
+  ])('makes the attempt now where %s', async (_, first, fallDue) => {
+    world.answers.push(first);
+    await world.step('first');
+    await fallDue();
+    await resend();
+    await world.step('retry');
+    expect(world.posts).toHaveLength(2);
+    expect(world.only()).toMatchObject({ state: 'delivered', attempt: 3 });
   });
 
   // It answered 202, and the delivery waited for its turn all the same.

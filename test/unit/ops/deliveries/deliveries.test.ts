@@ -1,5 +1,6 @@
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BatchWriteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { startLogs } from '@emissor/local-cloud/logs';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Delivery, type DeliveryState, settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
@@ -7,7 +8,7 @@ import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { frozenClock } from '../../../support/clock.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
-import { aDelivery, aRecord, noon } from '../../delivery/builders.ts';
+import { aDelivery, aRecord, aWebhook, noon } from '../../delivery/builders.ts';
 
 let database: Database;
 let outputs: Readonly<Record<string, string>>;
@@ -180,3 +181,26 @@ describe('ops deliveries show', () => {
     expect(stderr).toContain('no audit line');
   });
 });
+
+// It said "has its next attempt now", whatever was done.
+it.each([
+  ['may be under way', 0, false, /is left as it is: an attempt of its own is due/],
+  ['is overdue', 120_000, true, /has its next attempt now/],
+])('ops deliveries resend says what it did where an attempt %s', async (_, late, resent, said) => {
+  const logs = await startLogs();
+  onTestFinished(() => logs.stop());
+  const run = { LogsEndpoint: logs.endpoint, AuditLogGroup: 'audit', SqsEndpoint: nowhere, RetryQueueUrl: nowhere };
+  const id = `evt_${'b'.repeat(27)}`;
+  const resend = async (...args: string[]) => {
+    const nextAttemptAt = Date.now() - late;
+    const wait = { nextAttemptAt, sweepAt: nextAttemptAt + 120_000, overdueCount: 0 };
+    const Item = itemFromDelivery(aDelivery({ id, wait }), 30);
+    await database.dynamo(new PutCommand({ TableName: 'Deliveries', Item }));
+    return (await runOpsOn({ ...outputs, ...run }, 'deliveries', 'resend', id, ...args)).stdout;
+  };
+  await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item: aWebhook() }));
+  expect(await resend()).toMatch(said);
+  expect(JSON.parse(await resend('--json'))).toEqual({ id, resent });
+});
+
+const nowhere = 'http://127.0.0.1:9';
