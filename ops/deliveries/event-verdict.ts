@@ -1,5 +1,6 @@
 import type { AttemptRecord, Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
 import { wireResults } from '../../lambdas/delivery/representation.ts';
+import { unattemptedEndOf } from '../../lambdas/delivery/store/end-unattempted.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
@@ -21,7 +22,7 @@ export type Cause =
   | { readonly kind: 'slow'; readonly attempt: Attempt | null; readonly dueAt: number | null }
   /** Its webhook is suspended, for a reason of the wire. */
   | { readonly kind: 'suspended'; readonly reason: string }
-  | { readonly kind: 'active again' | 'webhook deleted' | 'no webhook' | 'shed' | 'record gone' }
+  | { readonly kind: 'active again' | 'suspended before' | 'webhook deleted' | 'no webhook' | 'shed' | 'record gone' }
   /** Its message was refused, or (`null`) could not be processed. */
   | { readonly kind: 'refused'; readonly messageId: string; readonly reason: string | null; readonly detail: string }
   | { readonly kind: 'id used before'; readonly deliveryId: string }
@@ -56,7 +57,7 @@ export function judgeDelivery(delivery: Delivery, webhook: Webhook | undefined, 
     case 'held':
       return { verdict: 'held', why: whyHeld(delivery, webhook), cause: causeOfHold(delivery, webhook) };
     case 'cancelled':
-      return cancelled;
+      return isCurrent(delivery, webhook) ? cancelledTest : cancelled;
     default:
       return { verdict: verdicts[delivery.state], why: last, cause: { kind: 'attempt', attempt, dueAt: null } };
   }
@@ -180,15 +181,22 @@ const cancelled: Judgement = {
   cause: { kind: 'webhook deleted' },
 };
 
+/** Whose webhook is still registered: only a test is cancelled then. */
+const cancelledTest: Judgement = {
+  verdict: 'cancelled',
+  why: 'an operator suspended its webhook before it was sent',
+  cause: { kind: 'suspended before' },
+};
+
 function causeOfWaiting(
-  { wait }: Delivery,
+  delivery: Delivery,
   webhook: Webhook,
   attempt: Attempt | null,
   slowSince: number | undefined,
 ): Cause {
-  if (webhook.status === 'suspended') return { kind: 'suspended', reason: reasonOf(webhook) };
-  const isSlow = slowSince !== undefined || wait?.slowLane !== undefined;
-  return { kind: isSlow ? 'slow' : 'attempt', attempt, dueAt: wait?.nextAttemptAt ?? null };
+  if (unattemptedEndOf(delivery, webhook)) return { kind: 'suspended', reason: reasonOf(webhook) };
+  const isSlow = slowSince !== undefined || delivery.wait?.slowLane !== undefined;
+  return { kind: isSlow ? 'slow' : 'attempt', attempt, dueAt: delivery.wait?.nextAttemptAt ?? null };
 }
 
 function causeOfHold(delivery: Delivery, webhook: Webhook | undefined): Cause {
@@ -206,9 +214,8 @@ function causeOfUnstored({ attempt, result, status }: LoggedLine['fields']): Cau
 function whyWaiting(delivery: Delivery, webhook: Webhook, last: string, slowSince: number | undefined): string {
   const { attempt, wait } = delivery;
   const due = `attempt ${attempt} is due at ${wait ? isoTime(wait.nextAttemptAt) : 'once'}; ${last}`;
-  if (webhook.status === 'suspended') {
-    return `${due}. Its webhook is suspended (${reasonOf(webhook)}): the event is held when that is due`;
-  }
+  const end = unattemptedEndOf(delivery, webhook);
+  if (end) return `${due}. Its webhook is suspended (${reasonOf(webhook)}): the event is ${end} when that is due`;
   if (slowSince === undefined && wait?.slowLane === undefined) return due;
   const since = slowSince === undefined ? '' : ` since ${isoTime(slowSince)}`;
   return `${due}. Its receiver is slow${since}: its attempts wait for their turn in the slow lane`;

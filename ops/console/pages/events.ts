@@ -61,6 +61,11 @@ export function causeText({ texts, say }: Context, cause: Cause): string {
         'Its webhook was suspended and is active again: it can be sent',
         'O webhook foi suspenso e está ativo de novo: pode ser enviado',
       );
+    case 'suspended before':
+      return say(
+        'An operator suspended its webhook before it was sent',
+        'Um operador suspendeu o webhook antes do envio',
+      );
     case 'webhook deleted':
       return say(
         'Its webhook was deleted, or registered anew, before it was sent',
@@ -199,7 +204,7 @@ function eventDetail(context: Context, account: string, { event, deliveryId, mes
 
 /** Returns whether a record of a delivery stands behind a verdict. */
 function hasDelivery({ kind }: Cause): boolean {
-  return ['attempt', 'slow', 'suspended', 'active again', 'webhook deleted'].includes(kind);
+  return ['attempt', 'slow', 'suspended', 'active again', 'suspended before', 'webhook deleted'].includes(kind);
 }
 
 /** Says what lies beyond the events that are shown. */

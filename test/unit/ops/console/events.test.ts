@@ -43,6 +43,7 @@ const causes: readonly (readonly [cause: Cause, path: string | undefined])[] = [
   [{ kind: 'suspended', reason: 'sem_sucesso' }, webhook],
   [{ kind: 'active again' }, `${webhook}?state=retida`],
   [{ kind: 'webhook deleted' }, `${webhook}/deliveries/${ids.deliveryId}`],
+  [{ kind: 'suspended before' }, `${webhook}/deliveries/${ids.deliveryId}`],
   [{ kind: 'no webhook' }, webhook],
   [{ kind: 'shed' }, undefined],
   [{ kind: 'record gone' }, undefined],

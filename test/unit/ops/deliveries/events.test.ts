@@ -69,6 +69,8 @@ const attempted = { attempt: 2, attempts: [aRecord({ status: 503 })] };
 
 describe('an event with a delivery', () => {
   const suspended = aWebhook({ status: 'suspended', suspensionReason: 'operator' });
+  const gone = aWebhook({ status: 'suspended', suspensionReason: 'gone' });
+  const test = known({ id: `teste_${'0'.repeat(22)}`, wait });
   const ended = (state: Exclude<DeliveryState, 'pending'>) => settled(known(attempted), state, noon);
   it.each<[string, Delivery, Webhook | undefined, string, RegExp]>([
     ['delivered', ended('delivered'), aWebhook(), 'delivered', /attempt 1 of 2026-11-20T12:00:00\.000Z ended with/],
@@ -80,10 +82,14 @@ describe('an event with a delivery', () => {
     ['held, under a suspended webhook', ended('held'), suspended, 'held', /operador.*webhooks reactivate/],
     ['held, under an active one', ended('held'), aWebhook(), 'held', /active again.*deliveries replay/],
     ['held, of a deleted one', ended('held'), undefined, 'held', /cannot be sent any more/],
-    ['cancelled', ended('cancelled'), aWebhook(), 'cancelled', /deleted/],
+    ['cancelled', ended('cancelled'), aWebhook({ webhookId: 'w2' }), 'cancelled', /deleted/],
+    ['a cancelled test', settled(test, 'cancelled', noon), aWebhook(), 'cancelled', /^an operator suspended/],
+    ['a test, under a webhook that an operator suspends', test, suspended, 'waiting', /operador.*is cancelled when/],
+    ['a test, under one that is gone: it is sent', test, gone, 'waiting', /^attempt 1 is due at .*made yet$/],
   ])('that is %s', async (_state, delivery, webhook, verdict, why) => {
-    const found = await find({ delivery, ...(webhook && { webhook }) });
-    expect(found).toMatchObject({ verdict, why: expect.stringMatching(why), deliveryId, messageId, opened: [] });
+    const { id } = delivery;
+    const found = await find({ delivery, ...(webhook && { webhook }) }, { deliveryId: id });
+    expect(found).toMatchObject({ verdict, why: expect.stringMatching(why), deliveryId: id, messageId, opened: [] });
     expect(found.logSince).toBeUndefined();
   });
 
