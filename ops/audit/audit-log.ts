@@ -24,6 +24,8 @@ export interface Subject {
   readonly messages?: readonly string[] | undefined;
   /** Names of functions, with the versions that they were led from and to. */
   readonly functions?: readonly string[] | undefined;
+  /** Kinds of keys, with the generations that were made and deleted. */
+  readonly keys?: readonly string[] | undefined;
   readonly table?: string | undefined;
   /** The kind of keys, or the reason of dead letters, where a command works on all of them. */
   readonly all?: string | undefined;

@@ -15,8 +15,6 @@ export interface Audited<Given, Value> {
   readonly withDefaults?: (task: Pick<Task, 'target'>, given: Given) => Given;
   /** Names what it works on. It looks up what was typed: a line names nothing that the stage does not hold. */
   readonly subject?: (task: Pick<Task, 'target'>, given: Given) => Subject | Promise<Subject>;
-  /** Names what is known when it is done. */
-  readonly subjectAfter?: (value: Value) => Subject;
   /** Tells what it is asked to change, as its options have it. */
   readonly change?: (given: Given) => Change;
 }
@@ -26,7 +24,7 @@ export type Act<Given, Value> = (task: Task, given: Given) => Promise<Value>;
 
 /** The task of an action that is audited. */
 export interface AuditedTask extends Task {
-  /** Names what was done by now: its line has it also where the action then fails. What is named later replaces it. */
+  /** Names what was done by now: its line has it, and the operator is told of it where the action then fails. What is named later replaces it. */
   readonly nameDone: (subject: Subject) => void;
   /** Writes a further line, for a target that is too long for one. */
   readonly nameMore: (subject: Subject) => Promise<void>;
@@ -47,7 +45,7 @@ export function audited<Given, Value>(command: string, row: Audited<Given, Value
 /** Acts between the beginning and the completion of an audit line. @throws {CliError} where the line cannot be begun. */
 async function actBetweenLines<Given, Value>(
   command: string,
-  { act, subject, subjectAfter, change }: Audited<Given, Value>,
+  { act, subject, change }: Audited<Given, Value>,
   task: Task,
   given: Given,
 ): Promise<Value> {
@@ -60,10 +58,12 @@ async function actBetweenLines<Given, Value>(
   try {
     value = await act({ ...task, nameDone, nameMore: more => complete(task, () => line.continue(more)) }, given);
   } catch (error) {
+    const told = Object.entries(done).map(([name, named]) => `${name} ${named}`);
+    if (told.length > 0) task.warn(`before it failed this was done: ${told.join(', ')}`);
     await complete(task, () => line.complete('failed', done, error));
     throw error;
   }
-  await complete(task, () => line.complete('done', { ...done, ...subjectAfter?.(value) }));
+  await complete(task, () => line.complete('done', done));
   return value;
 }
 

@@ -184,7 +184,6 @@ export const replay = command('deliveries replay', {
   subject: (_task, { account, event }) =>
     event === undefined ? { account, all: account === undefined ? 'accounts' : 'events' } : { account, event },
   change: ({ state, since, until }) => ({ state, since: isoTime(since), until: until && isoTime(until) }),
-  subjectAfter: ({ one }) => (one ? { replay: one.id, count: one.sent } : {}),
   report: ({ all, one }) => {
     if (!one) return outcome.list('No webhook has such deliveries.')(all);
     const text =

@@ -6,7 +6,7 @@ import { dueNow } from '../../lambdas/delivery/transitions.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName, Webhook } from '../../lambdas/webhooks/webhook.ts';
-import { audited } from '../audit/audit.ts';
+import { type AuditedTask, audited } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import { openRetryQueue } from '../stage/queues.ts';
 import { openDeliveries, openReplays } from '../stage/stores.ts';
@@ -59,7 +59,7 @@ export async function findDelivery(target: Target, id: string): Promise<Delivery
 /** Begins a replay, which the service goes on with. Returns its id. @throws {CliError} where it cannot begin. */
 export const beginReplay = audited('deliveries replay', {
   effect: 'writes',
-  act: async ({ target }, { account, event, ...range }: ReplayRequest) => {
+  act: async ({ target, nameDone }, { account, event, ...range }: ReplayRequest) => {
     const { findWebhook, start } = openReplays(target, openRetryQueue(target));
     const webhook = await findWebhook(account, event);
     if (!webhook) throw new CliError(`account "${account}" has no webhook for ${event}.`);
@@ -69,11 +69,11 @@ export const beginReplay = audited('deliveries replay', {
     }
     const begun = await start(webhook, range);
     if (!begun) throw new CliError('a replay of this webhook is under way: wait for its end.');
+    nameDone({ replay: begun.id });
     return begun.id;
   },
   subject: (_task, { account, event }) => ({ account, event }),
   change: ({ wanted, from, to }) => ({ state: wireStates[wanted], since: isoTime(from), until: isoTime(to) }),
-  subjectAfter: replay => ({ replay }),
 });
 
 /** Cancels the replay of a webhook that is under way. @throws {CliError} where it is not, any more. */
@@ -91,7 +91,7 @@ export const cancelReplay = audited('deliveries replay', {
 
 /** Sends one attempt of a sample event, as the account's own test does. Returns its id. @throws {CliError} where there is no webhook. */
 export async function sendTest(
-  target: Target,
+  { target, nameDone }: AuditedTask,
   { account: accountId, event: eventName }: Registration,
 ): Promise<string> {
   const { create, findWebhook } = openDeliveries(target);
@@ -106,6 +106,7 @@ export async function sendTest(
   const id = testIdOf(target.makeId(22));
   const delivery = dueNow(newDelivery({ accountId, eventName, webhookId, body, createdAt: now, id }), now);
   await create(delivery);
+  nameDone({ delivery: id });
   await openRetryQueue(target).send(delivery);
   return id;
 }

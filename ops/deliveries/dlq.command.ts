@@ -65,7 +65,7 @@ export const listLetters = command('dlq list', {
   given: { limit: option('<n>', 'show at most n messages', wholeNumber(1, 10_000), 100), bodies: forPrograms },
   effect: 'looks',
   isLook: ({ bodies }) => bodies,
-  act: async ({ target, progress, warn }, { limit, bodies }) => {
+  act: async ({ target, progress, warn, nameDone }, { limit, bodies }) => {
     const queues = openQueues(target);
     const letters = new Map<string, NamedLetter>();
     const before = await queues.countInFlight();
@@ -78,9 +78,9 @@ export const listLetters = command('dlq list', {
     const after = await queues.countInFlight();
     const inFlight = letters.size === 0 ? Math.max(before, after) : Math.min(before, after);
     if (inFlight > 0) warn(lookedAt(inFlight));
+    nameDone({ count: letters.size });
     return { letters: [...letters.values()], inFlight };
   },
-  subjectAfter: ({ letters }) => ({ count: letters.length }),
   report: ({ letters, inFlight }) => {
     const none = inFlight === 0 ? 'There are no dead letters.' : 'The dead-letter queue shows no message now.';
     return letter.list(none)(letters);
@@ -97,7 +97,7 @@ export const redriveLetters = command('dlq redrive', {
     watch: ofPrograms<RedriveWatch>(),
   },
   effect: 'writes',
-  act: async ({ target, progress }, { ids, rate, limit, watch }) => {
+  act: async ({ target, progress, nameDone }, { ids, rate, limit, watch }) => {
     const wanted = new Set(ids);
     const queues = openQueues(target);
     const before = await queues.countInFlight();
@@ -115,7 +115,10 @@ export const redriveLetters = command('dlq redrive', {
       const destination = await move(queues, found);
       if ('refused' in destination) {
         kept.set(key, { messageId: found.origin.messageId, detail: destination.refused });
-      } else moved.add(key);
+      } else {
+        moved.add(key);
+        nameDone({ count: moved.size });
+      }
       progress(`Moved ${moved.size}, kept ${kept.size}`);
       watch?.tell({ moved: moved.size, kept: kept.size });
       if (moved.has(key)) await target.pause(1_000 / rate);
@@ -124,7 +127,6 @@ export const redriveLetters = command('dlq redrive', {
     return { moved: moved.size, kept: [...kept.values()], inFlight };
   },
   subject: (_task, { ids }) => (ids.length > 0 ? { messages: ids } : {}),
-  subjectAfter: ({ moved }) => ({ count: moved }),
   report: ({ moved, kept, inFlight }) => {
     const keptLines = kept.length === 0 ? '' : `\n\n${keptLetter.table(kept, '')}`;
     const more = `\n\nAbout ${inFlight} more may be in the hands of another command: they show again within a minute.`;
@@ -167,7 +169,7 @@ export const discardLetters = command('dlq discard', {
   refuse: ({ ids, reason }) =>
     (ids.length === 0) === (reason === undefined) && 'name the messages to discard by their ids, or by --reason.',
   effect: 'writes',
-  act: async ({ target, progress, confirm, warn }, { ids, reason }) => {
+  act: async ({ target, progress, confirm, warn, nameDone }, { ids, reason }) => {
     const which = reason === undefined ? ids.join(', ') : `of every message refused as ${reason}`;
     await confirm(`This deletes the dead letter ${which} of ${target.label} for good.`);
     const queues = openQueues(target);
@@ -181,6 +183,7 @@ export const discardLetters = command('dlq discard', {
       if (!(reason === undefined ? ids.includes(found.origin.messageId) : found.reason === reason)) continue;
       await queues.remove(found);
       removed.add(copyKey(found));
+      nameDone({ count: removed.size });
       missing.delete(found.origin.messageId);
     }
     const inFlight = Math.max(before, await queues.countInFlight());
@@ -189,7 +192,6 @@ export const discardLetters = command('dlq discard', {
     throw noLetter([...missing], inFlight, removed.size);
   },
   subject: (_task, { ids, reason }) => (reason === undefined ? { messages: ids } : { all: reason }),
-  subjectAfter: count => ({ count }),
   report: count => ({ json: { discarded: count }, text: `Discarded ${count}.` }),
 });
 
@@ -237,8 +239,7 @@ const mostLetters = 100_000;
 /** Says which letters are not to be seen, and what was done with the others. */
 function noLetter(missing: readonly string[], inFlight: number, discarded = 0): NoLetter {
   const hint = inFlight === 0 ? '"dlq list" shows what it does' : lookedAt(inFlight);
-  const done = discarded === 0 ? '' : `discarded ${discarded}, but `;
-  return new NoLetter(`${done}the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`, {
+  return new NoLetter(`the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`, {
     discarded,
     missing,
     inFlight,

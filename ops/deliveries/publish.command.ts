@@ -34,13 +34,14 @@ export function makePublish(events: EventFormat) {
       return verdict.outcome === 'rejected' && `${given.event} cannot be published so: ${inOptions(verdict.detail)}.`;
     },
     effect: 'writes',
-    act: async ({ target }, given) => {
+    act: async ({ target, nameDone }, given) => {
       const { account, event, id } = given;
       const messageId = await openQueues(target).send('EventsQueueUrl', messageOf(given), account);
-      return { messageId, deliveryId: deliveryIdOf(account, event, id ?? messageId) };
+      const deliveryId = deliveryIdOf(account, event, id ?? messageId);
+      nameDone({ delivery: deliveryId, messages: [messageId] });
+      return { messageId, deliveryId };
     },
     subject: (_task, { account, event }) => ({ account, event }),
-    subjectAfter: ({ deliveryId, messageId }) => ({ delivery: deliveryId, messages: [messageId] }),
     report: published => {
       const ids = lines([
         ['message', published.messageId],

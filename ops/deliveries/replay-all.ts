@@ -44,7 +44,11 @@ export async function replayAll(
       if (begun) await onBegun();
       return begun;
     };
-    return replayDeliveries(request, { ...replays, start, now: clock.now, pause }, () => {});
+    return replayDeliveries(
+      request,
+      { ...replays, start, now: clock.now, pause },
+      { progress: () => {}, nameDone: () => {} },
+    );
   };
   return replayRange(webhooks, range, { find, replayOne }, { ...task, now: clock.now });
 }

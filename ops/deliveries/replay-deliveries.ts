@@ -4,10 +4,10 @@ import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import type { Pause } from '../../lambdas/platform/timer.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { EventName } from '../../lambdas/webhooks/webhook.ts';
-import { CliError, type ShowProgress } from '../stage/operator.ts';
+import type { AuditedTask } from '../audit/audit.ts';
+import { CliError } from '../stage/operator.ts';
 import { openRetryQueue } from '../stage/queues.ts';
 import { openReplays } from '../stage/stores.ts';
-import type { Task } from '../stage/target.ts';
 
 /** The choice of deliveries to replay. */
 export interface ReplayRequest extends ReplayRange {
@@ -22,9 +22,9 @@ export interface Replayed {
 }
 
 /** Replays a range of deliveries of one webhook of the target, and waits for the end of the replay. @throws {CliError} */
-export function replayWebhook({ target, progress }: Task, request: ReplayRequest): Promise<Replayed> {
+export function replayWebhook({ target, ...task }: AuditedTask, request: ReplayRequest): Promise<Replayed> {
   const replays = openReplays(target, openRetryQueue(target));
-  return replayDeliveries(request, { ...replays, now: target.clock.now, pause: target.pause }, progress);
+  return replayDeliveries(request, { ...replays, now: target.clock.now, pause: target.pause }, task);
 }
 
 /**
@@ -48,7 +48,7 @@ export async function replayDeliveries(
     readonly now: () => number;
     readonly pause: Pause;
   },
-  progress: ShowProgress,
+  { progress, nameDone }: Pick<AuditedTask, 'progress' | 'nameDone'>,
 ): Promise<Replayed> {
   const name = `the webhook of account "${account}" for ${event}`;
   const webhook = await findWebhook(account, event);
@@ -64,6 +64,7 @@ export async function replayDeliveries(
   for (let replay = begun; ; ) {
     const { state, sent } = progressAt(replay, now());
     const { id, total } = replay;
+    nameDone({ replay: id, count: sent });
     if (state === 'completed') return { id, total, sent };
     if (state === 'cancelled') {
       throw new CliError(

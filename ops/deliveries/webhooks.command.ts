@@ -180,9 +180,8 @@ export const testWebhook = command('webhooks test', {
   about: 'send one attempt of a sample event, as the account itself can',
   given: ofWebhook,
   effect: 'writes',
-  act: ({ target }, registration) => sendTest(target, registration),
+  act: sendTest,
   subject: (_task, registration) => registration,
-  subjectAfter: delivery => ({ delivery }),
   report: id => ({
     json: { id },
     text: `On its way: ${id} (its webhook-id header). "deliveries show ${id}" tells what came of it.`,

@@ -20,21 +20,23 @@ export async function raiseNumber(ssm: Pick<SSMClient, 'send'>, Name: string): P
 export async function moveAll(
   lambda: Pick<LambdaClient, 'send'>,
   moves: readonly Move[],
-  { again, now }: { readonly again: boolean; readonly now: number },
+  { again, now, onMoved }: { readonly again: boolean; readonly now: number; readonly onMoved: (move: Move) => void },
 ): Promise<void> {
   const results = await Promise.allSettled(
-    moves.map(({ function: { functionName, revisionId }, to, takenBack }) =>
-      lambda.send(
+    moves.map(async move => {
+      const { functionName, revisionId } = move.function;
+      await lambda.send(
         new UpdateAliasCommand({
           FunctionName: functionName,
           Name: liveAlias,
-          FunctionVersion: String(to.version),
+          FunctionVersion: String(move.to.version),
           RoutingConfig: { AdditionalVersionWeights: {} },
-          Description: writeRecord({ from: takenBack, to: to.version }, now),
+          Description: writeRecord({ from: move.takenBack, to: move.to.version }, now),
           ...(revisionId === undefined ? {} : { RevisionId: revisionId }), // nobody else led it elsewhere meanwhile
         }),
-      ),
-    ),
+      );
+      onMoved(move);
+    }),
   );
   const failed = results.flatMap((result, index) =>
     result.status === 'rejected' ? [{ name: moves[index]?.function.name, reason: result.reason as unknown }] : [],

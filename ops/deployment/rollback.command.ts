@@ -45,9 +45,6 @@ export const rollback: Noun = {
       effect: 'writes',
       act: (task, { functions, again = false }) => rollBack(task, { names: [...new Set(functions)], again }),
       subject: ({ target }, { functions, again = false }) => nameAsked(target, { names: functions, again }),
-      subjectAfter: ({ moved }) => ({
-        functions: moved.map(({ function: name, from, to }) => `${name} ${from}->${to}`),
-      }),
       report: reportRollback,
     }),
   ],

@@ -2,10 +2,11 @@ import { IAMClient } from '@aws-sdk/client-iam';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { isoTime } from '../../lambdas/platform/clock.ts';
+import type { AuditedTask } from '../audit/audit.ts';
 import type { Subject } from '../audit/audit-log.ts';
 import { CliError } from '../stage/operator.ts';
 import type { StageStacks } from '../stage/stage-stacks.ts';
-import { requireOutput, type Target, type Task } from '../stage/target.ts';
+import { requireOutput, type Target } from '../stage/target.ts';
 import { moveAll, raiseNumber } from './alias-moves.ts';
 import { type Deployed, readCandidates } from './kept-versions.ts';
 import { ownStacks, refuseWhileDeploying } from './latest-deployment.ts';
@@ -24,7 +25,7 @@ export type MoveView = Awaited<ReturnType<typeof viewMove>>;
  *
  * @throws {CliError} for a local run, during a deployment, for an unknown function, and where there is nothing to go back to.
  */
-export async function rollBack({ target, progress, confirm }: Task, { names, again }: Choice) {
+export async function rollBack({ target, progress, confirm, nameDone }: AuditedTask, { names, again }: Choice) {
   const { connect, clock } = target;
   const deployed = requireStage(target);
   const parameter = requireOutput(target, 'RollbackNumberParameter');
@@ -52,14 +53,21 @@ export async function rollBack({ target, progress, confirm }: Task, { names, aga
     already: already.map(nameOf),
     stuck: stuck.map(nameOf),
   };
-  if (moves.length === 0) return outcome;
-
+  const functions: string[] = [];
+  if (moves.length === 0) {
+    nameDone({ functions });
+    return outcome;
+  }
   const left = already.length === 0 ? '' : ` It leaves where they are: ${already.map(nameOf).join(', ')}.`;
   await confirm(`This leads ${views.map(sentenceOf).join(', ')} of ${target.label}.${left}`);
   progress('Leading the functions back');
   // First: a number too many publishes versions in vain, and one too few would leave functions behind at the next deployment.
   await raiseNumber(connect(SSMClient), parameter);
-  await moveAll(connect(LambdaClient), moves, { again, now: clock.now() });
+  const onMoved = ({ function: { name }, from, to }: Move) => {
+    functions.push(`${name} ${from.version}->${to.version}`);
+    nameDone({ functions });
+  };
+  await moveAll(connect(LambdaClient), moves, { again, now: clock.now(), onMoved });
   return outcome;
 }
 

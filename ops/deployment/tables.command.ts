@@ -46,7 +46,7 @@ export const copyMissing = command('tables copy', {
   notes: examples,
   given: bothTables,
   effect: 'writes',
-  act: async ({ target, progress, confirm, warn }, { table, restored }) => {
+  act: async ({ target, progress, confirm, nameDone }, { table, restored }) => {
     const why = neverCopied[table];
     if (why !== undefined) throw new CliError(`${table} are not copied: ${why}`);
     const both = await findTables(target, table, restored);
@@ -59,17 +59,15 @@ export const copyMissing = command('tables copy', {
       now: secondsOf(target),
       pause,
       onMissing: async item => {
-        if (mayReturn(table, item) && (await putMissing(dynamo, both, item))) copied += 1;
+        if (!mayReturn(table, item) || !(await putMissing(dynamo, both, item))) return;
+        copied += 1;
+        nameDone({ count: copied });
       },
       onProgress: ({ restored: read }) => progress(`${read} items compared, ${copied} copied`),
-    }).catch((error: unknown) => {
-      if (copied > 0) warn(`${copied} items were copied before it failed: repeat the command for the others`);
-      throw error;
     });
     return { ...comparison, copied };
   },
   subject: (_task, { table }) => ({ table }),
-  subjectAfter: ({ copied }) => ({ count: copied }),
   report: result => ({ json: result, text: `Copied ${result.copied}. ${told(result)}.` }),
 });
 

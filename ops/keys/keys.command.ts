@@ -2,12 +2,13 @@ import * as z from 'zod';
 import type { RotationResult } from '../../lambdas/auth/keys/key-rotation.ts';
 import { keyState } from '../../lambdas/auth/keys/rotation-plan.ts';
 import { type KeyKind, keyKinds } from '../../lambdas/platform/keyring.ts';
+import type { AuditedTask } from '../audit/audit.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { iso, makeShape } from '../command-line/report.ts';
 import { flag, option } from '../command-line/words.ts';
 import { CliError, describeError } from '../stage/operator.ts';
 import { openKeyring, openRotation } from '../stage/stores.ts';
-import { requireOutput, type Target, type Task } from '../stage/target.ts';
+import { requireOutput, type Target } from '../stage/target.ts';
 
 const examples = `
 Access tokens are signed with signing keys, refresh tokens authenticated with MAC keys; sealing keys encrypt what webhooks
@@ -55,6 +56,7 @@ export const rotateKeys = command('keys rotate', {
     const { target } = task;
     const kinds = kind ? [kind] : keyKinds;
     const results = await (now ? rotateAtOnce(task, kinds, revoke) : runDailyRotation(target));
+    nameRotated(task, results);
     if (now && target.deployed) {
       await runDailyRotation(target).catch(error =>
         task.warn(`The keys are made. ${describeError(error, target.unreachable)}`),
@@ -112,7 +114,7 @@ async function readKeys(target: Target, kinds: readonly KeyKind[]) {
 
 /** @throws {CliError} for sealing keys that were to be revoked, where nobody confirmed, or another rotation was quicker. */
 async function rotateAtOnce(
-  { target, confirm }: Task,
+  { target, confirm, nameDone }: AuditedTask,
   kinds: readonly KeyKind[],
   revoke: boolean,
 ): Promise<readonly RotationResult[]> {
@@ -127,8 +129,15 @@ async function rotateAtOnce(
     const result = await rotation.rotateNow(kind, { revoke: revoke && kind in endedBy });
     if (result.created === undefined) throw new CliError(`another rotation of ${kind} keys was quicker: try again.`);
     results.push(result);
+    nameRotated({ nameDone }, results);
   }
   return results;
+}
+
+function nameRotated({ nameDone }: Pick<AuditedTask, 'nameDone'>, results: readonly RotationResult[]): void {
+  const textOf = ({ kind, created, removed }: RotationResult) =>
+    `${kind} made ${created ?? 'none'}, deleted ${removed.join(' ') || 'none'}`;
+  nameDone({ keys: results.map(textOf) });
 }
 
 /**

@@ -57,7 +57,9 @@ export async function createIdentity(
 export async function removeLeftOvers(target: Target): Promise<string> {
   const { clients, users } = await findPrincipals(target, 'temporary');
   const isOld = ({ createdAt }: { readonly createdAt: number }) => createdAt + useLimitMs < target.clock.now();
-  const removed = await removePrincipals(target, { clients: clients.filter(isOld), users: users.filter(isOld) });
+  const old = { clients: clients.filter(isOld), users: users.filter(isOld) };
+  const removed: string[] = [];
+  for await (const name of removePrincipals(target, old)) removed.push(name);
   const kept = clients.length + users.length - removed.length;
   const others = kept === 0 ? '' : `; ${kept} of the last ${useLimitMs / 60_000} minutes may be in use`;
   return `${removed.length === 0 ? 'none' : `removed ${removed.join(', ')}`}${others}`;
@@ -77,11 +79,16 @@ export async function findPrincipals(target: Target, kind: PrincipalKind): Promi
   };
 }
 
-/** Deletes clients and users. Returns their names. */
-export async function removePrincipals(target: Target, { clients, users }: Principals): Promise<readonly string[]> {
-  for (const { clientId } of clients) await openClients(target).deleteClient(clientId);
-  for (const { userId } of users) await eraseUser(dataOf(target), userId);
-  return [...clients.map(({ clientId }) => `client ${clientId}`), ...users.map(({ email }) => `user ${email}`)];
+/** Deletes clients and users, one after another, and names each when it is gone. */
+export async function* removePrincipals(target: Target, { clients, users }: Principals): AsyncGenerator<string> {
+  for (const { clientId } of clients) {
+    await openClients(target).deleteClient(clientId);
+    yield `client ${clientId}`;
+  }
+  for (const { userId, email } of users) {
+    await eraseUser(dataOf(target), userId);
+    yield `user ${email}`;
+  }
 }
 
 /** The names that mark clients and users of tests: the scheduled test keeps its own. */

@@ -22,8 +22,8 @@ Examples:
 const rotate = command('smoke rotate-credentials', {
   about: 'give the scheduled test another client and user; the first time, its first ones',
   effect: 'writes',
-  act: ({ target }) => rotateCredentials(target),
-  subjectAfter: ({ clientId }) => ({ account: smokeAccount, client: clientId }),
+  act: rotateCredentials,
+  subject: () => ({ account: smokeAccount }),
   report: ({ clientId, username, parameter, removed: before }) => {
     const others = before === 0 ? '' : ' The ones before are deleted.';
     return {
@@ -37,7 +37,6 @@ const remove = command('smoke remove', {
   about: 'remove all that smoke tests keep on a stage: before the stage is destroyed',
   effect: 'writes',
   act: removeAll,
-  subjectAfter: removed => ({ count: removed.length }),
   report: removed => ({
     json: { removed },
     text: removed.length === 0 ? 'There was nothing to remove.' : `Removed ${removed.join(', ')}.`,
@@ -58,14 +57,13 @@ export function smoke({ stdout, interruption }: Pick<Streams, 'stdout' | 'interr
       isQuiet: forPrograms,
     },
     effect: 'writes',
-    act: ({ target }, { timeout, isQuiet }) => {
+    act: (task, { timeout, isQuiet }) => {
       const onStep = (step: Step) => {
         if (!isQuiet) stdout.write(`${lineOf(step)}\n`);
       };
-      return untilInterrupted(signal => testStage(target, { timeout, onStep, interruption: signal }), interruption);
+      return untilInterrupted(signal => testStage(task, { timeout, onStep, interruption: signal }), interruption);
     },
     subject: () => ({ account: smokeAccount }),
-    subjectAfter: ({ deliveryId }) => ({ delivery: deliveryId }),
     report: ({ steps, durationMs, deliveryId }, _given, { label }) => ({
       json: { passed: true, durationMs, deliveryId, steps },
       text: `PASSED: ${label} delivered an event to its receiver; everything took ${(durationMs / 1_000).toFixed(1)} s.`,

@@ -6,9 +6,10 @@ import {
   type TestReceiver,
 } from '../../lambdas/smoke/smoke-test.ts';
 import { type Step, TestEnded } from '../../lambdas/smoke/step-record.ts';
+import type { AuditedTask } from '../audit/audit.ts';
 import { CliError, describeError } from '../stage/operator.ts';
 import { openQueues } from '../stage/queues.ts';
-import { outputsOfStacks, requireOutput, type Target, type Task } from '../stage/target.ts';
+import { outputsOfStacks, requireOutput, type Target } from '../stage/target.ts';
 import { openParameters } from './parameters.ts';
 import {
   createIdentity,
@@ -31,7 +32,10 @@ interface TestOptions {
  *
  * @throws {CliError} where it failed: at which step, why, and what to look at.
  */
-export async function testStage(target: Target, { timeout, interruption, onStep }: TestOptions): Promise<SmokeResult> {
+export async function testStage(
+  { target, nameDone }: AuditedTask,
+  { timeout, interruption, onStep }: TestOptions,
+): Promise<SmokeResult> {
   const receiver = receiverOf(target);
   const { time, makeId } = target;
   const queues = openQueues(target);
@@ -59,6 +63,7 @@ export async function testStage(target: Target, { timeout, interruption, onStep 
       },
       ended.signal,
     );
+    if (result.deliveryId !== undefined) nameDone({ delivery: result.deliveryId });
     if (!result.failure) return result;
     throw failed(target, result, result.failure);
   } finally {
@@ -72,7 +77,7 @@ export async function testStage(target: Target, { timeout, interruption, onStep 
  *
  * @throws {CliError} where the stage has no scheduled test.
  */
-export async function rotateCredentials(target: Target) {
+export async function rotateCredentials({ target, nameDone }: AuditedTask) {
   const parameter = target.outputs.SmokeCredentialsParameter;
   if (parameter === undefined) {
     throw new CliError(
@@ -80,13 +85,16 @@ export async function rotateCredentials(target: Target) {
     );
   }
   const identity = await createIdentity(target, 'standing');
+  nameDone({ client: identity.clientId });
   await openParameters(target).replace(parameter, JSON.stringify(identity));
   const { clientId, username } = identity;
   const { clients, users } = await findPrincipals(target, 'standing');
-  const removed = await removePrincipals(target, {
+  const before = {
     clients: clients.filter(client => client.clientId !== clientId),
     users: users.filter(user => user.email !== username),
-  });
+  };
+  const removed: string[] = [];
+  for await (const name of removePrincipals(target, before)) removed.push(name);
   return { clientId, username, parameter, removed: removed.length };
 }
 
@@ -95,7 +103,7 @@ export async function rotateCredentials(target: Target) {
  *
  * @throws {CliError} where nobody confirmed.
  */
-export async function removeAll({ target, confirm }: Task): Promise<readonly string[]> {
+export async function removeAll({ target, confirm, nameDone }: AuditedTask): Promise<readonly string[]> {
   await confirm(
     `This removes the clients, users and parameters of the smoke tests of ${target.label}; a scheduled test fails from then on.`,
   );
@@ -103,13 +111,16 @@ export async function removeAll({ target, confirm }: Task): Promise<readonly str
   const outputs = { ...target.outputs, ...outputsOfStacks(target.deployed?.stacks ?? []) };
   const { SmokeReceiverKeyParameter, SmokeCredentialsParameter } = outputs;
   const parameters = [SmokeReceiverKeyParameter, SmokeCredentialsParameter].filter(name => name !== undefined);
-  for (const name of parameters) await openParameters(target).remove(name);
+  const removed: string[] = [];
+  const note = (name: string) => nameDone({ count: removed.push(name) });
+  for (const name of parameters) {
+    await openParameters(target).remove(name);
+    note(name);
+  }
   const found = await Promise.all([findPrincipals(target, 'standing'), findPrincipals(target, 'temporary')]);
-  const removed = await removePrincipals(target, {
-    clients: found.flatMap(({ clients }) => clients),
-    users: found.flatMap(({ users }) => users),
-  });
-  return [...parameters, ...removed];
+  const all = { clients: found.flatMap(({ clients }) => clients), users: found.flatMap(({ users }) => users) };
+  for await (const name of removePrincipals(target, all)) note(name);
+  return removed;
 }
 
 function failed({ label }: Target, result: SmokeResult, { step, reason, lookAt }: NonNullable<SmokeResult['failure']>) {

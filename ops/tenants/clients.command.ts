@@ -58,16 +58,18 @@ const create = command('clients create', {
     ...settings({ scope: '; default: all', grace: 'default 30, ' }),
   },
   effect: 'writes',
-  act: async ({ target }, { account: accountId, grant, scope, ...others }) =>
-    openClients(target).createClient({
+  act: async ({ target, nameDone }, { account: accountId, grant, scope, ...others }) => {
+    const created = await openClients(target).createClient({
       ...others,
       grants: withoutRepetition(grant),
       ...(scope && { scopes: withoutRepetition(scope) }),
       ...(accountId !== undefined && { accountId }),
-    }),
+    });
+    nameDone({ client: created.client.clientId });
+    return created;
+  },
   subject: (_task, { account }) => ({ account }),
   change: changed,
-  subjectAfter: ({ client }) => ({ client: client.clientId }),
   report: newSecretReport,
 });
 

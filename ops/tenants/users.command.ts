@@ -66,11 +66,11 @@ const create = command('users create', {
     }
     const { password, generatedPassword } = await choosePassword(task, generatePassword);
     const user = await unlessTaken(email, store.createUser({ email, password, accountId: account, role }));
+    task.nameDone({ user: user.userId });
     return { user, generatedPassword };
   },
   subject: (_task, { account }) => ({ account }),
   change: ({ role }) => ({ role }),
-  subjectAfter: ({ user }) => ({ user: user.userId }),
   report: createdReport,
 });
 

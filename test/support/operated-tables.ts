@@ -35,7 +35,7 @@ export async function startOperatedTables(): Promise<OperatedTables> {
   const { dynamo } = database;
   const [logs, keys] = [await startLogs(), await startKms(randomBytes(32))];
   const queues = await startSqs();
-  queues.ensureQueue({ name: 'dead', attributes: {} });
+  for (const name of ['dead', 'events']) queues.ensureQueue({ name, attributes: {} });
   keys.ensureKey('test');
   const kms = new KMSClient({
     endpoint: keys.endpoint,
@@ -68,7 +68,16 @@ export async function startOperatedTables(): Promise<OperatedTables> {
     LogsEndpoint: logs.endpoint,
     SqsEndpoint: queues.endpoint,
     DeadLetterQueueUrl: queues.urlOf('dead'),
+    EventsQueueUrl: queues.urlOf('events'),
     AuditLogGroup: 'audit',
+    RotateKeysSettings: JSON.stringify({
+      KEYRING_TABLE: 'Keyring',
+      KEY_ARN: settings.keyArn,
+      SIGNING_ALGORITHM: settings.algorithm,
+      KEY_ROTATION_SECONDS: String(times.periodSeconds),
+      ACCESS_TOKEN_SECONDS: String(times.accessTokenSeconds),
+      REFRESH_ABSOLUTE_SECONDS: String(times.refreshAbsoluteSeconds),
+    }),
     Region: database.region,
   };
   writeFileSync(file, JSON.stringify(outputs));

@@ -33,12 +33,12 @@ const trail = () => openAuditLog(targetOf()).list(Date.now() - 60_000, 100);
 it('begins a line before the write, and completes it afterwards with what is known then', async () => {
   const create = audited('things create', {
     effect: 'writes',
-    act: async (_task, account: string) => {
+    act: async ({ nameDone }, account: string) => {
       expect(await trail()).toMatchObject([{ outcome: 'begun', target: { account } }]);
+      nameDone({ client: 'c1' });
       return 'c1';
     },
     subject: (_task, account) => ({ account }),
-    subjectAfter: client => ({ client }),
   });
   expect(await create(taskOn(targetOf()), 'acme')).toBe('c1');
   expect(await trail()).toEqual([

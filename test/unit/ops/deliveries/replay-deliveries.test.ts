@@ -35,6 +35,7 @@ const replay = async (
 ) => {
   const shown: string[] = [];
   const asked: unknown[] = [];
+  const named: unknown[] = [];
   const looks = [...later];
   let moment = noon;
   const done = await replayDeliveries(
@@ -51,15 +52,15 @@ const replay = async (
         moment += milliseconds;
       },
     },
-    text => shown.push(text),
+    { progress: text => void shown.push(text), nameDone: done => void named.push(done) },
   );
-  return { done, shown, asked };
+  return { done, shown, asked, named };
 };
 
 describe('the operator’s replay of a range', () => {
   it('waits for the end of the replay, and shows its progress', async () => {
     const counted = { total: 20, countCursor: null };
-    const { done, shown, asked } = await replay(aReplay(), [
+    const { done, shown, asked, named } = await replay(aReplay(), [
       aReplay({ total: 12 }),
       aReplay({ ...counted, sent: 20, state: 'completed', lastSlotAt: noon + 3_900 }),
       aReplay({ ...counted, sent: 20, state: 'completed', lastSlotAt: noon + 3_900 }),
@@ -67,6 +68,7 @@ describe('the operator’s replay of a range', () => {
     ]);
     expect(asked).toEqual([range]);
     expect(done).toEqual({ id: 'reenvio_1', total: 20, sent: 20 });
+    expect([named[0], named.at(-1)]).toEqual([0, 20].map(count => ({ replay: 'reenvio_1', count })));
     expect(shown).toEqual([
       'Counting: 0 deliveries so far',
       'Counting: 12 deliveries so far',

@@ -234,7 +234,7 @@ describe('the moves of a roll-back', () => {
   it('lead the alias back, take its weights, and are recorded, by one call under the revision that was read', async () => {
     const sent: object[] = [];
     const lambda = { send: async (command: { input: object }) => void sent.push(command.input) };
-    await moveAll(lambda as never, move ? [move] : [], { again: false, now: moment });
+    await moveAll(lambda as never, move ? [move] : [], { again: false, now: moment, onMoved: () => {} });
     expect(sent).toEqual([
       {
         FunctionName: 'Emissor-dev-Token',
@@ -256,10 +256,12 @@ describe('the moves of a roll-back', () => {
         if (input.FunctionName.endsWith('Token')) throw new Error('somebody else');
       },
     };
-    await expect(moveAll(lambda as never, moves, { again: false, now: moment })).rejects.toThrow(
+    const moved: string[] = [];
+    const onMoved = ({ function: { name } }: { function: { name: string } }) => void moved.push(name);
+    await expect(moveAll(lambda as never, moves, { again: false, now: moment, onMoved })).rejects.toThrow(
       /^1 of 2 functions were not led back: Token .*same command/,
     );
-    expect(calls).toBe(2);
+    expect({ calls, moved }).toEqual({ calls: 2, moved: ['Revoke'] });
   });
 
   it('are numbered: the next deployment publishes every function anew', async () => {

@@ -21,20 +21,7 @@ beforeEach(() => {
 
 const functionArn = 'arn:aws:lambda:sa-east-1:111122223333:function:RotateKeys:live';
 
-const settings = {
-  KEYRING_TABLE: 'Keyring',
-  KEY_ARN: 'arn:aws:kms:us-east-1:000000000000:key/test',
-  SIGNING_ALGORITHM: 'ES256',
-  KEY_ROTATION_SECONDS: '7776000',
-  ACCESS_TOKEN_SECONDS: '900',
-  REFRESH_ABSOLUTE_SECONDS: '7776000',
-};
-const localRun = () =>
-  localTarget({
-    ...operated.outputs,
-    RotateKeysFunction: functionArn,
-    RotateKeysSettings: JSON.stringify(settings),
-  });
+const localRun = () => localTarget({ ...operated.outputs, RotateKeysFunction: functionArn });
 
 /** The tables as those of a deployed stage, whose function answers so. */
 const stageAnswering = (answer: unknown, FunctionError?: string): Target => {

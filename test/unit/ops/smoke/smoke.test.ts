@@ -229,7 +229,10 @@ describe('ops smoke remove, where the stack is left over', () => {
     const deployed = { configuration, region: database.region, account: '111122223333', stacks } as StageStacks;
     const target = makeTarget({ label: '', outputs, unreachable: '', deployed });
     for (const name of [receiverKey, credentials]) await openParameters(target).replace(name, 'secret');
-    expect(await removeAll(aTask(target))).toEqual([receiverKey, credentials]);
+    const named: unknown[] = [];
+    const task = { ...aTask(target), nameDone: (done: object) => void named.push(done), nameMore: async () => {} };
+    expect(await removeAll(task)).toEqual([receiverKey, credentials]);
+    expect(named).toEqual([{ count: 1 }, { count: 2 }]);
     expect([...store.parameters.keys()]).toEqual([]);
   });
 });
