@@ -1,14 +1,13 @@
-import type { ShowProgress } from '../stage/operator.ts';
 import { copyKey, type Queues } from '../stage/queues.ts';
 
 /**
  * Deletes the dead letters that name an account; copies are counted once. Those that others look at meanwhile stay: `inFlight` is about
- * how many they have, some of which may be the account's.
+ * how many they have, some of which may be the account's. `onDeleted` is told how many were deleted so far.
  */
 export async function deleteLetters(
   queues: Pick<Queues, 'deadLetters' | 'countInFlight' | 'remove'>,
   account: string,
-  progress: ShowProgress,
+  onDeleted: (deleted: number) => void,
 ) {
   const deleted = new Set<string>();
   const before = await queues.countInFlight();
@@ -16,7 +15,7 @@ export async function deleteLetters(
     if (!namesAccount(letter.body, account)) continue;
     await queues.remove(letter);
     deleted.add(copyKey(letter));
-    progress(`${deleted.size} dead letters deleted`);
+    onDeleted(deleted.size);
   }
   return { deadLetters: deleted.size, inFlight: Math.max(before, await queues.countInFlight()) };
 }

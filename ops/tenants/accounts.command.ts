@@ -2,7 +2,7 @@ import { command, type Noun } from '../audit/command.ts';
 import { notEmpty, ordinaryAccountId } from '../command-line/forms.ts';
 import { argument, required } from '../command-line/words.ts';
 import { lookedAt } from '../stage/queues.ts';
-import { type DeletedCounts, deleteAll, type ExportedCounts, exportAll } from './accounts.ts';
+import { deleteAll, exportAll } from './accounts.ts';
 
 const examples = `
 An account's clients are those that log in its users only. Dead letters that name the account are deleted,
@@ -48,7 +48,7 @@ export const accounts: Noun = {
   commands: [exportAccount, deleteAccount],
 };
 
-function told(counts: ExportedCounts | DeletedCounts): string {
+function told(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .map(([what, count]) => `${count} ${what.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)}`)
     .join(', ');

@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
+import type { AuditedTask } from '../audit/audit.ts';
 import { CliError } from '../stage/operator.ts';
 import { lookedAt, openQueues } from '../stage/queues.ts';
 import { openLockout, openSessions, openUsers, openWebhooks } from '../stage/stores.ts';
@@ -11,7 +12,6 @@ import { type AccountItems, openAccountItems } from './account-items.ts';
 import { deliveryKeysOf, ownKeysOf } from './account-keys.ts';
 import { deleteLetters } from './account-letters.ts';
 import { makeRecordReaders } from './account-records.ts';
-import { countSessions } from './delete-user.ts';
 import { eraseClient } from './erase-client.ts';
 import { eraseUser } from './erase-user.ts';
 import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
@@ -21,15 +21,7 @@ import { resumeExport } from './partial-export.ts';
 export type ExportedCounts = Readonly<Record<ExportedKind, number>>;
 
 /** The number of things that were found and deleted. */
-export interface DeletedCounts {
-  readonly clients: number;
-  readonly users: number;
-  readonly sessions: number;
-  readonly webhooks: number;
-  readonly deliveries: number;
-  /** Addresses that were claimed for users who were never made. */
-  readonly claimedAddresses: number;
-}
+export type DeletedCounts = typeof noneDeleted;
 
 /**
  * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. Password
@@ -90,9 +82,9 @@ export async function exportAll(
  * @throws {CliError} when nobody confirmed, or there is nothing of the account.
  */
 export async function deleteAll(
-  { target, progress, confirm }: Task,
+  { target, progress, confirm, nameDone }: AuditedTask,
   account: string,
-): Promise<DeletedCounts & Awaited<ReturnType<typeof deleteLetters>>> {
+): Promise<DeletedCounts & { readonly inFlight: number }> {
   const items = openAccountItems(target, account);
   const [found, clients, webhooks] = [
     await items.listUsers(),
@@ -102,65 +94,64 @@ export async function deleteAll(
   const what = `${found.length} users, ${clients.length} clients, ${webhooks.length} webhooks, and all deliveries and dead letters`;
   await confirm(`This deletes account ${account} of ${target.label} for good: ${what}.`);
 
-  const users = openUsers(target);
-  for (const { userId } of found) await users.beginDeletion(userId);
-  let clientsDeleted = 0;
-  for (const { clientId } of await items.listClients()) {
-    if (await eraseClient(target, clientId, account)) clientsDeleted += 1;
+  const counts = { ...noneDeleted };
+  let total = 0;
+  function count(kind: keyof DeletedCounts, more = 1): void {
+    if (more === 0) return;
+    counts[kind] += more;
+    total += more;
+    nameDone({ count: total });
+    progress(`${total} items deleted`);
   }
-  await deleteOwn(target, items);
-  const deliveries = await deleteDeliveries(target, items, progress);
-  const deleted = await deleteUsers({ target, progress }, items);
-  await deleteOwn(target, items); // a consumer may have noted slowness meanwhile
-  const { deadLetters, inFlight } = await deleteLetters(openQueues(target), account, progress);
-  const counts = { clients: clientsDeleted, webhooks: webhooks.length, deliveries, ...deleted, deadLetters };
-  if (Object.values(counts).every(count => count === 0)) throw nothingOf(account, inFlight);
+  const users = openUsers(target);
+  for (const { userId } of await items.listUsers()) await users.beginDeletion(userId);
+  for (const { clientId } of await items.listClients()) {
+    if (await eraseClient(target, clientId, account)) count('clients');
+  }
+  await deleteOwn(target, items, count);
+  await deleteDeliveries(target, items, count);
+  // Users as they are by now: a colleague may have moved one, or given an address to somebody else's user, meanwhile.
+  const data = { users, sessions: openSessions(target), lockout: openLockout(target) };
+  for (const { userId } of await items.listUsers()) {
+    if (await eraseUser(data, userId, more => count('sessions', more))) count('users');
+  }
+  count('claimedAddresses', await users.releaseClaims(account));
+  await deleteOwn(target, items, count); // a consumer may have noted slowness meanwhile
+  const onLetters = (deleted: number) => count('deadLetters', deleted - counts.deadLetters);
+  const { inFlight } = await deleteLetters(openQueues(target), account, onLetters);
+  if (total === 0) throw nothingOf(account, inFlight);
   return { ...counts, inFlight };
 }
 
-async function deleteOwn(target: Task['target'], items: AccountItems): Promise<void> {
-  for (const keys of Object.values(ownKeysOf(items))) await batchDelete(target.dynamo, keys());
+const noneDeleted = {
+  ...{ clients: 0, webhooks: 0, deliveries: 0, users: 0, sessions: 0 },
+  /** Addresses that were claimed for users who were never made. */
+  claimedAddresses: 0,
+  deadLetters: 0,
+};
+
+type Count = (kind: keyof DeletedCounts, more?: number) => void;
+
+/** The webhooks are counted as they go: nobody of the account can register one by now. */
+async function deleteOwn(target: Task['target'], items: AccountItems, count: Count): Promise<void> {
+  const { webhooks, ...others } = ownKeysOf(items);
+  const found = await openWebhooks(target).listOf(items.account);
+  await batchDelete(target.dynamo, webhooks());
+  count('webhooks', found.length);
+  for (const keys of Object.values(others)) await batchDelete(target.dynamo, keys());
 }
 
-/** Returns how many there were. An attempt that is under way when its delivery is deleted may store its outcome after that. */
-async function deleteDeliveries(
-  target: Task['target'],
-  items: AccountItems,
-  progress: Task['progress'],
-): Promise<number> {
-  let deliveries = 0;
+/** An attempt that is under way when its delivery is deleted may store its outcome after that. */
+async function deleteDeliveries(target: Task['target'], items: AccountItems, count: Count): Promise<void> {
   let found = 0;
-  async function* keys() {
-    for await (const key of deliveryKeysOf(items)) {
-      found += 1;
-      if (key.key.part === headPart) deliveries += 1;
-      yield key;
-    }
-  }
   do {
     if (found > 0) await target.pause(pauseBetweenPasses);
     found = 0;
-    await batchDelete(target.dynamo, keys(), () => progress(`${deliveries} deliveries deleted`));
-  } while (found > 0);
-  return deliveries;
-}
-
-/** Deletes the users as they are by now: a colleague may have moved one, or given an address to somebody else's user, meanwhile. */
-async function deleteUsers(
-  { target, progress }: Pick<Task, 'target' | 'progress'>,
-  { account, listUsers }: AccountItems,
-): Promise<Pick<DeletedCounts, 'users' | 'sessions' | 'claimedAddresses'>> {
-  const data = { users: openUsers(target), sessions: openSessions(target), lockout: openLockout(target) };
-  const tell = countSessions(progress);
-  let [users, sessions] = [0, 0];
-  for (const { userId } of await listUsers()) {
-    const erased = await eraseUser(data, userId, count => {
-      sessions += count;
-      tell(count);
+    await batchDelete(target.dynamo, deliveryKeysOf(items), (more, keys) => {
+      found += more;
+      count('deliveries', keys.filter(({ key }) => key.part === headPart).length);
     });
-    if (erased) users += 1;
-  }
-  return { users, sessions, claimedAddresses: await data.users.releaseClaims(account) };
+  } while (found > 0);
 }
 
 /** An index lags by less. In milliseconds. */

@@ -17,7 +17,11 @@ export async function deleteUser({ target, confirm, progress }: Task, reference:
   if (user ? isByEmail && !isNamedBy(user, reference) : !isByEmail) throw noUser(reference);
   const email = user?.email ?? reference;
   await confirm(`This deletes user ${email} of ${target.label}, with their password and sessions.`);
-  const tell = countSessions(progress);
+  let deleted = 0;
+  const tell = (count: number) => {
+    deleted += count;
+    progress(`${deleted} sessions deleted`);
+  };
   if (!(await eraseUser(data, userId, tell)) && isByEmail) {
     await data.sessions.deleteSessions(userId, tell);
     await eraseLogin(data, userId, reference);
@@ -29,13 +33,4 @@ export async function deleteUser({ target, confirm, progress }: Task, reference:
 function isNamedBy(user: User, reference: string): boolean {
   const email = normaliseEmail(reference);
   return user.status === 'deleting' ? emailsOf(user).includes(email) : user.email === email;
-}
-
-/** Returns what tells how many sessions were deleted so far. */
-export function countSessions(progress: Task['progress']): (count: number) => void {
-  let deleted = 0;
-  return function tellDeleted(count) {
-    deleted += count;
-    progress(`${deleted} sessions deleted`);
-  };
 }

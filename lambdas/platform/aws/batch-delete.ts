@@ -6,13 +6,13 @@ import type { Dynamo, Item, ItemKey } from './dynamo.ts';
 /**
  * Deletes items of one table, whether or not they exist, several requests at once. It may be repeated: what was deleted stays so.
  *
- * @param onDeleted - is told how many more were deleted.
+ * @param onDeleted - is told how many more were deleted, and which.
  * @throws {Error} when DynamoDB leaves deletions undone five times in a row.
  */
 export async function batchDelete(
   dynamo: Dynamo,
   keys: AsyncIterable<ItemKey> | Iterable<ItemKey>,
-  onDeleted: (count: number) => void = () => {},
+  onDeleted: (count: number, keys: readonly ItemKey[]) => void = () => {},
 ): Promise<void> {
   const batches = inBatches(keys, batchSize);
   await Promise.all(Array.from({ length: atOnce }, work));
@@ -20,7 +20,7 @@ export async function batchDelete(
   async function work(): Promise<void> {
     for (let next = await batches.next(); !next.done; next = await batches.next()) {
       await deleteBatch(dynamo, next.value);
-      onDeleted(next.value.length);
+      onDeleted(next.value.length, next.value);
     }
   }
 }

@@ -1,7 +1,6 @@
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { noProgress } from '../../../../ops/command-line/terminal.ts';
 import { openQueues } from '../../../../ops/stage/queues.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { deleteLetters } from '../../../../ops/tenants/account-letters.ts';
@@ -28,7 +27,7 @@ const take = async () => {
 };
 const deleteOf = (account: string) => {
   const outputs = { SqsEndpoint: engine.endpoint, DeadLetterQueueUrl: QueueUrl, Region: 'us-east-1' };
-  return deleteLetters(openQueues(localTarget(outputs)), account, noProgress);
+  return deleteLetters(openQueues(localTarget(outputs)), account, () => {});
 };
 
 describe('the dead letters of an account', () => {

@@ -4,12 +4,13 @@ import { type Delivery, settled } from '../../../../lambdas/delivery/delivery.ts
 import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
+import type { EventName } from '../../../../lambdas/webhooks/webhook.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { openAccountItems } from '../../../../ops/tenants/account-items.ts';
 import { makeRecordReaders } from '../../../../ops/tenants/account-records.ts';
 import { deleteAccount } from '../../../../ops/tenants/accounts.command.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
-import { aDelivery } from '../../delivery/builders.ts';
+import { aDelivery, aWebhook } from '../../delivery/builders.ts';
 import { aTask } from '../a-task.ts';
 
 let operated: OperatedTables;
@@ -75,6 +76,20 @@ describe('ops accounts delete', () => {
     const next = newEmail();
     await deleteWhile('renamed', () => operated.ask(['users', 'set-email', userId, next]));
     expect([await loginOf(email), await loginOf(next)]).toEqual([undefined, undefined]);
+  });
+
+  it('counts the webhooks that it deleted, of which one went and two came while it asked', async () => {
+    const owner = { accountId: 'webhooks' };
+    const register = (eventName: EventName) =>
+      send(new PutCommand({ TableName: 'Webhooks', Item: aWebhook({ ...owner, eventName }) }));
+    await create(owner.accountId);
+    await register('demanda.criada');
+    const counts = await deleteWhile(owner.accountId, async () => {
+      await send(new DeleteCommand({ TableName: 'Webhooks', Key: { ...owner, eventName: 'demanda.criada' } }));
+      await register('demanda.cancelada');
+      await register('demanda.finalizada');
+    });
+    expect(counts).toMatchObject({ users: 1, webhooks: 2 });
   });
 
   it('keeps a client that is bound to another account while it asks, and takes one that comes to it', async () => {
