@@ -62,10 +62,11 @@ export function openKeyring(target: Target) {
   return makeKeyring(keyringIn(target));
 }
 
-/** Opens the target's lockout. It needs the MAC key, because the keys of its items are MACs. */
-export function openLockout(target: Target) {
+/** Opens the target's lockout, and the MAC key that the keys of its items need: who may not use it is refused before anything changes. */
+export async function openLockout(target: Target) {
   const stored = keyringIn(target);
   const keyring = makeKeyring({ ...stored, kms: connectKms(target) });
+  await keyring.open(await keyring.active('mac'));
   return makeLockout({ ...connect(target), keyring, table: requireOutput(target, 'LockoutsTable') });
 }
 

@@ -69,7 +69,7 @@ export function makeRecordReaders(target: Target, items: AccountItems, exported:
 
     failedLogins: async function* readFailedLogins() {
       const clientIds = (await openClients(target).listClients()).map(({ clientId }) => clientId);
-      const lockout = openLockout(target);
+      const lockout = await openLockout(target);
       for (const { userId, email } of await users()) {
         const failures = await lockout.findFailures(email, clientIds);
         if (failures.clients.length > 0) yield { userId, ...failures };

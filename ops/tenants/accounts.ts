@@ -86,6 +86,8 @@ export async function deleteAll(
   account: string,
 ): Promise<DeletedCounts & { readonly inFlight: number }> {
   const items = openAccountItems(target, account);
+  const users = openUsers(target);
+  const data = { users, sessions: openSessions(target), lockout: await openLockout(target) };
   const [found, clients, webhooks] = [
     await items.listUsers(),
     await items.listClients(),
@@ -103,7 +105,6 @@ export async function deleteAll(
     nameDone({ count: total });
     progress(`${total} items deleted`);
   }
-  const users = openUsers(target);
   for (const { userId } of await items.listUsers()) await users.beginDeletion(userId);
   for (const { clientId } of await items.listClients()) {
     if (await eraseClient(target, clientId, account)) count('clients');
@@ -111,7 +112,6 @@ export async function deleteAll(
   await deleteOwn(target, items, count);
   await deleteDeliveries(target, items, count);
   // Users as they are by now: a colleague may have moved one, or given an address to somebody else's user, meanwhile.
-  const data = { users, sessions: openSessions(target), lockout: openLockout(target) };
   for (const { userId } of await items.listUsers()) {
     if (await eraseUser(data, userId, more => count('sessions', more))) count('users');
   }

@@ -10,7 +10,7 @@ import { noUser, ownerOf } from './users.ts';
  */
 export async function deleteUser({ target, confirm, progress }: Task, reference: string) {
   const users = openUsers(target);
-  const data = { users, sessions: openSessions(target), lockout: openLockout(target) };
+  const data = { users, sessions: openSessions(target), lockout: await openLockout(target) };
   const userId = await ownerOf(users, reference);
   const user = await users.findUser(userId);
   const isByEmail = reference.includes('@');

@@ -146,7 +146,7 @@ const unlock = command('users unlock', {
   act: async ({ target }, { user: reference }) => {
     const user = await findUser(openUsers(target), reference);
     if (user.status === 'deleting') throw beingDeleted(user.userId);
-    return { user, hadFailures: await openLockout(target).unlock(user.email) };
+    return { user, hadFailures: await (await openLockout(target)).unlock(user.email) };
   },
   subject: known,
   report: unlockedReport,
@@ -170,11 +170,12 @@ const setPassword = command('users set-password', {
   act: async (task, { user: reference, generatePassword }) => {
     const { target } = task;
     const store = openUsers(target);
-    const { userId } = await findUser(store, reference);
+    const { userId, email } = await findUser(store, reference);
+    const lockout = await openLockout(target);
     const { password, generatedPassword } = await choosePassword(task, generatePassword);
+    await lockout.unlock(email); // first: a password that was generated is shown where nothing can fail any more
     const user = await unlessRefused(userId, store.setUserPassword(userId, password));
     if (!user) throw noUser(reference);
-    await openLockout(target).unlock(user.email);
     return { user, generatedPassword };
   },
   subject: known,
@@ -217,10 +218,8 @@ async function known({ target }: Pick<Task, 'target'>, { user }: { readonly user
 async function readFailures(target: Target, { email }: User) {
   try {
     const clients = await openClients(target).listClients();
-    return await openLockout(target).findFailures(
-      email,
-      clients.map(({ clientId }) => clientId),
-    );
+    const ids = clients.map(({ clientId }) => clientId);
+    return await (await openLockout(target)).findFailures(email, ids);
   } catch (error) {
     return { unread: describeError(error, target.unreachable) };
   }
