@@ -66,6 +66,12 @@ export function isUnread(part: unknown): part is Unread {
   return typeof part === 'object' && part !== null && 'unread' in part;
 }
 
+/** Recognises a part of which there is more than was read: that nothing needs anybody cannot be said of it. */
+export function isCutOff(part: unknown): boolean {
+  const { isCutOff: isPartial, late } = Object(part);
+  return isPartial === true || late?.isCutOff === true;
+}
+
 /** Returns the error and all errors it wraps: its causes and, for a failed connection, one error for each IP address tried. */
 function unwrap(error: unknown): unknown[] {
   if (!(error instanceof Error)) return [error];

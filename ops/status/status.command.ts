@@ -1,7 +1,7 @@
 import { command, type Noun } from '../audit/command.ts';
 import { lines, makeShape, type Report } from '../command-line/report.ts';
 import type { RolledBack } from '../deployment/live-functions.ts';
-import { isUnread, type Part } from '../stage/operator.ts';
+import { isCutOff, isUnread, type Part } from '../stage/operator.ts';
 import type { Certificate, Throttle } from './aws-view.ts';
 import type { LateGroup } from './late-deliveries.ts';
 import type { Problem } from './problem.ts';
@@ -69,12 +69,12 @@ export function reportStatus(status: Status): Report {
   return { json: { ...status, problems }, text: sections.join('\n\n') };
 }
 
-/** Returns the verdict where no problem was found, which is of what could be read alone. */
+/** Returns the verdict where no problem was found, which is of what was read alone. */
 function nothingNeeded(status: Status): string {
-  const unread = Object.values(status).filter(isUnread).length;
-  return unread === 0
-    ? 'Nothing needs you.'
-    : `Nothing that was read needs you. ${counted(unread, 'part')} could not be read.`;
+  const [unread, cutOff] = [isUnread, isCutOff].map(is => Object.values(status).filter(is).length);
+  const what = unread || cutOff ? 'Nothing that was read' : 'Nothing';
+  const lacks = unread ? ` ${counted(unread, 'part')} could not be read.` : '';
+  return `${what} needs you.${lacks}${cutOff ? ` Of ${counted(cutOff, 'part')} there is more.` : ''}`;
 }
 
 function reportParts(status: Status): readonly string[] {

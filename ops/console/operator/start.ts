@@ -1,5 +1,5 @@
 import { isoTime } from '../../../lambdas/platform/clock.ts';
-import { isUnread, type Part } from '../../stage/operator.ts';
+import { isCutOff, isUnread, type Part } from '../../stage/operator.ts';
 import type { Task } from '../../stage/target.ts';
 import type { Status } from '../../status/status.command.ts';
 import type { DeliveriesView } from '../../status/status-deliveries.ts';
@@ -65,13 +65,8 @@ export function startView(status: Status, traffic: Part<Traffic>, keptSince: str
     /** `null` for a local run, which has none of it. */
     stage: isLocal ? null : { stacks, ...ofStage },
     unreadParts: Object.values(isLocal ? parts : { ...parts, ...ofStage }).filter(isUnread).length,
-    /** The parts of which there is more than was read: that nothing needs anybody cannot be said of them. */
-    cutOffParts: [webhooks, users, deliveries, ...(isLocal ? [] : [alarms])].filter(isCutOff).length,
+    cutOffParts: Object.values(status).filter(isCutOff).length,
   };
-}
-
-function isCutOff(part: Part<{ readonly isCutOff: boolean; readonly late?: { readonly isCutOff: boolean } }>): boolean {
-  return !isUnread(part) && (part.isCutOff || part.late?.isCutOff === true);
 }
 
 /** A webhook that needs a look, as {@link healthOf} judges it. */

@@ -30,6 +30,15 @@ const stage = (
   })),
 });
 
+const deliveries = {
+  looked: 0,
+  isCutOff: false,
+  failed: [],
+  held: [],
+  late: { groups: [], isCutOff: false },
+  slow: [],
+};
+
 const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}): Omit<Status, 'problems'> => ({
   target: 'stage dev',
   stage: 'dev',
@@ -52,7 +61,7 @@ const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}): Omit<Sta
   queues: [],
   alarms: { total: 28, isCutOff: false, ringing: [] },
   webhooks: { read: 0, isCutOff: false, suspended: [], failing: [] },
-  deliveries: { looked: 0, isCutOff: false, failed: [], held: [], late: { groups: [], isCutOff: false }, slow: [] },
+  deliveries,
   users: { read: 0, isCutOff: false, beingDeleted: [] },
   keys: [],
   ...more,
@@ -125,7 +134,7 @@ describe('the problems of a stage', () => {
     expect(underWay.includes(told[0])).toBe(state !== 'shifting'); // that is how a gradual release goes on
   });
 
-  // Bug: it said that nothing needs anybody, of queues and keys that it had not been able to read.
+  // Bug: it said that nothing needs anybody, of queues and keys that it had not been able to read, or not to their end.
   it.each([
     ['all', {}, 'Nothing needs you.'],
     ['not all', { queues: { unread: 'denied' } }, 'Nothing that was read needs you. 1 part could not be read.'],
@@ -133,6 +142,22 @@ describe('the problems of a stage', () => {
       'less still',
       { queues: { unread: 'denied' }, kmsKey: { unread: 'denied' } },
       'Nothing that was read needs you. 2 parts could not be read.',
+    ],
+    [
+      'the first of some',
+      {
+        queues: { unread: 'denied' },
+        alarms: { total: 100, isCutOff: true, ringing: [] },
+        webhooks: { read: 7_000, isCutOff: true, suspended: [], failing: [] },
+        users: { read: 7_000, isCutOff: true, beingDeleted: [] },
+        deliveries: { ...deliveries, late: { groups: [], isCutOff: true } },
+      },
+      'Nothing that was read needs you. 1 part could not be read. Of 4 parts there is more.',
+    ],
+    [
+      'the first deliveries',
+      { deliveries: { ...deliveries, isCutOff: true } },
+      'Nothing that was read needs you. Of 1 part there is more.',
     ],
   ])('says that nothing needs anybody only of what it read: %s', (_case, unread, verdict) => {
     expect(
