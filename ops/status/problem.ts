@@ -48,11 +48,11 @@ interface Ended {
   readonly most: { readonly account: string; readonly event: string; readonly count: number };
 }
 
-/** A webhook, and since when it is as it is. */
+/** A webhook, and since when it is as it is, where that is known. */
 export interface Troubled {
   readonly account: string;
   readonly event: string;
-  readonly since: string;
+  readonly since?: string;
   /** The wire's word for why it is suspended. */
   readonly reason?: string | null;
 }

@@ -168,31 +168,25 @@ async function readQueues(target: Target) {
 async function readWebhooks(target: Target) {
   const { found, read, isCutOff } = await openWebhooks(target).listTroubled();
   const about = ({ accountId: account, eventName: event }: Webhook | Hold) => ({ account, event });
-  const oldestFirst = <View extends { readonly since: string }>(views: View[]) =>
-    views.sort((one, other) => (one.since < other.since ? -1 : 1));
   return {
     read,
     isCutOff,
-    suspended: oldestFirst(
-      found.flatMap(webhook => {
-        if (!('webhookId' in webhook))
-          return { ...about(webhook), reason: wireReasons.operator, since: isoTime(webhook.since) };
-        if (webhook.status !== 'suspended') return [];
-        const { suspensionReason, updatedAt } = webhook;
-        return {
-          ...about(webhook),
-          reason: suspensionReason && wireReasons[suspensionReason],
-          since: isoTime(updatedAt),
-        };
-      }),
-    ),
-    failing: oldestFirst(
-      found.flatMap(webhook =>
+    /** Nothing tells since when: a suspended webhook may still be changed. */
+    suspended: found.flatMap(webhook => {
+      if (!('webhookId' in webhook))
+        return { ...about(webhook), reason: wireReasons.operator, updatedAt: isoTime(webhook.since) };
+      if (webhook.status !== 'suspended') return [];
+      const { suspensionReason, updatedAt } = webhook;
+      const reason = suspensionReason && wireReasons[suspensionReason];
+      return { ...about(webhook), reason, updatedAt: isoTime(updatedAt) };
+    }),
+    failing: found
+      .flatMap(webhook =>
         'webhookId' in webhook && webhook.status === 'active' && webhook.failingSince !== undefined
           ? { ...about(webhook), since: isoTime(webhook.failingSince) }
           : [],
-      ),
-    ),
+      )
+      .sort((one, other) => (one.since < other.since ? -1 : 1)),
   };
 }
 

@@ -99,7 +99,8 @@ function troubled(
 ): readonly Problem[] {
   const [first] = found;
   if (!first) return [];
-  const example = `${first.account} for ${first.event} since ${first.since}`;
+  const since = first.since === undefined ? '' : ` since ${first.since}`;
+  const example = `${first.account} for ${first.event}${since}`;
   const sentence = `${counted(found.length, 'webhook')} ${what} (${example}): ${command}.`;
   return [{ kind, count: found.length, first, sentence }];
 }

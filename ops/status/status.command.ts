@@ -111,7 +111,11 @@ function section<Value>(title: string, part: Part<Value>, report: (value: Value)
 
 function reportWebhooks({ suspended, failing, ...looked }: WebhooksView): string {
   const rows: readonly WebhookRow[] = [
-    ...suspended.map(({ reason, ...webhook }) => ({ ...webhook, what: `suspended (${reason ?? 'unknown'})` })),
+    ...suspended.map(({ reason, ...webhook }) => ({
+      ...webhook,
+      since: null,
+      what: `suspended (${reason ?? 'unknown'})`,
+    })),
     ...failing.map(webhook => ({ ...webhook, what: 'failing' })),
   ];
   return [

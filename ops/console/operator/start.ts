@@ -72,7 +72,7 @@ export function startView(status: Status, traffic: Part<Traffic>, keptSince: str
 /** A webhook that needs a look, as {@link healthOf} judges it. */
 export type TroubledWebhook = ReturnType<typeof troubledWebhooks>[number];
 
-/** Returns suspended, failing and slow webhooks, of each kind the longest first: those that could be read. */
+/** Returns failing and slow webhooks, the longest first, and suspended ones: those that could be read. */
 function troubledWebhooks(webhooks: Part<WebhooksView>, deliveries: Part<DeliveriesView>) {
   const { suspended, failing } = isUnread(webhooks) ? { suspended: [], failing: [] } : webhooks;
   const known = new Set([...suspended, ...failing].map(nameOf));
@@ -81,7 +81,7 @@ function troubledWebhooks(webhooks: Part<WebhooksView>, deliveries: Part<Deliver
   return [
     ...failing.map(({ since, ...webhook }) => ({ ...healthy, ...webhook, failingSince: since })),
     ...slow.map(({ since, ...webhook }) => ({ ...healthy, ...webhook, slowSince: since })),
-    ...suspended.map(({ since, ...webhook }) => ({ ...healthy, ...webhook, status: 'suspenso', updatedAt: since })),
+    ...suspended.map(webhook => ({ ...healthy, ...webhook, status: 'suspenso' })),
   ];
 }
 
