@@ -104,12 +104,13 @@ function stageName(name: string, program: Command): string {
 const helpInstead = '(outputHelp)';
 
 /**
- * A message of commander on one line, and without the value of an unknown option: that may be a password. Commander puts
- * its suggestions on a second line.
+ * A message of commander on one line, and without the arguments that are too many and the value of an unknown option: they may be a
+ * password. Commander puts its suggestions on a second line.
  */
 function tidy(message: string): string {
   return message
-    .replace(/^(error: unknown option '[^'=]+)=.*'/s, "$1'")
+    .replace(/^(error: unknown option '(?:--[^'=]+|-[^'-])).*'/s, "$1'")
+    .replace(/( but got \d+): .*/s, '$1.')
     .replace(/\s*\n\s*/g, ' ')
     .trim();
 }
