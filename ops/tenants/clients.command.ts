@@ -189,7 +189,10 @@ const rotateSecret = command('clients rotate-secret', {
     if (rotation.overlapSeconds === 0) {
       await confirm(`This ends every secret that client ${id} (${name}) uses now.`);
     } else if (rotation.dropOldest) {
-      await confirm(`This ends the older one of two secrets that client ${id} (${name}) has.`);
+      const ends = hasOldSecret(client, target.clock.now())
+        ? `This ends the older one of two secrets that client ${id} (${name}) has.`
+        : `No secret of client ${id} (${name}) ends at once: it has one.`;
+      await confirm(ends);
     }
     await forgetDroppedUses(target, client);
     return rotate(target, id, rotation);
@@ -230,11 +233,14 @@ function withoutRepetition<Value>(values: readonly Value[]): Value[] {
 /** Returns those that have an older secret which still works. */
 async function withOldSecrets(target: Target, limit: number | undefined) {
   const now = target.clock.now();
-  const hasOldSecret = ({ secrets }: Client) => secrets.slice(1).some(secret => isLiveSecret(secret, now));
-  const found = (await openClients(target).listClients()).filter(hasOldSecret).slice(0, limit);
+  const found = (await openClients(target).listClients()).filter(client => hasOldSecret(client, now)).slice(0, limit);
   const inUse = [];
   for (const client of found) inUse.push(await withUses(target, client));
   return inUse;
+}
+
+function hasOldSecret({ secrets }: Client, now: number): boolean {
+  return secrets.slice(1).some(secret => isLiveSecret(secret, now));
 }
 
 async function withUses(target: Target, client: Client) {

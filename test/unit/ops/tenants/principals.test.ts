@@ -95,6 +95,17 @@ describe('the secrets of clients', () => {
     expect(await operated.run('clients', 'list', '--old-secret', '--after', fresh.clientId)).toMatchObject({ code: 2 });
   });
 
+  // Bug: of a client with one secret it said that the older one of two ends.
+  it('are told truly where --drop-oldest asks', async () => {
+    const { clientId } = await createClient('Asked');
+    const ask = async () => (await operated.run('clients', 'rotate-secret', clientId, '--drop-oldest')).stderr;
+    expect(await ask()).toMatch(
+      /^error: No secret of client \w+ \(Asked\) ends at once: it has one\. Without a terminal/,
+    );
+    await rotate(clientId);
+    expect(await ask()).toMatch(/^error: This ends the older one of two secrets that client \w+ \(Asked\) has\./);
+  });
+
   it('leave no note of their use when the client is deleted, however often they were replaced', async () => {
     const { clientId, secrets } = await createClient('Deleted');
     let latest: { createdAt: string } = secrets[0];
