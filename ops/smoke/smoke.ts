@@ -32,10 +32,7 @@ interface TestOptions {
  *
  * @throws {CliError} where it failed: at which step, why, and what to look at.
  */
-export async function testStage(
-  { target, nameDone }: AuditedTask,
-  { timeout, interruption, onStep }: TestOptions,
-): Promise<SmokeResult> {
+export async function testStage({ target, nameDone }: AuditedTask, { timeout, interruption, onStep }: TestOptions) {
   const receiver = receiverOf(target);
   const { time, makeId } = target;
   const queues = openQueues(target);

@@ -111,11 +111,7 @@ function section<Value>(title: string, part: Part<Value>, report: (value: Value)
 
 function reportWebhooks({ suspended, failing, ...looked }: WebhooksView): string {
   const rows: readonly WebhookRow[] = [
-    ...suspended.map(({ reason, ...webhook }) => ({
-      ...webhook,
-      since: null,
-      what: `suspended (${reason ?? 'unknown'})`,
-    })),
+    ...suspended.map(found => ({ ...found, since: null, what: `suspended (${found.reason ?? 'unknown'})` })),
     ...failing.map(webhook => ({ ...webhook, what: 'failing' })),
   ];
   return [

@@ -20,9 +20,6 @@ import { resumeExport } from './partial-export.ts';
 /** The number of records of each kind that were exported. */
 export type ExportedCounts = Readonly<Record<ExportedKind, number>>;
 
-/** The number of things that were found and deleted. */
-export type DeletedCounts = typeof noneDeleted;
-
 /**
  * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. Password
  * hashes, secrets and dead letters are not in it. The file gets its name when it is whole. Until then it is FILE.TABLE.ACCOUNT.partial:
@@ -81,10 +78,7 @@ export async function exportAll(
  *
  * @throws {CliError} when nobody confirmed, or there is nothing of the account.
  */
-export async function deleteAll(
-  { target, progress, confirm, nameDone }: AuditedTask,
-  account: string,
-): Promise<DeletedCounts & { readonly inFlight: number }> {
+export async function deleteAll({ target, progress, confirm, nameDone }: AuditedTask, account: string) {
   const items = openAccountItems(target, account);
   const users = openUsers(target);
   const data = { users, sessions: openSessions(target), lockout: await openLockout(target) };
@@ -98,7 +92,7 @@ export async function deleteAll(
 
   const counts = { ...noneDeleted };
   let total = 0;
-  function count(kind: keyof DeletedCounts, more = 1): void {
+  function count(kind: keyof typeof counts, more = 1): void {
     if (more === 0) return;
     counts[kind] += more;
     total += more;
@@ -123,6 +117,7 @@ export async function deleteAll(
   return { ...counts, inFlight };
 }
 
+/** The number of things that were found and deleted, before any was. */
 const noneDeleted = {
   ...{ clients: 0, webhooks: 0, deliveries: 0, users: 0, sessions: 0 },
   /** Addresses that were claimed for users who were never made. */
@@ -130,7 +125,7 @@ const noneDeleted = {
   deadLetters: 0,
 };
 
-type Count = (kind: keyof DeletedCounts, more?: number) => void;
+type Count = (kind: keyof typeof noneDeleted, more?: number) => void;
 
 /** The webhooks are counted as they go: nobody of the account can register one by now. */
 async function deleteOwn(target: Task['target'], items: AccountItems, count: Count): Promise<void> {

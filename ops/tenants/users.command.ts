@@ -170,7 +170,8 @@ const setPassword = command('users set-password', {
   act: async (task, { user: reference, generatePassword }) => {
     const { target } = task;
     const store = openUsers(target);
-    const { userId, email } = await findUser(store, reference);
+    const { userId, email, status } = await findUser(store, reference);
+    if (status === 'deleting') throw beingDeleted(userId); // another user may have the address by now
     const lockout = await openLockout(target);
     const { password, generatedPassword } = await choosePassword(task, generatePassword);
     await lockout.unlock(email); // first: a password that was generated is shown where nothing can fail any more

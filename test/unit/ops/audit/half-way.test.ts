@@ -39,76 +39,46 @@ const failingAt = (name: string, nth: number): Target => {
   });
 };
 const put = (TableName: string, Item: object) => operated.database.dynamo(new PutCommand({ TableName, Item }));
-const putLetters = async (): Promise<string[]> => {
+const putLetters = (): Promise<string[]> => {
   const { send } = openQueues(localTarget(operated.outputs));
-  const event = { id_conta: 'acme', event: 'demanda.criada', id_demanda: 1 };
-  return [
-    await send('DeadLetterQueueUrl', JSON.stringify(event), 'acme'),
-    await send('DeadLetterQueueUrl', JSON.stringify({ ...event, id_demanda: 2 }), 'acme'),
-  ];
+  const event = { id_conta: 'acme', event: 'demanda.criada' };
+  const letters = [1, 2].map(id_demanda => JSON.stringify({ ...event, id_demanda }));
+  return Promise.all(letters.map(letter => send('DeadLetterQueueUrl', letter, 'acme')));
+};
+
+const acts: Record<string, (task: Task) => Promise<unknown>> = {
+  'keys rotate': task => rotateKeys.act(task, { now: true, revoke: true }),
+  'dlq redrive': async task => redriveLetters.act(task, { ids: await putLetters(), rate: 1_000, limit: 10 }),
+  'dlq discard': async task => discardLetters.act(task, { ids: await putLetters() }),
+  'tables copy': async task => {
+    const [TableName, { client }] = ['Clients-restored', operated.database];
+    const definition = { BillingMode: 'PAY_PER_REQUEST', ...tableDefinition('Clients') } as const;
+    await client.send(new CreateTableCommand({ TableName, ...definition }));
+    await waitUntilTableExists({ client, minDelay: 1, maxDelay: 1, maxWaitTime: 10 }, { TableName });
+    for (const clientId of ['one', 'two']) await put(TableName, { clientId });
+    await copyMissing.act(task, { table: 'clients', restored: TableName });
+  },
+  'accounts delete': async task => {
+    const user = ['--email', 'ana@example.com', '--account', 'acme', '--role', 'admin'];
+    await operated.ask(['users', 'create', ...user], 'a password of enough characters');
+    await put('Webhooks', aWebhook({ accountId: 'acme' }));
+    await deleteAccount.act(task, { account: 'acme' });
+  },
 };
 
 // Bug: the line of a command that failed named nothing of what it had done, unless it imported or replayed.
-it.each<[command: string, fails: [at: string, nth: number], done: object, act: (task: Task) => Promise<unknown>]>([
-  [
-    'keys rotate',
-    ['GenerateDataKeyWithoutPlaintextCommand', 1],
-    { keys: ['signing made 2, deleted 1'] },
-    task => rotateKeys.act(task, { now: true, revoke: true }),
-  ],
-  [
-    'dlq redrive',
-    ['SendMessageCommand', 2],
-    { count: 1 },
-    async task => {
-      await putLetters();
-      await redriveLetters.act(task, { ids: [], rate: 1_000, limit: 10 });
-    },
-  ],
-  [
-    'dlq discard',
-    ['DeleteMessageCommand', 2],
-    { count: 1 },
-    async task => discardLetters.act(task, { ids: await putLetters() }),
-  ],
-  [
-    'tables copy',
-    ['PutCommand', 2],
-    { count: 1 },
-    async task => {
-      const TableName = 'Clients-restored';
-      await operated.database.client.send(
-        new CreateTableCommand({ TableName, BillingMode: 'PAY_PER_REQUEST', ...tableDefinition('Clients') }),
-      );
-      await waitUntilTableExists(
-        { client: operated.database.client, minDelay: 1, maxDelay: 1, maxWaitTime: 10 },
-        { TableName },
-      );
-      for (const clientId of ['one', 'two']) await put(TableName, { clientId });
-      await copyMissing.act(task, { table: 'clients', restored: TableName });
-    },
-  ],
-  [
-    'accounts delete',
-    ['DeleteCommand', 1],
-    { count: 1 },
-    async task => {
-      await operated.ask(
-        ['users', 'create', '--email', 'ana@example.com', '--account', 'acme', '--role', 'admin'],
-        'a password of enough characters',
-      );
-      await put('Webhooks', aWebhook({ accountId: 'acme' }));
-      await deleteAccount.act(task, { account: 'acme' });
-    },
-  ],
-])(
-  '%s that fails half-way names what was done, in its line and to the operator',
-  async (command, [at, nth], done, act) => {
-    const target = failingAt(at, nth);
-    const warnings: string[] = [];
-    await expect(act(aTask(target, { warn: text => void warnings.push(text) }))).rejects.toThrow('it ended half-way');
-    const lines = await openAuditLog(target).list(0, 100);
-    expect(lines.find(line => line.command === command)).toMatchObject({ outcome: 'failed', target: done });
-    expect(warnings).toEqual([expect.stringContaining(Object.values(done).join())]);
-  },
-);
+it.each([
+  ['keys rotate', 'GenerateDataKeyWithoutPlaintextCommand', 1, { keys: ['signing made 2, deleted 1'] }],
+  ['dlq redrive', 'SendMessageCommand', 2, { count: 1 }],
+  ['dlq discard', 'DeleteMessageCommand', 2, { count: 1 }],
+  ['tables copy', 'PutCommand', 2, { count: 1 }],
+  ['accounts delete', 'DeleteCommand', 1, { count: 1 }],
+])('%s that fails at %s %i names what was done, in its line and to the operator', async (command, at, nth, done) => {
+  const target = failingAt(at, nth);
+  const warnings: string[] = [];
+  const failed = acts[command]?.(aTask(target, { warn: text => void warnings.push(text) }));
+  await expect(failed).rejects.toThrow('it ended half-way');
+  const lines = await openAuditLog(target).list(0, 100);
+  expect(lines.find(line => line.command === command)).toMatchObject({ outcome: 'failed', target: done });
+  expect(warnings).toEqual([expect.stringContaining(Object.values(done).join())]);
+});

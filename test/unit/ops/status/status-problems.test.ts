@@ -39,6 +39,8 @@ const deliveries = {
   slow: [],
 };
 
+const first = { isCutOff: true, read: 1, total: 1, ringing: [], suspended: [], failing: [], beingDeleted: [] };
+
 const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}): Omit<Status, 'problems'> => ({
   target: 'stage dev',
   stage: 'dev',
@@ -147,16 +149,16 @@ describe('the problems of a stage', () => {
       'the first of some',
       {
         queues: { unread: 'denied' },
-        alarms: { total: 100, isCutOff: true, ringing: [] },
-        webhooks: { read: 7_000, isCutOff: true, suspended: [], failing: [] },
-        users: { read: 7_000, isCutOff: true, beingDeleted: [] },
-        deliveries: { ...deliveries, late: { groups: [], isCutOff: true } },
+        alarms: first,
+        webhooks: first,
+        users: first,
+        deliveries: { ...deliveries, ...first },
       },
       'Nothing that was read needs you. 1 part could not be read. Of 4 parts there is more.',
     ],
     [
-      'the first deliveries',
-      { deliveries: { ...deliveries, isCutOff: true } },
+      'not all that waits',
+      { deliveries: { ...deliveries, late: { groups: [], isCutOff: true } } },
       'Nothing that was read needs you. Of 1 part there is more.',
     ],
   ])('says that nothing needs anybody only of what it read: %s', (_case, unread, verdict) => {
