@@ -18,7 +18,7 @@ import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
 import { resumeExport } from './partial-export.ts';
 
 /** The number of records of each kind that were exported. */
-export type ExportedCounts = Readonly<Record<ExportedKind, number>>;
+type ExportedCounts = Readonly<Record<ExportedKind, number>>;
 
 /**
  * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. Password
