@@ -17,21 +17,14 @@ import { eraseUser } from './erase-user.ts';
 import { type ExportedKind, itemKinds, kindsWith } from './item-kinds.ts';
 import { resumeExport } from './partial-export.ts';
 
-/** The number of records of each kind that were exported. */
-type ExportedCounts = Readonly<Record<ExportedKind, number>>;
-
 /**
  * Writes all that is kept of an account into a file, a JSON object on each line with its `type`: the kinds of `item-kinds.ts`. Password
  * hashes, secrets and dead letters are not in it. The file gets its name when it is whole. Until then it is FILE.TABLE.ACCOUNT.partial:
- * a run that was ended half-way is repeated, and goes on with the deliveries that are not in it yet.
+ * a run that was ended half-way is repeated, and goes on with the deliveries that are not in it yet. Returns how many of each kind.
  *
  * @throws {CliError} when the file cannot be written, or there is nothing of the account.
  */
-export async function exportAll(
-  { target, progress, warn }: Task,
-  account: string,
-  file: string,
-): Promise<ExportedCounts> {
+export async function exportAll({ target, progress, warn }: Task, account: string, file: string) {
   // Another stage may have an account of that name.
   const partial = `${file}.${requireOutput(target, 'DeliveriesTable')}.${account}.partial`;
   const exported = await resumeExport(partial);
@@ -90,7 +83,7 @@ export async function deleteAll({ target, progress, confirm, nameDone }: Audited
   const what = `${found.length} users, ${clients.length} clients, ${webhooks.length} webhooks, and all deliveries and dead letters`;
   await confirm(`This deletes account ${account} of ${target.label} for good: ${what}.`);
 
-  const counts = { ...noneDeleted };
+  const counts = { clients: 0, webhooks: 0, deliveries: 0, users: 0, sessions: 0, claimedAddresses: 0, deadLetters: 0 };
   let total = 0;
   function count(kind: keyof typeof counts, more = 1): void {
     if (more === 0) return;
@@ -109,7 +102,7 @@ export async function deleteAll({ target, progress, confirm, nameDone }: Audited
   for (const { userId } of await items.listUsers()) {
     if (await eraseUser(data, userId, more => count('sessions', more))) count('users');
   }
-  count('claimedAddresses', await users.releaseClaims(account));
+  count('claimedAddresses', await users.releaseClaims(account)); // for users who were never made
   await deleteOwn(target, items, count); // a consumer may have noted slowness meanwhile
   const onLetters = (deleted: number) => count('deadLetters', deleted - counts.deadLetters);
   const { inFlight } = await deleteLetters(openQueues(target), account, onLetters);
@@ -117,15 +110,7 @@ export async function deleteAll({ target, progress, confirm, nameDone }: Audited
   return { ...counts, inFlight };
 }
 
-/** The number of things that were found and deleted, before any was. */
-const noneDeleted = {
-  ...{ clients: 0, webhooks: 0, deliveries: 0, users: 0, sessions: 0 },
-  /** Addresses that were claimed for users who were never made. */
-  claimedAddresses: 0,
-  deadLetters: 0,
-};
-
-type Count = (kind: keyof typeof noneDeleted, more?: number) => void;
+type Count = (kind: 'webhooks' | 'deliveries', more: number) => void;
 
 /** The webhooks are counted as they go: nobody of the account can register one by now. */
 async function deleteOwn(target: Task['target'], items: AccountItems, count: Count): Promise<void> {
