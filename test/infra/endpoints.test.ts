@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { casesOf } from '../support/sample.ts';
 import { authDomain, baseDomain, resourcesOf, stageTemplates } from './templates.ts';
 
 const { Data, Auth, Webhooks, Delivery } = stageTemplates('prod');
@@ -63,41 +64,49 @@ describe('the endpoints', () => {
     expect(names('dev')).toEqual(['Emissor dev auth', 'Emissor dev webhooks']);
   });
 
-  it.each([
+  const together = [
     ['prepared', 'prepared', ['gateway', 'own']],
     ['primary', 'primary', ['own', 'gateway']],
     ['prepared', 'primary', ['gateway', 'gateway']],
     ['primary', 'prepared', ['own', 'own']],
-  ])('at {base_url} name the issuer of the same kind where both domains go together: %s, %s', (auth, base, kinds) => {
-    const roles = { authDomainRole: auth, baseDomainRole: base };
-    const { Webhooks } = stageTemplates('prod', { ...authDomain, ...baseDomain, ...roles });
-    const [servers] = resourcesOf(Webhooks, 'AWS::Lambda::Function').flatMap(([, { Properties }]) => {
-      const { AUTHORIZATION_SERVERS: value } = Properties.Environment?.Variables ?? {};
-      return value ? [JSON.stringify(value)] : [];
-    });
-    const found = [...(servers ?? '').matchAll(/AuthEndpoint\w*ApiEndpoint|https:\/\/auth\.emissor\.com\.br/g)];
-    expect(found.map(([match]) => (match.startsWith('https') ? 'own' : 'gateway'))).toEqual(kinds);
-  });
+  ] as const;
+  it.each(casesOf(together, 3))(
+    'at {base_url} name the issuer of the same kind where both domains go together: %s, %s',
+    (auth, base, kinds) => {
+      const roles = { authDomainRole: auth, baseDomainRole: base };
+      const { Webhooks } = stageTemplates('prod', { ...authDomain, ...baseDomain, ...roles });
+      const [servers] = resourcesOf(Webhooks, 'AWS::Lambda::Function').flatMap(([, { Properties }]) => {
+        const { AUTHORIZATION_SERVERS: value } = Properties.Environment?.Variables ?? {};
+        return value ? [JSON.stringify(value)] : [];
+      });
+      const found = [...(servers ?? '').matchAll(/AuthEndpoint\w*ApiEndpoint|https:\/\/auth\.emissor\.com\.br/g)];
+      expect(found.map(([match]) => (match.startsWith('https') ? 'own' : 'gateway'))).toEqual(kinds);
+    },
+  );
 
-  it.each([
+  const roles = [
     ['primary', '2027-12-01', 'the gateway'],
     ['prepared', '2027-12-01', 'auth.emissor.com.br'], // on the way back
     ['prepared', undefined, undefined],
     ['only', '2027-12-01', undefined],
-  ] as const)('tell all functions of {auth_url} which host is left: %s, until %s', (role, formerHostsUntil, left) => {
-    const { Auth, Webhooks } = stageTemplates('prod', {
-      ...{ ...authDomain, authDomainRole: role, formerHostsUntil },
-    });
-    const told = (template: typeof Auth) =>
-      resourcesOf(template, 'AWS::Lambda::Function').flatMap(([, { Properties }]) => {
-        const { FORMER_HOST: host, FORMER_HOST_SUNSET: sunset } = Properties.Environment?.Variables ?? {};
-        return host === undefined ? [] : [{ host, sunset }];
+  ] as const;
+  it.each(casesOf(roles, 2))(
+    'tell all functions of {auth_url} which host is left: %s, until %s',
+    (role, formerHostsUntil, left) => {
+      const { Auth, Webhooks } = stageTemplates('prod', {
+        ...{ ...authDomain, authDomainRole: role, formerHostsUntil },
       });
-    const host = left === 'the gateway' ? { 'Fn::Select': [2, expect.anything()] } : (left ?? '');
-    const sunset = left === undefined ? '' : 'Wed, 01 Dec 2027 23:59:59 GMT';
-    expect(told(Auth)).toEqual(Array(4).fill({ host, sunset }));
-    expect(told(Webhooks)).toEqual([{ host: '', sunset: '' }]); // {base_url} has one host
-  });
+      const told = (template: typeof Auth) =>
+        resourcesOf(template, 'AWS::Lambda::Function').flatMap(([, { Properties }]) => {
+          const { FORMER_HOST: host, FORMER_HOST_SUNSET: sunset } = Properties.Environment?.Variables ?? {};
+          return host === undefined ? [] : [{ host, sunset }];
+        });
+      const host = left === 'the gateway' ? { 'Fn::Select': [2, expect.anything()] } : (left ?? '');
+      const sunset = left === undefined ? '' : 'Wed, 01 Dec 2027 23:59:59 GMT';
+      expect(told(Auth)).toEqual(Array(4).fill({ host, sunset }));
+      expect(told(Webhooks)).toEqual([{ host: '', sunset: '' }]); // {base_url} has one host
+    },
+  );
 
   describe.each([
     ['prepared', { urls: ['gateway', 'own'], isGatewayOff: false }],

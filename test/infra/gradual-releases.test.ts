@@ -82,15 +82,13 @@ describe('a gradual release', () => {
   // Bug: an alarm of a failing version went on ringing when it was changed to watch the version that repairs it, and CodeDeploy
   // begins nothing while an alarm rings.
   it('is judged by alarms that no earlier version has set off', () => {
-    const ids = (slowRate: number) =>
-      resourcesOf(
-        stageTemplates('prod', { gradual: true, docsUrl: `https://docs.emissor.com.br/${slowRate}` }),
-        'AWS::CodeDeploy::DeploymentGroup',
-      ).flatMap(([id, { Properties }]) =>
-        Properties.AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => [bare(id), Name.Ref]),
+    const ids = (changes: object) =>
+      resourcesOf(stageTemplates('prod', { gradual: true, ...changes }), 'AWS::CodeDeploy::DeploymentGroup').flatMap(
+        ([id, { Properties }]) =>
+          Properties.AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => [bare(id), Name.Ref]),
       );
-    const kept = new Set(ids(1).map(([, name]) => name));
-    const anew = ids(2).filter(([, name]) => !kept.has(name));
+    const kept = new Set(ids({}).map(([, name]) => name));
+    const anew = ids({ docsUrl: 'https://docs.emissor.com.br/' }).filter(([, name]) => !kept.has(name));
     const groups = new Set(anew.map(([group]) => group.replace(/.*Releases/, '')));
     expect([...groups].sort()).toEqual(['DeliveriesApi', 'WebhooksApi']);
     expect(anew).toHaveLength(4);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError } from '../../lib/stage-files.ts';
-import { required, resourcesOf, stageTemplates } from './templates.ts';
+import { required, resourcesOf, stacksOf, stageTemplates } from './templates.ts';
 
 const roles = ['arn:aws:iam::444455556666:role/checkout', 'arn:aws:iam::444455556666:user/legacy/crm'];
 const topics = ['arn:aws:sns:sa-east-1:444455556666:demands'];
@@ -94,7 +94,7 @@ describe('a publisher', () => {
 // Refused, it would be told of in a further notice, and so on.
 it('brings no notice of a refused event: the topic of those is no publisher', () => {
   const named = (name: string) => () =>
-    stageTemplates('prod', { publisherTopics: [...topics, `arn:aws:sns:sa-east-1:111122223333:${name}`] });
+    stacksOf('prod', { publisherTopics: [...topics, `arn:aws:sns:sa-east-1:111122223333:${name}`] });
   expect(named(`Emissor-prod-Delivery-${topicArn.Ref}-x1yz2ABCdef3`)).toThrow(
     'Stage prod: publisherTopics must not name the topic of refused events: each notice would be refused, and told again.',
   );
@@ -110,15 +110,15 @@ describe('the policy of the events queue', () => {
 
   it('names 50 principals at most, that of every queue and the services among them', () => {
     const publisherTopics = topics;
-    expect(() => stageTemplates('prod', { publisherTopics, publisherRoles: many(48, role) })).not.toThrow();
-    expect(() => stageTemplates('prod', { publisherTopics, publisherRoles: many(49, role) })).toThrow(
+    expect(() => stacksOf('prod', { publisherTopics, publisherRoles: many(48, role) })).not.toThrow();
+    expect(() => stacksOf('prod', { publisherTopics, publisherRoles: many(49, role) })).toThrow(
       'Stage prod: the policy of the events queue has 51 principals, and AWS takes 50 at most: shorten publisherRoles (49).',
     );
   });
 
   it('has 8,192 bytes at most, also where the queue has the longest name', () => {
-    expect(() => stageTemplates('prod', { publisherTopics: many(40, topic) })).not.toThrow();
-    expect(() => stageTemplates('prod', { publisherRoles: [role(1)], publisherTopics: many(60, topic) })).toThrow(
+    expect(() => stacksOf('prod', { publisherTopics: many(40, topic) })).not.toThrow();
+    expect(() => stacksOf('prod', { publisherRoles: [role(1)], publisherTopics: many(60, topic) })).toThrow(
       /has \d{4,5} bytes, and AWS takes 8192 at most: shorten publisherTopics \(60\) or publisherRoles \(1\)\./,
     );
   });

@@ -3,6 +3,10 @@ import { mostStopsEarlier, timeAroundAttempt } from '../../lambdas/delivery/limi
 import { type Resource, resourcesOf, stageTemplates } from './templates.ts';
 
 const { Delivery } = stageTemplates('prod');
+const changed = {
+  ...{ firstConcurrency: 11, retryConcurrency: 12, slowConcurrency: 13 },
+  ...{ giveUp: 'always', slowRate: 7 },
+};
 const queues = new Map(resourcesOf(Delivery, 'AWS::SQS::Queue'));
 const functions = new Map(resourcesOf(Delivery, 'AWS::Lambda::Function'));
 const sources = resourcesOf(Delivery, 'AWS::Lambda::EventSourceMapping').map(([, source]) => source.Properties);
@@ -89,7 +93,7 @@ describe('the queues', () => {
   });
 
   it('have a lane each, with a bulkhead of its own', () => {
-    const stage = stageTemplates('prod', { firstConcurrency: 11, retryConcurrency: 12, slowConcurrency: 13 });
+    const stage = stageTemplates('prod', changed);
     const lanes = resourcesOf(stage.Delivery, 'AWS::Lambda::EventSourceMapping').map(([, { Properties }]) => {
       const { LANE, QUEUE_URL } = functionOf(Properties).Environment.Variables;
       expect(QUEUE_URL.Ref).toBe(Properties.EventSourceArn['Fn::GetAtt'][0]);
@@ -119,7 +123,7 @@ describe('the queues', () => {
   });
 
   it('give consumers and sweeper the same settings of giving up and of slow webhooks', () => {
-    const stage = stageTemplates('prod', { giveUp: 'always', slowRate: 7 });
+    const stage = stageTemplates('prod', changed);
     const variables = resourcesOf(stage.Delivery, 'AWS::Lambda::Function').map(
       ([, { Properties }]) => Properties.Environment?.Variables ?? {},
     );

@@ -1,16 +1,10 @@
-import { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { longestStepsMs, longestTestMs, tidyUpLimitMs } from '../../lambdas/smoke/step-record.ts';
 import { hasSmokeStack, stageConfiguration } from '../../lib/config.ts';
-import { addStage } from '../../lib/stage.ts';
-import { isOwn, makeApp, required, resourcesOf, stageTemplates } from './templates.ts';
+import { casesOf } from '../support/sample.ts';
+import { isOwn, required, resourcesOf, stacksOf, stageTemplates } from './templates.ts';
 
 const url = 'https://smoke.emissor.com.br/hook';
-const stackIds = (stage: string, overrides: Record<string, unknown> = {}): string[] => {
-  const app = makeApp();
-  addStage(app, stageConfiguration(stage, { ...required[stage], ...overrides }));
-  return app.node.children.filter(child => child instanceof Stack).map(({ node }) => node.id);
-};
 
 describe('the stack for smoke tests', () => {
   it.each([
@@ -24,7 +18,8 @@ describe('the stack for smoke tests', () => {
     ['… and a schedule', 'prod', { smokeReceiverUrl: url, smokeSchedule: '1h' }, true],
     ['the local run', 'local', {}, false],
   ])('is there where it is needed: %s', (_case, stage, overrides, expected) => {
-    expect(stackIds(stage, overrides).includes(`Emissor-${stage}-Smoke`)).toBe(expected);
+    const ids = stacksOf(stage, overrides).map(({ node }) => node.id);
+    expect(ids.includes(`Emissor-${stage}-Smoke`)).toBe(expected);
     expect(hasSmokeStack(stageConfiguration(stage, { ...required[stage], ...overrides }))).toBe(expected);
   });
 
@@ -91,13 +86,14 @@ describe('the receiver of a stage', () => {
     );
   });
 
-  it.each([
+  const accounts = [
     [1_000, 100, 2],
     [302, 100, 2],
     [102, 0, 2],
     [101, 0, undefined],
     [10, 0, undefined],
-  ])(
+  ] as const;
+  it.each(casesOf(accounts, 2))(
     'reserves concurrency where an account of %d leaves 100 for all others',
     (accountConcurrency, others, expected) => {
       const reserved = { accountConcurrency, tokenConcurrency: others, apiConcurrency: others };

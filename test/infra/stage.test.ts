@@ -1,14 +1,5 @@
-import { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import { stageConfiguration } from '../../lib/config.ts';
-import { addStage } from '../../lib/stage.ts';
-import { authDomain, makeApp, required, resourcesOf, stageTemplates } from './templates.ts';
-
-const stacksOf = (name: string, overrides: Record<string, unknown> = {}) => {
-  const app = makeApp();
-  addStage(app, stageConfiguration(name, { ...required[name], ...overrides }));
-  return app.node.children.filter(child => child instanceof Stack);
-};
+import { authDomain, resourcesOf, stacksOf, stageTemplates } from './templates.ts';
 
 describe('the stacks of a stage', () => {
   it('name the account and Region of its file, so that the CDK refuses to deploy them elsewhere', () => {

@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { inject } from 'vitest';
-import { stageConfiguration } from '../../lib/config.ts';
+import { type StageConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { addStage } from '../../lib/stage.ts';
 import type { StageName } from '../../lib/stage-files.ts';
 import { isFull } from '../support/sample.ts';
@@ -36,7 +37,12 @@ export const makeApp = ({ validated = isFull } = {}): App =>
     outdir: mkdtempSync(path.join(inject('assemblies'), 'cdk.out-')),
     builtinCloudFormationValidation: validated,
     treeMetadata: false,
-    context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-stack-trace': true },
+    context: {
+      ...context,
+      'aws:cdk:bundling-stacks': [],
+      'aws:cdk:disable-stack-trace': true,
+      'aws:cdk:disable-creation-stack-traces': true, // a tenth of a synthesis
+    },
   });
 
 /** The values that a stage requires. */
@@ -49,26 +55,43 @@ export const required: Partial<Record<StageName, Record<string, unknown>>> = {
   },
 };
 
-/** The templates of a stage, as they would be deployed; synthesised once for the suites of a worker. `local` has no `Smoke`. */
+/** The stacks of a stage, before the synthesis, which takes as long again. */
+export const stacksOf = (stage: string, overrides: Record<string, unknown> = {}): readonly Stack[] =>
+  stacksWith(stageConfiguration(stage, { ...required[stage], ...overrides }));
+
+const stacksWith = (configuration: StageConfiguration): readonly Stack[] => {
+  const app = makeApp();
+  addStage(app, configuration);
+  return app.node.children.filter(child => child instanceof Stack);
+};
+
+/** The templates of a stage, as they would be deployed; synthesised once for all suites. `local` has no `Smoke`. */
 export const stageTemplates = (
   stage: StageName,
   overrides: Record<string, unknown> = {},
 ): Record<StackName, Template> => {
-  const name = JSON.stringify([stage, Object.entries(overrides).sort()]);
-  const known = synthesised.get(name) ?? synthesise(stage, overrides);
+  const configuration = stageConfiguration(stage, { ...required[stage], ...overrides });
+  const name = createHash('sha256').update(JSON.stringify(configuration)).digest('hex');
+  const known = synthesised.get(name) ?? sharedTemplates(path.join(inject('assemblies'), name), configuration);
   synthesised.set(name, known);
   return known;
 };
 
 const synthesised = new Map<string, Record<StackName, Template>>();
 
-const synthesise = (stage: StageName, overrides: Record<string, unknown>): Record<StackName, Template> => {
-  const app = makeApp();
-  addStage(app, stageConfiguration(stage, { ...required[stage], ...overrides }));
-  const stacks = app.node.children.filter(child => child instanceof Stack);
-  return Object.fromEntries(
-    stacks.map(stack => [stack.node.id.split('-').at(-1), Template.fromStack(stack)]),
-  ) as Record<StackName, Template>;
+/** Takes the templates from the file that another worker wrote, or writes it. It appears as a whole. */
+const sharedTemplates = (file: string, configuration: StageConfiguration): Record<StackName, Template> => {
+  if (!existsSync(file)) {
+    const stacks = stacksWith(configuration);
+    const made = stacks.map(stack => [stack.node.id.split('-').at(-1), Template.fromStack(stack).toJSON()]);
+    writeFileSync(`${file}.${process.pid}`, JSON.stringify(Object.fromEntries(made)));
+    renameSync(`${file}.${process.pid}`, file);
+  }
+  const read = Object.entries<object>(JSON.parse(readFileSync(file, 'utf8')));
+  return Object.fromEntries(read.map(([name, template]) => [name, Template.fromJSON({ ...template })])) as Record<
+    StackName,
+    Template
+  >;
 };
 
 /** The resources of one type, by logical id: of a template, or of all templates of a stage. */

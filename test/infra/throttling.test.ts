@@ -5,7 +5,7 @@ import { deliveryRoutes } from '../../lambdas/delivery/api/routes.ts';
 import type { Route } from '../../lambdas/platform/route-table.ts';
 import { webhookRoutes } from '../../lambdas/webhooks/routes.ts';
 import { ConfigurationError } from '../../lib/stage-files.ts';
-import { resourcesOf, stageTemplates } from './templates.ts';
+import { resourcesOf, stacksOf, stageTemplates } from './templates.ts';
 
 type Template = ReturnType<typeof stageTemplates>['Data'];
 
@@ -136,29 +136,28 @@ describe('every path of a table of routes', () => {
 });
 
 describe('all routes together', () => {
-  const synthesise = (stage: 'prod' | 'dev' | 'local', values: Record<string, unknown>) => () =>
-    stageTemplates(stage, values);
+  const stage = (name: string, values: Record<string, unknown>) => () => stacksOf(name, values);
 
   it('take at most half of what an account may, in the Regions where that is least', () => {
     // 1 token, 2 auth, 10 management and 5 public routes.
     const most = { ...limits, tokenRateLimit: 300, authRateLimit: 100, managementRateLimit: 65, publicRateLimit: 20 };
-    expect(synthesise('prod', most)).not.toThrow();
-    expect(synthesise('prod', { ...most, tokenRateLimit: 301 })).toThrow(ConfigurationError);
-    expect(synthesise('prod', { ...most, tokenRateLimit: 301 })).toThrow(
+    expect(stage('prod', most)).not.toThrow();
+    expect(stage('prod', { ...most, tokenRateLimit: 301 })).toThrow(ConfigurationError);
+    expect(stage('prod', { ...most, tokenRateLimit: 301 })).toThrow(
       /^Stage prod: 1251 requests a second over all routes are more than 1250: lower managementRateLimit \(10 × 65\) or tokenRateLimit \(1 × 301\) or authRateLimit \(2 × 100\) or publicRateLimit \(5 × 20\)\.$/,
     );
   });
 
   it('are checked for bursts as well, and everything is told at once', () => {
     const bursts = { tokenBurstLimit: 150, authBurstLimit: 50, managementBurstLimit: 30, publicBurstLimit: 10 };
-    expect(synthesise('dev', bursts)).not.toThrow();
-    expect(synthesise('dev', { ...bursts, publicBurstLimit: 11, tokenRateLimit: 10_000 })).toThrow(
+    expect(stage('dev', bursts)).not.toThrow();
+    expect(stage('dev', { ...bursts, publicBurstLimit: 11, tokenRateLimit: 10_000 })).toThrow(
       /^Stage dev: 10800 requests a second over .*lower tokenRateLimit \(1 × 10000\) .*; 605 requests at once over all routes are more than 600: lower managementBurstLimit \(10 × 30\) /,
     );
   });
 
   it('are not limited in the local run, which is no part of an account', () => {
-    expect(synthesise('local', {})).not.toThrow();
+    expect(stage('local', {})).not.toThrow();
   });
 });
 
