@@ -13,6 +13,7 @@ import {
 } from '../../../support/auth-service.ts';
 import { httpRequest } from '../../../support/http-request.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
+import { amount } from '../../../support/sample.ts';
 
 let service: AuthService;
 let client: ClientCredentials;
@@ -91,7 +92,7 @@ const headers = fc.record(
 );
 
 const endpoints = ['token', 'revoke', 'introspect'] as const;
-const runs = { numRuns: 300 };
+const runs = { numRuns: amount({ sample: 100, full: 300 }) };
 
 describe('no input causes a 500:', () => {
   it.each(endpoints)('no form at %s', async endpoint => {

@@ -158,7 +158,7 @@ describe('the history', () => {
           expect(ids).toEqual(ids.toSorted().reverse());
         },
       ),
-      { numRuns: amount({ sample: 15, full: 60 }) },
+      { numRuns: amount({ sample: 8, full: 60 }) },
     );
   }, 60_000);
 

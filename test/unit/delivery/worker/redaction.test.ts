@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeRedaction } from '../../../../lambdas/delivery/worker/redaction.ts';
 import { processorTimeOf } from '../../../support/processor-time.ts';
+import { amount } from '../../../support/sample.ts';
 
 const basicOf = (pair: string | Buffer): string => `Basic ${Buffer.from(pair).toString('base64')}`;
 
@@ -60,7 +61,7 @@ describe('what a receiver echoes', () => {
         const masked = parts.join('***') + parts.join('***');
         expect(makeRedaction(value)(text, false)).toBe(masked);
       }),
-      { numRuns: 500 },
+      { numRuns: amount({ sample: 200, full: 500 }) },
     );
   });
 });
@@ -154,7 +155,7 @@ describe('a credential that is written in another way', () => {
         const masked = makeRedaction(`ApiKey ${credential}`)(`${before}${pieces.join('')}\t${after}`, false);
         expect(masked).toBe(`${before}***\t${after}`);
       }),
-      { numRuns: 1_000 },
+      { numRuns: amount({ sample: 400, full: 1_000 }) },
     );
   });
 
@@ -165,7 +166,7 @@ describe('a credential that is written in another way', () => {
         const masked = makeRedaction(`ApiKey ${credential}`)(`\u4e00\n${text.slice(0, 1 + (cut % text.length))}`, true);
         expect(masked).toBe('\u4e00\n***');
       }),
-      { numRuns: 1_000 },
+      { numRuns: amount({ sample: 400, full: 1_000 }) },
     );
   });
 
@@ -178,7 +179,7 @@ describe('a credential that is written in another way', () => {
       fc.property(page, text => {
         expect(makeRedaction(basicOf('0123:456789-#'))(text, false)).toBe(text);
       }),
-      { numRuns: 500 },
+      { numRuns: amount({ sample: 200, full: 500 }) },
     );
   });
 });
