@@ -10,6 +10,9 @@ const maxWorkers = availableParallelism();
 /** For suites that wait for other programs, for hashes that other threads compute, or for time to pass. */
 const waiting = maxWorkers + 1;
 
+/** For what `npm test` runs side by side: while end-to-end suites wait for the run under test, others compute. */
+const beside = maxWorkers + 2;
+
 /** Suites share what they import: none changes a module, and importing everything anew for each costs minutes. */
 const isolate = false;
 
@@ -21,6 +24,16 @@ export default defineConfig({
     reporters: ['default', new SummaryReporter()],
     sequence: { sequencer: LongestFirst },
     projects: [
+      // Lint, types and what else looks at the whole tree.
+      {
+        test: {
+          name: 'checks',
+          include: ['test/checks/*.test.ts'],
+          testTimeout: 300_000, // on a busy machine
+          maxWorkers: beside,
+          sequence: { groupOrder: 1 },
+        },
+      },
       {
         test: {
           name: 'unit',
@@ -30,7 +43,7 @@ export default defineConfig({
           isolate,
           testTimeout: 30_000, // hashes and property tests on a busy machine; nothing here measures time
           hookTimeout: 60_000, // some fill a table
-          maxWorkers: waiting,
+          maxWorkers: beside,
           sequence: { groupOrder: 1 },
         },
       },
@@ -43,7 +56,7 @@ export default defineConfig({
           isolate,
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: waiting,
+          maxWorkers: beside,
           sequence: { groupOrder: 1 },
         },
       },
@@ -57,9 +70,8 @@ export default defineConfig({
           isolate,
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // Some suites wait for the run under test while others work. They start when the other projects have left them the machine.
-          maxWorkers: 4,
-          sequence: { groupOrder: 2 },
+          maxWorkers: beside,
+          sequence: { groupOrder: 1 },
         },
       },
       // Worlds of fixed seeds: the service itself in virtual time, with faults.
@@ -70,7 +82,7 @@ export default defineConfig({
           isolate,
           experimental: { viteModuleRunner: false }, // Node's own imports: what Vite makes of them takes a tenth longer
           testTimeout: 30_000,
-          maxWorkers: waiting,
+          maxWorkers: beside,
           sequence: { groupOrder: 1 },
         },
       },
