@@ -168,14 +168,13 @@ describe('an imported hash', () => {
   });
 
   it('is told from any other text without an error', () => {
+    const kind = fc.constantFrom('$argon2id', '$scrypt', '$2b', '$pbkdf2-sha256', 'pbkdf2_sha256');
+    const rest = fc.string({ unit: 'binary', maxLength: 60 });
     const text = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.stringMatching(/^(\$(argon2id|scrypt|2b|pbkdf2-sha256)|pbkdf2_sha256)\$.{0,60}$/),
+      rest,
+      fc.tuple(kind, rest).map(parts => parts.join('$')),
     );
-    fc.assert(
-      fc.property(text, given => ['object', 'undefined'].includes(typeof parseImportedHash(given))),
-      { numRuns: amount({ sample: 30, full: 100 }) },
-    );
+    fc.assert(fc.property(text, given => ['object', 'undefined'].includes(typeof parseImportedHash(given))));
   });
 
   it('matches exactly the password that was hashed, whatever it is', async () => {
