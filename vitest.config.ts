@@ -10,9 +10,6 @@ const maxWorkers = availableParallelism();
 /** For suites that wait for other programs, for hashes that other threads compute, or for time to pass. */
 const waiting = maxWorkers + 1;
 
-/** For what `npm test` runs side by side: while end-to-end suites wait for the run under test, others compute. */
-const beside = maxWorkers + 2;
-
 /** Suites share what they import: none changes a module, and importing everything anew for each costs minutes. */
 const isolate = false;
 
@@ -30,7 +27,7 @@ export default defineConfig({
           name: 'checks',
           include: ['test/checks/*.test.ts'],
           testTimeout: 300_000, // on a busy machine
-          maxWorkers: beside,
+          maxWorkers: waiting,
           sequence: { groupOrder: 1 },
         },
       },
@@ -43,7 +40,7 @@ export default defineConfig({
           isolate,
           testTimeout: 30_000, // hashes and property tests on a busy machine; nothing here measures time
           hookTimeout: 60_000, // some fill a table
-          maxWorkers: beside,
+          maxWorkers: waiting,
           sequence: { groupOrder: 1 },
         },
       },
@@ -56,7 +53,7 @@ export default defineConfig({
           isolate,
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: beside,
+          maxWorkers: waiting,
           sequence: { groupOrder: 1 },
         },
       },
@@ -70,7 +67,7 @@ export default defineConfig({
           isolate,
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          maxWorkers: beside,
+          maxWorkers: waiting,
           sequence: { groupOrder: 1 },
         },
       },
@@ -82,7 +79,7 @@ export default defineConfig({
           isolate,
           experimental: { viteModuleRunner: false }, // Node's own imports: what Vite makes of them takes a tenth longer
           testTimeout: 30_000,
-          maxWorkers: beside,
+          maxWorkers: waiting,
           sequence: { groupOrder: 1 },
         },
       },

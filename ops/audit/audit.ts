@@ -58,7 +58,8 @@ async function actBetweenLines<Given, Value>(
   try {
     value = await act({ ...task, nameDone, nameMore: more => complete(task, () => line.continue(more)) }, given);
   } catch (error) {
-    const told = Object.entries(done).map(([name, named]) => `${name} ${named}`);
+    const hasOwnCounts = error instanceof CliError && Object.keys(error.details).length > 0;
+    const told = hasOwnCounts ? [] : Object.entries(done).map(([name, named]) => `${name} ${named}`);
     if (told.length > 0) task.warn(`before it failed this was done: ${told.join(', ')}`);
     await complete(task, () => line.complete('failed', done, error));
     throw error;
