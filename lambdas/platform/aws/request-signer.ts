@@ -15,7 +15,8 @@ export type RequestSigner = Extract<DynamoDBClientConfig['signer'], { sign: unkn
  * Makes the signer of an SDK client: Signature Version 4 over what AWS asks for, host, content type and `x-amz-*` headers. The
  * SDK's signs every header, and takes a quarter of a call's processor time (ADR 25). The key of a day is derived once.
  *
- * @throws {TypeError} when a request has a path or a query: no service that is called here takes them
+ * @throws {TypeError} when a request has a query, or a path with more than letters, digits, `_` and `-`: that is written otherwise where it
+ *   is signed, and no service that is called here takes it
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 export function makeRequestSigner({
@@ -34,8 +35,8 @@ export function makeRequestSigner({
   return { sign } as unknown as RequestSigner;
 
   async function sign(request: SignableRequest, { signingDate = new Date() }: { signingDate?: Date } = {}) {
-    if (request.path !== '/' || Object.keys(request.query).length > 0)
-      throw new TypeError('Only requests to / are signed here.');
+    if (!plainPath.test(request.path) || Object.keys(request.query).length > 0)
+      throw new TypeError('Only plain paths without a query are signed here.');
     const { accessKeyId, secretAccessKey, sessionToken } = credentials();
     const time = `${signingDate.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
     const { headers } = request;
@@ -71,6 +72,9 @@ export function makeRequestSigner({
     return known.key;
   }
 }
+
+/** A path that stands in the canonical request as it is. */
+const plainPath = /^\/(?:[\w-]+(?:\/[\w-]+)*)?$/;
 
 /** A request as the SDK hands it over to be signed, its headers' names in lower case. */
 interface SignableRequest {
