@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
+import type { Webhook } from '../webhooks/webhook.ts';
 import { backoffWait, internalErrorWait, type Random } from './backoff.ts';
 import {
   type AttemptOutcome,
@@ -83,6 +84,20 @@ export function isTooOld(delivery: Delivery, now: number): boolean {
 /** Returns whether a wait is spent as a delayed message in the queue. A longer one is spent in the table; the sweeper ends it. */
 export function waitsInQueue({ nextAttemptAt, sweepAt }: Wait): boolean {
   return sweepAt > nextAttemptAt;
+}
+
+/** The states in which a delivery ends without an attempt. */
+export type UnattemptedEnd = 'cancelled' | 'held';
+
+/**
+ * Returns how a delivery ends whose webhook makes an attempt impossible: without its registration it is cancelled, and held while
+ * that is suspended. `undefined`: it may be attempted.
+ */
+export function unattemptedEndOf(delivery: Delivery, webhook: Webhook | undefined): UnattemptedEnd | undefined {
+  if (webhook?.webhookId !== delivery.webhookId) return 'cancelled';
+  if (webhook.status === 'suspended' && !isTest(delivery)) return 'held';
+  // Only a test gets here. An operator has suspended since it was requested.
+  return webhook.suspensionReason === 'operator' ? 'cancelled' : undefined;
 }
 
 /** Returns when the sweeper has something to do about a wait. */

@@ -1,6 +1,6 @@
 import type { AttemptRecord, Delivery, DeliveryState } from '../../lambdas/delivery/delivery.ts';
 import { wireResults } from '../../lambdas/delivery/representation.ts';
-import { unattemptedEndOf } from '../../lambdas/delivery/store/end-unattempted.ts';
+import { unattemptedEndOf } from '../../lambdas/delivery/transitions.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { wireReasons } from '../../lambdas/webhooks/representation.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';

@@ -1,22 +1,8 @@
 import type { Clock } from '../../platform/clock.ts';
-import type { Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, isTest, settled } from '../delivery.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
+import type { UnattemptedEnd } from '../transitions.ts';
 import { type StoreChange, storeUnlessStale } from './store-unless-stale.ts';
-
-/** The states in which a delivery ends without an attempt. */
-export type UnattemptedEnd = 'cancelled' | 'held';
-
-/**
- * Returns how a delivery ends whose webhook makes an attempt impossible: without its registration it is cancelled, and held while
- * that is suspended. `undefined`: it may be attempted.
- */
-export function unattemptedEndOf(delivery: Delivery, webhook: Webhook | undefined): UnattemptedEnd | undefined {
-  if (webhook?.webhookId !== delivery.webhookId) return 'cancelled';
-  if (webhook.status === 'suspended' && !isTest(delivery)) return 'held';
-  // Only a test gets here. An operator has suspended since it was requested.
-  return webhook.suspensionReason === 'operator' ? 'cancelled' : undefined;
-}
 
 /** Stores that a delivery has ended without an attempt, and reports it. */
 export async function endUnattempted(

@@ -10,11 +10,11 @@ import { type AttemptQueue, mostMessagesOfCall } from '../queues.ts';
 import { backlogShardsOf } from '../store/delivery-item.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DueTask, Span } from '../store/due-index.ts';
-import { endTooOld, endUnattempted, unattemptedEndOf } from '../store/end-unattempted.ts';
+import { endTooOld, endUnattempted } from '../store/end-unattempted.ts';
 import type { FindWebhook } from '../store/find-webhook.ts';
 import type { StoreChange } from '../store/store-unless-stale.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import { isTooOld, queuedInSlowLane, scheduled, withSlot } from '../transitions.ts';
+import { isTooOld, queuedInSlowLane, scheduled, unattemptedEndOf, withSlot } from '../transitions.ts';
 
 export interface SlowBacklogDependencies extends DeliveryTelemetry {
   readonly slownessStore: Pick<

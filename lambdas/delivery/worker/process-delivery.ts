@@ -10,7 +10,7 @@ import type { StoredSlowness } from '../isolation/slowness-store.ts';
 import { type Lane, type LaterLane, laneFor } from '../lane-routing.ts';
 import { webhookLimitWait } from '../limits.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
-import { endUnattempted, unattemptedEndOf } from '../store/end-unattempted.ts';
+import { endUnattempted } from '../store/end-unattempted.ts';
 import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
 import {
   countsSuccess,
@@ -19,7 +19,7 @@ import {
   describeAttempt,
   describeDelivery,
 } from '../telemetry.ts';
-import { type ApplyOutcome, scheduled, waitsInQueue } from '../transitions.ts';
+import { type ApplyOutcome, scheduled, unattemptedEndOf, waitsInQueue } from '../transitions.ts';
 import type { Attempt } from './attempt.ts';
 import type { StartAttemptWatch } from './attempt-watch.ts';
 import { heldByGone, type Standing, type Suspensions } from './suspensions.ts';
