@@ -78,7 +78,8 @@ export class SmokeStack extends Stack {
       schedule: events.Schedule.rate(interval),
       targets: [new targets.LambdaFunction(test.live)],
     });
-    test.live.configureAsyncInvoke({ retryAttempts: 0 }); // a failure is told, and not tried again
+    // A failure is told, and not tried again. What finds no place tests nothing that is over.
+    test.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(5) });
     new Alarms(this, 'Alarms', { configuration, rows: smokeAlarms(test, interval) });
     new CfnOutput(this, 'SmokeCredentialsParameter', { value: credentials.parameterName });
   }

@@ -36,6 +36,16 @@ describe('every function', () => {
     }
   });
 
+  it('is not invoked again beside the next sweep, where it is the sweeper', () => {
+    const [[, { Properties }] = ['', { Properties: {} }], ...others] = resourcesOf(
+      stage,
+      'AWS::Lambda::EventInvokeConfig',
+    );
+    expect(others).toEqual([]);
+    expect(Properties.FunctionName.Ref).toMatch(/^Sweep/);
+    expect(Properties).toMatchObject({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 });
+  });
+
   it('is in no VPC, which would give deliveries access to private addresses', () => {
     for (const [id, { Properties }] of functions) expect(Properties, id).not.toHaveProperty('VpcConfig');
   });

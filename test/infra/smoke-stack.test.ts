@@ -136,7 +136,7 @@ describe('the scheduled test', () => {
 
   it('is not tried again where it failed', () => {
     const [[, { Properties }] = ['', { Properties: {} }]] = resourcesOf(Smoke, 'AWS::Lambda::EventInvokeConfig');
-    expect(Properties.MaximumRetryAttempts).toBe(0);
+    expect(Properties).toMatchObject({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 300 });
     expect(JSON.stringify(Properties.Qualifier)).toContain('ScheduledTestLive');
   });
 
