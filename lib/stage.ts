@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type App, CfnOutput, type CfnResource, DefaultStackSynthesizer, Lazy } from 'aws-cdk-lib';
+import { type App, CfnOutput, type CfnResource, DefaultStackSynthesizer, Lazy, Tags } from 'aws-cdk-lib';
 import { AuthStack } from './auth-stack.ts';
 import { hasSmokeStack, type StageConfiguration } from './config.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 import { endRelease } from './constructs/release-end.ts';
+import { Table } from './constructs/table.ts';
 import { DataStack } from './data-stack.ts';
 import { DeliveryStack } from './delivery-stack.ts';
 import { addSavedQueries } from './saved-queries.ts';
@@ -22,6 +23,12 @@ import { WebhooksStack } from './webhooks-stack.ts';
 export function addStage(app: App, configuration: StageConfiguration): void {
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
   const { account, region, owner, costCenter } = configuration;
+  const tags = {
+    service: 'emissor',
+    stage: configuration.stage,
+    ...(owner ? { owner } : {}),
+    ...(costCenter ? { 'cost-center': costCenter } : {}),
+  };
   const name = (stack: string): string => `Emissor-${configuration.stage}-${stack}`;
   const props = () => ({
     configuration,
@@ -29,13 +36,7 @@ export function addStage(app: App, configuration: StageConfiguration): void {
     ...(account && region ? { env: { account, region } } : {}),
     analyticsReporting: false,
     terminationProtection: configuration.protection,
-    // CloudFormation hands the tags of a stack on to its resources.
-    tags: {
-      service: 'emissor',
-      stage: configuration.stage,
-      ...(owner ? { owner } : {}),
-      ...(costCenter ? { 'cost-center': costCenter } : {}),
-    },
+    tags, // CloudFormation hands them on to the resources
     // `cdk deploy` checks the bootstrap version itself. Without the rule, the templates need no parameter for it.
     synthesizer: new DefaultStackSynthesizer({ generateBootstrapVersionRule: false }),
   });
@@ -50,6 +51,9 @@ export function addStage(app: App, configuration: StageConfiguration): void {
   // `ops status` compares them: a deployment that failed half-way leaves two versions.
   for (const stack of [data, auth, webhooks, delivery, ...smoke])
     new CfnOutput(stack, 'ServiceVersion', { value: version });
+  // A global table has the tags of its replicas, not those of its stack.
+  for (const table of app.node.findAll().filter(child => child instanceof Table))
+    for (const [key, value] of Object.entries(tags)) Tags.of(table).add(key, value);
   const functions = app.node.findAll().filter(child => child instanceof NodeFunction);
   // A deployment that publishes any version updates every stack with functions: `ops rollback` tells by that what it published.
   for (const stack of [auth, webhooks, delivery, ...smoke]) endRelease(stack, configuration, releaseOf(functions));

@@ -21,8 +21,17 @@ describe('the stacks of a stage', () => {
   );
 
   it('carry the tags of their owner and cost center', () => {
+    const tags = { stage: 'prod', owner: 'Plataforma', 'cost-center': 'CC-42' };
     for (const stack of stacksOf('prod', { owner: 'Plataforma', costCenter: 'CC-42' })) {
-      expect(stack.tags.tagValues()).toMatchObject({ stage: 'prod', owner: 'Plataforma', 'cost-center': 'CC-42' });
+      expect(stack.tags.tagValues()).toMatchObject(tags);
+    }
+    // CloudFormation gives a global table none of its stack's.
+    const templates = stageTemplates('prod', { owner: 'Plataforma', costCenter: 'CC-42' });
+    const tables = resourcesOf(templates, 'AWS::DynamoDB::GlobalTable');
+    expect(tables.length).toBeGreaterThan(5);
+    for (const [, { Properties }] of tables) {
+      const own = Properties.Replicas[0].Tags.map(({ Key, Value }: { Key: string; Value: string }) => [Key, Value]);
+      expect(Object.fromEntries(own)).toMatchObject(tags);
     }
   });
 });
