@@ -37,13 +37,11 @@ describe('every function', () => {
   });
 
   it('is not invoked again beside the next sweep, where it is the sweeper', () => {
-    const [[, { Properties }] = ['', { Properties: {} }], ...others] = resourcesOf(
-      stage,
-      'AWS::Lambda::EventInvokeConfig',
-    );
-    expect(others).toEqual([]);
-    expect(Properties.FunctionName.Ref).toMatch(/^Sweep/);
-    expect(Properties).toMatchObject({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 });
+    const settings = resourcesOf(stage, 'AWS::Lambda::EventInvokeConfig');
+    const own = settings.filter(([, { Properties }]) => Properties.FunctionName.Ref?.startsWith('Sweep'));
+    expect(own).toMatchObject([
+      [expect.anything(), { Properties: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } }],
+    ]);
   });
 
   it('is in no VPC, which would give deliveries access to private addresses', () => {
