@@ -29,6 +29,7 @@ const hasFailed = 'failed' in document.body.dataset;
 const told = document.getElementById('renewed');
 const banner = document.getElementById('banner');
 const readAt = new Map();
+const here = location.pathname + location.search; // to an address with a fragment a browser only scrolls
 if (seconds > 0) setInterval(renew, seconds * 1000);
 else if (told) setInterval(leave, 60000);
 let busy = false;
@@ -38,7 +39,7 @@ async function renew() {
   try {
     const answer = await fetch(location.href, { headers: { 'x-renewal': 'yes' }, signal: AbortSignal.timeout(30000) });
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    if (answer.status === 401 || (answer.ok && (hasFailed || (idsOf(page) !== idsOf(document) && !isInUse(document.body))))) location.replace(location.href);
+    if (answer.status === 401 || (answer.ok && (hasFailed || (idsOf(page) !== idsOf(document) && !isInUse(document.body))))) location.replace(here);
     else if (answer.ok) show(page);
     else warn(page.querySelector('[role=alert]:not([hidden])').childNodes);
   } catch {
@@ -49,7 +50,7 @@ async function renew() {
 }
 async function leave() {
   const answer = await fetch(location.href, { method: 'HEAD', headers: { 'x-renewal': 'yes' } }).catch(() => undefined);
-  if (answer?.status === 401) location.replace(location.href);
+  if (answer?.status === 401) location.replace(here);
 }
 function show(page) {
   const parts = partsOf(page);

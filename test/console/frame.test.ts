@@ -89,7 +89,7 @@ describe('a page that renews itself', () => {
 
   it('comes back from an error by itself', async () => {
     source = dies('AWS does not answer');
-    await open(account);
+    await open(`${account}#content`);
     expect(await window.page.textContent('main')).toContain('AWS does not answer');
     source = aSource(often);
     await window.page.waitForSelector('#webhooks');
@@ -108,7 +108,7 @@ describe('a page that renews itself', () => {
 
   it('shows a card that was not there before', async () => {
     source = aSource({ ...often, latestDeliveries: async () => ({ deliveries: [], next: null, timed: [] }) });
-    await open(webhook);
+    await open(`${webhook}#list`);
     expect(await window.page.locator('#speed').count()).toBe(0);
     source = aSource(often);
     await window.page.waitForSelector('#speed');
@@ -132,7 +132,7 @@ describe('a page that renews itself', () => {
   });
 
   it('shows nothing any more after a sign-out in another window', async () => {
-    await open(account);
+    await open(`${account}#content`);
     const other = await window.context.newPage();
     await other.goto(window.folder + account);
     await other.click('text=Sign out');
@@ -151,6 +151,7 @@ describe('a page that does not renew itself', () => {
     await open(`${webhook}/deliveries/${delivery.id}`);
     await page.click('text=Show the body');
     await page.waitForSelector('h3:has-text("As it is signed")');
+    await page.evaluate("location.hash = 'content'"); // as the skip link does
     const asked = page.waitForResponse(answer => answer.request().method() === 'HEAD');
     await page.clock.fastForward(61_000);
     expect((await asked).status()).toBe(200);
