@@ -73,14 +73,14 @@ interface Terminal {
 }
 
 function openTerminal(): Terminal {
-  let isMuted = false;
+  let isMuted = true; // but for the line that is asked for: what is pasted ahead may be a secret
   const output = new Writable({
     write: (chunk, _, done) => {
       if (!isMuted) process.stdout.write(chunk);
       done();
     },
   });
-  const lines = createInterface({ input: process.stdin, output, terminal: process.stdin.isTTY === true });
+  const lines = createInterface({ input: process.stdin, output, terminal: process.stdin.isTTY, historySize: 0 });
   const waiting: string[] = [];
   let take: ((line: string) => void) | undefined;
   lines.on('line', line => {
@@ -90,14 +90,14 @@ function openTerminal(): Terminal {
   return {
     ask: (question, isSecret) =>
       new Promise(resolve => {
-        if (process.stdin.isTTY) process.stdout.write(question);
         const given = waiting.shift();
+        if (process.stdin.isTTY) process.stdout.write(given === undefined ? question : `${question}\n`);
         if (given !== undefined) return resolve(given);
         isMuted = isSecret;
         take = line => {
           take = undefined;
           if (isMuted) process.stdout.write('\n');
-          isMuted = false;
+          isMuted = true;
           resolve(line);
         };
         lines.once('SIGINT', () => process.exit(1));

@@ -26,15 +26,24 @@ export function buildPanel() {
   execFileSync(process.execPath, ['tools/painel.ts', '--out', file], { stdio: 'ignore' });
   return { start, remove: () => rmSync(folder, { recursive: true }) };
 
-  function start({ clientId, clientSecret }: Client, { email, password }: Pick<User, 'email' | 'password'>): Panel {
-    const child = spawn(process.execPath, [file, '--auth', authUrl, '--base', baseUrl], { cwd: folder });
+  /** Starts it with its credentials as its input. In a terminal they are pasted at its first question. */
+  function start(
+    { clientId, clientSecret }: Client,
+    { email, password }: Pick<User, 'email' | 'password'>,
+    isInTerminal = false,
+  ): Panel {
+    const command = [process.execPath, file, '--auth', authUrl, '--base', baseUrl];
+    const [program = '', ...words] = isInTerminal ? ['script', '-qefc', command.join(' '), '/dev/null'] : command;
+    const child = spawn(program, words, { cwd: folder });
     let written = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         written += text;
       });
     }
-    child.stdin.write(`${clientId}\n${clientSecret}\n${email}\n${password}\n`);
+    const paste = () => void child.stdin.write(`${clientId}\n${clientSecret}\n${email}\n${password}\n`);
+    if (isInTerminal) child.stdout.once('data', paste);
+    else paste();
     let asked = 0;
     const ended = async () => {
       if (child.exitCode === null) await once(child, 'exit');
@@ -44,7 +53,7 @@ export function buildPanel() {
       link: () => {
         if (asked > 0) child.stdin.write('\n');
         const at = asked++;
-        return until('the link', async () => [...written.matchAll(/Painel: (\S+)\n/g)][at]?.[1]);
+        return until('the link', async () => [...written.matchAll(/Painel: (\S+)\r?\n/g)][at]?.[1]);
       },
       output: () => written,
       ended,

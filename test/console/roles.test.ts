@@ -43,10 +43,7 @@ beforeAll(async () => {
   session = await openSession(client);
   ({ account } = session.user);
   operator = await startConsole(() => makeOperatorSource(localTarget(outputs)), 0);
-  panels = {
-    admin: panelProgram.start(client, session.user),
-    reader: panelProgram.start(readersClient, session.user),
-  };
+  panels = { admin: panelProgram.start(client, session.user), reader: panelProgram.start(readersClient, session.user) };
   windows = {
     operator: await openWindow(browser, operator.makeLink()),
     admin: await openWindow(browser, await panels.admin.link()),
@@ -445,28 +442,22 @@ describe('who', () => {
   });
 });
 
+it('a terminal shows no secret that is pasted together with what is asked for first', async () => {
+  const panel = panelProgram.start(client, session.user, true);
+  await panel.link();
+  expect(panel.output()).toContain(`client_id: ${client.clientId}`);
+  for (const secret of [client.clientSecret, session.user.password]) expect(panel.output()).not.toContain(secret);
+  await panel.stop();
+});
+
 it('no secret of the panel is on another page, or in what it writes', async () => {
   const { id } = await after(500)();
-  const secrets = [
-    client.clientSecret,
-    readersClient.clientSecret,
-    session.user.password,
-    authorization,
-    'whsec_',
-    'eyJ',
-  ];
+  const { password } = session.user;
+  const secrets = [client.clientSecret, readersClient.clientSecret, password, authorization, 'whsec_', 'eyJ'];
+  const questions = ['/settings', '/rotate', '/remove'].map(below => path() + below);
   for (const role of ['admin', 'reader'] as const) {
     const { page, folder } = windows[role];
-    for (const below of [
-      '/',
-      path(),
-      `${path()}/settings`,
-      `${path()}/rotate`,
-      `${path()}/remove`,
-      one()({ since: '', id }),
-      '/find',
-      '/nothing',
-    ]) {
+    for (const below of ['/', path(), ...questions, one()({ since: '', id }), '/find', '/nothing']) {
       await page.goto(folder + below);
       const content = await page.content();
       for (const secret of secrets) expect([below, content.includes(secret)]).toEqual([below, false]);
