@@ -50,16 +50,14 @@ function typed(values: URLSearchParams, name: string): string | undefined {
 /** Returns the card of what was found, or the note why nothing was: the form above it stays. */
 async function found(context: Context, asked: Asked): Promise<{ readonly status?: number; readonly result: Html }> {
   try {
-    return {
-      result: await (context.source.operator ? operatorsCard(context, asked) : integratorsCard(context, asked)),
-    };
+    return { result: await (context.source.operator ? operatorCard(context, asked) : integratorCard(context, asked)) };
   } catch (error) {
     const { status, message } = failureOf(context, error);
     return { status, result: troubleNote(context, message) };
   }
 }
 
-async function operatorsCard(context: Context, { id, account, event }: Asked): Promise<Html> {
+async function operatorCard(context: Context, { id, account, event }: Asked): Promise<Html> {
   const { texts } = context;
   if ((account === undefined) !== (event === undefined)) throw new Refusal(texts.findLead);
   return account === undefined && !/^(?:evt_|teste_|[0-9a-f]{8}-[0-9a-f]{4}-)/.test(id)
@@ -101,12 +99,13 @@ async function requestCard(context: Context, id: string): Promise<Html> {
   );
 }
 
-/** Finds a delivery of the account. The API knows it by its event: where none was named each webhook's is asked. */
-async function integratorsCard(context: Context, { id, event }: Asked): Promise<Html> {
+/** Finds a delivery of the account. The API knows it by its event: where none was named all are tried, also those without a webhook. */
+async function integratorCard(context: Context, { id, event }: Asked): Promise<Html> {
   const { source, texts } = context;
   const account = source.account ?? '';
-  const events = event === undefined ? (await source.listWebhooks(account)).map(webhook => webhook.event) : [event];
-  const all = await Promise.all(events.map(event => source.findDelivery({ account, event, id })));
+  const registered = event === undefined ? await source.listWebhooks(account) : [];
+  const events = event === undefined ? [...EVENT_NAMES, ...registered.map(webhook => webhook.event)] : [event];
+  const all = await Promise.all(Array.from(new Set(events), event => source.findDelivery({ account, event, id })));
   const delivery = all.find(one => one !== undefined);
   if (!delivery) throw new NotThere(texts.notThere);
   return card(

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Page } from '../../../../ops/console/page.ts';
 import { findPage } from '../../../../ops/console/pages/find.ts';
 import type { OperatorSource, Source } from '../../../../ops/console/source.ts';
+import type { WebhookView } from '../../../../ops/console/views.ts';
 import { CliError } from '../../../../ops/stage/operator.ts';
 import { aContext, aSource, delivery } from './a-source.ts';
 
@@ -51,10 +52,18 @@ describe('the search', () => {
     );
   });
 
-  it('looks in each webhook of an integrator that named no event', async () => {
-    const { operator: _, ...integrator } = aSource({ account: 'acme' });
+  it.each([
+    ['is known', 'mensagem.recebida', []],
+    ['has a webhook', 'of.a.later.release', [{ event: 'of.a.later.release' } as WebhookView]],
+  ])('tries for an integrator that named no event each one that %s', async (_, event, webhooks) => {
+    const { operator: _operator, ...integrator } = aSource({
+      account: 'acme',
+      listWebhooks: async () => webhooks,
+      findDelivery: async asked =>
+        asked.event === event && asked.id === delivery.id ? { ...delivery, event } : undefined,
+    });
     const { text } = await find(integrator, `id=${delivery.id}`);
-    expect(text).toContain(`href="/x/accounts/acme/webhooks/demanda.criada/deliveries/${delivery.id}"`);
+    expect(text).toContain(`href="/x/accounts/acme/webhooks/${event}/deliveries/${delivery.id}"`);
     expect(await find(integrator, 'id=evt_other')).toMatchObject({ status: 404 });
   });
 });
