@@ -255,7 +255,7 @@ function integratorCommands({ authUrl = '', baseUrl = '' }: Partial<NonNullable<
 }
 
 function tokenCommand(authUrl: string, [id, secret, username, password]: readonly string[]): string {
-  return `curl -s ${authUrl}/oauth/v1/token -d grant_type=password \\\n  -d client_id=${id} -d client_secret=${secret} \\\n  -d username=${username} -d password=${password}`;
+  return `curl -s ${authUrl}/oauth/v1/token -d grant_type=password \\\n  -d client_id=${id} -d client_secret=${secret} \\\n  --data-urlencode 'username=${username}' --data-urlencode 'password=${password}'`;
 }
 
 function registerCommand(baseUrl: string, variable: string, body: object): string {

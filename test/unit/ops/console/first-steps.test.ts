@@ -137,6 +137,7 @@ describe('the first steps', () => {
     const commands = [...document.matchAll(/<pre class="command">([^<]+)</g)].map(([, command = '']) => command);
     expect(commands).toHaveLength(4);
     expect(commands[0]).toContain('client_secret=CLIENT_SECRET');
+    expect(commands[0]).toContain('--data-urlencode &#39;password=PASSWORD&#39;');
     for (const command of commands.slice(1)) expect(command).toContain('Bearer $EMISSOR_TOKEN');
     expect(commands[2]).toContain('-X POST https://api.example.com/v1/webhooks/demanda.criada/teste');
   });
