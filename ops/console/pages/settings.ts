@@ -1,3 +1,4 @@
+import { isTest } from '../../../lambdas/delivery/delivery.ts';
 import { EVENT_NAMES } from '../../../lambdas/webhooks/webhook.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import { onceField } from '../once.ts';
@@ -16,7 +17,7 @@ import {
 } from '../page.ts';
 import { question, unreadPart } from '../page-parts.ts';
 import { textFor } from '../texts.ts';
-import { NotThere, Refusal, type WebhookView } from '../views.ts';
+import { type DeliveryQuery, NotThere, Refusal, type WebhookView } from '../views.ts';
 
 // What the owner of a webhook decides: its registration, its URL and authorization, its secret, its end.
 
@@ -42,11 +43,8 @@ export async function register(context: Context, { account = '' }: Parameters, f
   const [event, url, authorization] = [form.get('event') ?? '', form.get('url') ?? '', form.get('authorization')];
   try {
     const secret = await create({ account, event, url, authorization: authorization || undefined });
-    return secretPage(
-      context,
-      { account, event, secret },
-      say('The webhook is registered.', 'O webhook está cadastrado.'),
-    );
+    const done = say('The webhook is registered.', 'O webhook está cadastrado.');
+    return secretPage(context, { account, event, secret }, done);
   } catch (error) {
     return registrationForm(context, account, { event, url, events: EVENT_NAMES }, reasonOf(error));
   }
@@ -60,11 +58,8 @@ export async function settingsPage(context: Context, { account = '', event = '' 
 }
 
 /** Replaces the URL and the authorization, which the API reads back to nobody: it is typed again, or removed. */
-export async function change(
-  context: Context,
-  { account = '', event = '' }: Parameters,
-  form: URLSearchParams,
-): Promise<Answer> {
+export async function change(context: Context, parameters: Parameters, form: URLSearchParams): Promise<Answer> {
+  const { account = '', event = '' } = parameters;
   const { say } = context;
   const { change: replace } = ownerOf(context);
   const webhook = await find(context, account, event);
@@ -87,11 +82,8 @@ export async function change(
   };
 }
 
-export async function askRotate(
-  context: Context,
-  { account = '', event = '' }: Parameters,
-  values: URLSearchParams,
-): Promise<Answer> {
+export async function askRotate(context: Context, parameters: Parameters, values: URLSearchParams): Promise<Answer> {
+  const { account = '', event = '' } = parameters;
   const { say } = context;
   ownerOf(context);
   await find(context, account, event);
@@ -118,11 +110,8 @@ export async function askRotate(
 }
 
 /** Makes a new secret. The answer itself shows it. */
-export async function rotate(
-  context: Context,
-  { account = '', event = '' }: Parameters,
-  form: URLSearchParams,
-): Promise<Answer> {
+export async function rotate(context: Context, parameters: Parameters, form: URLSearchParams): Promise<Answer> {
+  const { account = '', event = '' } = parameters;
   const { source, say } = context;
   const secret = await ownerOf(context).rotate(account, event, form.has('immediate'));
   // Whatever else fails from here on, the secret is shown.
@@ -138,14 +127,15 @@ export async function rotate(
 export async function askRemove(context: Context, { account = '', event = '' }: Parameters): Promise<Answer> {
   const { say } = context;
   ownerOf(context);
-  await find(context, account, event);
+  const { createdAt } = await find(context, account, event);
   const path = pathOf({ account, event });
+  const since = createdAt ?? undefined;
   const lost = [
     ['pendente', say('They end as cancelled.', 'Terminam como canceladas.')],
     ['falhou', say('They can be sent again no more.', 'Não podem mais ser reenviadas.')],
     ['retida', say('They can be sent no more.', 'Não podem mais ser enviadas.')],
   ] as const;
-  const counts = await Promise.all(lost.map(([state]) => countOf(context, { account, event, state })));
+  const counts = await Promise.all(lost.map(([state]) => countOf(context, { account, event, state, since })));
   return question(context, {
     title: say(`Delete the webhook of ${event}?`, `Excluir o webhook de ${event}?`),
     means: html`${say(
@@ -180,14 +170,12 @@ async function find({ source, texts }: Context, account: string, event: string):
   return webhook;
 }
 
-/** Counts the deliveries of a state by one call; what cannot be counted is said. */
-async function countOf(
-  { source, say }: Context,
-  choice: { readonly account: string; readonly event: string; readonly state: 'pendente' | 'falhou' | 'retida' },
-): Promise<string> {
+/** Counts deliveries by one call, without tests, which are not sent again; what cannot be counted is said. */
+async function countOf({ source, say }: Context, choice: Omit<DeliveryQuery, 'limit'>): Promise<string> {
   try {
     const { deliveries, next } = await source.listDeliveries({ ...choice, limit: 100 });
-    return next === null ? String(deliveries.length) : `${deliveries.length} ${say('or more', 'ou mais')}`;
+    const count = deliveries.filter(delivery => !isTest(delivery)).length;
+    return next === null ? String(count) : `${count} ${say('or more', 'ou mais')}`;
   } catch {
     return say('could not be counted', 'não foi possível contar');
   }

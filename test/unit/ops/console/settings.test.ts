@@ -4,7 +4,7 @@ import { makeOnce } from '../../../../ops/console/once.ts';
 import { type Console, startConsole } from '../../../../ops/console/server.ts';
 import type { Source } from '../../../../ops/console/source.ts';
 import { Refusal, type WebhookSettings } from '../../../../ops/console/views.ts';
-import { aSource, done } from './a-source.ts';
+import { aSource, delivery, done } from './a-source.ts';
 
 const secret = 'whsec_shown-once';
 const typed = 'Bearer typed-in-a-form';
@@ -192,11 +192,8 @@ describe('an integrator replaces the secret', () => {
     const form = formOf(asked, `${settings}/rotate`);
     expect((await send(`${settings}/rotate`, form)).body).toContain(secret);
     const again = await send(`${settings}/rotate`, form); // a reload, or Back and the button
-    expect([again.status, again.body.includes('This form was sent already.'), again.body.includes(secret)]).toEqual([
-      409,
-      true,
-      false,
-    ]);
+    expect(again).toMatchObject({ status: 409, body: expect.stringContaining('This form was sent already.') });
+    expect(again.body).not.toContain(secret);
     expect(done).toEqual([what]);
   });
 
@@ -211,11 +208,12 @@ describe('an integrator replaces the secret', () => {
 
 describe('an integrator deletes a webhook', () => {
   it('after a question that counts what would never be sent, and says what it could not count', async () => {
-    const some = (count: number, next: string | null) => ({ deliveries: Array(count).fill({}), next });
+    const test = { ...delivery, id: `teste_${'0'.repeat(22)}` };
+    const some = (count: number, next: string | null) => ({ next, deliveries: [test, ...Array(count).fill(delivery)] });
     source = {
       ...owner,
-      listDeliveries: async ({ state }) => {
-        if (state === 'retida') throw new Error('busy');
+      listDeliveries: async ({ state, since }) => {
+        if (state === 'retida' || since !== (await webhook({})).createdAt) throw new Error('busy');
         return state === 'pendente' ? some(3, null) : some(100, 'more');
       },
     };
