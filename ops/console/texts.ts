@@ -144,7 +144,10 @@ function makeTexts(say: Say) {
     unreachable: say('It could not be read', 'Não foi possível ler'),
     state_pendente: say('It waits for its next attempt.', 'Espera pela próxima tentativa.'),
     state_entregue: say('The receiver took it.', 'O receptor a aceitou.'),
-    state_falhou: say('All attempts are used up.', 'Todas as tentativas se esgotaram.'),
+    state_falhou: say(
+      'All attempts are used up, or ten days are over.',
+      'As tentativas acabaram, ou passaram dez dias.',
+    ),
     state_retida: say(
       'It is held: its webhook was suspended. Reactivate it, then send it again.',
       'Está retida: o webhook foi suspenso. Reative-o e reenvie.',

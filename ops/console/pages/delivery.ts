@@ -32,11 +32,8 @@ export async function bodyPage(context: Context, parameters: Parameters): Promis
   return { ...pageOf(context, { ...delivery, body }, webhook), isLive: false };
 }
 
-export async function resend(
-  { source, say }: Context,
-  { account = '', event = '', id = '' }: Parameters,
-): Promise<Answer> {
-  const reference = { account, event, id };
+export async function resend({ source, say }: Context, parameters: Parameters): Promise<Answer> {
+  const reference = { account: '', event: '', id: '', ...parameters };
   await source.resend(reference);
   return { location: pathOf(reference), note: say('It is sent again.', 'Está sendo reenviada.') };
 }
@@ -72,7 +69,7 @@ ${card(
   )}`,
   { id: 'verdict' },
 )}
-${card(say('Attempts', 'Tentativas'), timeline(context, delivery), { id: 'timeline', beside: html`<p>${say('the newest first', 'a mais nova primeiro')}</p>` })}
+${card(say('Attempts', 'Tentativas'), timeline(context, delivery, webhook.value), { id: 'timeline', beside: html`<p>${say('the newest first', 'a mais nova primeiro')}</p>` })}
 ${body === undefined ? bodyQuestion(context, path) : bodyCard(context, body)}
 ${requestCard(context, delivery, webhook)}`,
   };
@@ -83,6 +80,9 @@ function hindranceOf({ say }: Context, delivery: DeliveryView, { value: webhook,
   if (isTest(delivery)) return say('A test is not sent again.', 'Um teste não é reenviado.');
   if (why !== undefined) return undefined;
   if (!webhook) return say('There is no webhook to send it to.', 'Não há webhook para recebê-la.');
+  // The clocks of the queue and of the registration may differ.
+  if (Date.parse(delivery.createdAt) + 1_000 < Date.parse(webhook.createdAt ?? ''))
+    return say('It was for an earlier registration of the webhook.', 'Era de um cadastro anterior do webhook.');
   if (webhook.status !== wireStatuses.suspended) return undefined;
   return say('Reactivate its webhook to send it again.', 'Reative o webhook para reenviá-la.');
 }
@@ -94,15 +94,23 @@ function verdictOf(context: Context, delivery: DeliveryView): string {
   const last = made.at(-1);
   const sentence = textFor(texts, 'state', state) ?? state;
   if (!last || !(state === 'falhou' || state === 'pendente')) return sentence;
-  return `${sentence} ${say('The last one', 'A última')}: ${endOf(context, last)}.`;
+  return `${sentence} ${say('The last attempt', 'A última tentativa')}: ${endOf(context, last)}.`;
 }
 
 /** The attempts, the newest first, and before them the one that comes. */
-function timeline(context: Context, delivery: DeliveryView): Html {
-  const { texts, say } = context;
+function timeline(context: Context, delivery: DeliveryView, webhook: WebhookView | undefined): Html {
+  const { source, texts, say } = context;
   const { made, attempts, nextAttemptAt } = delivery;
   if (made.length === 0 && !nextAttemptAt) return html`<p class="empty">${texts.noAttempt}</p>`;
-  const next = html`<li class="next"><b>${attempts + 1}</b> · ${texts.nextAttempt}: ${timeOf(nextAttemptAt, context)}<br><span class="muted">${whyThen(context, delivery)}</span></li>`;
+  // The API does not tell what an attempt waits for.
+  const orElse = !source.operator && [
+    say(
+      ' It may also have been sent again, by hand or by a replay: that attempt comes out of turn. ',
+      ' Também pode ter sido reenviada, à mão ou por um reenvio: essa tentativa vem fora da sequência. ',
+    ),
+    webhook?.slowSince && whyThen(context, { ...delivery, waitsFor: 'slow' }),
+  ];
+  const next = html`<li class="next"><b>${attempts + 1}</b> · ${texts.nextAttempt}: ${timeOf(nextAttemptAt, context)}<br><span class="muted">${whyThen(context, delivery)}${orElse}</span></li>`;
   const first = made[0]?.number ?? 1;
   return html`<ol class="line">${nextAttemptAt && next}${alikeTogether(made.toReversed()).map(alike => attemptItem(context, alike))}</ol>${first > 1 && html`<p class="inside muted">${say('Earlier ones are not kept.', 'As anteriores não são guardadas.')}</p>`}`;
 }
@@ -193,12 +201,9 @@ ${lines !== undefined && html`<section><h3>${say('The same, set in lines to be r
 }
 
 /** Writes the request of an attempt that were made now. Neither URL nor headers of past ones are kept. */
-function requestCard(
-  context: Context,
-  delivery: DeliveryView,
-  { value: webhook, why }: Part<WebhookView | undefined>,
-): Html {
+function requestCard(context: Context, delivery: DeliveryView, part: Part<WebhookView | undefined>): Html {
   const { source, say } = context;
+  const { value: webhook, why } = part;
   const heading = say('The request as it would be sent now', 'A requisição como seria enviada agora');
   if (why !== undefined) return card(heading, html`<div class="inside">${unreadPart(context, why)}</div>`);
   if (!webhook?.address)

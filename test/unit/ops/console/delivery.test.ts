@@ -86,6 +86,15 @@ describe('the attempts of a delivery', () => {
     const text = cardOf(await documentAt(path, sourceOf({ ...next, ...changes })), 'Attempts');
     expect(text).toContain(sentence);
     if (changes.made?.[0]?.result !== 'http') expect(text).not.toContain('Retry-After');
+    expect(text).not.toContain('It may also');
+  });
+
+  it.each([null, at(-90)])('may be followed by one that the API does not explain: slow since %s', async slowSince => {
+    const findWebhook = async () => ({ ...webhook, slowSince });
+    const source = integrator(sourceOf({ ...next, made: [attempt(2)] }, { findWebhook }));
+    const text = cardOf(await documentAt(path, source), 'Attempts');
+    expect(text).toMatch(/It follows 3 h after attempt 2\..* It may also have been sent again/);
+    expect(text.includes('slow to answer')).toBe(slowSince !== null);
   });
 });
 
@@ -147,6 +156,7 @@ describe('the request as it would be sent now', () => {
 describe('a delivery is sent again', () => {
   it.each<[string, Partial<DeliveryView>, Partial<Source>]>([
     ['A test is not sent again.', { id: 'teste_0123456789012345678901' }, {}],
+    ['It was for an earlier registration', { createdAt: at(-10_001) }, {}],
     ['There is no webhook to send it to.', {}, { findWebhook: async () => undefined }],
     ['Reactivate its webhook', {}, { findWebhook: async () => ({ ...webhook, status: 'suspenso' }) }],
   ])('by a button only where it is not refused: %s', async (sentence, changes, more) => {
@@ -156,7 +166,9 @@ describe('a delivery is sent again', () => {
   });
 
   it('and its page says so', async () => {
-    expect(await documentAt(path, sourceOf())).toContain(`action="/x${path}/resend"`);
+    const text = await documentAt(path, sourceOf({ createdAt: at(-10_000.005) })); // by another clock than its webhook
+    expect(text).toContain(`action="/x${path}/resend"`);
+    expect(cardOf(text, 'Verdict')).toContain('or ten days are over. The last attempt: refused, answered 503.');
     expect(await answerOf(`${path}/resend`, sourceOf(), { form: {} })).toMatchObject({ location: path });
   });
 });
