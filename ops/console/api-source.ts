@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { isTest } from '../../lambdas/delivery/delivery.ts';
+import { wireReplayStates } from '../../lambdas/delivery/representation.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { type Answer, UnexpectedAnswer } from '../../lambdas/smoke/service-client.ts';
 import {
@@ -92,7 +93,12 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     },
     cancelReplay: async ({ account: asked, event }, id) => {
       requireOwn(asked);
-      await call('DELETE', replayPath(event, id));
+      const path = replayPath(event, id);
+      // A DELETE of one that has ended hides it, and is answered alike.
+      if ((await read(path, replayAnswer)).estado === wireReplayStates.running) await call('DELETE', path);
+      const after = await orNothing(() => read(path, replayAnswer));
+      if (after?.estado !== wireReplayStates.cancelled)
+        throw new Refusal(say('It has ended: nothing was cancelled.', 'O reenvio já terminou: nada foi cancelado.'));
     },
     readBody: async reference => (await read(deliveryPath(reference), deliveryAnswer)).corpo,
     resend: async reference => void (await call('POST', `${deliveryPath(reference)}/reenvio`)),

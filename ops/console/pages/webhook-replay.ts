@@ -1,6 +1,7 @@
 import { wireReplayStates } from '../../../lambdas/delivery/representation.ts';
 import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { type Html, html } from '../html.ts';
+import { onceField } from '../once.ts';
 import { type Answer, badge, type Context, card, exactTimeOf, type Parameters, pathOf } from '../page.ts';
 import { question } from '../page-parts.ts';
 import { NotThere, Refusal, type ReplayRange, type ReplayView, type WebhookReference } from '../views.ts';
@@ -20,11 +21,8 @@ export async function askReplay(context: Context, parameters: Parameters): Promi
       say('The webhook is suspended: reactivate it first.', 'O webhook está suspenso: reative-o primeiro.'),
     );
   // What was for an earlier registration is left out, and was accepted before this one.
-  const begun = registered.createdAt ?? '';
-  const { count, isCutOff } = await source.countMatching({
-    ...range,
-    since: range.since > begun ? range.since : begun,
-  });
+  const from = registered.createdAt ?? '';
+  const { count, isCutOff } = await source.countMatching({ ...range, since: range.since > from ? range.since : from });
   if (count === 0)
     throw new Refusal(
       say(
@@ -48,10 +46,8 @@ export async function replay(context: Context, parameters: Parameters, form: URL
   const webhook = webhookIn(parameters);
   const id = await context.source.replay(rangeOf(context, webhook, form));
   const note = context.say('They are being sent again.', 'Estão sendo reenviadas.');
-  return {
-    location: withReplay(addressOf(webhook, filterOf(new URLSearchParams(form.get('filter') ?? ''))), id),
-    note,
-  };
+  const filter = filterOf(new URLSearchParams(form.get('filter') ?? ''));
+  return { location: withReplay(addressOf(webhook, filter), id), note };
 }
 
 /** Cancels a replay: what it has not sent stays as it is. */
@@ -64,11 +60,7 @@ export async function cancelReplay(context: Context, parameters: Parameters, for
 }
 
 /** Writes how far a replay is, with the button that ends it. One that has ended is shown only where it is asked for. */
-export function replayCard(
-  context: Context,
-  webhook: WebhookReference,
-  found: ReplayView | undefined,
-): Html | undefined {
+export function replayCard(context: Context, webhook: WebhookReference, found?: ReplayView): Html | undefined {
   const { source, say, folder, query } = context;
   if (!found || !(found.isRunning || query.get('replay') === found.id)) return undefined;
   const { id, isRunning, state, total, sent } = found;
@@ -78,7 +70,7 @@ export function replayCard(
     headingOf(context, found),
     html`<div class="inside replay">${total !== null && html`<progress max="${Math.max(1, total)}" value="${total === 0 ? 1 : sent}" aria-label="${say('Sent again', 'Reenviadas')}"></progress>`}
 <p>${total === null ? say('Counting what matches.', 'Contando o que corresponde.') : say(`${sent} of ${total} sent again.`, `${sent} de ${total} reenviadas.`)}</p>
-${isRunning && source.mayChange && html`<form method="post" action="${folder}${pathOf(webhook)}/replay/cancel">${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button>${say('Cancel the replay', 'Cancelar o reenvio')}</button></form>`}</div>`,
+${isRunning && source.mayChange && html`<form method="post" action="${folder}${pathOf(webhook)}/replay/cancel">${onceField()}${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button>${say('Cancel the replay', 'Cancelar o reenvio')}</button></form>`}</div>`,
     { id: 'replay', beside: html`<small class="wire">${state}</small>` },
   );
 }

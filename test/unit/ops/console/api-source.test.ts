@@ -19,6 +19,7 @@ const webhook = {
   segredos_anteriores: [{ valido_ate: '2026-11-22T10:00:00.000Z' }],
 };
 const account = { webhooks: [webhook], eventos_sem_webhook: [] };
+const [own, url] = [{ account: 'acme', event: 'demanda.criada' }, 'https://a.example.com/'];
 
 interface Call {
   readonly method: string;
@@ -70,7 +71,6 @@ describe('an integrator’s source', () => {
       asked.push(`${method} ${new URL(path, 'https://api.example.com').pathname}`);
       return answerOf(200, webhook);
     });
-    const own = { account: 'acme', event: 'demanda.criada' };
     await expect(source.cancelReplay(own, name)).rejects.toThrow(NotThere);
     await expect(source.test('acme', name)).rejects.toThrow(NotThere);
     await expect(source.resend({ ...own, id: name })).rejects.toThrow(NotThere);
@@ -80,9 +80,8 @@ describe('an integrator’s source', () => {
   });
 
   it('finds nothing where the API has nothing', async () => {
-    expect(
-      await sourceOf(() => answerOf(404, { detail: 'Not found.' })).findWebhook('acme', 'demanda.criada'),
-    ).toBeUndefined();
+    const source = sourceOf(() => answerOf(404, { detail: 'Not found.' }));
+    expect(await source.findWebhook('acme', 'demanda.criada')).toBeUndefined();
   });
 
   const rows = Array.from({ length: 100 }, (_, at) => ({
@@ -92,7 +91,7 @@ describe('an integrator’s source', () => {
   }));
   const detail = { ...rows[0], tentativas: [], corpo: '{}' };
   const from = Date.UTC(2026, 10, 26, 9);
-  const span = { account: 'acme', event: 'demanda.criada', from, until: from + 7_200_000, step: 3_600_000 };
+  const span = { ...own, from, until: from + 7_200_000, step: 3_600_000 };
 
   it('shows what it could read of the latest deliveries', async () => {
     let asked = 0;
@@ -101,11 +100,7 @@ describe('an integrator’s source', () => {
       asked += 1;
       return asked % 5 === 0 ? answerOf(503, { detail: 'busy' }) : answerOf(200, detail);
     });
-    const { deliveries, timed, next } = await source.latestDeliveries({
-      account: 'acme',
-      event: 'demanda.criada',
-      limit: 20,
-    });
+    const { deliveries, timed, next } = await source.latestDeliveries({ ...own, limit: 20 });
     expect([deliveries.length, timed.length, next, asked]).toEqual([20, 12, 'x', 15]);
   });
 
@@ -114,13 +109,11 @@ describe('an integrator’s source', () => {
     ['ends after them', 100, Date.parse(rows[99]?.criado_em ?? ''), 1_200],
   ])('counts by pages of a hundred a range that %s', async (_, pages, reached, ofEach) => {
     let asked = 0;
-    const page = () => ({
-      entregas: rows.map(row => ({ ...row, criado_em: new Date(from + 3_600_000).toISOString() })),
-    });
+    const alike = rows.map(row => ({ ...row, criado_em: new Date(from + 3_600_000).toISOString() }));
     const source = sourceOf(() => {
       asked += 1;
       const isLast = asked === 24 || asked === pages;
-      const entregas = isLast && reached !== undefined ? rows : page().entregas;
+      const entregas = isLast && reached !== undefined ? rows : alike;
       return answerOf(200, { entregas, proximo_cursor: asked === pages ? null : 'x' });
     });
     const found = await source.tally(span);
@@ -151,12 +144,28 @@ describe('an integrator’s source', () => {
       if (method === 'POST') return answerOf(409, { detail: 'Another replay is running.' }, { location });
       return path === location ? answerOf(200, progress) : answerOf(404);
     });
-    const webhook = { account: 'acme', event: 'demanda.criada' };
-    expect(await makeApiSource(session, 'en').findReplay(webhook)).toBeUndefined();
-    const range = { ...webhook, state: 'falhou', since: '', until: '' } as const;
+    expect(await makeApiSource(session, 'en').findReplay(own)).toBeUndefined();
+    const range = { ...own, state: 'falhou', since: '', until: '' } as const;
     await expect(makeApiSource(session, 'en').replay(range)).rejects.toThrow('Another replay');
-    expect(await makeApiSource(session, 'pt').findReplay(webhook)).toMatchObject({ id: 'reenvio_1', isRunning: true });
-    expect(await makeApiSource(session, 'pt').findReplay(webhook, 'reenvio_2')).toBeUndefined();
+    expect(await makeApiSource(session, 'pt').findReplay(own)).toMatchObject({ id: 'reenvio_1', isRunning: true });
+    expect(await makeApiSource(session, 'pt').findReplay(own, 'reenvio_2')).toBeUndefined();
+  });
+
+  const has = 'It has ended: nothing was cancelled.';
+  it.each([
+    ['is under way', 'em_andamento', 'cancelado', 'GET DELETE GET', undefined],
+    ['was cancelled before', 'cancelado', 'cancelado', 'GET GET', undefined],
+    ['has ended, which a DELETE would hide', 'concluido', 'concluido', 'GET GET', has],
+    ['ends just then', 'em_andamento', undefined, 'GET DELETE GET', has],
+  ])('says what became of a replay that is to be cancelled and %s', async (_, before, after, asked, said) => {
+    const [states, calls] = [[before, after], [] as string[]];
+    const source = sourceOf(({ method }) => {
+      calls.push(method);
+      const estado = method === 'GET' ? states.shift() : 'none';
+      return answerOf(estado === undefined ? 404 : 200, { id: 'reenvio_1', estado, total: 1, enviadas: 1 });
+    });
+    const refusal = await source.cancelReplay(own, 'reenvio_1').catch(({ message }) => message);
+    expect([refusal, calls.join(' ')]).toEqual([said, asked]);
   });
 
   it('reads the webhooks and what came without one by one call', async () => {
@@ -178,24 +187,14 @@ describe('an integrator’s source', () => {
   it.each<[string, (source: Source) => Promise<unknown> | undefined, Call, unknown]>([
     [
       'registers, and returns the secret',
-      source =>
-        source.register?.({
-          account: 'acme',
-          event: 'demanda.criada',
-          url: 'https://a.example.com/',
-          authorization: 'Bearer x',
-        }),
-      {
-        method: 'POST',
-        path: '/v1/webhooks',
-        body: { evento: 'demanda.criada', url: 'https://a.example.com/', autorizacao: 'Bearer x' },
-      },
+      source => source.register?.({ ...own, url, authorization: 'Bearer x' }),
+      { method: 'POST', path: '/v1/webhooks', body: { evento: own.event, url, autorizacao: 'Bearer x' } },
       'whsec_new',
     ],
     [
       'changes; an authorization that is left out is not sent',
-      source => source.change?.({ account: 'acme', event: 'demanda.criada', url: 'https://a.example.com/' }),
-      { method: 'PUT', path: '/v1/webhooks/demanda.criada', body: { url: 'https://a.example.com/' } },
+      source => source.change?.({ ...own, url }),
+      { method: 'PUT', path: '/v1/webhooks/demanda.criada', body: { url } },
       undefined,
     ],
     [
@@ -228,7 +227,7 @@ describe('an integrator’s source', () => {
 
   it('changes nothing of another account', async () => {
     const source = sourceOf(() => Promise.reject(new Error('asked')));
-    const other = { account: 'other', event: 'demanda.criada', url: 'https://a.example.com/' };
+    const other = { ...own, account: 'other', url };
     for (const trying of [
       source.register?.(other),
       source.change?.(other),
@@ -241,37 +240,12 @@ describe('an integrator’s source', () => {
 });
 
 describe('a refusal', () => {
+  const invalid = (finding: object) => answerOf(422, { detail: 'See errors.', errors: [finding] });
   const refusals: [string, Answer, string, Record<string, string>][] = [
-    [
-      'a conflict, with its request',
-      answerOf(409, { detail: 'It is suspended.', requisicao: 'r1' }),
-      'It is suspended. (r1)',
-      {},
-    ],
-    [
-      'findings on fields',
-      answerOf(422, {
-        detail: 'See errors.',
-        errors: [{ pointer: '/url', code: 'url_not_https', detail: 'Not https.' }],
-      }),
-      'See errors. url: Not https.',
-      { url: 'Not https.' },
-    ],
-    [
-      'findings on parameters',
-      answerOf(422, {
-        detail: 'See errors.',
-        errors: [{ parameter: 'ate', code: 'invalid_value', detail: 'Before desde.' }],
-      }),
-      'See errors. ate: Before desde.',
-      { ate: 'Before desde.' },
-    ],
-    [
-      'a limit, with the time to wait',
-      answerOf(429, { detail: 'Too many tests.' }, { 'retry-after': '34' }),
-      'Too many tests. It can be tried again in 34 s.',
-      {},
-    ],
+    ['a conflict', answerOf(409, { detail: 'It is suspended.', requisicao: 'r1' }), 'It is suspended. (r1)', {}],
+    ['a field', invalid({ pointer: '/url', detail: 'Odd.' }), 'See errors. url: Odd.', { url: 'Odd.' }],
+    ['a parameter', invalid({ parameter: 'ate', detail: 'Odd.' }), 'See errors. ate: Odd.', { ate: 'Odd.' }],
+    ['a limit', answerOf(429, { detail: 'No.' }, { 'retry-after': '34' }), 'No. It can be tried again in 34 s.', {}],
     ['what is not there', answerOf(404, { detail: 'No such delivery.' }), 'No such delivery.', {}],
     ['the gateway, which has no detail', answerOf(429, { message: 'Too Many Requests' }), 'HTTP 429', {}],
     ['an answer that is no JSON', { ...answerOf(413), json: undefined }, 'HTTP 413', {}],

@@ -318,7 +318,7 @@ describe('a replay', () => {
     const text = await documentAt(`${path}?state=falhou`, source);
     expect(text).toContain('<progress max="120" value="37"');
     expect(text).toContain('37 of 120 sent again.');
-    expect(text).toContain(`action="/x${path}/replay/cancel"`);
+    expect(text).toContain(`action="/x${path}/replay/cancel"><input type="hidden" name="once"`);
     expect(await documentAt(path, { ...source, mayChange: false })).not.toContain('replay/cancel');
     const answer = await answerOf(`${path}/replay/cancel`, source, { form: { replay: 'reenvio_1', state: 'falhou' } });
     expect(done).toEqual(['cancel reenvio_1']);
