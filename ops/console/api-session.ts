@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { withDeadline } from '../../lambdas/platform/timer.ts';
 import {
   type Answer,
   type ApiRequest,
@@ -68,12 +69,22 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
   async function refresh(): Promise<void> {
     const { refreshToken } = tokens;
     if (refreshToken === undefined) throw new SessionEnded('There is no refresh token.');
-    const answer = await postForm('token', { grant_type: 'refresh_token', ...client, refresh_token: refreshToken });
+    const answer = await askUntilAnswered({ grant_type: 'refresh_token', ...client, refresh_token: refreshToken });
     const { status, json } = answer;
     // Limits and faults of the service end nothing: the same token is tried again with the next call.
     if (status === 401 || (status === 400 && json?.error === 'invalid_grant'))
       throw new SessionEnded(String(json?.error));
     tokens = tokensIn(answer);
+  }
+
+  /** Asks up to three times within 30 s: later a token that was replaced by an answer which got lost would count as stolen. */
+  async function askUntilAnswered(form: Record<string, string>, repeats = 2): Promise<Answer> {
+    if (repeats === 0) return postForm('token', form);
+    const asked = withDeadline(address.after, 8_000, signal => postForm('token', form, { signal }));
+    const answer = await asked.catch(() => undefined);
+    if (answer && answer.status < 500) return answer;
+    await new Promise<void>(resolve => void address.after(2_000, resolve));
+    return askUntilAnswered(form, repeats - 1);
   }
 
   /** Ends the session at the service. */

@@ -273,29 +273,39 @@ describe('a refusal', () => {
 describe('a session', () => {
   const token = `.${Buffer.from('{"account_id":"acme","scope":"webhooks:read"}').toString('base64url')}.`;
   const credentials = { clientId: 'c', clientSecret: 's', username: 'u', password: 'p' };
-  /** Opens a session whose tokens the API refuses, at a service that answers so to a refresh. */
-  const open = (refreshed: Response, hasRefresh = true) => {
-    const pair = { access_token: token, ...(hasRefresh && { refresh_token: 'r' }) };
-    const answers = [
-      Response.json(pair),
-      Response.json({}, { status: 401 }),
-      refreshed,
-      Response.json({}, { status: 401 }),
-    ];
-    const fetch = async () => answers.shift() ?? Response.error();
-    return openApiSession({ authUrl: 'https://a', baseUrl: 'https://b', fetch, after: () => () => {} }, credentials);
+  const fresh = () => Response.json({ access_token: `${token}fresh` });
+  const busy = () => Response.json({ error: 'temporarily_unavailable' }, { status: 503 });
+  const lost = () => Promise.reject(new TypeError('fetch failed'));
+  const late = (end: () => void, signal: RequestInit['signal']) => {
+    end();
+    signal?.throwIfAborted();
+    return Response.json({}, { status: 401 });
   };
 
-  it.each<[string, Response, boolean, boolean]>([
-    ['the refresh token is refused', Response.json({ error: 'invalid_grant' }, { status: 400 }), true, true],
-    ['the client is refused', Response.json({ error: 'invalid_client' }, { status: 401 }), true, true],
-    ['a fresh token is refused too', Response.json({ access_token: token }), true, true],
-    ['there is no refresh token', Response.json({}), false, true],
-    ['the service is busy', Response.json({ error: 'temporarily_unavailable' }, { status: 503 }), true, false],
-  ])('%s: whether it has ended is told apart', async (_, refreshed, hasRefresh, hasEnded) => {
-    const { call } = await open(refreshed, hasRefresh);
-    const failure: unknown = await call('GET', '/v1/webhooks').catch(error => error);
-    expect(failure).toBeInstanceOf(Error);
-    expect(failure instanceof SessionEnded).toBe(hasEnded);
+  it.each<[string, readonly (typeof late | typeof lost)[], string]>([
+    ['the refresh token is refused', [() => Response.json({ error: 'invalid_grant' }, { status: 400 })], 'ended'],
+    ['the client is refused', [() => Response.json({ error: 'invalid_client' }, { status: 401 })], 'ended'],
+    ['a fresh token is refused too', [() => Response.json({ access_token: token })], 'ended'],
+    ['there is no refresh token', [], 'ended'],
+    ['the service is busy', [busy, busy, busy, fresh], 'failed'],
+    ['no answer comes', [lost, late, lost, fresh], 'failed'],
+    ['an answer gets lost', [lost, fresh], 'goes on'],
+    ['answers come late, or from a service that is busy', [late, busy, fresh], 'goes on'],
+  ])('%s: whether it has ended is told apart', async (_, refreshes, told) => {
+    const first = { access_token: token, refresh_token: refreshes.length > 0 ? 'r' : undefined };
+    const answers = [() => Response.json(first), ...refreshes];
+    let end = () => {};
+    const fetch = async (url: string, { headers, signal }: RequestInit) =>
+      url.endsWith('/token')
+        ? (answers.shift()?.(end, signal) ?? Response.error())
+        : Response.json({}, { status: new Headers(headers).get('authorization')?.endsWith('fresh') ? 200 : 401 });
+    const after = (milliseconds: number, callback: () => void) => {
+      if (milliseconds === 8_000) end = callback;
+      if (milliseconds === 2_000) callback();
+      return () => {};
+    };
+    const { call } = await openApiSession({ authUrl: 'https://a', baseUrl: 'https://b', fetch, after }, credentials);
+    const became = await call('GET', '/v1').catch(error => (error instanceof SessionEnded ? 'ended' : 'failed'));
+    expect(became).toEqual(told === 'goes on' ? expect.objectContaining({ status: 200 }) : told);
   });
 });
