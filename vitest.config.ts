@@ -10,6 +10,9 @@ const maxWorkers = availableParallelism();
 /** For suites that wait for other programs, for hashes that other threads compute, or for time to pass. */
 const waiting = maxWorkers + 1;
 
+/** For suites that wait most of their time: for deployments, browsers, and programs that are built. */
+const idle = maxWorkers + 2;
+
 /** Suites share what they import: none changes a module, and importing everything anew for each costs minutes. */
 const isolate = false;
 
@@ -101,7 +104,7 @@ export default defineConfig({
           exclude: ['lab/test/world/*-seeds.test.ts'],
           isolate,
           testTimeout: 120_000, // a world takes seconds, on a busy machine many
-          maxWorkers: waiting,
+          maxWorkers: idle,
           sequence: { groupOrder: 3 },
         },
       },
@@ -113,7 +116,7 @@ export default defineConfig({
           globalSetup: ['test/support/e2e-run.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          maxWorkers: waiting,
+          maxWorkers: idle,
           sequence: { groupOrder: 3 },
         },
       },
@@ -125,7 +128,7 @@ export default defineConfig({
           globalSetup: ['test/support/e2e-run.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          maxWorkers: waiting,
+          maxWorkers: idle,
           sequence: { groupOrder: 3 },
         },
       },
@@ -137,7 +140,7 @@ export default defineConfig({
           globalSetup: ['test/support/e2e-run.ts', 'test/support/database/dynamodb-local.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: waiting,
+          maxWorkers: idle,
           sequence: { groupOrder: 3 },
         },
       },
@@ -150,7 +153,7 @@ export default defineConfig({
           isolate,
           testTimeout: 30_000,
           hookTimeout: 120_000,
-          maxWorkers: waiting,
+          maxWorkers: idle,
           sequence: { groupOrder: 3 },
         },
       },
@@ -161,7 +164,7 @@ export default defineConfig({
           include: ['test/release/*.test.ts'],
           globalSetup: ['test/release/set-up.ts'],
           testTimeout: 600_000,
-          maxWorkers: waiting,
+          maxWorkers: idle,
           sequence: { groupOrder: 3 },
         },
       },
@@ -172,7 +175,7 @@ export default defineConfig({
         test: {
           name: 'deployment',
           include: ['test/deployment/*.test.ts'],
-          maxWorkers: waiting,
+          maxWorkers: idle,
           sequence: { groupOrder: 3 },
         },
       },

@@ -7,7 +7,7 @@ import path from 'node:path';
  * share of lines that are comments. Ends with 1 where a room has more lines than it may. These bounds fall; they rose
  * four times: when the alarms and the way back got what ten incidents asked of them, when the console learnt to register, to chart, to
  * lead a newcomer and to say what it could not read, when the pages became a site with "Nothing arrived" in both languages, and by the
- * tests of fourteen faults that two readers found.
+ * tests of thirty faults that four readers found.
  */
 
 const root = path.join(import.meta.dirname, '..');
@@ -19,7 +19,7 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
     takes: /^docs\/api\/|^(site\/)?package-lock\.json$|^packages\/publisher\/(src\/events\.ts|python\/.*\/events\.py)$/,
     most: 19_100,
   },
-  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 25_720 },
+  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 25_740 },
   { name: 'ops', takes: /^(bin|ops)\//, most: 18_250 },
   { name: 'lab', takes: /^lab\//, most: 12_000 },
   { name: 'virtual-cloud', takes: /^packages\/virtual-cloud\//, most: 4_420 },
@@ -27,9 +27,9 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
   { name: 'publisher', takes: /^packages\/publisher\//, most: 2_210 },
   { name: 'tools', takes: /^tools\//, most: 4_330 },
   { name: 'site', takes: /^site\//, most: 450 },
-  { name: 'test', takes: /^test\//, most: 54_700 },
+  { name: 'test', takes: /^test\//, most: 54_850 },
   { name: 'docs', takes: /^docs\//, most: 7_260 },
-  { name: 'other', takes: /^/, most: 1_940 },
+  { name: 'other', takes: /^/, most: 1_950 },
 ];
 
 /** The programs around the service, without their tests. */
