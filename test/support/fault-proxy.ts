@@ -11,14 +11,18 @@ interface PassedRequest {
   readonly status: number | 'lost' | 'cut' | 'failed' | 'limited' | 'forbidden';
 }
 
+/** The answers that the proxy gives in place of the host's: how they are noted, and what they are. */
+const ownAnswers = {
+  fail: ['failed', 500, '{"error":"server_error"}', {}],
+  'fail with a page': ['failed', 502, '<h1>502 Bad Gateway</h1>', { 'content-type': 'text/html' }],
+  'ask to wait a second': ['limited', 429, '{"error":"temporarily_unavailable"}', { 'retry-after': '1' }],
+  'ask to wait until a date': ['limited', 429, '{}', { 'retry-after': 'Thu, 26 Nov 2026 19:00:00 GMT' }],
+  'forbid as a gateway does': ['forbidden', 403, '{"message":"Forbidden"}', {}],
+} as const;
+
 /** The faults that the proxy has for a request, by its number among those of its host, from 1. */
-type Fault =
-  | 'lose the answer'
-  | 'cut the answer'
-  | 'fail'
-  | 'ask to wait a second'
-  | 'forbid as a gateway does'
-  | undefined;
+type Cut = 'lose the answer' | 'cut the answer' | 'cut the answer, whose length nobody told';
+type Fault = keyof typeof ownAnswers | Cut | undefined;
 
 /** A proxy before one of the run's hosts, which loses answers and asks to wait. */
 export interface FaultProxy {
@@ -41,22 +45,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     const body = await readBody(asked);
     const noted = { path: asked.url ?? '', at: Date.now(), body, authorization: asked.headers.authorization };
     proxy.before(asked.headers.authorization);
-    if (fault === 'ask to wait a second') {
-      passed.push({ ...noted, status: 'limited' });
-      answer.writeHead(429, { 'retry-after': '1', 'content-type': 'application/json' });
-      answer.end('{"error":"temporarily_unavailable"}');
-      return;
-    }
-    if (fault === 'forbid as a gateway does') {
-      passed.push({ ...noted, status: 'forbidden' });
-      answer.writeHead(403, { 'content-type': 'application/json' });
-      answer.end('{"message":"Forbidden"}');
-      return;
-    }
-    if (fault === 'fail') {
-      passed.push({ ...noted, status: 'failed' });
-      answer.writeHead(500, { 'content-type': 'application/json' });
-      answer.end('{"error":"server_error"}');
+    if (fault !== undefined && fault in ownAnswers) {
+      const [status, code, text, headers] = ownAnswers[fault as keyof typeof ownAnswers];
+      passed.push({ ...noted, status });
+      answer.writeHead(code, { 'content-type': 'application/json', ...headers }).end(text);
       return;
     }
     const { status, headers, text } = await passOn(target, asked, body);
@@ -66,6 +58,11 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       return;
     }
     passed.push({ ...noted, status: fault === 'lose the answer' ? 'lost' : 'cut' });
+    if (fault === 'cut the answer, whose length nobody told') {
+      answer.useChunkedEncodingByDefault = false; // its end is that of the connection
+      answer.writeHead(status, { 'content-type': 'application/json' }).end(text.slice(0, text.length / 2));
+      return;
+    }
     if (fault === 'cut the answer') {
       answer.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
       await new Promise<void>(resolve => answer.write(text.slice(0, text.length / 2), () => resolve()));

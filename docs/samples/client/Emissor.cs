@@ -65,7 +65,8 @@ public static class Emissor
             try
             {
                 var answer = await Patiently(() => new HttpRequestMessage(HttpMethod.Post, Env("AUTH_URL") + "/oauth/v1/token") { Content = new FormUrlEncodedContent(form) });
-                if ((int)answer.StatusCode < 500 || tries == 3) return await answer.Content.ReadAsStringAsync();
+                var text = await answer.Content.ReadAsStringAsync();
+                if ((int)answer.StatusCode < 500 && text.TrimEnd().EndsWith("}") || tries == 3) return text; // not cut off
             }
             catch (Exception error) when (tries < 3 && (error is HttpRequestException || error is TaskCanceledException)) { }
             await Task.Delay(tries * 1000);

@@ -61,7 +61,7 @@ public class Emissor {
                 var answer = patiently(HttpRequest.newBuilder(URI.create(System.getenv("AUTH_URL") + "/oauth/v1/token"))
                     .header("Content-Type", "application/x-www-form-urlencoded")
                     .POST(HttpRequest.BodyPublishers.ofString(form)).timeout(Duration.ofSeconds(8)));
-                if (answer.statusCode() < 500 || tries == 3) return answer.body();
+                if (answer.statusCode() < 500 && answer.body().strip().endsWith("}") || tries == 3) return answer.body(); // not cut off
             } catch (IOException error) {
                 if (tries == 3) throw error;
             }
@@ -74,7 +74,8 @@ public class Emissor {
         for (int tries = 1; ; tries++) {
             var answer = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
             if (answer.statusCode() != 429 && answer.statusCode() != 503 || tries == 5) return answer;
-            Thread.sleep(Math.min(answer.headers().firstValueAsLong("Retry-After").orElse(1), 60) * 1_000);
+            String seconds = answer.headers().firstValue("Retry-After").filter(text -> text.matches("\\d{1,9}")).orElse("1"); // not a date
+            Thread.sleep(Math.min(Long.parseLong(seconds), 60) * 1_000);
         }
     }
 

@@ -57,10 +57,10 @@ def grant(form, tries=1):
     """Repeats a request that failed or whose answer was lost: for 30 seconds a refresh token yields the same successor."""
     try:
         status, answer = send(Request(AUTH_URL + "/oauth/v1/token", urlencode({**form, **CLIENT}).encode()), timeout=8)
-    except (OSError, HTTPException):
-        status, answer = 500, {"error": "no answer"}
-    if status < 500 or tries == 3:
-        return answer
+    except (OSError, HTTPException, ValueError):  # the last where it is no JSON: cut off, or a gateway's page
+        status, answer = 500, None
+    if status < 500 and answer or tries == 3:
+        return answer or {"error": "no answer"}
     time.sleep(tries)
     return grant(form, tries + 1)
 
@@ -73,5 +73,6 @@ def send(request, tries=5, timeout=30):
     except HTTPError as error:
         if error.code not in (429, 503) or tries == 1:
             return error.code, json.loads(error.read() or "null")
-        time.sleep(min(int(error.headers.get("Retry-After", 1)), 60))
+        seconds = error.headers.get("Retry-After", "")
+        time.sleep(min(int(seconds), 60) if seconds.isdecimal() else 1)  # a gateway may tell a date
         return send(request, tries - 1, timeout)
