@@ -71,8 +71,8 @@ export function describePublisher(title: string, prepare: () => Promise<Publishi
       await receiver?.stop();
     });
 
-    const publishAll = (queueUrl: string, events: readonly object[]) =>
-      perform(program, { task: 'publish', queueUrl, attempts: 3, events }, queueUrl) as Promise<Outcome>;
+    const publishAll = (queueUrl: string, events: readonly object[], by = program) =>
+      perform(by, { task: 'publish', queueUrl, attempts: 3, events }, queueUrl) as Promise<Outcome>;
 
     /** Events of all accounts, of two kinds, with and without an id of their own. */
     const eventsOf = (count: number) => {
@@ -135,6 +135,13 @@ export function describePublisher(title: string, prepare: () => Promise<Publishi
       for (const { body, group } of started.requests.flat()) expect(JSON.parse(body).id_conta).toBe(group);
       await allArrive(sent.map(({ webhookId }) => webhookId));
       expect(failed.filter(({ webhookId }) => receivedIds().has(webhookId))).toEqual([]);
+    });
+
+    it('a queue that never answers is waited for some seconds', { timeout: 30_000 }, async () => {
+      queue = await startFakeQueue({ receive: () => 'unanswered' });
+      const once = { ...program, environment: { ...program.environment, AWS_MAX_ATTEMPTS: '1' } };
+      const { failed } = await publishAll(queue.url, eventsOf(1), once);
+      expect(failed).toMatchObject([{ index: 0, code: expect.stringContaining('Timeout'), retryable: true }]);
     });
   });
 }

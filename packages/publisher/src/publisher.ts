@@ -59,7 +59,8 @@ export function createPublisher({ queueUrl = '', client, attempts = 5, concurren
   if (client !== undefined && typeof client.send !== 'function') {
     throw new TypeError('client must be an SQSClient of @aws-sdk/client-sqs.');
   }
-  const queue = { client: client ?? new SQSClient(), queueUrl, attempts };
+  const requestHandler = { connectionTimeout: 3_000, socketTimeout: 10_000 }; // the SDK itself would wait without end
+  const queue = { client: client ?? new SQSClient({ requestHandler }), queueUrl, attempts };
 
   async function publish(event: BusinessEvent, { signal }: CallOptions = {}): Promise<SentEvent> {
     const prepared = prepare(event, 0);

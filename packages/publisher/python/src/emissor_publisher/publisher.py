@@ -40,7 +40,8 @@ def create_publisher(
     if client is not None and not callable(getattr(client, "send_message_batch", None)):
         raise TypeError("client must be a client of boto3 for SQS.")
     if client is None:
-        client = boto3.client("sqs", config=Config(max_pool_connections=max(10, concurrency)))
+        config = Config(max_pool_connections=max(10, concurrency), connect_timeout=3, read_timeout=10)
+        client = boto3.client("sqs", config=config)
     return Publisher(Queue(client, cast(str, queue_url), attempts), concurrency)
 
 
