@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClient } from '../support/e2e-accounts.ts';
 import { type NoticeQueue, subscribeToRefusals } from '../support/e2e-notices.ts';
 import { until } from '../support/e2e-poll.ts';
+import { send } from '../support/e2e-queues.ts';
 import { type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { describeWith, output } from '../support/e2e-target.ts';
 import { openSession, register } from '../support/e2e-webhooks.ts';
@@ -33,14 +34,8 @@ afterAll(() => rmSync(home, { recursive: true }));
 
 /** Publishes events, a JSON text each, for an account; hears of refusals where a queue is given. */
 function publish(account: string, events: readonly object[], queueUrl: string, notices = '') {
-  const child = spawn(
-    'java',
-    ['-cp', '.:lib/*', 'Main', account, notices, ...events.map(event => JSON.stringify(event))],
-    {
-      cwd: home,
-      env: { ...environmentFor(queueUrl), HOME: home },
-    },
-  );
+  const args = ['-cp', '.:lib/*', 'Main', account, notices, ...events.map(event => JSON.stringify(event))];
+  const child = spawn('java', args, { cwd: home, env: { ...environmentFor(queueUrl), HOME: home } });
   let written = '';
   child.stdout.on('data', chunk => (written += chunk));
   child.stderr.on('data', chunk => (written += chunk));
@@ -57,7 +52,7 @@ describeWith(['names', 'engines'], 'the publisher in Java', () => {
     return () => Promise.all([receiver.stop(), notices.stop()]);
   });
 
-  it('publishes more than a batch, and hears of what was refused', async () => {
+  it('publishes more than a batch, and hears of what was refused, also after a fault of who is told', async () => {
     const session = await openSession(await createClient());
     const { account } = session.user;
     await register(session, { evento: 'demanda.criada', url: receiver.url('/java') });
@@ -75,15 +70,19 @@ describeWith(['names', 'engines'], 'the publisher in Java', () => {
     );
     await until('the notice', () => (written().includes('java-no number') ? true : undefined), 60_000);
     expect(written()).toMatch(/refused .*"reason":"malformed","detail":"id_demanda: must be a whole number/);
+    await send(JSON.stringify(demand('none either')), account);
+    await until('the next notice', () => written().includes('java-none either') || undefined, 60_000);
     expect(written().match(/^sent [\w-]+$/gm)).toHaveLength(13);
     expect(written()).toContain('failed 0');
     end();
     await ended;
   });
 
-  it('tries again what failed for reasons of the queue, and returns what did not', async () => {
+  it('tries again what failed for reasons of the queue, and returns what did not, and requests that failed', async () => {
     const sent: string[] = [];
+    const refused = Array.from({ length: 10 }, (_, at) => ({ at }));
     const queue = await startFakeQueue({
+      receive: time => (time === 0 ? { status: 400, code: 'Refused' } : 'judged'),
       judge({ body }, time) {
         sent.push(body);
         if (body === '{"n":2}') return { code: 'InvalidMessageContents', senderFault: true };
@@ -91,10 +90,12 @@ describeWith(['names', 'engines'], 'the publisher in Java', () => {
       },
     });
     try {
-      const { ended, output: written } = publish('acme', [{ n: 1 }, { n: 2 }, { n: 3 }], queue.url);
+      const { ended, output: written } = publish('acme', [...refused, { n: 1 }, { n: 2 }, { n: 3 }], queue.url);
       expect(await ended, written()).toBe(0);
       expect(written()).toContain('not sent: InvalidMessageContents');
-      expect(written()).toContain('failed 1 {"n":2}');
+      const returned = [...refused, { n: 2 }].map(event => JSON.stringify(event));
+      expect(written()).toContain(`failed 11 ${returned.join(' ')}\n`);
+      expect(written()).toContain('not sent: Refused\n'); // and not the text of the error: that repeats an event
       expect(sent).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":3}', '{"n":3}']);
     } finally {
       await queue.stop();
@@ -119,7 +120,7 @@ public class Main {
         var events = Arrays.stream(args).skip(2).map(json -> new EventPublisher.Event(args[0], json)).toList();
         var failed = publisher.publish(events);
         System.out.println("failed " + failed.size() + " " + failed.stream().map(EventPublisher.Event::json).collect(Collectors.joining(" ")));
-        if (!args[1].isEmpty()) publisher.hearOfRefusals(args[1], notice -> System.out.println("refused " + notice));
+        if (!args[1].isEmpty()) publisher.hearOfRefusals(args[1], notice -> { System.out.println("refused " + notice); throw new IllegalStateException(); });
     }
 }
 `;

@@ -80,18 +80,8 @@ describe('the Python publisher', () => {
   it('builds a wheel that can be installed and used', () => {
     const target = mkdtempSync(path.join(tmpdir(), 'emissor-wheel-'));
     try {
-      run([
-        '-m',
-        'pip',
-        'install',
-        '--quiet',
-        '--no-index',
-        '--no-deps',
-        '--no-build-isolation',
-        '--target',
-        target,
-        '.',
-      ]);
+      const offline = ['--quiet', '--no-index', '--no-deps', '--no-build-isolation'];
+      run(['-m', 'pip', 'install', ...offline, '--target', target, '.']);
       expect(readdirSync(path.join(target, 'emissor_publisher'))).toContain('py.typed');
       const use = 'import emissor_publisher as e; print(e.webhook_id_of("acme", "demanda.criada", "\\U0001f4a7"))';
       expect(run(['-c', use], { PYTHONPATH: target }).trim()).toBe('evt_po2XwIv1yKlxspsyzM9c-pVGsHE');
