@@ -28,7 +28,7 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
   { name: 'tools', takes: /^tools\//, most: 4_330 },
   { name: 'site', takes: /^site\//, most: 450 },
   { name: 'test', takes: /^test\//, most: 54_850 },
-  { name: 'docs', takes: /^docs\//, most: 7_260 },
+  { name: 'docs', takes: /^docs\//, most: 7_270 },
   { name: 'other', takes: /^/, most: 1_950 },
 ];
 
