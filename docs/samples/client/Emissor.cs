@@ -46,13 +46,19 @@ public static class Emissor
             if (refreshToken != null) fresh = await Grant("refresh_token", "refresh_token", refreshToken);
             if (Field(fresh, "error") == "invalid_grant") // the session is over: one login, and no loop
                 fresh = await Grant("password", "username", Env("USER_EMAIL"), "password", Env("USER_PASSWORD"));
-            if (Field(fresh, "error") == "invalid_grant")
-                File.WriteAllText("tokens.json", "{\"refused_until\":\"" + (DateTimeOffset.UtcNow.ToUnixTimeSeconds() + 900) + "\"}");
+            if (Field(fresh, "error") == "invalid_grant") Store("{\"refused_until\":\"" + (DateTimeOffset.UtcNow.ToUnixTimeSeconds() + 900) + "\"}");
             if (Field(fresh, "access_token") == null) throw new IOException("There is no token: " + Field(fresh, "error"));
-            File.WriteAllText("tokens.json", fresh); // stored before anybody uses it; keep the folder to yourself
+            Store(fresh); // before anybody uses it; keep the folder to yourself
             return Field(fresh, "access_token");
         }
         finally { oneAtATime.Release(); }
+    }
+
+    /// <summary>Puts a whole file in the place of the one before: no other process reads half of it.</summary>
+    static void Store(string tokens)
+    {
+        var file = "tokens." + Guid.NewGuid(); File.WriteAllText(file, tokens);
+        if (File.Exists("tokens.json")) File.Replace(file, "tokens.json", null); else File.Move(file, "tokens.json");
     }
 
     /// <summary>Repeats a request that failed or whose answer was lost: for 30 seconds a refresh token yields the same successor.</summary>
