@@ -185,8 +185,8 @@ export function deliveryAlarms(configuration: StageConfiguration, queues: Watche
       severity: 'page',
       harm: 'The KMS key is disabled, or will be deleted: soon no token can be issued, and no webhook’s secret be read, ever.',
       command: 'status',
-      // The sweeper asks each 15 minutes, seldom after 30: no sweep begins in a minute that two begin around. That it does not stop
-      // asking is what `SweepStopped` watches.
+      // The sweeper asks in minutes 0, 15, 30 and 45. Where sweeps begin near the end of a minute, one may slip into the next: then 30
+      // minutes lie between two looks. That it does not stop asking is what `SweepStopped` watches.
       rule: { metric: sweep('KeyNotEnabled').with({ statistic: 'Maximum' }), among: 35 },
     },
     SourceOff: {

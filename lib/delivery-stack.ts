@@ -124,7 +124,7 @@ export class DeliveryStack extends Stack {
       resourceArns: sources.map(source => source.eventSourceMappingArn),
     });
     iam.Grant.addToPrincipal({ grantee: sweep, actions: ['kms:DescribeKey'], resourceArns: [data.keyring.key.keyArn] });
-    // The sweep of the next minute is the repetition: others would only add to what keeps a sweep from ending well.
+    // The sweep of the next minute repeats this one. Further ones would add to the load that made it fail.
     sweep.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new events.Rule(this, 'SweepEveryMinute', {
       description:

@@ -78,7 +78,7 @@ export class SmokeStack extends Stack {
       schedule: events.Schedule.rate(interval),
       targets: [new targets.LambdaFunction(test.live)],
     });
-    // A failure is told, and not tried again. What finds no place tests nothing that is over.
+    // A failure is told, and not tried again. A test that finds no free place in 5 minutes is left out.
     test.live.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(5) });
     new Alarms(this, 'Alarms', { configuration, rows: smokeAlarms(test, interval) });
     new CfnOutput(this, 'SmokeCredentialsParameter', { value: credentials.parameterName });

@@ -63,7 +63,7 @@ export const authRoutes = {
 /** A row of the table of errors. */
 export type OAuthCase = keyof typeof oauthCases;
 
-/** What every endpoint that reads a form may refuse. */
+/** The refusals that every endpoint that reads a form has. */
 export type FormRefusal = keyof typeof formCases | 'method_not_post';
 
 /**

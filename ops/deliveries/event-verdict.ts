@@ -181,7 +181,7 @@ const cancelled: Judgement = {
   cause: { kind: 'webhook deleted' },
 };
 
-/** Whose webhook is still registered: only a test is cancelled then. */
+/** The verdict while the registration still stands: only a test can have been cancelled then. */
 const cancelledTest: Judgement = {
   verdict: 'cancelled',
   why: 'an operator suspended its webhook before it was sent',

@@ -199,8 +199,8 @@ export function makeLockout({
 }
 
 /**
- * Continues a condition: failures that were read as stale still stand there, or others have started again since. Where they were taken
- * away, totals began anew: what follows from the one that was read would let failures go uncounted.
+ * Returns what a condition asks besides, to be appended: the failures that were read as stale still stand there, or others have
+ * started again since. Where they were removed, totals began anew, and the total that was read must not become a base.
  */
 function areThere({ client }: LockoutKey, { isStale, total, last }: FailureRecord): Expression {
   const names = failureAttributes(client);

@@ -15,8 +15,8 @@ export type RequestSigner = Extract<DynamoDBClientConfig['signer'], { sign: unkn
  * Makes the signer of an SDK client: Signature Version 4 over what AWS asks for, host, content type and `x-amz-*` headers. The
  * SDK's signs every header, and takes a quarter of a call's processor time (ADR 25). The key of a day is derived once.
  *
- * @throws {TypeError} when a request has a query, or a path with more than letters, digits, `_` and `-`: that is written otherwise where it
- *   is signed, and no service that is called here takes it
+ * @throws {TypeError} when a request has a query, or a path with more than letters, digits, `_` and `-`: those are encoded before they are
+ *   signed, and no service that is called here takes them
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 export function makeRequestSigner({
