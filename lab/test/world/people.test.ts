@@ -174,7 +174,7 @@ function consumersWith(change: (outside: ConsumerOutside) => Partial<ConsumerOut
 
 type ConsumerOutside = Parameters<typeof composeDeliver>[1];
 
-/** Returns a way out that counts names which cannot be reached, whoever owns them. */
+/** Returns an outside whose posts count the names that cannot be reached, of all accounts together. */
 function blamingItself({ post }: ConsumerOutside): Pick<ConsumerOutside, 'post'> {
   const names = new Set<string>();
   return {

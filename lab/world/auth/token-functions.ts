@@ -7,12 +7,12 @@ import type { Answer, Endpoint, TokenRequest } from './journal.ts';
 import { presentedTokenEnvironment, type TokenOutside, type TokenStage, tokenEnvironment } from './token-stage.ts';
 import { watchCalls } from './watched-calls.ts';
 
-/** What a function of this world is invoked with: the journal has the request. */
+/** The event of a function of this world: the journal has the request. */
 interface Asked {
   readonly requestId: string;
 }
 
-/** What it returns. */
+/** The result of a function of this world. */
 export interface Responded {
   readonly answer: Answer;
   /** The same without signatures, which are chance of the real world: the digest must not hold them. */

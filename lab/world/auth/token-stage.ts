@@ -14,10 +14,10 @@ export interface TokenCompositions {
   readonly introspect: typeof composeIntrospect;
 }
 
-/** What leads out of the processes of this world. */
+/** The part of the outside that functions of tokens use. */
 export type TokenOutside = Pick<Outside, 'time' | 'random' | 'dynamo' | 'kms' | 'keyDerivation'>;
 
-/** What the functions of a world of tokens are made with. */
+/** The parts that the functions of a world of tokens are made with. */
 export interface TokenStage {
   readonly compositions: TokenCompositions;
   readonly journal: Journal;

@@ -38,7 +38,7 @@ export function judgeAttempts(
     if (before?.state !== after.state && !(before && isWithdrawn(before, after))) judgeState(after, at);
   }
 
-  /** What was recorded stays; of internal errors in a row the latest alone. */
+  /** Recorded attempts stay; of internal errors in a row the latest alone. */
   function judgeRecords(
     before: readonly AttemptRecord[],
     { id, attempt, attempts }: Delivery,
@@ -115,7 +115,7 @@ export function judgeAttempts(
     return webhooks.some(webhook => webhook?.webhookId === webhookId);
   }
 
-  /** What a replay has not sent when it is cancelled goes back to its state. */
+  /** Returns whether a delivery went back to its state because its replay was cancelled before its slot. */
   function isWithdrawn({ state, attempt, replayId, ...owner }: Delivery, after: Delivery): boolean {
     if (state !== 'pending' || replayId === undefined || attempt !== after.attempt) return false;
     const replays = watched.changesOf('Deliveries').get(`${replaysId(owner)} ${headPart}`) ?? [];

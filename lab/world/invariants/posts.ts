@@ -91,7 +91,7 @@ export function judgePosts(
     if (isOwnSlot && at < nextAttemptAt - earliestInSlot - clockError) violate('POSTed before its slot', id);
   }
 
-  /** What a replay has not sent is withdrawn with it: whoever reads that it was cancelled sends nothing of it. */
+  /** A cancelled replay sends nothing whose slot was still to come: a process that has read the cancellation POSTs none of it. */
   function judgeReplayed({ deliveryId, read }: Post, head: Delivery): void {
     const slot = slotOf(head);
     if (slot === undefined || !read) return;

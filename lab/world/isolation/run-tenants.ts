@@ -22,7 +22,7 @@ export interface TenantsRun {
   readonly tenants: readonly Tenant[];
 }
 
-/** What became of a run. */
+/** The result of a run. */
 export interface RunResult {
   readonly waits: InnocentWaits;
   readonly slowLane: SlowLaneFigures;
