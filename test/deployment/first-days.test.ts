@@ -314,7 +314,8 @@ async function lint(templates: readonly string[]): Promise<void> {
 
 async function endToEnd(stage: string): Promise<string> {
   const { counts, again, problems, output } = await runEndToEnd(emulator(), outputsFileOf(stage));
-  if (problems.length > 0) throw new Error(`${problems.join('\n')}\n\n${output}`);
+  // Problems come last: who shortens a long output keeps its end.
+  if (problems.length > 0) throw new Error(`${output}\n\n${problems.join('\n')}`);
   const { passed, failed, skipped } = counts;
   return `${passed} passed, ${failed} told apart as the emulator's, ${skipped} skipped${again > 0 ? `; ${again} at the second attempt` : ''}`;
 }
