@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { keptFolder } from '../support/kept-folder.ts';
 import { command, say } from './commands.ts';
 import { npmVersions } from './versions.ts';
 
@@ -13,15 +13,15 @@ const oasdiffVersion = '1.18.5';
 /** Returns the file of openapi-generator's command line, from Maven Central. @throws where it is not the known one. */
 export async function generatorJar(version: keyof typeof jarHashes): Promise<string> {
   const name = `openapi-generator-cli-${version}.jar`;
-  const file = path.join(cache, name);
-  if (!existsSync(file)) {
+  const folder = await keptFolder(`generators/openapi-generator-${version}`, async draft => {
     say(`${name} comes from Maven Central …`);
     const response = await fetch(
       `https://repo1.maven.org/maven2/org/openapitools/openapi-generator-cli/${version}/${name}`,
     );
     if (!response.ok) throw new Error(`Maven Central answers ${response.status} to ${name}.`);
-    keep(file, Buffer.from(await response.arrayBuffer()));
-  }
+    writeFileSync(path.join(draft, name), Buffer.from(await response.arrayBuffer()));
+  });
+  const file = path.join(folder, name);
   const hash = createHash('sha256').update(readFileSync(file)).digest('hex');
   if (hash !== jarHashes[version]) throw new Error(`${file} is not the known one: its SHA-256 is ${hash}.`);
   return file;
@@ -30,40 +30,22 @@ export async function generatorJar(version: keyof typeof jarHashes): Promise<str
 /** Returns the folder of the packages of npm: the types' generator, the client that uses them, and a compiler. */
 export async function npmPackages(): Promise<string> {
   const packages = Object.entries(npmVersions).map(([name, version]) => `${name}@${version}`);
-  const folder = path.join(cache, packages.join('-').replaceAll('/', '-'));
-  if (existsSync(folder)) return folder;
-  say(`${packages.join(', ')} come from npm …`);
-  const draft = draftFolder();
-  await command(['npm', 'install', '--prefix', draft, '--save-exact', '--no-audit', '--no-fund', ...packages]);
-  renameSync(draft, folder);
-  return folder;
+  return keptFolder(`generators/${packages.join('-').replaceAll('/', '-')}`, async draft => {
+    say(`${packages.join(', ')} come from npm …`);
+    await command(['npm', 'install', '--prefix', draft, '--save-exact', '--no-audit', '--no-fund', ...packages]);
+  });
 }
 
 /** Returns the file of oasdiff, built from Go's module proxy, which verifies it by its checksum database. */
 export async function oasdiff(): Promise<string> {
-  const folder = path.join(cache, `oasdiff-${oasdiffVersion}`);
-  const file = path.join(folder, 'oasdiff');
-  if (existsSync(file)) return file;
-  say(`oasdiff ${oasdiffVersion} is built …`);
-  await command(['go', 'install', `github.com/oasdiff/oasdiff@v${oasdiffVersion}`], { env: { GOBIN: folder } });
-  return file;
+  const folder = await keptFolder(`generators/oasdiff-${oasdiffVersion}`, async draft => {
+    say(`oasdiff ${oasdiffVersion} is built …`);
+    await command(['go', 'install', `github.com/oasdiff/oasdiff@v${oasdiffVersion}`], { env: { GOBIN: draft } });
+  });
+  return path.join(folder, 'oasdiff');
 }
 
 const jarHashes = {
   '7.25.0': '41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae',
   '7.15.0': '4da1a7cdb78c3a43b1eab0648891135e8c3547d2eedba0dd69daf377f865f366',
 } as const;
-
-const cache = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'emissor/generators');
-
-/** Another run may be at the same file: it appears when it is complete. */
-function keep(file: string, content: Buffer): void {
-  const draft = path.join(draftFolder(), 'file');
-  writeFileSync(draft, content);
-  renameSync(draft, file);
-}
-
-function draftFolder(): string {
-  mkdirSync(cache, { recursive: true });
-  return mkdtempSync(path.join(cache, 'draft-'));
-}

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { keptFolder } from './kept-folder.ts';
 
 /**
  * A virtual environment with packages of PyPI. The first run makes it, which takes half a minute; it is kept in the user's
@@ -20,24 +19,12 @@ export async function pythonEnvironment(name: string, requirements: readonly str
     .update([version, ...requirements].join('\n'))
     .digest('hex')
     .slice(0, 12);
-  const cache = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'emissor');
-  const directory = path.join(cache, `${name}-${key}`);
-  const python = path.join(directory, 'bin/python');
-  if (existsSync(python)) return python;
-
-  // It is made beside its place and moved there when it is complete: another run may be making the same one.
-  mkdirSync(cache, { recursive: true });
-  const draft = mkdtempSync(path.join(cache, 'draft-'));
-  try {
+  const folder = await keptFolder(`${name}-${key}`, async draft => {
     await run('python3', ['-m', 'venv', draft], missing);
     const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...requirements];
     await run(path.join(draft, 'bin/python'), install, 'PyPI could not be reached, or lacks a package');
-    renameSync(draft, directory);
-  } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
-    if (!existsSync(python)) throw error;
-  }
-  return python;
+  });
+  return path.join(folder, 'bin/python');
 }
 
 const missing =

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestProject } from 'vitest/node';
+import { keptFolder } from '../kept-folder.ts';
 
 // Vitest's global set-up of the unit tests: the DynamoDB that their tables are in. The laboratory starts DynamoDB Local by it, too.
 //   EMISSOR_DYNAMODB=dynalite        (or nothing) a dynalite in each test file's own process
@@ -29,7 +28,8 @@ export async function setup(project: TestProject): Promise<void> {
  *
  * @throws when Maven cannot fetch it, and when this machine has no such namespaces: it is not started in the open then.
  */
-export async function startDynamoDbLocal(jars = fetchJars()): Promise<string> {
+export async function startDynamoDbLocal(): Promise<string> {
+  const jars = await fetchJars();
   const entry = path.join(import.meta.dirname, 'isolated-dynamodb-local.ts');
   const namespace = ['--map-root-user', '--net', '--pid', '--fork', '--kill-child'];
   const child = spawn('unshare', [...namespace, process.execPath, entry, jars], {
@@ -72,30 +72,21 @@ let stop: () => Promise<void> = async () => {};
 const version = '2.6.1';
 
 /** Returns the folder with DynamoDB Local and what it depends on; Maven fetches it once. @throws when Maven cannot. */
-function fetchJars(): string {
+function fetchJars(): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error('EMISSOR_DYNAMODB=dynamodb-local: what Maven has of DynamoDB Local runs on Linux on x86-64 only.');
   }
-  const cache = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'emissor');
-  const jars = path.join(cache, `dynamodb-local-${version}`);
-  if (existsSync(jars)) return jars;
-  process.stderr.write(`Fetching DynamoDB Local ${version} into ${jars} ...\n`);
-  mkdirSync(cache, { recursive: true });
-  const fetched = mkdtempSync(path.join(cache, 'fetching-'));
-  const copy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
-  const settings = [`-Ddynamodb-local.version=${version}`, '-DincludeScope=runtime', `-DoutputDirectory=${fetched}`];
-  const project = path.join(import.meta.dirname, 'pom.xml');
-  const { status, error } = spawnSync('mvn', ['--batch-mode', '--quiet', '--file', project, copy, ...settings], {
-    stdio: ['ignore', process.stderr, process.stderr],
-  });
-  if (status !== 0) {
-    rmSync(fetched, { recursive: true, force: true });
+  return keptFolder(`dynamodb-local-${version}`, draft => {
+    process.stderr.write(`Fetching DynamoDB Local ${version} ...\n`);
+    const copy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
+    const settings = [`-Ddynamodb-local.version=${version}`, '-DincludeScope=runtime', `-DoutputDirectory=${draft}`];
+    const project = path.join(import.meta.dirname, 'pom.xml');
+    const { status, error } = spawnSync('mvn', ['--batch-mode', '--quiet', '--file', project, copy, ...settings], {
+      stdio: ['ignore', process.stderr, process.stderr],
+    });
+    if (status === 0) return;
     throw new Error(`Maven could not fetch DynamoDB Local ${version}: ${error?.message ?? 'its output is above'}.`);
-  }
-  // Two runs may fetch at once: the first to be ready is kept.
-  if (existsSync(jars)) rmSync(fetched, { recursive: true, force: true });
-  else renameSync(fetched, jars);
-  return jars;
+  });
 }
 
 const advice = [
