@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '@emissor/virtual-cloud';
 import { makeTables, type TablesCommand } from '@emissor/virtual-cloud/dynamodb/tables';
+import { withoutSignature } from '../../../test/support/database/database.ts';
 import { tableDefinition, tableNames } from '../../../tools/support/tables.ts';
 
 /** A command, and what virtual tables have answered. */
@@ -42,13 +43,14 @@ export async function outcomeOf(act: () => object): Promise<object> {
  * late index has answered is counted as `late`; in its place, the answer of virtual tables with indexes that are never late is compared.
  * Where two items have the same key in an index their order is nobody's promise, and neither is that of a scan: its pages are left out.
  *
- * @param account - no other replay at this endpoint has it
+ * @param region - no other replay at this endpoint has it
  */
-export async function replay(executed: readonly Executed[], endpoint: string, account: string) {
+export async function replay(executed: readonly Executed[], endpoint: string, region: string) {
   const engine = new DynamoDBClient({
     endpoint,
-    region: 'sa-east-1',
-    credentials: { accessKeyId: account, secretAccessKey: 'local' },
+    region, // it tells databases of one endpoint apart
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    signer: { sign: withoutSignature(region) },
     maxAttempts: 1,
   });
   const client: Client = DynamoDBDocumentClient.from(engine, translate);
@@ -58,18 +60,18 @@ export async function replay(executed: readonly Executed[], endpoint: string, ac
     await engine.send(new CreateTableCommand({ BillingMode: 'PAY_PER_REQUEST', ...definition }));
   }
   for (const { command, outcome } of executed) {
-    const real = comparable(command, await outcomeOf(() => client.send(command)));
-    const virtual = comparable(command, await outcomeOf(() => execute(command)));
+    const [real, virtual] = [await outcomeOf(() => client.send(command)), await outcomeOf(() => execute(command))];
     const told = comparable(command, outcome);
     const isOfIndex = command instanceof QueryCommand && command.input.IndexName !== undefined;
-    const isLate = isOfIndex && !isDeepStrictEqual(told, virtual);
+    const inTime = isOfIndex ? comparable(command, virtual) : told;
+    const isLate = !isDeepStrictEqual(told, inTime);
     if (isOfIndex) result.ofIndexes += 1;
     if (isLate) result.late += 1;
     if (isPageOfScan(command)) result.leftOut += 1;
     else {
       result.compared += 1;
-      const answer = isLate ? virtual : told;
-      if (!isDeepStrictEqual(answer, real)) result.differences.push({ input: command.input, virtual: answer, real });
+      const difference = { input: command.input, virtual: inTime, real: comparable(command, real) };
+      if (!isDeepStrictEqual(difference.virtual, difference.real)) result.differences.push(difference);
     }
   }
   engine.destroy();

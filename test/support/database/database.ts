@@ -100,6 +100,16 @@ export function fractionIn(value: unknown): number | undefined {
     .find(fraction => fraction !== undefined);
 }
 
+/** Both engines want a signature, take the region from it, and check nothing: to compute one would be a tenth of all work. */
+export function withoutSignature(region: string) {
+  const scope = `20261121/${region}/dynamodb/aws4_request`;
+  return async function sign<Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> {
+    request.headers.authorization = `AWS4-HMAC-SHA256 Credential=local/${scope}, SignedHeaders=host, Signature=test`;
+    request.headers['x-amz-date'] = '20261121T000000Z';
+    return request;
+  };
+}
+
 /**
  * DynamoDB Local, where the run has it. It keeps what it has until the run ends: to delete tables would only take time.
  * Programs that are no tests, such as `npm run cost`, have no run, and `inject` throws there.
@@ -111,16 +121,6 @@ function dynamoDbLocal(): Engine | undefined {
 
 /** Its server closes a connection that is idle for 30 s: a client must not send into one at that moment. */
 const httpAgent = { keepAlive: true, timeout: 5_000 };
-
-/** Both engines want a signature, take the region from it, and check nothing: to compute one would be a tenth of all work. */
-function withoutSignature(region: string) {
-  const scope = `20261121/${region}/dynamodb/aws4_request`;
-  return async function sign<Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> {
-    request.headers.authorization = `AWS4-HMAC-SHA256 Credential=local/${scope}, SignedHeaders=host, Signature=test`;
-    request.headers['x-amz-date'] = '20261121T000000Z';
-    return request;
-  };
-}
 
 async function createTable(client: DynamoDBDocumentClient, name: TableName): Promise<void> {
   await client.send(
