@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export async function until<Value>(
   what: string,
   ask: () => Promise<Value | undefined> | Value | undefined,
-  limit = 20_000,
+  limit = 40_000, // an emulator on a busy machine takes half of it for what a run answers at once
   interval = 50,
 ): Promise<Value> {
   const deadline = Date.now() + limit;
