@@ -5,6 +5,7 @@ import { EVENT_NAMES } from '../../lambdas/webhooks/webhook.ts';
 import { type Client, unique } from '../../tools/support/accounts.ts';
 import { createClient, newAccount } from '../support/e2e-accounts.ts';
 import { settled } from '../support/e2e-deliveries.ts';
+import { until } from '../support/e2e-poll.ts';
 import { deliveryId, type PublishedEvent, publish } from '../support/e2e-queues.ts';
 import { type Received, type Receiver, startReceiver } from '../support/e2e-receiver.ts';
 import { demandsUrl, describeWith } from '../support/e2e-target.ts';
@@ -51,14 +52,13 @@ describeWith(['names'], 'an event', () => {
   afterAll(() => receiver.stop());
 
   it.each(samples)('$published.event arrives byte for byte, signed, under its id', async ({ published, body }) => {
-    const messageId = await publish(account, published);
-    const [delivery] = await receiver.waitFor(`/${published.event}`, 1);
-    if (!delivery) throw new Error('It did not arrive.');
+    const id = deliveryId(account, published.event, await publish(account, published));
+    const isIt = ({ headers }: Received) => headers['webhook-id'] === id;
+    const delivery = await until(id, () => receiver.received(`/${published.event}`).find(isIt));
     expect(delivery).toMatchObject({ method: 'POST', body });
     expect(delivery.headers).toMatchObject({
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),
-      'webhook-id': deliveryId(account, published.event, messageId),
       'user-agent': expect.stringMatching(/^Emissor\/\S+$/),
     });
     expect(delivery.headers).not.toHaveProperty('authorization');
@@ -73,22 +73,24 @@ describeWith(['names'], 'an event', () => {
     const session = await openSession(client);
     const { account } = session.user;
     const autorizacao = `Chave: "${unique()}" ~ \\ x`;
-    await register(session, { evento: 'demanda.criada', url: receiver.url('/before'), autorizacao });
+    const [before, after] = [`/${unique()}`, `/${unique()}`];
+    await register(session, { evento: 'demanda.criada', url: receiver.url(before), autorizacao });
     await publish(account, { event: 'demanda.criada', id_demanda: 1 });
-    const [before] = await receiver.waitFor('/before', 1);
-    expect(before?.headers.authorization).toBe(autorizacao);
-    const body = { url: receiver.url('/after') };
+    const [first] = await receiver.waitFor(before, 1);
+    expect(first?.headers.authorization).toBe(autorizacao);
+    const body = { url: receiver.url(after) };
     expect((await callApi('PUT', '/v1/webhooks/demanda.criada', { token: session.token, body })).status).toBe(200);
     await publish(account, { event: 'demanda.criada', id_demanda: 2 });
-    const [after] = await receiver.waitFor('/after', 1);
-    expect(after?.headers).not.toHaveProperty('authorization');
-    expect(receiver.received('/before')).toHaveLength(1);
+    const [second] = await receiver.waitFor(after, 1);
+    expect(second?.headers).not.toHaveProperty('authorization');
+    expect(receiver.received(before)).toHaveLength(1);
   });
 
   it('that was delivered is not delivered again when it is published again with the same id', async () => {
     const session = await openSession(client);
     const { account } = session.user;
-    await register(session, { evento: 'demanda.criada', url: receiver.url('/once') });
+    const path = `/${unique()}`;
+    await register(session, { evento: 'demanda.criada', url: receiver.url(path) });
     const first = { event: 'demanda.criada', id_demanda: 3, id: `pedido-${unique()}-ção` };
     const last = { event: 'demanda.criada', id_demanda: 4, id: unique() };
     await publish(account, first);
@@ -96,7 +98,7 @@ describeWith(['names'], 'an event', () => {
     await publish(account, first);
     await publish(account, last);
     await settled(deliveryId(account, last.event, last.id));
-    const ids = receiver.received('/once').map(delivery => delivery.headers['webhook-id']);
+    const ids = receiver.received(path).map(delivery => delivery.headers['webhook-id']);
     expect(ids).toEqual([first, last].map(({ event, id }) => deliveryId(account, event, id)));
   });
 });
