@@ -155,6 +155,11 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
       expect(grants()).not.toContain('password');
     });
 
+    it('tells the status of a call that is answered with a page of a gateway', async () => {
+      base.faultOf = () => 'fail with a page';
+      expect(await call()).toMatchObject({ code: 0, statuses: [502] });
+    });
+
     it('logs in again, once, when its session was ended', async () => {
       await ops(['sessions', 'end', '--user', user.email]);
       expect(await call(5)).toMatchObject({ code: 0, statuses: ok(5) });

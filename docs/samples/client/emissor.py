@@ -57,7 +57,7 @@ def grant(form, tries=1):
     """Repeats a request that failed or whose answer was lost: for 30 seconds a refresh token yields the same successor."""
     try:
         status, answer = send(Request(AUTH_URL + "/oauth/v1/token", urlencode({**form, **CLIENT}).encode()), timeout=8)
-    except (OSError, HTTPException, ValueError):  # the last where it is no JSON: cut off, or a gateway's page
+    except (OSError, HTTPException):
         status, answer = 500, None
     if status < 500 and answer or tries == 3:
         return answer or {"error": "no answer"}
@@ -69,10 +69,18 @@ def send(request, tries=5, timeout=30):
     """Waits as long as 429 and 503 ask for, up to a minute, four times at most."""
     try:
         with urlopen(request, timeout=timeout) as answer:
-            return answer.status, json.loads(answer.read() or "null")
+            return answer.status, parsed(answer.read())
     except HTTPError as error:
         if error.code not in (429, 503) or tries == 1:
-            return error.code, json.loads(error.read() or "null")
+            return error.code, parsed(error.read())
         seconds = error.headers.get("Retry-After", "")
         time.sleep(min(int(seconds), 60) if seconds.isdecimal() else 1)  # a gateway may tell a date
         return send(request, tries - 1, timeout)
+
+
+def parsed(text):
+    """Returns nothing where an answer is no JSON: a gateway's page."""
+    try:
+        return json.loads(text or "null")
+    except ValueError:
+        return None
