@@ -162,7 +162,7 @@ describe('every page', () => {
     expect(new URL(page.url()).searchParams.get('state')).toBe('entregue');
     await page.click(`text=${deliveredId}`);
     await page.click('button:has-text("Send again")');
-    await page.waitForSelector('text=It is sent again.');
+    await page.waitForSelector('text=It is sent now, or on its way.');
     await context.close();
   });
 });

@@ -257,7 +257,7 @@ const rows: readonly Row[] = [
     from: after(500),
     way: [one(), 'button:has-text("Send again")'],
     byHand: [one('/resend'), {}],
-    says: 'It is sent again.',
+    says: 'It is sent now, or on its way.',
     state: [delivery, 'falhou', 'entregue'],
   },
   {

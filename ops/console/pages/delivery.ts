@@ -35,7 +35,7 @@ export async function bodyPage(context: Context, parameters: Parameters): Promis
 export async function resend({ source, say }: Context, parameters: Parameters): Promise<Answer> {
   const reference = { account: '', event: '', id: '', ...parameters };
   await source.resend(reference);
-  return { location: pathOf(reference), note: say('It is sent again.', 'Está sendo reenviada.') };
+  return { location: pathOf(reference), note: say('It is sent now, or on its way.', 'Enviada agora ou já a caminho.') };
 }
 
 async function find(context: Context, { account = '', event = '', id = '' }: Parameters) {
