@@ -9,7 +9,7 @@ import type { DueTask } from '../store/due-index.ts';
 import type { FindWebhook } from '../store/find-webhook.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
 import { restarted } from '../transitions.ts';
-import { isSelectedBy, type Replay, slotOf, wasSentBy } from './replay.ts';
+import { isSelectedBy, maxSlotLateness, type Replay, slotOf, wasSentBy } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
 
 /** Deliveries counted or sent between two saves, which a crash makes the next claimant look at again. At most 100. */
@@ -140,7 +140,7 @@ export function makeRunReplay(
     const sent: WaitingDelivery[] = [];
     for (let start = 0; start < deliveries.length; start += sendBatch) {
       const slot = firstSlot + start * replaySlotInterval;
-      if (now() - slot >= maxLateness) return undefined;
+      if (now() - slot >= maxSlotLateness) return undefined;
       const batch = deliveries.slice(start, start + sendBatch);
       const tried = await Promise.all(
         batch.map((delivery, index) => restart(replay, delivery, slot + index * replaySlotInterval)),
@@ -170,9 +170,6 @@ interface Page {
 
 /** The most messages of one SQS call, and a second's worth of slots. No more are stored and unsent when a process dies. */
 const sendBatch = 10;
-
-/** A process this late for a slot was frozen: it leaves the rest of its slots unused. Milliseconds. */
-const maxLateness = 1_000;
 
 /** The sweeper runs every minute, and sends what is due until its next run. Milliseconds. */
 const sweepInterval = 60_000;

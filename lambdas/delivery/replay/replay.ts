@@ -70,6 +70,9 @@ export function progressAt(replay: Replay, now: number): Pick<Replay, 'state' | 
   return { state: isRunning ? 'running' : replay.state, sent: Math.max(0, replay.sent - waiting) };
 }
 
+/** A process this late for a slot was frozen: it leaves the rest of its slots unused. Milliseconds. */
+export const maxSlotLateness = 1_000;
+
 /** Returns whether a replay was cancelled before a delivery's slot. */
 export function wasCancelledBefore({ state, endedAt }: PastReplay, slot: number): boolean {
   return state === 'cancelled' && endedAt !== undefined && endedAt < slot;
@@ -83,14 +86,17 @@ export function wasSentBy(replay: Replay, { replayId }: Delivery): boolean {
 /**
  * Returns the slot of a delivery in its replay, until its first attempt. Milliseconds since the epoch. A resend takes a delivery out
  * of its replay, but the outcome of an attempt that was under way then puts `replayId` back: therefore any attempt ends the slot. A
- * failure counts in `charged` or `internalErrors`; an attempt that was given up stands in the history alone.
+ * failure counts in `charged` or `internalErrors`; an attempt that was given up stands in the history alone. A release that
+ * does not know the slot leaves that of an earlier replay where it begins another: it was over before the new schedule began.
  */
 export function slotOf(delivery: Delivery): number | undefined {
   const { replayId, replaySlotAt, charged, internalErrors, scheduledAt, attempts, wait } = delivery;
   const latest = attempts.at(-1);
   const wasGivenUp = latest !== undefined && Date.parse(latest.startedAt) >= scheduledAt;
   const isAttempted = charged > 0 || internalErrors > 0 || wasGivenUp;
-  return replayId === undefined || isAttempted ? undefined : (replaySlotAt ?? wait?.nextAttemptAt);
+  if (replayId === undefined || isAttempted) return undefined;
+  const isOwn = replaySlotAt !== undefined && replaySlotAt > scheduledAt - 2 * maxSlotLateness;
+  return isOwn ? replaySlotAt : wait?.nextAttemptAt;
 }
 
 /** Returns whether the replay sends a delivery: tests and deliveries of other registrations are left out. */

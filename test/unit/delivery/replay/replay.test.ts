@@ -184,6 +184,14 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(slotOf(applyOutcome(waiting, outcome))).toBeUndefined();
   });
 
+  // Bug: it was POSTed though its replay was cancelled before its slot.
+  it('withdraws also what a release began that left the slot of an earlier replay', () => {
+    const earlier = aDelivery({ replayId: 'reenvio_1', replaySlotAt: noon - hour });
+    const { replaySlotAt } = earlier;
+    const waiting = { ...restarted(earlier, noon, 60_000), replayId: 'reenvio_2', replaySlotAt };
+    expect(slotOf(waiting)).toBe(noon + 60_000);
+  });
+
   it('is hidden by a DELETE after its end; what it sent stays sent', async () => {
     await fill(20, 'failed');
     const { json } = await start();
