@@ -86,12 +86,13 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
   }
 
   function dropCopy(
-    { body: knownBody, state }: Delivery,
+    { body: knownBody, state, messageId: knownMessageId }: Delivery,
     { body, publisherId }: BusinessEvent,
     sender: string,
     described: { readonly messageId: string },
   ): void {
-    if (haveSameContent(knownBody, body)) {
+    // One message is its own copy, also where a release that knows more fields has stored it.
+    if (knownMessageId === described.messageId || haveSameContent(knownBody, body)) {
       count('DuplicateDropped');
       log.info('event.duplicate', { ...described, state });
     } else {
