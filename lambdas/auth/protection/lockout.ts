@@ -177,8 +177,8 @@ export function makeLockout({
           [loginsAttribute(key.client)]: expression`if_not_exists(${logins}, ${first - 1}) + ${1}`,
         }),
       },
-      when: expression`(attribute_not_exists(${ofClient}) OR ${ofClient} < ${failures.nextLock})
-        AND (attribute_not_exists(totalOfAll) OR totalOfAll < ${failures.nextLockOfAll})${areThere(key, failures)}`,
+      when: expression`${isWithin(ofClient, failures.total, failures.nextLock)}
+        AND ${isWithin(attribute('totalOfAll'), failures.totalOfAll, failures.nextLockOfAll)}${areThere(key, failures)}`,
       returns: 'UPDATED_NEW',
     });
   }
@@ -207,6 +207,15 @@ function areThere({ client }: LockoutKey, { isStale, total, last }: FailureRecor
   return isStale
     ? expression` AND (${attribute(names.base)} = ${total} OR ${attribute(names.last)} = ${last})`
     : expression``;
+}
+
+/**
+ * Returns the condition that a total is below that of a lock, and not below what was read: it began anew where a user was unlocked, and
+ * how far the next lock is was told of the earlier one.
+ */
+function isWithin(total: Expression, read: number, lock: number): Expression {
+  if (read === 0) return expression`(attribute_not_exists(${total}) OR ${total} < ${lock})`;
+  return expression`${total} >= ${read} AND ${total} < ${lock}`;
 }
 
 /** A commit is repeated only while others fail by the dozen at the same moment without a lock. */

@@ -237,6 +237,22 @@ describe('the login lockout', () => {
     expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 
+  // Bug: the lock was looked for where the totals that were read would have come to it.
+  it('refuses a success that was read before unlocking where a lock has begun since', async () => {
+    const { username, password } = await service.makeUser();
+    for (let time = 0; time < 3; time++) {
+      await fail(4, username);
+      expect(await login(username, password)).toMatchObject({ status: 200 });
+    }
+    await fail(1, username);
+    const right = login(username, `slow ${password}`);
+    while (held < 1) await new Promise(setImmediate);
+    await service.lockout.unlock(username);
+    await fail(5, username);
+    hold.resolve();
+    expect(await right).toMatchObject(refused);
+  });
+
   it('counts a failure once that the SDK writes again because the answer got lost', async () => {
     const { user, username, password } = await service.makeUser();
     await login(username, password); // notes the use of the client's secret, which is a write too
