@@ -77,14 +77,17 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
     tokens = tokensIn(answer);
   }
 
-  /** Asks up to three times within 30 s: later a token that was replaced by an answer which got lost would count as stolen. */
+  /**
+   * Asks again where the answer got lost, within 30 s: later a token that was replaced would count as stolen. What may still be answered
+   * is waited for: of a client without grace, any token that comes twice counts so.
+   */
   async function askUntilAnswered(form: Record<string, string>, repeats = 2): Promise<Answer> {
     if (repeats === 0) return postForm('token', form);
-    const asked = withDeadline(address.after, 8_000, signal => postForm('token', form, { signal }));
-    const answer = await asked.catch(() => undefined);
-    if (answer && answer.status < 500) return answer;
+    const asked = withDeadline(address.after, longestAnswer, signal => postForm('token', form, { signal }));
+    const answer = await asked.catch(error => (error instanceof DOMException ? 'none' : undefined));
+    if (typeof answer === 'object' && answer.status < 500) return answer;
     await new Promise<void>(resolve => void address.after(2_000, resolve));
-    return askUntilAnswered(form, repeats - 1);
+    return askUntilAnswered(form, answer === 'none' ? 0 : repeats - 1);
   }
 
   /** Ends the session at the service. */
@@ -92,6 +95,9 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
     await postForm('revoke', { ...client, token: tokens.refreshToken ?? tokens.accessToken });
   }
 }
+
+/** The token function has 15 s, and may have to be started. Milliseconds. */
+const longestAnswer = 20_000;
 
 interface Tokens {
   readonly accessToken: string;

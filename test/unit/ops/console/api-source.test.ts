@@ -288,9 +288,11 @@ describe('a session', () => {
     ['a fresh token is refused too', [() => Response.json({ access_token: token })], 'ended'],
     ['there is no refresh token', [], 'ended'],
     ['the service is busy', [busy, busy, busy, fresh], 'failed'],
-    ['no answer comes', [lost, late, lost, fresh], 'failed'],
+    ['no answer comes', [lost, lost, lost, fresh], 'failed'],
+    ['no answer comes in 20 s', [late, lost, fresh], 'failed'],
     ['an answer gets lost', [lost, fresh], 'goes on'],
-    ['answers come late, or from a service that is busy', [late, busy, fresh], 'goes on'],
+    ['an answer does not come in 20 s', [late, fresh], 'goes on'],
+    ['answers get lost, or come from a service that is busy', [lost, busy, fresh], 'goes on'],
   ])('%s: whether it has ended is told apart', async (_, refreshes, told) => {
     const first = { access_token: token, refresh_token: refreshes.length > 0 ? 'r' : undefined };
     const answers = [() => Response.json(first), ...refreshes];
@@ -300,7 +302,7 @@ describe('a session', () => {
         ? (answers.shift()?.(end, signal) ?? Response.error())
         : Response.json({}, { status: new Headers(headers).get('authorization')?.endsWith('fresh') ? 200 : 401 });
     const after = (milliseconds: number, callback: () => void) => {
-      if (milliseconds === 8_000) end = callback;
+      if (milliseconds === 20_000) end = callback;
       if (milliseconds === 2_000) callback();
       return () => {};
     };
