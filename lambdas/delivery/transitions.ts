@@ -126,7 +126,8 @@ export function restarted(delivery: Delivery, now: number, waitMs = 0): WaitingD
 
 /**
  * A waiting delivery whose next attempt a resend brings forward to now. Returns nothing while it is due and may be in
- * flight: for 2 min from when its latest message came. The delivery leaves its replay: cancelling that does not stop it any more.
+ * flight: from when its latest message came for 2 min, in the slow queue for 5. The delivery leaves its replay: cancelling that does not
+ * stop it any more.
  */
 export function broughtForward(
   { replayId: _, replaySlotAt: __, ...delivery }: WaitingDelivery,
@@ -134,7 +135,8 @@ export function broughtForward(
 ): WaitingDelivery | undefined {
   const { nextAttemptAt, slowLane } = delivery.wait;
   const arrivedAt = sweeperActsAt(delivery.wait) - leftAloneFor(delivery.wait);
-  if (nextAttemptAt <= now && now < arrivedAt + overdueAfter && slowLane !== 'waiting') return undefined;
+  const inFlightUntil = arrivedAt + (slowLane === 'queued' ? slowQueueOverdue : overdueAfter);
+  if (nextAttemptAt <= now && now < inFlightUntil && slowLane !== 'waiting') return undefined;
   const originalDueAt = delivery.broughtForward?.originalDueAt ?? nextAttemptAt;
   return { ...delivery, broughtForward: { at: now, originalDueAt }, wait: waitOf(0, now) };
 }

@@ -169,12 +169,12 @@ describe('the wait of a delivery of a slow webhook', () => {
   });
 
   it.each([
-    ['retry', due],
-    ['slow', queuedInSlowLane(withSlot(due, { at: noon, series: 0 }, noon))],
-  ])('in the %s queue is not brought forward for 2 min from each of its messages', (_, { wait }) => {
+    ['retry', 2, due],
+    ['slow', 5, queuedInSlowLane(withSlot(due, { at: noon, series: 0 }, noon))],
+  ])('in the %s queue is not brought forward for %i min from each of its messages', (_, minutes, { wait }) => {
     for (let [next, cameAt] = [wait, noon]; cameAt < noon + day; next = waitAfterSweep(next, cameAt)) {
       const isLeft = (late: number) => broughtForward({ ...due, wait: next }, cameAt + late) === undefined;
-      expect([isLeft(0), isLeft(2 * minute - 1), isLeft(2 * minute)]).toEqual([true, true, false]);
+      expect([isLeft(0), isLeft(minutes * minute - 1), isLeft(minutes * minute)]).toEqual([true, true, false]);
       cameAt = next.sweepAt;
     }
   });

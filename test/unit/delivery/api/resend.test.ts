@@ -150,6 +150,24 @@ describe('a resend of a waiting delivery', () => {
     expect(world.waiting('retries')).toHaveLength(1);
   });
 
+  // Bug: it was POSTed twice at once, since its message may wait there for longer than two minutes.
+  it.each([100_000, 200_000])(
+    'changes nothing while an attempt of the slow lane is under way after %i ms',
+    async late => {
+      await world.slowDown();
+      await world.step('first');
+      await world.pass(late);
+      world.during.push(async () => {
+        await resend();
+        while ((await world.step('retry')) || (await world.step('slow')));
+      });
+      await world.step('slow');
+      await world.settle();
+      expect(world.posts).toHaveLength(1);
+      expect(world.only()).toMatchObject({ state: 'delivered', attempt: 2 });
+    },
+  );
+
   // It answered 202, and nothing came until the sweeper did: after up to 30 min.
   it.each([
     ['its message is lost', answer(500), () => loseAndPass(125_000)],
