@@ -144,7 +144,11 @@ export const resendDelivery = command('deliveries resend', {
   about: 'send a delivery now: on a new schedule, or ahead of its next attempt',
   given: ofDelivery,
   effect: 'writes',
-  act: ({ target }, { id }) => resend(target, id),
+  act: async ({ target, nameDone }, { id }) => {
+    const done = await resend(target, id);
+    if (!done.isResent) nameDone({ count: 0 });
+    return done;
+  },
   subject: (_task, { id }) => ({ delivery: id }),
   report: ({ state, isResent: resent, isQueued }, { id }) => {
     const next = state === 'pending' ? 'has its next attempt now' : 'begins a new schedule now';

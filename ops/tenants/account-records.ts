@@ -69,9 +69,9 @@ export function makeRecordReaders(target: Target, items: AccountItems, exported:
 
     failedLogins: async function* readFailedLogins() {
       const clientIds = (await openClients(target).listClients()).map(({ clientId }) => clientId);
-      const lockout = await openLockout(target);
+      const lockout = once(() => openLockout(target)); // it needs the MAC key
       for (const { userId, email } of await users()) {
-        const failures = await lockout.findFailures(email, clientIds);
+        const failures = await (await lockout()).findFailures(email, clientIds);
         if (failures.clients.length > 0) yield { userId, ...failures };
       }
     },

@@ -163,20 +163,25 @@ const setRole = command('users set-role', {
   report: roleReport,
 });
 
-const setPassword = command('users set-password', {
+/** Sets the password of a user. */
+export const setPassword = command('users set-password', {
   about: "change a user's password; ends all their sessions and forgets failed logins",
   given: { ...ofUser, generatePassword },
   effect: 'writes',
   act: async (task, { user: reference, generatePassword }) => {
     const { target } = task;
     const store = openUsers(target);
-    const { userId, email, status } = await findUser(store, reference);
-    if (status === 'deleting') throw beingDeleted(userId); // another user may have the address by now
+    const { userId, status } = await findUser(store, reference);
+    if (status === 'deleting') throw beingDeleted(userId);
     const lockout = await openLockout(target);
     const { password, generatedPassword } = await choosePassword(task, generatePassword);
-    await lockout.unlock(email); // first: a password that was generated is shown where nothing can fail any more
     const user = await unlessRefused(userId, store.setUserPassword(userId, password));
     if (!user) throw noUser(reference);
+    // Last: failures that were counted meanwhile are forgotten too, and the user may have another address by now.
+    await lockout.unlock(user.email).catch(error => {
+      const why = describeError(error, target.unreachable);
+      task.warn(`the password is changed, but a lock may stand: "users unlock ${userId}" ends it (${why})`);
+    });
     return { user, generatedPassword };
   },
   subject: known,

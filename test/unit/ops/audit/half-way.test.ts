@@ -6,13 +6,13 @@ import { discardLetters, redriveLetters } from '../../../../ops/deliveries/dlq.c
 import { copyMissing } from '../../../../ops/deployment/tables.command.ts';
 import { rotateKeys } from '../../../../ops/keys/keys.command.ts';
 import { openQueues } from '../../../../ops/stage/queues.ts';
-import { localTarget, type Target, type Task } from '../../../../ops/stage/target.ts';
-import { thisWorld } from '../../../../ops/stage/world.ts';
+import { localTarget, type Task } from '../../../../ops/stage/target.ts';
 import { deleteAccount } from '../../../../ops/tenants/accounts.command.ts';
 import { tableDefinition } from '../../../../tools/support/tables.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 import { aTask } from '../a-task.ts';
+import { targetFailingAt } from '../target-failing-at.ts';
 
 let operated: OperatedTables;
 beforeAll(async () => {
@@ -20,24 +20,6 @@ beforeAll(async () => {
 });
 afterAll(() => operated.stop());
 
-/** The tables at which the nth command of a name fails. */
-const failingAt = (name: string, nth: number): Target => {
-  let calls = 0;
-  const failing = <Client extends object>(made: Client): Client => {
-    const client = made as { send: (command: object) => Promise<unknown> };
-    const send = client.send.bind(client);
-    client.send = async (command: object) => {
-      if (command.constructor.name === name && ++calls === nth) throw new Error('it ended half-way');
-      return send(command);
-    };
-    return made;
-  };
-  return localTarget(operated.outputs, {
-    ...thisWorld,
-    makeClient: (Service, settings) => failing(thisWorld.makeClient(Service, settings)),
-    makeDocumentClient: settings => failing(thisWorld.makeDocumentClient(settings)),
-  });
-};
 const put = (TableName: string, Item: object) => operated.database.dynamo(new PutCommand({ TableName, Item }));
 const putLetters = (): Promise<string[]> => {
   const { send } = openQueues(localTarget(operated.outputs));
@@ -74,7 +56,7 @@ it.each([
   ['tables copy', 'PutCommand', 2, { count: 1 }],
   ['accounts delete', 'DeleteCommand', 1, { count: 1 }],
 ])('%s that fails at %s %i names what was done, in its line and to the operator', async (command, at, nth, done) => {
-  const target = failingAt(at, nth);
+  const target = targetFailingAt(operated.outputs, at, nth);
   const warnings: string[] = [];
   const failed = acts[command]?.(aTask(target, { warn: text => void warnings.push(text) }));
   await expect(failed).rejects.toThrow('it ended half-way');

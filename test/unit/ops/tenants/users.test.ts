@@ -7,10 +7,14 @@ import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts
 import { makeSessionList } from '../../../../lambdas/auth/sessions/session-list.ts';
 import { systemClock } from '../../../../lambdas/platform/clock.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { localTarget } from '../../../../ops/stage/target.ts';
 import { eraseUser } from '../../../../ops/tenants/erase-user.ts';
+import { setPassword } from '../../../../ops/tenants/users.command.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
+import { aTask } from '../a-task.ts';
+import { targetFailingAt } from '../target-failing-at.ts';
 
 let operated: OperatedTables;
 let folder: string;
@@ -145,6 +149,35 @@ describe('ops users set-password', () => {
       stderr: expect.stringMatching(/^error: The login of this user/),
     });
     expect(await loginOf(email)).toBeUndefined();
+  });
+
+  const failFor = async (email: string) =>
+    operated.lockout.countFailure(await operated.lockout.keyOf('client', email), anyFailures);
+  const failuresOf = async (email: string) => (await operated.lockout.findFailures(email, [])).clients.length;
+
+  // Bug: it forgot the failures of an address that somebody else had by then, before the password was changed.
+  it('forgets the failures of the address that the user has by then, and those that were counted while it asked', async () => {
+    const { userId, email } = await create();
+    const next = `next-${email}`;
+    const askPassword = async () => {
+      await operated.ask(['users', 'set-email', userId, next]);
+      await Promise.all([email, next].map(failFor));
+      return password;
+    };
+    await setPassword.act(aTask(localTarget(operated.outputs), { askPassword }), { user: userId });
+    expect([await failuresOf(email), await failuresOf(next)]).toEqual([1, 0]);
+  });
+
+  it('shows the password that was generated where the failures cannot be forgotten, and says so', async () => {
+    const { userId, email } = await create();
+    await failFor(email);
+    const warnings: string[] = [];
+    const target = targetFailingAt(operated.outputs, 'DeleteCommand', 1);
+    const task = aTask(target, { warn: text => void warnings.push(text) });
+    expect(await setPassword.act(task, { user: userId, generatePassword: true })).toMatchObject({
+      generatedPassword: expect.any(String),
+    });
+    expect(warnings).toEqual([expect.stringContaining(`"users unlock ${userId}"`)]);
   });
 });
 
