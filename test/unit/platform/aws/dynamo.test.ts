@@ -26,7 +26,9 @@ describe('errors of AWS clients', () => {
   );
 
   it('treats a broken connection as unavailable, but not a refused request', () => {
-    expect(isUnavailable(Object.assign(new Error('…'), { code: 'ECONNRESET' }))).toBe(true);
+    for (const code of ['ECONNRESET', 'EAI_AGAIN', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']) {
+      expect(isUnavailable(Object.assign(new Error('…'), { code }))).toBe(true);
+    }
     for (const name of ['ValidationException', 'AccessDeniedException', 'TypeError']) {
       expect(isUnavailable(named(name))).toBe(false);
     }
