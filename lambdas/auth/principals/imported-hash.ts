@@ -10,6 +10,8 @@ export interface ImportedHash {
   readonly kind: string;
   /** True where a guess takes less work than OWASP's Password Storage Cheat Sheet asks of this kind. */
   readonly isWeak: boolean;
+  /** How many bytes of a password count, where not all do. */
+  readonly countedBytes?: number;
   /** Returns whether a text is the password that was hashed. */
   readonly matches: (password: string, keyDerivation: KeyDerivation) => Promise<boolean>;
 }
@@ -131,12 +133,11 @@ function parsePbkdf2(digest: Field, count: Field, stored: Stored | undefined): I
   );
 }
 
-/** It looks at the first 72 bytes of a password, as every bcrypt does. */
 function parseBcrypt({ 0: text, 1: cost }: RegExpExecArray): ImportedHash | undefined {
   if (Number(cost) < 4 || Number(cost) > 13) return undefined;
   // Evaluated when it is first needed: no other login waits for it.
   const matches = async (password: string) => (await import('bcryptjs')).compare(password, text);
-  return { kind: 'bcrypt', isWeak: Number(cost) < 10, matches };
+  return { kind: 'bcrypt', isWeak: Number(cost) < 10, matches, countedBytes: 72 };
 }
 
 const mebibyte = 1_048_576;

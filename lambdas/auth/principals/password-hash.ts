@@ -14,8 +14,12 @@ export function makePasswordHashing(
       return format({ ...current, salt, tag: await derive(keyDerivation, password, { ...current, salt, tagLength }) });
     },
     verify: (password, stored) => verifyPassword(keyDerivation, password, stored),
-    needsRehash: function needsRehash(stored) {
-      if (stored.startsWith(importedPrefix)) return true;
+    needsRehash: function needsRehash(stored, password) {
+      if (stored.startsWith(importedPrefix)) {
+        const { countedBytes = Number.POSITIVE_INFINITY } =
+          parseImportedHash(stored.slice(importedPrefix.length)) ?? {};
+        return Buffer.byteLength(password) <= countedBytes;
+      }
       const { memory, passes, parallelism, salt, tag } = parse(stored);
       return (
         memory !== current.memory ||
@@ -55,8 +59,11 @@ export interface PasswordHashing {
   /** Hashes a password for storage, as a PHC string. */
   readonly hash: (password: string) => Promise<string>;
   readonly verify: (password: string, stored: string) => Promise<boolean>;
-  /** Tells a stored hash that has other parameters than a new one. */
-  readonly needsRehash: (stored: string) => boolean;
+  /**
+   * Returns whether the stored hash of a password that matches it has other parameters than a new one. One of which not every byte counted
+   * stays: the rest may be mistyped, and the right password would then match no more.
+   */
+  readonly needsRehash: (stored: string, password: string) => boolean;
   /** The password of an unknown user is verified against this, against user enumeration by timing. No password matches it. */
   readonly dummy: string;
 }
