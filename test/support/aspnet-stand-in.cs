@@ -63,8 +63,7 @@ namespace Microsoft.AspNetCore.Builder
 {
     public class WebApplication
     {
-        readonly Dictionary<string, Func<HttpRequest, Task<IResult>>> handlers =
-            new Dictionary<string, Func<HttpRequest, Task<IResult>>>();
+        Func<HttpRequest, Task<IResult>> handle;
 
         public static WebApplication CreateBuilder(string[] args)
         {
@@ -76,9 +75,10 @@ namespace Microsoft.AspNetCore.Builder
             return this;
         }
 
-        public void MapPost(string path, Func<HttpRequest, Task<IResult>> handler)
+        public void MapPost(string pattern, Func<HttpRequest, Task<IResult>> handler)
         {
-            handlers.Add(path, handler);
+            if (pattern != "/{**path}") throw new NotSupportedException(pattern); // any path
+            handle = handler;
         }
 
         public void Run(string url)
@@ -103,7 +103,7 @@ namespace Microsoft.AspNetCore.Builder
                 var status = 500;
                 try
                 {
-                    status = (await handlers[words[1]](request)).StatusCode;
+                    status = (await handle(request)).StatusCode;
                 }
                 catch (Exception error)
                 {

@@ -120,7 +120,7 @@ function listens(port: number): Promise<true | undefined> {
 async function warmUp(port: number): Promise<void> {
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const headers = { 'webhook-id': 'evt_0', 'webhook-timestamp': timestamp, 'webhook-signature': 'v1,AAAA' };
-  await fetch(`http://127.0.0.1:${port}/emissor`, { method: 'POST', headers, body: '{}' });
+  await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: '{}' });
 }
 
 async function end(child: ChildProcess | undefined): Promise<void> {

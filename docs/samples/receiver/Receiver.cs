@@ -17,7 +17,7 @@ public static class Receiver
         key = KeyOf(Environment.GetEnvironmentVariable("SEGREDO") ?? "");
         Directory.CreateDirectory("events");
         var app = WebApplication.CreateBuilder(args).Build();
-        app.MapPost("/emissor", Receive);
+        app.MapPost("/{**path}", Receive);
         app.Run("http://127.0.0.1:8080");
     }
 
