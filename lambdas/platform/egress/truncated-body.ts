@@ -30,9 +30,10 @@ export function readTruncatedBody(response: IncomingMessage, signal: AbortSignal
     };
     const timer = setTimeout(finish, timeoutMs);
     response.on('data', (chunk: Buffer) => {
-      if (length >= maximumBodyBytes) return;
+      const isOver = length >= maximumBodyBytes;
+      length += chunk.length; // also where it is not kept: the body goes on
+      if (isOver) return;
       chunks.push(chunk);
-      length += chunk.length;
       // The rest of the same packet may hold the body's end: then the connection can be used again.
       if (length >= maximumBodyBytes) process.nextTick(finish);
     });

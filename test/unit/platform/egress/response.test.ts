@@ -65,6 +65,20 @@ describe('the response', () => {
     }
   });
 
+  // Bug: the beginning of a credential was stored that the first KiB cut off.
+  it.each([[[1_024, 500]], [[512, 512, 500]], [[1_000, 500]]])(
+    'goes on after its first KiB in chunks of %j',
+    async sizes => {
+      const chunks = sizes.map(size => `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`);
+      const { post } = await start(
+        say(`HTTP/1.1 500 Error\r\nTransfer-Encoding: chunked\r\n\r\n${chunks.join('')}0\r\n\r\n`),
+      );
+      const redact = vi.fn((text: string, _isTruncated: boolean) => text);
+      await post({ ...request, redact });
+      expect(redact).toHaveBeenCalledWith('x'.repeat(1_024), true);
+    },
+  );
+
   it('is read up to 1 KiB, then the connection is closed: a body may be endless', async () => {
     const endless: Play = socket => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
