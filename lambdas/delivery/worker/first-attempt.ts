@@ -82,24 +82,32 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     }
     const { webhookId } = webhook;
     const accepted = { id, messageId, accountId, eventName, webhookId, body, createdAt: acceptedAt };
-    await processDelivery({ ...newDelivery(accepted), scheduledAt }, { webhook, slowness }, store.create, inHand);
+    await processDelivery({ ...newDelivery(accepted), scheduledAt }, { webhook, slowness }, create, inHand);
+
+    /** Stores it, or finds that a copy was quicker, which was not there before the attempt: its publisher is told where that differs. */
+    async function create(delivery: Delivery): Promise<boolean> {
+      if (await store.create(delivery)) return true;
+      const [first] = await store.read([id]);
+      if (first && !isCopyOf(first, messageId, event)) dropCopy(first, event, sender, described);
+      return false;
+    }
   }
 
   function dropCopy(
-    { body: knownBody, state, messageId: knownMessageId }: Delivery,
-    { body, publisherId }: BusinessEvent,
+    known: Delivery,
+    event: BusinessEvent,
     sender: string,
     described: { readonly messageId: string },
   ): void {
-    // One message is its own copy, also where a release that knows more fields has stored it.
-    if (knownMessageId === described.messageId || haveSameContent(knownBody, body)) {
+    const { state } = known;
+    if (isCopyOf(known, described.messageId, event)) {
       count('DuplicateDropped');
       log.info('event.duplicate', { ...described, state });
     } else {
       count('ConflictingCopyDropped');
       log.warn('event.conflicting_copy', { ...described, state });
       const { messageId } = described;
-      refusals.add({ messageId, id: noticedId(publisherId), sender, reason: 'id_reused', detail: idReused });
+      refusals.add({ messageId, id: noticedId(event.publisherId), sender, reason: 'id_reused', detail: idReused });
     }
   }
 }
@@ -118,7 +126,7 @@ interface FirstAttemptDependencies extends MeasuringTelemetry {
   readonly processDelivery: ProcessDelivery;
   readonly sendAgain: SendAgain;
   readonly suspensions: Pick<Suspensions, 'resume'>;
-  readonly store: Pick<DeliveryStore, 'create'>;
+  readonly store: Pick<DeliveryStore, 'create' | 'read'>;
   readonly moveToDeadLetters: MoveToDeadLetters;
   readonly refusals: Pick<RefusalNotices, 'add'>;
   readonly withoutWebhook: Pick<WithoutWebhook, 'note'>;
@@ -134,6 +142,11 @@ interface Origin {
   readonly acceptedAt: number;
   readonly scheduledAt: number;
   readonly sender: string;
+}
+
+/** Returns whether a delivery is of the same event. One message is its own copy, also where a release that knows more fields has stored it. */
+function isCopyOf(known: Delivery, messageId: string, { body }: BusinessEvent): boolean {
+  return known.messageId === messageId || haveSameContent(known.body, body);
 }
 
 /** The detail of a copy that was dropped, for its publisher. */

@@ -42,28 +42,36 @@ describe('a first attempt', () => {
     expect(world.counts).toMatchObject({ Delivered: 1, DuplicateDropped: 2 });
   });
 
-  it('of a copy with another content is not made either: it is counted and logged apart from harmless copies', async () => {
-    world.publish(event);
-    world.publish(event);
-    const messageId = world.publish({ ...event, id_demanda: 8 });
-    await world.settle();
-    expect(world.posts).toHaveLength(1);
-    expect(world.counts).toMatchObject({ DuplicateDropped: 1, ConflictingCopyDropped: 1 });
-    const [line = ''] = world.lines.filter(text => text.includes('event.conflicting_copy'));
-    expect(line).toContain(id);
-    expect(line).not.toContain('id_demanda');
-    expect(world.notices).toEqual([
-      {
-        messageId,
-        id: expect.any(String),
-        sender: expect.any(String),
-        reason: 'id_reused',
-        detail:
-          'id: an earlier event of this account and name has it, with other fields; that one counts, this was dropped',
-      },
-    ]);
-    expect(world.deadLetters()).toEqual([]);
-  });
+  // Bug: of copies that came at the same moment nobody was told.
+  it.each([
+    ['after it is not made either', { DuplicateDropped: 1 }, 1, async () => {}],
+    ['beside it', { StaleDropped: 2 }, 3, () => world.stepBatch('first', 10)],
+  ])(
+    'of a copy with another content %s: it is counted and logged apart from harmless copies',
+    async (_, harmless, posts, begin) => {
+      world.publish(event);
+      world.publish(event);
+      const messageId = world.publish({ ...event, id_demanda: 8 });
+      await begin();
+      await world.settle();
+      expect(world.posts).toHaveLength(posts);
+      expect(world.counts).toMatchObject({ ...harmless, ConflictingCopyDropped: 1 });
+      const [line = ''] = world.lines.filter(text => text.includes('event.conflicting_copy'));
+      expect(line).toContain(id);
+      expect(line).not.toContain('id_demanda');
+      expect(world.notices).toEqual([
+        {
+          messageId,
+          id: expect.any(String),
+          sender: expect.any(String),
+          reason: 'id_reused',
+          detail:
+            'id: an earlier event of this account and name has it, with other fields; that one counts, this was dropped',
+        },
+      ]);
+      expect(world.deadLetters()).toEqual([]);
+    },
+  );
 
   it('is no reuse of an id where the very message comes again that a release with a further field has stored', async () => {
     world.publish(event);
