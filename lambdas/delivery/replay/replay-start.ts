@@ -26,6 +26,7 @@ export function makeStartReplay(dependencies: {
     if (latest && isRunningFor(latest, webhook)) return undefined;
 
     const moment = now();
+    const startedAt = latest?.state === 'cancelled' ? Math.max(moment, latest.nextSlotAt + withdrawalLength) : moment;
     const to = Math.min(end, moment);
     const cursor = keysUntil(to);
     const replay: Replay = {
@@ -37,7 +38,7 @@ export function makeStartReplay(dependencies: {
       to,
       wanted,
       state: 'running',
-      startedAt: moment,
+      startedAt,
       total: 0,
       countCursor: cursor,
       sent: 0,
@@ -46,10 +47,10 @@ export function makeStartReplay(dependencies: {
       inFlight: [],
       nextSlotAt: Math.max(moment, latest?.nextSlotAt ?? moment), // the deliveries of a cancelled replay keep their slots
       claim: 1,
-      lookAt: moment + firstClaimLength,
+      lookAt: startedAt > moment ? startedAt : moment + firstClaimLength,
     };
     if (!(await replays.start(replay, latest))) return undefined;
-    await runFirstSlice(replay);
+    if (startedAt === moment) await runFirstSlice(replay);
     const started = await replays.findLatest(accountId, eventName);
     return started?.id === replay.id ? started : replay;
   };
@@ -69,6 +70,12 @@ export function makeStartReplay(dependencies: {
     }
   }
 }
+
+/**
+ * What a cancelled replay had sent ends as it was when its message comes, in its slot. Until then the next replay would not find it. It
+ * begins this many milliseconds after the last slot.
+ */
+const withdrawalLength = 10_000;
 
 /** The time that the process that starts a replay has it claimed, in milliseconds; then the sweeper goes on. */
 const firstClaimLength = 20_000;

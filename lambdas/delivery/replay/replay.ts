@@ -14,7 +14,10 @@ export interface Replay extends ReplayRange {
   /** The registration that it was requested for; it ends with that. */
   readonly webhookId: string;
   readonly state: ReplayState;
-  /** Deliveries that reached their state later are not sent: nothing is sent twice, and the range cannot grow. */
+  /**
+   * When it begins: soon after another was cancelled it waits for what that one had sent. Deliveries that reached their state later are
+   * not sent: nothing is sent twice, and the range cannot grow.
+   */
   readonly startedAt: number;
   /** Deliveries of this registration counted so far. */
   readonly total: number;

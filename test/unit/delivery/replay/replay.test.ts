@@ -203,9 +203,27 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(codeOf(await remove())).toBe('404 replay_not_found');
     await world.settle(); // the queue still holds what was cancelled
     expect(world.posts).toHaveLength(1);
-    await world.pass(1);
+    await world.pass(12_000);
     expect((await start()).json).toMatchObject({ total: 19 });
     expect(codeOf(await request('GET', `${path}/${json.id}`))).toBe('404 replay_not_found');
+  });
+
+  // Bug: it left out what the cancelled one had sent and its message had not withdrawn yet, and said that it had sent all.
+  it('sends also what one had begun that was cancelled just before', async () => {
+    await fill(200, 'failed');
+    const { json: first } = await start();
+    await request('DELETE', `${path}/${first.id}`);
+    await world.pass(500);
+    const { json: second } = await start();
+    expect(second).toMatchObject({ estado: 'em_andamento', total: null });
+    for (let sweep = 0; sweep < 4; sweep++) {
+      await world.settle();
+      await world.pass(60_000);
+      await world.sweep();
+    }
+    expect(await show(second.id)).toMatchObject({ estado: 'concluido' });
+    expect(world.deliveries().filter(({ state }) => state !== 'delivered')).toEqual([]);
+    expect(world.posts).toHaveLength(200);
   });
 
   it('stays hidden when a start that read it before goes on', async () => {
