@@ -15,7 +15,7 @@ export function makeAccess(now: Clock) {
   const folder = `/${randomBytes(16).toString('base64url')}`;
   const tokens = new Map<string, { readonly usedAt: number }>();
   const sessions = new Map<string, Session>();
-  const once = makeOnce<Answer>(); // of all sessions: a form of one that has ended can be gone back to in the next
+  const once = makeOnce(isRefused); // of all sessions: a form of one that has ended can be gone back to in the next
   return { folder, makeToken, redeem, sessionOf, signOut };
 
   /** Makes a token. Of those that nobody used the latest ten are good. */
@@ -93,6 +93,11 @@ function hashesIn(header: string): readonly string[] {
 function makeSecret() {
   const secret = randomBytes(32).toString('base64url');
   return { secret, hash: digest(secret) };
+}
+
+/** A failure of another status may come after what was asked for was done. */
+function isRefused(answer: Answer): boolean {
+  return 'status' in answer && Math.floor((answer.status ?? 200) / 100) === 4;
 }
 
 function forgetOldest(hashes: Map<string, unknown>, most: number): void {

@@ -3,9 +3,10 @@ import { Html } from './html.ts';
 
 /**
  * Lets each form that a browser was shown act once. A reload, Back and a second click send the same form again. A request that comes
- * while the form acts gets the same answer. A later request gets none, because an answer may show a secret and is not kept.
+ * while the form acts gets the same answer. A later request gets none, because an answer may show a secret and is not kept. A form that
+ * was refused has done nothing: it can be corrected and sent again.
  */
-export function makeOnce<Answer>() {
+export function makeOnce<Answer>(isRefused: (answer: Answer) => boolean) {
   const sent = new Map<string, Promise<Answer> | undefined>();
   return { act };
 
@@ -13,7 +14,11 @@ export function makeOnce<Answer>() {
   function act(mark: string, acting: () => Promise<Answer>): Promise<Answer | undefined> {
     if (!isMark.test(mark)) return acting(); // none of ours
     if (sent.has(mark)) return Promise.resolve(sent.get(mark));
-    const answer = acting().finally(() => sent.set(mark, undefined));
+    const acted = acting().finally(() => sent.set(mark, undefined));
+    const answer = acted.then(said => {
+      if (isRefused(said)) sent.delete(mark);
+      return said;
+    });
     sent.set(mark, answer);
     const [oldest] = sent.keys();
     if (sent.size > mostMarks && oldest !== undefined) sent.delete(oldest);

@@ -181,9 +181,13 @@ async function countOf({ source, say }: Context, choice: Omit<DeliveryQuery, 'li
   }
 }
 
+/** Why a form failed. */
+type Reason = Pick<Refusal, 'message' | 'findings'>;
+
 /** Returns why a form failed, whatever it was: what was typed is shown again. */
-function reasonOf(error: unknown): Refusal {
-  return error instanceof Refusal ? error : new Refusal(error instanceof Error ? error.message : String(error));
+function reasonOf(error: unknown): Reason {
+  const message = error instanceof Error ? error.message : String(error);
+  return error instanceof Refusal ? error : { message, findings: {} };
 }
 
 function registrationForm(
@@ -194,7 +198,7 @@ function registrationForm(
     url,
     events,
   }: { readonly event: string | null; readonly url: string | null; readonly events: readonly string[] },
-  failure?: Refusal,
+  failure?: Reason,
 ): Answer {
   const { say, texts, folder } = context;
   const title = say('Register a webhook', 'Cadastrar um webhook');
@@ -217,7 +221,7 @@ ${field(
   );
 }
 
-function settingsForms(context: Context, webhook: WebhookView, url: string | null, failure?: Refusal): Answer {
+function settingsForms(context: Context, webhook: WebhookView, url: string | null, failure?: Reason): Answer {
   const { say, texts, folder } = context;
   const { account, event, hasAuthorization } = webhook;
   const path = pathOf({ account, event });
@@ -248,9 +252,9 @@ ${card(
   );
 }
 
-/** A page with a form: what is typed there must not be lost by a renewal. */
-function formPage(title: string, content: Html, failure: Refusal | undefined): Answer {
-  return { title, content, isLive: false, ...(failure && { status: 422 }) };
+/** A page with a form: what is typed there must not be lost by a renewal. What is no refusal may have been done. */
+function formPage(title: string, content: Html, failure: Reason | undefined): Answer {
+  return { title, content, isLive: false, ...(failure && { status: failure instanceof Refusal ? 422 : 502 }) };
 }
 
 /** The one page that shows a secret. It is an answer to a form that acts once, so that nothing shows it again. */
@@ -293,7 +297,7 @@ function formerSecrets(context: Context, until: readonly string[] = []): Html {
 /** Says why a form failed, unless that stands beside its fields; with the webhook that may be there already. */
 function failureNote(
   context: Context,
-  failure: Refusal | undefined,
+  failure: Reason | undefined,
   webhook?: { readonly account: string; readonly event: string },
 ): HtmlValue {
   const { say } = context;
@@ -310,7 +314,7 @@ function failureNote(
   }</p>`;
 }
 
-function urlField({ say }: Context, url: string | null, failure: Refusal | undefined): Html {
+function urlField({ say }: Context, url: string | null, failure: Reason | undefined): Html {
   const hint = say(
     'https, port 443 or from 1024 up, a host that is public.',
     'https, porta 443 ou a partir de 1024, um host público.',
@@ -321,7 +325,7 @@ function urlField({ say }: Context, url: string | null, failure: Refusal | undef
   );
 }
 
-function authorizationField(context: Context, failure: Refusal | undefined, isSet = false): Html {
+function authorizationField(context: Context, failure: Reason | undefined, isSet = false): Html {
   const { say } = context;
   const hint = isSet
     ? say(

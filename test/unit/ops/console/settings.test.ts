@@ -139,8 +139,31 @@ describe('an integrator registers a webhook', () => {
   });
 });
 
+describe('a form that failed and was gone back to', () => {
+  const failing = (error: Error) => ({ register: () => Promise.reject(error), rotate: () => Promise.reject(error) });
+  it.each([
+    [
+      'acts once it is corrected, where it was refused',
+      new Refusal('Not https.', { url: 'Not https.' }),
+      [422, 409],
+      200,
+    ],
+    ['does not act again, where it may have acted', new Error('No answer came.'), [502, 502], 409],
+  ])('%s', async (_, error, failed, then) => {
+    const form = { ...formOf((await look(registering)).body, registering), event: 'mensagem.recebida' };
+    const asked = formOf((await look(`${settings}/rotate`)).body, `${settings}/rotate`);
+    source = { ...owner, ...failing(error) };
+    const first = [await send(registering, { ...form, url: 'http://b/' }), await send(`${settings}/rotate`, asked)];
+    expect(first.map(({ status }) => status)).toEqual(failed);
+    source = owner;
+    const next = [await send(registering, { ...form, url: 'https://b/' }), await send(`${settings}/rotate`, asked)];
+    expect(next.map(({ status }) => status)).toEqual([then, then]);
+    expect(done).toHaveLength(then === 200 ? 2 : 0);
+  });
+});
+
 it('a form that is sent while it acts gets the answer of the one act, and none afterwards', async () => {
-  const { act } = makeOnce<string>();
+  const { act } = makeOnce<string>(() => false);
   let acts = 0;
   const acting = async () => `answer ${++acts}`;
   expect(await Promise.all([act('a', acting), act('a', acting), act('b', acting)])).toEqual([
