@@ -4,7 +4,7 @@ import { type Html, html } from '../html.ts';
 import { onceField } from '../once.ts';
 import { type Answer, badge, type Context, card, exactTimeOf, type Parameters, pathOf } from '../page.ts';
 import { question } from '../page-parts.ts';
-import { NotThere, Refusal, type ReplayRange, type ReplayView, type WebhookReference } from '../views.ts';
+import { NotThere, Refusal, type ReplayView, type WebhookReference } from '../views.ts';
 import { addressOf, filterOf, queryOf, timesOf } from './webhook-filter.ts';
 
 /** Asks before many deliveries are sent again, with their number. */
@@ -13,7 +13,6 @@ export async function askReplay(context: Context, parameters: Parameters): Promi
   if (!source.mayChange) throw new NotThere(texts.notFound);
   const webhook = webhookIn(parameters);
   const filter = filterOf(query);
-  const range = rangeOf(context, webhook, query);
   const registered = await source.findWebhook(webhook.account, webhook.event);
   if (!registered) throw new NotThere(texts.notThere);
   if (registered.status === 'suspenso')
@@ -21,7 +20,8 @@ export async function askReplay(context: Context, parameters: Parameters): Promi
       say('The webhook is suspended: reactivate it first.', 'O webhook está suspenso: reative-o primeiro.'),
     );
   // What was for an earlier registration is left out, and was accepted before this one.
-  const from = registered.createdAt ?? '';
+  const from = registered.createdAt ?? isoTime(0);
+  const range = rangeOf(context, webhook, query, from);
   const { count, isCutOff } = await source.countMatching({ ...range, since: range.since > from ? range.since : from });
   if (count === 0)
     throw new Refusal(
@@ -83,7 +83,7 @@ function headingOf({ say }: Context, { isRunning, state }: ReplayView): string {
 }
 
 /** Returns what a replay of the filter sends. @throws {Refusal} where its state is not one that is sent again. */
-function rangeOf({ say, now }: Context, webhook: WebhookReference, values: URLSearchParams): ReplayRange {
+function rangeOf({ say, now }: Context, webhook: WebhookReference, values: URLSearchParams, from = isoTime(0)) {
   const filter = filterOf(values);
   const { state } = filter;
   if (filter.strange.length > 0 || (state !== 'falhou' && state !== 'retida'))
@@ -94,11 +94,8 @@ function rangeOf({ say, now }: Context, webhook: WebhookReference, values: URLSe
       ),
     );
   const { since, until } = timesOf(filter, now);
-  return { ...webhook, state, since: since ?? isoTime(now - kept), until: until ?? isoTime(now) };
+  return { ...webhook, state, since: since ?? from, until: until ?? isoTime(now) };
 }
-
-/** Thirty days: longer no delivery is listed. */
-const kept = 30 * 86_400_000;
 
 function withReplay(address: string, id: string): string {
   return `${address}${address.includes('?') ? '&' : '?'}replay=${encodeURIComponent(id)}`;

@@ -283,11 +283,11 @@ describe('pages', () => {
     expect((await look(webhook)).body).toContain('>eco <span class="code">503</span>');
   });
 
-  it('end a range without an end by the time of what they show', async () => {
+  it('begin a range without times at the registration, and end it by the time of what they show', async () => {
     source = aSource({ now: () => Date.UTC(2026, 10, 23) });
     const { body } = await look(`${webhook}/replay?state=falhou`);
     expect(body).toContain('name="until" value="2026-11-23T00:00:00.000Z"');
-    expect(body).toContain('name="since" value="2026-10-24T00:00:00.000Z"');
+    expect(body).toContain('name="since" value="2026-11-20T10:00:00.000Z"');
   });
 
   it('ask before what touches many, with the count, and do it then', async () => {

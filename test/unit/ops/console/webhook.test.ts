@@ -301,6 +301,18 @@ describe('a replay', () => {
     await expect(answerOf(`${path}/replay?state=falhou`, suspended)).rejects.toThrow('reactivate it first');
   });
 
+  it('without times is of all since the registration: what failed after days is kept for longer than a month', async () => {
+    const createdAt = '2026-08-01T10:00:00.000Z';
+    let since: string | undefined;
+    const countMatching: Source['countMatching'] = async range => {
+      since = range.since;
+      return { count: 1, isCutOff: false };
+    };
+    const text = await documentAt(`${path}/replay?state=falhou`, sourceOf({ createdAt }, { countMatching }));
+    expect(since).toBe(createdAt);
+    expect(text).toContain(`name="since" value="${createdAt}"`);
+  });
+
   it('leads to its progress, over the list as it was', async () => {
     const form = {
       ...{ state: 'falhou', since: '2026-11-20T10:00:00.000Z', until: '2026-11-26T10:50:00.000Z' },
