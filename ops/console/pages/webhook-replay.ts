@@ -23,7 +23,7 @@ export async function askReplay(context: Context, parameters: Parameters): Promi
   const from = registered.createdAt ?? isoTime(0);
   const range = rangeOf(context, webhook, query, from);
   const { count, isCutOff } = await source.countMatching({ ...range, since: range.since > from ? range.since : from });
-  if (count === 0)
+  if (count === 0 && !isCutOff)
     throw new Refusal(
       say(
         'None of these can be sent again: each was for an earlier registration, or is gone.',

@@ -313,6 +313,13 @@ describe('a replay', () => {
     expect(text).toContain(`name="since" value="${createdAt}"`);
   });
 
+  it('is asked for where only tests were reached, which take up the calls of the count and are not sent', async () => {
+    const question = `${path}/replay?state=falhou`;
+    const counting = (isCutOff: boolean) => sourceOf({}, { countMatching: async () => ({ count: 0, isCutOff }) });
+    expect(await documentAt(question, counting(true))).toContain('<b>0</b> or more');
+    await expect(answerOf(question, counting(false))).rejects.toThrow('None of these can be sent again');
+  });
+
   it('leads to its progress, over the list as it was', async () => {
     const form = {
       ...{ state: 'falhou', since: '2026-11-20T10:00:00.000Z', until: '2026-11-26T10:50:00.000Z' },
