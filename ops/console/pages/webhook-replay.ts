@@ -22,8 +22,9 @@ export async function askReplay(context: Context, parameters: Parameters): Promi
   // What was for an earlier registration is left out, and was accepted before this one.
   const from = registered.createdAt ?? isoTime(0);
   const range = rangeOf(context, webhook, query, from);
-  const { count, isCutOff } = await source.countMatching({ ...range, since: range.since > from ? range.since : from });
-  if (count === 0 && !isCutOff)
+  const since = range.since > from ? range.since : from;
+  const counted = since < range.until && (await source.countMatching({ ...range, since }));
+  if (!counted || (counted.count === 0 && !counted.isCutOff))
     throw new Refusal(
       say(
         'None of these can be sent again: each was for an earlier registration, or is gone.',
@@ -33,7 +34,7 @@ export async function askReplay(context: Context, parameters: Parameters): Promi
   const { account, event } = webhook;
   return question(context, {
     title: say('Send these deliveries again?', 'Reenviar estas entregas?'),
-    means: html`${account} · ${event} · ${badge(context, range.state)}<br>${exactTimeOf(range.since, context)} – ${exactTimeOf(range.until, context)}<br>${say('Deliveries that match', 'Entregas que correspondem')}: <b>${count}</b> ${isCutOff && say('or more', 'ou mais')}<br>${say('They are sent in the background, ten a second; you can cancel it.', 'São enviadas em segundo plano, dez por segundo; você pode cancelar.')}`,
+    means: html`${account} · ${event} · ${badge(context, range.state)}<br>${exactTimeOf(range.since, context)} – ${exactTimeOf(range.until, context)}<br>${say('Deliveries that match', 'Entregas que correspondem')}: <b>${counted.count}</b> ${counted.isCutOff && say('or more', 'ou mais')}<br>${say('They are sent in the background, ten a second; you can cancel it.', 'São enviadas em segundo plano, dez por segundo; você pode cancelar.')}`,
     verb: say('Send again', 'Reenviar'),
     action: `${pathOf(webhook)}/replay`,
     cancel: addressOf(webhook, filter),

@@ -320,6 +320,19 @@ describe('a replay', () => {
     await expect(answerOf(question, counting(false))).rejects.toThrow('None of these can be sent again');
   });
 
+  it.each([
+    'since=2026-11-10T00:00Z&until=2026-11-12T00:00Z',
+    'until=2026-11-20T10:00Z', // a range without its end
+    'since=2026-12-01T00:00Z',
+  ])(
+    'of a time that has nothing of this registration is none, and asks no range that ends before it begins: %s',
+    async times => {
+      const countMatching = () => Promise.reject(new Error('asked'));
+      const asked = answerOf(`${path}/replay?state=falhou&${times}`, sourceOf({}, { countMatching }));
+      await expect(asked).rejects.toThrow('None of these can be sent again');
+    },
+  );
+
   it('leads to its progress, over the list as it was', async () => {
     const form = {
       ...{ state: 'falhou', since: '2026-11-20T10:00:00.000Z', until: '2026-11-26T10:50:00.000Z' },
