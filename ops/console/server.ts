@@ -23,7 +23,9 @@ export type Console = Awaited<ReturnType<typeof startConsole>>;
 export async function startConsole(sourceIn: (language: Language) => Source, port: number, now: Clock = systemClock) {
   const access = makeAccess(now);
   const server = createServer((request, response) => {
-    respond({ sourceIn, access, port: portOf(server) }, request, response).catch(() => response.destroy());
+    respond({ sourceIn, access, port: portOf(server) }, request, response).catch(error => {
+      send(response, 500, `Internal Server Error: ${error instanceof Error ? error.message : error}\n`, 'text/plain');
+    });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve);
@@ -71,7 +73,8 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
   // Names that a stranger's DNS leads here, and other servers' pages, are other hosts.
   if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`)
     return send(response, 421, 'Misdirected Request\n', 'text/plain');
-  const url = URL.parse(request.url ?? '', `http://${host}`);
+  const [target = '', base] = [request.url, `http://${host}`];
+  const url = URL.canParse(target, base) ? new URL(target, base) : undefined; // Node 20.3 has no `URL.parse`
   if (url?.host !== host) return send(response, 400, 'Bad Request\n', 'text/plain');
   const isChange = request.method === 'POST';
   if (!isChange && request.method !== 'GET' && request.method !== 'HEAD') {

@@ -437,6 +437,15 @@ describe('pages', () => {
     expect((await look('/accounts/acme')).body).toContain('nothing answers: ECONNREFUSED');
   });
 
+  it('say it where a page cannot be made: no answer is empty', async () => {
+    source = Object.defineProperty(aSource(), 'label', {
+      get: () => {
+        throw new TypeError('it is not a function');
+      },
+    });
+    expect(await look('/find')).toMatchObject({ status: 500, body: 'Internal Server Error: it is not a function\n' });
+  });
+
   it('refuse a form that is none, or too long', async () => {
     const path = `${webhook}/suspend`;
     expect((await change(path, '{}', { 'content-type': 'application/json' })).status).toBe(400);
