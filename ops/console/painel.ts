@@ -66,7 +66,7 @@ async function askCredentials({ ask }: Terminal): Promise<ApiCredentials> {
 }
 
 interface Terminal {
-  /** Asks for a line; a secret is not shown. */
+  /** Asks for a line; a secret is not shown. Rejects where the input has ended. */
   ask(question: string, isSecret: boolean): Promise<string>;
   /** Calls at each further line, and at Ctrl-C. The end of a piped input is not an end of the panel. */
   onLine(line: () => void, end: () => void): void;
@@ -81,6 +81,7 @@ function openTerminal(): Terminal {
     },
   });
   const lines = createInterface({ input: process.stdin, output, terminal: process.stdin.isTTY, historySize: 0 });
+  const ended = new Promise<void>(resolve => lines.once('close', resolve));
   const waiting: string[] = [];
   let take: ((line: string) => void) | undefined;
   lines.on('line', line => {
@@ -89,10 +90,11 @@ function openTerminal(): Terminal {
   });
   return {
     ask: (question, isSecret) =>
-      new Promise(resolve => {
+      new Promise((resolve, reject) => {
         const given = waiting.shift();
         if (process.stdin.isTTY) process.stdout.write(given === undefined ? question : `${question}\n`);
         if (given !== undefined) return resolve(given);
+        void ended.then(() => reject(new Error(`the input ended before ${credentials} were read`)));
         isMuted = isSecret;
         take = line => {
           take = undefined;
@@ -115,11 +117,13 @@ function usage(problem: string): number {
   return 2;
 }
 
+const credentials = 'client_id, client_secret, username and password';
+
 const help = `Usage: node painel.mjs --auth URL --base URL [--port N]
 
 Serves the pages of your account on 127.0.0.1: its webhooks and deliveries, and why one failed. With webhooks:manage they
 register, change, test and delete webhooks, replace secrets, and send deliveries again; without it they only look.
-It asks for client_id, client_secret, username and password at the terminal (or reads them as four lines of its input),
+It asks for ${credentials} at the terminal (or reads them as four lines of its input),
 keeps tokens in memory, and revokes them at its end.
 `;
 
