@@ -96,7 +96,14 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
       const path = replayPath(event, id);
       // A DELETE of one that has ended hides it, and is answered alike.
       if ((await read(path, replayAnswer)).estado === wireReplayStates.running) await call('DELETE', path);
-      const after = await orNothing(() => read(path, replayAnswer));
+      const after = await orNothing(() => read(path, replayAnswer)).catch(() => {
+        throw new Error(
+          say(
+            'It runs no more. Whether it was cancelled or had just ended could not be read.',
+            'O reenvio não está mais em andamento. Não foi possível ler se foi cancelado ou se acabara de terminar.',
+          ),
+        );
+      });
       if (after?.estado !== wireReplayStates.cancelled)
         throw new Refusal(say('It has ended: nothing was cancelled.', 'O reenvio já terminou: nada foi cancelado.'));
     },

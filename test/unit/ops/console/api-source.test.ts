@@ -168,6 +168,19 @@ describe('an integrator’s source', () => {
     expect([refusal, calls.join(' ')]).toEqual([said, asked]);
   });
 
+  it.each<[string, () => Answer | Promise<Answer>]>([
+    ['is answered 503', () => answerOf(503, { detail: 'busy' })],
+    ['gets no answer', () => Promise.reject(new UnexpectedAnswer(0, 'GET /x was not answered within 30 s by y'))],
+  ])('says no failure of a cancelling where only the look after it %s', async (_, last) => {
+    const answers = [
+      () => answerOf(200, { id: 'x', estado: 'em_andamento', total: 1, enviadas: 0 }),
+      () => answerOf(204),
+    ];
+    const cancelling = sourceOf(() => (answers.shift() ?? last)()).cancelReplay(own, 'reenvio_1');
+    const said = 'It runs no more. Whether it was cancelled or had just ended could not be read.';
+    await expect(cancelling).rejects.toMatchObject({ name: 'Error', message: said }); // no refusal: it may have acted
+  });
+
   it('reads the webhooks and what came without one by one call', async () => {
     const calls: Call[] = [];
     const came = [{ evento: 'mensagem.recebida', ultimo_em: '2026-11-20T11:00:00.000Z' }];
