@@ -34,6 +34,7 @@ export interface Comparison {
  * Reads the restored table and looks for each of its items in the stage's. Memory is bounded by what is read at once.
  *
  * @param onMissing - is given each item that is missing and not expired.
+ * @param onChanged - is given each item that was changed since.
  * @param now - seconds since the epoch.
  */
 export async function compareTables(
@@ -43,11 +44,13 @@ export async function compareTables(
     now,
     pause,
     onMissing = async () => {},
+    onChanged = () => {},
     onProgress = () => {},
   }: {
     readonly now: number;
     readonly pause: Pause;
     readonly onMissing?: (item: Item) => Promise<void>;
+    readonly onChanged?: (item: Item) => void;
     readonly onProgress?: (comparison: Comparison) => void;
   },
 ): Promise<Comparison> {
@@ -88,6 +91,7 @@ export async function compareTables(
         : 'missing';
     counts.restored += 1;
     counts[verdict] += 1;
+    if (verdict === 'changed') onChanged(item);
     if (verdict === 'missing') await onMissing(item);
   }
 }

@@ -1,6 +1,7 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
-import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
+import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
+import { readKeys } from '../../lambdas/platform/keyring.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { notEmpty } from '../command-line/forms.ts';
 import { argument } from '../command-line/words.ts';
@@ -54,17 +55,24 @@ export const copyMissing = command('tables copy', {
       `This copies every item of ${restored} that ${both.table} does not have, what was deleted on purpose since then too.`,
     );
     const { dynamo, pause } = target;
+    const displaced: Item[] = [];
+    const displace = (item: Item) => {
+      if (table === 'keyring' && mayReturn(table, item)) displaced.push(item);
+    };
     let copied = 0;
+    const note = () => nameDone({ count: ++copied });
     const comparison = await compareTables(dynamo, both, {
       now: secondsOf(target),
       pause,
       onMissing: async item => {
-        if (!mayReturn(table, item) || !(await putMissing(dynamo, both, item))) return;
-        copied += 1;
-        nameDone({ count: copied });
+        if (!mayReturn(table, item)) return;
+        if (await putMissing(dynamo, both, item)) note();
+        else displace(item);
       },
+      onChanged: displace,
       onProgress: ({ restored: read }) => progress(`${read} items compared, ${copied} copied`),
     });
+    for (const key of displaced) if (await putBelow(dynamo, both, key)) note();
     return { ...comparison, copied };
   },
   subject: (_task, { table }) => ({ table }),
@@ -87,6 +95,17 @@ const neverCopied: Readonly<Record<string, string>> = {
 /** Returns whether an item may come back. A key that signs or authenticates may be missing because it was revoked. */
 function mayReturn(table: string, { kind }: Item): boolean {
   return table !== 'keyring' || kind === 'sealing';
+}
+
+/**
+ * Puts a sealing key back whose generation another key has by now, unless it is there: below all others, where it is never the one
+ * in use. What it sealed names its id. Returns whether it did.
+ */
+async function putBelow(dynamo: Dynamo, both: RestoredTable, key: Item): Promise<boolean> {
+  const keys = await readKeys(dynamo, both.table, 'sealing');
+  if (keys.some(({ keyId }) => keyId === key.keyId)) return false;
+  const generation = (keys[0]?.generation ?? 1) - 1;
+  return (await putMissing(dynamo, both, { ...key, generation })) || putBelow(dynamo, both, key);
 }
 
 /** @throws {CliError} where a table is missing, or both have different keys. */
