@@ -21,13 +21,13 @@ export async function ownerOf(store: UserStore, reference: string): Promise<stri
   return userId;
 }
 
-/** Returns the store's answer. @throws {CliError} where the user is being deleted, or has no credential to log in with. */
+/** Returns the store's answer. @throws {CliError} where the user is being deleted, has no credential to log in with, or got another password. */
 export async function unlessRefused<Answer>(userId: string, change: Promise<Answer>): Promise<Answer> {
   try {
     return await change;
   } catch (error) {
     if (isNamed(error, 'UserBeingDeletedError')) throw beingDeleted(userId);
-    if (isNamed(error, 'LoginGoneError')) throw new CliError(error.message);
+    if (isNamed(error, 'LoginGoneError') || isNamed(error, 'PasswordOvertakenError')) throw new CliError(error.message);
     throw error;
   }
 }

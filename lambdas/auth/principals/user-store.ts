@@ -174,7 +174,7 @@ export function makeUserStore({
     return updateUser(userId, { role });
   }
 
-  /** Sets a password, which ends every session of the user. @throws {LoginGoneError} */
+  /** Sets a password, which ends every session of the user. @throws {LoginGoneError} @throws {PasswordOvertakenError} */
   async function setUserPassword(userId: string, password: string): Promise<User | undefined> {
     const passwordHash = await hash(password);
     // the user first: after a crash every session has ended, and no password is valid until it is set again
@@ -185,8 +185,9 @@ export function makeUserStore({
     if (!user) return undefined;
     const { email, credentialVersion } = user;
     const isSet = await setPasswordHash({ email, userId, passwordHash, credentialVersion });
-    // where the credential is there, a newer password was set at the same moment
     if (!isSet && (await findCredential(email))?.userId !== userId) throw new LoginGoneError();
+    const latest = await findUser(userId);
+    if (latest && latest.credentialVersion > credentialVersion) throw new PasswordOvertakenError();
     return user;
   }
 
@@ -311,6 +312,14 @@ class LoginGoneError extends Error {
   override readonly name = 'LoginGoneError';
   constructor() {
     super('The login of this user is gone: delete the user and create them again.');
+  }
+}
+
+/** Thrown when a newer password was set meanwhile: this one is not in force. */
+class PasswordOvertakenError extends Error {
+  override readonly name = 'PasswordOvertakenError';
+  constructor() {
+    super('Somebody set another password for this user at the same moment: this one is not in force.');
   }
 }
 

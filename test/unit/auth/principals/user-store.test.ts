@@ -402,11 +402,19 @@ describe('passwords', () => {
     expect(await credentialOf(email)).toMatchObject({ passwordHash: 'better', credentialVersion: 1 });
   });
 
-  it('that are set concurrently leave one valid password, with the latest version', async () => {
+  // Bug: each of them was told that theirs was set, and all but one had a password that was never in force.
+  it('that are set concurrently leave one valid password, with the latest version, and only who set it hears so', async () => {
     const { userId, email } = await store.createUser(describeUser('twice@example.com'));
-    await Promise.all(['one', 'two', 'three'].map(password => store.setUserPassword(userId, password)));
+    const passwords = ['one', 'two', 'three'];
+    const ends = await Promise.allSettled(passwords.map(password => store.setUserPassword(userId, password)));
     expect(await store.findUser(userId)).toMatchObject({ credentialVersion: 4 });
-    expect(await credentialOf(email)).toMatchObject({ credentialVersion: 4 });
+    const { passwordHash = '', ...credential } = (await credentialOf(email)) ?? {};
+    expect(credential).toMatchObject({ credentialVersion: 4 });
+    const inForce = await Promise.all(passwords.map(password => quickHashing.verify(password, passwordHash)));
+    expect(ends.map(({ status }) => status === 'fulfilled')).toEqual(inForce);
+    for (const end of ends) {
+      if (end.status === 'rejected') expect(end.reason).toMatchObject({ name: 'PasswordOvertakenError' });
+    }
   });
 
   it('are invalid after a change that crashed, until they are set again', async () => {

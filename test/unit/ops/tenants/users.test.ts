@@ -7,6 +7,7 @@ import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts
 import { makeSessionList } from '../../../../lambdas/auth/sessions/session-list.ts';
 import { systemClock } from '../../../../lambdas/platform/clock.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
+import { CliError } from '../../../../ops/stage/operator.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { eraseUser } from '../../../../ops/tenants/erase-user.ts';
 import { setPassword } from '../../../../ops/tenants/users.command.ts';
@@ -149,6 +150,24 @@ describe('ops users set-password', () => {
       stderr: expect.stringMatching(/^error: The login of this user/),
     });
     expect(await loginOf(email)).toBeUndefined();
+  });
+
+  // Bug: both of two operators were told that theirs was set, and one of them was shown a generated password that never was in force.
+  it('fails where somebody sets another at the same moment, and says so', async () => {
+    const { userId } = await create();
+    const target = localTarget(operated.outputs);
+    let isOvertaken = false;
+    const dynamo: typeof target.dynamo = async (command, options) => {
+      if (command instanceof UpdateCommand && command.input.TableName === 'Credentials' && !isOvertaken) {
+        isOvertaken = true;
+        await operated.ask(['users', 'set-password', userId], password);
+      }
+      return target.dynamo(command, options);
+    };
+    const set = setPassword.act(aTask({ ...target, dynamo }), { user: userId, generatePassword: true });
+    await expect(set).rejects.toThrow(
+      new CliError('Somebody set another password for this user at the same moment: this one is not in force.'),
+    );
   });
 
   const failFor = async (email: string) =>
