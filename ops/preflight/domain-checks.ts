@@ -97,7 +97,7 @@ function judgeTold(
 ): Finding | undefined {
   const { stage, formerHostsUntil = '' } = configuration;
   const hasFormer = changes.some(({ to }) => to.role === 'primary' || to.role === 'prepared');
-  if (yes || !told || !hasFormer || formerHostsUntil >= told || Date.parse(told) <= now) return undefined;
+  if (yes || !told || !hasFormer || formerHostsUntil >= told || isOver(told, now)) return undefined;
   return problem(
     `integrators were told that the former hosts answer until ${told}, and stages/${stage}.ts says ${formerHostsUntil || 'no day'}`,
     `write formerHostsUntil: '${told}' into it, or a later day. ${withoutIntegrators}`,
@@ -185,7 +185,12 @@ function judgeNotice({ configuration, now, yes }: Subject, url: string): Finding
   );
 }
 
-/** A host may go when the day that was told has come, and when no token names it. */
+/** Returns whether a day has ended: `Sunset` names its last second. */
+function isOver(date: string, now: number): boolean {
+  return Date.parse(date) + day <= now;
+}
+
+/** A host may go when the day that was told is over, and when no token names it. */
 async function judgeEnd(subject: Subject, url: string, to: Domain): Promise<Finding | undefined> {
   const { configuration, now, yes } = subject;
   const stacks = await subject.stacks();
@@ -193,12 +198,12 @@ async function judgeEnd(subject: Subject, url: string, to: Domain): Promise<Find
   const told = data && outputsOf(data).FormerHostsUntil;
   // A domain that was prepared and given up was told to nobody.
   const isTold = told !== undefined || to.role === 'only';
-  if (!yes && isTold && !(told && Date.parse(told) <= now)) {
+  if (!yes && isTold && !(told && isOver(told, now))) {
     return problem(
       told
         ? `the former host of ${url} was told to answer until ${told}`
         : `the former host of ${url} would go, and integrators were told no day`,
-      `${told ? 'wait' : 'write the day into the change log and into formerHostsUntil, deploy, and wait for it'}. ${withoutIntegrators}`,
+      `${told ? 'wait until that day is over (UTC)' : 'write the day into the change log and into formerHostsUntil, deploy, and wait until it is over'}. ${withoutIntegrators}`,
     );
   }
   const ends = stacks.filter(isDeployed).map(({ stackName }) => subject.aws.lastEvent(stackName));
