@@ -6,11 +6,16 @@ import { requireOutput, type Target } from '../stage/target.ts';
 /** Connects to the secrets that the target keeps in Parameter Store, encrypted with its own KMS key. */
 export function openParameters(target: Target) {
   const ssm = target.connect(SSMClient);
-  return { readOrMake, replace, remove };
+  return { read, readOrMake, replace, remove };
+
+  /** Returns a secret; `undefined` where there is none. */
+  function read(name: string): Promise<string | undefined> {
+    return readParameter(ssm, name);
+  }
 
   /** Returns a secret. Where there is none, it makes one and stores it. */
   async function readOrMake(name: string, make: () => string): Promise<string> {
-    const found = await readParameter(ssm, name);
+    const found = await read(name);
     if (found !== undefined) return found;
     const value = make();
     try {

@@ -56,13 +56,18 @@ export async function createIdentity(
 /** Removes what tests that were killed left behind. Those that may be under way keep theirs. Says what it did. */
 export async function removeLeftOvers(target: Target): Promise<string> {
   const { clients, users } = await findPrincipals(target, 'temporary');
-  const isOld = ({ createdAt }: { readonly createdAt: number }) => createdAt + useLimitMs < target.clock.now();
+  const isOld = leftOverAt(target.clock.now());
   const old = { clients: clients.filter(isOld), users: users.filter(isOld) };
   const removed: string[] = [];
   for await (const name of removePrincipals(target, old)) removed.push(name);
   const kept = clients.length + users.length - removed.length;
   const others = kept === 0 ? '' : `; ${kept} of the last ${useLimitMs / 60_000} minutes may be in use`;
   return `${removed.length === 0 ? 'none' : `removed ${removed.join(', ')}`}${others}`;
+}
+
+/** Returns the predicate of what nobody can be making or using for a test any more. */
+export function leftOverAt(now: number) {
+  return ({ createdAt }: { readonly createdAt: number }): boolean => createdAt + useLimitMs < now;
 }
 
 /** Finds the clients and users of a kind. */

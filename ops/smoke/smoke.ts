@@ -14,6 +14,7 @@ import { openParameters } from './parameters.ts';
 import {
   createIdentity,
   findPrincipals,
+  leftOverAt,
   makeTestIdentity,
   removeLeftOvers,
   removePrincipals,
@@ -70,7 +71,8 @@ export async function testStage({ target, nameDone }: AuditedTask, { timeout, in
 }
 
 /**
- * Makes another client and user for the scheduled test, and deletes the ones before. A test that runs at this moment fails.
+ * Makes another client and user for the scheduled test, and deletes the ones before: those that the parameter named, and what was left
+ * behind. Others may be those of a command that stores them in a moment. A test that runs at this moment fails.
  *
  * @throws {CliError} where the stage has no scheduled test.
  */
@@ -83,12 +85,15 @@ export async function rotateCredentials({ target, nameDone }: AuditedTask) {
   }
   const identity = await createIdentity(target, 'standing');
   nameDone({ client: identity.clientId });
-  await openParameters(target).replace(parameter, JSON.stringify(identity));
+  const parameters = openParameters(target);
+  const replaced = (await parameters.read(parameter)) ?? '';
+  await parameters.replace(parameter, JSON.stringify(identity));
   const { clientId, username } = identity;
   const { clients, users } = await findPrincipals(target, 'standing');
+  const isLeft = leftOverAt(target.clock.now());
   const before = {
-    clients: clients.filter(client => client.clientId !== clientId),
-    users: users.filter(user => user.email !== username),
+    clients: clients.filter(client => replaced.includes(client.clientId) || isLeft(client)),
+    users: users.filter(user => replaced.includes(user.email) || isLeft(user)),
   };
   const removed: string[] = [];
   for await (const name of removePrincipals(target, before)) removed.push(name);

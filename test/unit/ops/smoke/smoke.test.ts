@@ -1,4 +1,4 @@
-import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
@@ -6,7 +6,7 @@ import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { openParameters } from '../../../../ops/smoke/parameters.ts';
-import { removeAll } from '../../../../ops/smoke/smoke.ts';
+import { removeAll, rotateCredentials } from '../../../../ops/smoke/smoke.ts';
 import type { StageStacks } from '../../../../ops/stage/stage-stacks.ts';
 import { makeTarget } from '../../../../ops/stage/target.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
@@ -183,6 +183,45 @@ describe('ops smoke rotate-credentials', () => {
     const after = JSON.parse(store.parameters.get(credentials)?.Value ?? '');
     expect(after.clientId).not.toBe(before.clientId);
     expect((await names()).sort()).toEqual(['Smoke test', 'Smoke test on a schedule', after.username].sort());
+  });
+
+  // Bug: each deleted all but its own, and the parameter named what the other one had deleted.
+  it.each(['before it has made a user', 'after it has stored them'])(
+    'leaves the scheduled test what it is told to use, where another begins and ends %s',
+    async moment => {
+      await ops('smoke', 'rotate-credentials');
+      const first = JSON.parse(store.parameters.get(credentials)?.Value ?? '');
+      const target = makeTarget({ label: '', outputs, unreachable: '' });
+      const other = async () => void (await ops('smoke', 'rotate-credentials'));
+      const hashPassword: typeof target.hashPassword = async password => {
+        if (moment.startsWith('before')) await other();
+        return target.hashPassword(password);
+      };
+      let isOver = !moment.startsWith('after');
+      const dynamo: typeof target.dynamo = async (command, options) => {
+        if (command instanceof ScanCommand && !isOver) {
+          isOver = true;
+          await other();
+        }
+        return target.dynamo(command, options);
+      };
+      const task = aTask({ ...target, hashPassword, dynamo });
+      await rotateCredentials({ ...task, nameDone: () => {}, nameMore: async () => {} });
+      const { clientId, username } = JSON.parse(store.parameters.get(credentials)?.Value ?? '');
+      expect(await clients().findClient(clientId)).toMatchObject({ clientId });
+      expect(await users().findUserByEmail(username)).toMatchObject({ email: username });
+      expect(await clients().findClient(first.clientId)).toBeUndefined();
+    },
+  );
+
+  it('deletes what one that was killed left behind, once nobody can be making it any more', async () => {
+    await addClient('Smoke test on a schedule', '_smoke', 480_001);
+    await addUser('schedule-old@smoke.invalid', '_smoke', 480_001);
+    await addUser('schedule-new@smoke.invalid', '_smoke', 470_000);
+    await ops('smoke', 'rotate-credentials');
+    const { username } = JSON.parse(store.parameters.get(credentials)?.Value ?? '');
+    const left = ['Smoke test on a schedule', 'schedule-new@smoke.invalid', username];
+    expect((await names()).sort()).toEqual(left.sort());
   });
 
   it('is refused where nothing is scheduled', async () => {
