@@ -7,6 +7,7 @@ import type { TestIdentity } from '../../lambdas/smoke/smoke-test.ts';
 import { useLimitMs } from '../../lambdas/smoke/step-record.ts';
 import { openClients, openSessions, openUsers } from '../stage/stores.ts';
 import type { Target } from '../stage/target.ts';
+import { eraseClient } from '../tenants/erase-client.ts';
 import { eraseLogin, eraseUser, type UserData } from '../tenants/erase-user.ts';
 
 /** The kind of a client and a user: of one test, or of the scheduled one. */
@@ -29,7 +30,7 @@ export function makeTestIdentity(target: Target): Required<TestIdentity> {
     },
     close: async () => {
       await opening?.catch(() => undefined); // what is under way would be made after it was removed
-      if (made.clientId !== undefined) await openClients(target).deleteClient(made.clientId);
+      if (made.clientId !== undefined) await eraseClient(target, made.clientId);
       await removeUser(target, made.email);
     },
   };
@@ -87,7 +88,7 @@ export async function findPrincipals(target: Target, kind: PrincipalKind): Promi
 /** Deletes clients and users, one after another, and names each when it is gone. */
 export async function* removePrincipals(target: Target, { clients, users }: Principals): AsyncGenerator<string> {
   for (const { clientId } of clients) {
-    await openClients(target).deleteClient(clientId);
+    await eraseClient(target, clientId);
     yield `client ${clientId}`;
   }
   for (const { userId, email } of users) {

@@ -1,12 +1,15 @@
 import { DeleteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Client } from '../../../../lambdas/auth/principals/client.ts';
 import { makeClientStore } from '../../../../lambdas/auth/principals/client-store.ts';
+import { makeSecretUse, readNotedUses } from '../../../../lambdas/auth/principals/secret-use.ts';
 import { makeUserStore } from '../../../../lambdas/auth/principals/user-store.ts';
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
 import { openParameters } from '../../../../ops/smoke/parameters.ts';
 import { removeAll, rotateCredentials } from '../../../../ops/smoke/smoke.ts';
+import { makeTestIdentity, removeLeftOvers } from '../../../../ops/smoke/smoke-principals.ts';
 import type { StageStacks } from '../../../../ops/stage/stage-stacks.ts';
 import { makeTarget } from '../../../../ops/stage/target.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
@@ -15,7 +18,7 @@ import { type FakeParameterStore, startParameterStore } from '../../../support/f
 import { passwordHashing } from '../../../support/password-hashing.ts';
 import { aTask } from '../a-task.ts';
 
-const tables = ['Clients', 'Users', 'Credentials', 'Sessions'] as const;
+const tables = ['Clients', 'Users', 'Credentials', 'Sessions', 'Lockouts'] as const;
 const credentials = '/emissor/dev/smoke/credentials';
 const receiverKey = '/emissor/dev/smoke/receiver-key';
 
@@ -102,6 +105,25 @@ describe('ops smoke', () => {
       'test-new@smoke.invalid',
     ]);
     expect(await users().findOwner('test-old@smoke.invalid')).toBeUndefined();
+  });
+
+  // Bug: it deleted the client alone, and a note for each test stood for 400 days.
+  it('leaves no note on a secret that was used, neither of its own client nor of one that it removes', async () => {
+    const target = makeTarget({ label: '', outputs, unreachable: '' });
+    const notesOf = (client: Client) => readNotedUses(database.dynamo, 'Lockouts', client);
+    const log = { warn: vi.fn() };
+    const secretUse = makeSecretUse({ dynamo: database.dynamo, table: 'Lockouts', now: Date.now, log });
+    const identity = makeTestIdentity(target);
+    const own = await clients().findClient((await identity.open()).clientId);
+    const { client: old } = await addClient('Smoke test', '_smoke', 480_001);
+    const used = [old, ...(own ? [own] : [])];
+    for (const client of used) for (const secret of client.secrets) secretUse.note(client, secret);
+    await secretUse.settled();
+    expect((await Promise.all(used.map(notesOf))).map(notes => notes.length)).toEqual([1, 1]);
+    await identity.close();
+    await removeLeftOvers(target);
+    expect(await Promise.all(used.map(notesOf))).toEqual([[], []]);
+    expect(await clients().listClients()).toEqual([]);
   });
 
   it('reads no user and no client of other accounts, however many there are', async () => {
