@@ -122,7 +122,10 @@ export function webhooksAlarms(
   });
 }
 
-export function deliveryAlarms(configuration: StageConfiguration, queues: WatchedQueues): AlarmRows {
+export function deliveryAlarms(
+  configuration: StageConfiguration,
+  { events, deadLetters, sweeper }: WatchedDelivery,
+): AlarmRows {
   const count = (metricName: string) => own(configuration, metricName, { service: 'delivery' });
   const sweep = (metricName: string) => own(configuration, metricName, { service: 'sweep' });
   return forStage(configuration, {
@@ -130,7 +133,7 @@ export function deliveryAlarms(configuration: StageConfiguration, queues: Watche
       severity: 'page',
       harm: 'Events lie on the events queue and do not get fewer: for 15 minutes nothing new was delivered.',
       command: 'status',
-      rule: notFalling(...depth(queues.events)),
+      rule: notFalling(...depth(events)),
     },
     FirstAttemptsLate: {
       severity: 'page',
@@ -173,13 +176,20 @@ export function deliveryAlarms(configuration: StageConfiguration, queues: Watche
       severity: 'ticket',
       harm: 'New messages that Emissor could not process: they are delivered to nobody.',
       command: 'dlq list',
-      rule: growing(queues.deadLetters.metricApproximateNumberOfMessagesVisible()),
+      rule: growing(deadLetters.metricApproximateNumberOfMessagesVisible()),
     },
     SweepStopped: {
       severity: 'page',
       harm: 'No sweep ended well for 5 minutes: waits of over 15 minutes do not end.',
       command: 'status',
       rule: silent(sweep('OldestDue'), Duration.minutes(1), 5),
+    },
+    SweepFails: {
+      severity: 'ticket',
+      harm: 'A part of what each sweep does fails: owners are not told that their webhooks fail, or something comes late.',
+      command: 'status',
+      rule: persisting(sweeper.metricErrors()),
+      customersOnly: true,
     },
     KeyNotEnabled: {
       severity: 'page',
@@ -271,9 +281,10 @@ export function releaseAlarms(
 
 export type AlarmRows = Readonly<Record<string, AlarmRow>>;
 
-interface WatchedQueues {
+interface WatchedDelivery {
   readonly events: WorkQueue;
   readonly deadLetters: DeadLetterQueue;
+  readonly sweeper: NodeFunction;
 }
 
 function forStage(configuration: StageConfiguration, rows: AlarmRows): AlarmRows {

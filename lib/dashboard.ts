@@ -5,6 +5,7 @@ import { Construct } from 'constructs';
 import { type AlarmRows, authAlarms, deliveryAlarms, own, webhooksAlarms } from './alarms.ts';
 import type { StageConfiguration } from './config.ts';
 import type { HttpEndpoint } from './constructs/http-endpoint.ts';
+import type { NodeFunction } from './constructs/node-function.ts';
 import type { DeadLetterQueue, WorkQueue } from './constructs/work-queue.ts';
 import { savedQueries } from './saved-queries.ts';
 import unitCosts from './unit-costs.json' with { type: 'json' };
@@ -15,6 +16,7 @@ export interface StageDashboardProps {
   readonly base: HttpEndpoint;
   readonly queues: Readonly<Record<'events' | 'retries' | 'slow', WorkQueue>>;
   readonly deadLetters: DeadLetterQueue;
+  readonly sweeper: NodeFunction;
   /** The log groups of the functions that make attempts. */
   readonly deliveryLogs: readonly logs.ILogGroup[];
 }
@@ -30,7 +32,7 @@ export class StageDashboard extends Construct {
   constructor(scope: Construct, id: string, props: StageDashboardProps) {
     super(scope, id);
     this.#props = props;
-    const { configuration, auth, base, queues, deadLetters } = props;
+    const { configuration, auth, base, queues, deadLetters, sweeper } = props;
     const dashboard = new cloudwatch.Dashboard(this, 'Dashboard', {
       dashboardName: `Emissor-${configuration.stage}`,
       defaultInterval: Duration.days(1),
@@ -41,7 +43,7 @@ export class StageDashboard extends Construct {
     dashboard.addWidgets(
       this.#events(),
       this.#waiting(),
-      ...judged(deliveryAlarms(configuration, { events: queues.events, deadLetters })),
+      ...judged(deliveryAlarms(configuration, { events: queues.events, deadLetters, sweeper })),
     );
     dashboard.addWidgets(this.#failing(), this.#cost());
   }

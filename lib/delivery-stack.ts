@@ -49,11 +49,11 @@ export class DeliveryStack extends Stack {
       refusedEvents: this.#refusedEvents,
     });
     const { queues, deadLetterQueue, dataKey, consumers } = this.#lanes;
-    this.#addSweep();
+    const sweeper = this.#addSweep();
     const deliveriesApi = this.#addDeliveriesApi();
     new Alarms(this, 'Alarms', {
       configuration,
-      rows: deliveryAlarms(configuration, { events: queues.first, deadLetters: deadLetterQueue }),
+      rows: deliveryAlarms(configuration, { events: queues.first, deadLetters: deadLetterQueue, sweeper }),
     });
     if (hasCustomers(configuration)) {
       new StageDashboard(this, 'Dashboard', {
@@ -62,6 +62,7 @@ export class DeliveryStack extends Stack {
         base: data.base,
         queues: { events: queues.first, retries: queues.retry, slow: queues.slow },
         deadLetters: deadLetterQueue,
+        sweeper,
         deliveryLogs: Object.values(consumers).map(({ logGroup }) => logGroup),
       });
     }
@@ -87,7 +88,7 @@ export class DeliveryStack extends Stack {
     }
   }
 
-  #addSweep(): void {
+  #addSweep(): NodeFunction {
     const { configuration, data } = this.#props;
     const { deadLetterQueue, consumers } = this.#lanes;
     const { retry, slow } = this.#lanes.queues;
@@ -132,6 +133,7 @@ export class DeliveryStack extends Stack {
       schedule: events.Schedule.rate(Duration.minutes(1)),
       targets: [new targets.LambdaFunction(sweep.live)],
     });
+    return sweep;
   }
 
   #addDeliveriesApi() {

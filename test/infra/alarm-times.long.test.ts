@@ -305,6 +305,9 @@ describe('what AWS counts by itself', () => {
     ['SmokeFailed', 'the fourth test', 46, (add, at) => at % 15 === 0 && add('Errors', at === 45 ? 1 : 0)],
     ['SmokeFailed', 'the fourth test does not run', 61, (add, at) => at % 15 === 0 && at < 45 && add('Errors', 0)],
     ['SmokeFailed', 'all is well', undefined, (add, at) => at % 15 === 0 && add('Errors', 0)],
+    // Bug: what a sweep announces of webhooks failed for days, and nothing rang: it writes `OldestDue` all the same.
+    ['SweepFails', 'each announces in vain', 3, add => add('Errors', 1)],
+    ['SweepFails', 'one in a quarter of an hour', undefined, (add, at) => add('Errors', at % 15 === 0 ? 1 : 0)],
     ['EventsStuck', 'one event that nobody takes', 15, add => waiting(add, 1, 0)],
     ['EventsStuck', 'a busy queue goes up and down', undefined, (add, at) => waiting(add, 1_000 + (at % 10), 500)],
     ['DeadLetters', 'a new one', 11, (add, at) => visible(add, at < 10 ? 0 : 1)],

@@ -76,6 +76,7 @@ describe('the alarms of a stage', () => {
       'RefreshTokenReuse',
       'ReleaseFails',
       'SourceOff',
+      'SweepFails',
     ]);
   });
 
@@ -158,6 +159,7 @@ describe('the runbook', () => {
       'RequestsFail',
       'RetriesLate',
       'SmokeFailed',
+      'SweepFails',
       'SweepStopped',
     ]);
   });

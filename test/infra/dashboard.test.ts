@@ -34,9 +34,13 @@ const shown = new Set(
   }),
 );
 
-/** Those of AWS, from its own lists: docs.aws.amazon.com, "HTTP API metrics" and "Available CloudWatch metrics for Amazon SQS". */
+/**
+ * Those of AWS, from its own lists: docs.aws.amazon.com, "HTTP API metrics", "Types of metrics for Lambda functions" and "Available
+ * CloudWatch metrics for Amazon SQS".
+ */
 const published: Readonly<Record<string, readonly string[]>> = {
   'AWS/ApiGateway': ['4xx', '5xx', 'Count', 'IntegrationLatency', 'Latency', 'DataProcessed'],
+  'AWS/Lambda': ['Errors'],
   'AWS/SQS': [
     'ApproximateAgeOfOldestMessage',
     'ApproximateNumberOfMessagesDelayed',
