@@ -1,6 +1,6 @@
 import { moment, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape } from '../command-line/report.ts';
-import { option } from '../command-line/words.ts';
+import { option, timed } from '../command-line/words.ts';
 import { type AuditRecord, openAuditLog } from './audit-log.ts';
 import { command, type Noun } from './command.ts';
 
@@ -32,7 +32,7 @@ Examples:
   npm run ops -- audit list
   npm run ops -- --stage prod audit list --since 90d --limit 1000`,
   given: {
-    since: option('<time>', 'begun from then on: 2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d', moment),
+    since: timed(option('<time>', 'begun from then on: 2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d', moment)),
     limit: option('<n>', 'show at most n commands', wholeNumber(1, 10_000), 100),
   },
   effect: 'reads',

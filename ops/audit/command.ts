@@ -55,22 +55,26 @@ export function command<Value, Of extends Words = Readonly<Record<never, never>>
     for (const [value, word] of Object.entries(words)) word.addTo(made, value);
     if (notes !== undefined) made.addHelpText('after', notes);
     made.action(() => {
-      const given = readGiven(made);
+      let given = readGiven(made);
       const refusal = refuse?.(given);
       if (refusal) made.error(`error: ${refusal}`);
       return run(
-        task => act(task, given),
+        task => {
+          given = readGiven(made, task.target.clock.now()); // its answers have told by now where the machine's clock is wrong
+          return act(task, given);
+        },
         (value, target) => report(value, given, target),
       );
     });
   }
 
-  function readGiven(made: CommanderCommand): Given<Of> {
-    const values = Object.entries(words).map(([value, word]) => [value, word.read(made, value)] as const);
-    for (const [name, value] of values) {
-      if (value !== made.getOptionValue(name)) made.setOptionValue(name, value); // what was not given is not there
+  function readGiven(made: CommanderCommand, now?: number): Given<Of> {
+    const read = made.createCommand();
+    for (const [name, word] of Object.entries(words)) {
+      const value = word.read(made, name, now);
+      if (value !== undefined) read.setOptionValue(name, value); // what was not given is not there
     }
-    return made.opts<Given<Of>>();
+    return read.opts<Given<Of>>();
   }
 
   return { name, effect, act, addTo };

@@ -92,12 +92,15 @@ export const publishedName = z
 /** The forms of a time in the help of an option. */
 export const momentForms = '2026-11-21T09:30:00Z, or how long ago: 90m, 2h, 7d';
 
-/** A time, RFC 3339 with `Z` or an offset, or how long ago. Its value is in milliseconds since the epoch. */
+/**
+ * A time, RFC 3339 with `Z` or an offset, or how long ago. Its value returns it, given the present one, in milliseconds since the epoch.
+ */
 export const moment = z.string().transform((value, context) => {
-  if (timestamp.safeParse(value).success) return Date.parse(value);
+  const time = timestamp.safeParse(value).success ? Date.parse(value) : undefined;
+  if (time !== undefined) return () => time;
   const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(value) ?? [];
   const ago = Number(count) * (unitMilliseconds[unit] ?? Number.NaN);
-  if (count !== '' && ago <= longestAgo) return Date.now() - ago;
+  if (count !== '' && ago <= longestAgo) return (now: number) => now - ago;
   return refuse(
     context,
     'It must be a time with "Z" or an offset, such as 2026-11-21T09:30:00Z, or how long ago it was, such as 90m, 2h or 7d.',

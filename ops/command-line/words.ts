@@ -5,8 +5,8 @@ import * as z from 'zod';
 export interface Word<Value> {
   /** Adds it to a command, by the name of its value. */
   readonly addTo: (command: Command, name: string) => void;
-  /** Returns its value, once the command line is parsed. */
-  readonly read: (command: Command, name: string) => Value;
+  /** Returns its value, once the command line is parsed. @param now - the present time; the machine's, where none is known yet. */
+  readonly read: (command: Command, name: string, now?: number) => Value;
 }
 
 /** The words of a command by the names of their values. An option is named after its value. */
@@ -65,6 +65,13 @@ export function negation(of: string, about: string): Word<true | undefined> {
   };
 }
 
+/** Returns a word of a form whose value follows from the present time. */
+export function timed<Value>(word: Word<(now: number) => Value>): Word<Value>;
+export function timed<Value>(word: Word<((now: number) => Value) | undefined>): Word<Value | undefined>;
+export function timed<Value>({ addTo, read }: Word<((now: number) => Value) | undefined>): Word<Value | undefined> {
+  return { addTo, read: (command, name, now = Date.now()) => read(command, name)?.(now) };
+}
+
 export function argument<Value>(placeholder: string, about: string, form: Form<Value>): Word<Value> {
   return argumentWord<Value>(`<${placeholder}>`, about, made => formed(made, form));
 }
@@ -82,7 +89,7 @@ export function furtherArguments<Value>(placeholder: string, about: string, form
   const { addTo, read } = argumentWord<readonly Value[] | undefined>(`[${placeholder}...]`, about, made =>
     made.argParser((text: string, before: readonly Value[] = []) => [...before, parse(form, text)]),
   );
-  return { addTo, read: (command, name) => read(command, name) ?? [] };
+  return { addTo, read: (...of) => read(...of) ?? [] };
 }
 
 /** Tells whether the answer is for programs: `--json` is an option of every command. */

@@ -11,7 +11,7 @@ import { isoTime } from '../../lambdas/platform/clock.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { accountId, deliveryId, eventName, moment, momentForms, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, type ObjectReport, printable } from '../command-line/report.ts';
-import { argument, flag, option, required } from '../command-line/words.ts';
+import { argument, flag, option, required, timed } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import { countUndelivered, readDeliveries, requireDelivery, resend, type UndeliveredCount } from './deliveries.ts';
@@ -106,8 +106,8 @@ const list = command('deliveries list', {
     account: option('<id>', 'the account', accountId),
     event: option('<name>', 'the event that the webhook is for', eventName),
     state: option('<state>', 'those in this state only', z.enum(Object.values(wireStates))),
-    since: option('<time>', `of events accepted from then on: ${momentForms}`, moment),
-    until: option('<time>', 'of events accepted before that', moment),
+    since: timed(option('<time>', `of events accepted from then on: ${momentForms}`, moment)),
+    until: timed(option('<time>', 'of events accepted before that', moment)),
     limit: option('<n>', 'show at most n deliveries or counts', wholeNumber(1, 100_000), 100),
   },
   refuse: given => noSpan(given) || (given.account === undefined && given.state === wireStates.delivered && noCount),
@@ -169,8 +169,8 @@ export const replay = command('deliveries replay', {
     account: option('<id>', 'the account (default: all)', accountId),
     event: option('<name>', 'the event that the webhook is for (default: all of the account)', eventName),
     state: required('<state>', 'those in this state', z.enum(['falhou', 'retida'])),
-    since: required('<time>', `accepted from then on: ${momentForms}`, moment),
-    until: option('<time>', 'accepted before that (default: now)', moment),
+    since: timed(required('<time>', `accepted from then on: ${momentForms}`, moment)),
+    until: timed(option('<time>', 'accepted before that (default: now)', moment)),
   },
   refuse: given =>
     noSpan(given) || (given.event !== undefined && given.account === undefined && '--event needs --account.'),

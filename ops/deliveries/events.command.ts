@@ -11,7 +11,7 @@ import {
   wholeNumber,
 } from '../command-line/forms.ts';
 import { iso, makeShape } from '../command-line/report.ts';
-import { option, optionalArgument, required } from '../command-line/words.ts';
+import { option, optionalArgument, required, timed } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
 import { type AccountEvent, listAccountEvents } from './account-events.ts';
 import { delivery as deliveryShape, reportDelivery } from './deliveries.command.ts';
@@ -63,7 +63,7 @@ const find = command('events find', {
     account: option('<id>', 'the account it was published for', accountId),
     event: option('<name>', 'the name it was published under', publishedName),
     id: option('<id>', "the publisher's own id of it", publishersId),
-    since: option('<time>', 'search the log no further back: a time, or how long ago (90m, 2h, 7d)', moment),
+    since: timed(option('<time>', 'search the log no further back: a time, or how long ago (90m, 2h, 7d)', moment)),
   },
   refuse: given => !referenceOf(given) && nameOne,
   effect: 'reads',
@@ -96,7 +96,7 @@ Examples:
   npm run ops -- --stage prod events list --account acme --since 3d`,
   given: {
     account: required('<id>', 'the account', accountId),
-    since: option('<time>', `accepted from then on (default: 24h): ${momentForms}`, moment),
+    since: timed(option('<time>', `accepted from then on (default: 24h): ${momentForms}`, moment)),
     limit: option('<n>', 'show at most n events', wholeNumber(1, 10_000), 100),
   },
   effect: 'reads',

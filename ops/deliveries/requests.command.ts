@@ -2,7 +2,7 @@ import { isoTime } from '../../lambdas/platform/clock.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { moment, momentForms, requestId } from '../command-line/forms.ts';
 import { iso, type Line, lines as linesOf, makeShape } from '../command-line/report.ts';
-import { argument, option } from '../command-line/words.ts';
+import { argument, option, timed } from '../command-line/words.ts';
 import { type LoggedLine, openLogs } from '../stage/cloudwatch.ts';
 import { CliError } from '../stage/operator.ts';
 
@@ -28,7 +28,7 @@ export const findRequest = command('requests find', {
   notes: examples,
   given: {
     id: argument('id', "an answer's header apigw-requestid, or requisicao of a refusal", requestId),
-    since: option('<time>', `search the logs back to then (default: 14 days): ${momentForms}`, moment),
+    since: timed(option('<time>', `search the logs back to then (default: 14 days): ${momentForms}`, moment)),
   },
   effect: 'reads',
   act: async ({ target, progress }, { id, since = target.clock.now() - searchedBack }) => {

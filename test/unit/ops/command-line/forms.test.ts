@@ -14,7 +14,7 @@ import {
 import { runOpsInProcess } from '../../../../tools/support/ops.ts';
 
 const now = Date.UTC(2026, 10, 21, 12);
-const read = (text: string) => moment.parse(text);
+const read = (text: string) => moment.parse(text)(Date.now());
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now }));
 afterEach(() => void vi.useRealTimers());
 
