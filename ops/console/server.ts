@@ -24,6 +24,7 @@ export async function startConsole(sourceIn: (language: Language) => Source, por
   const access = makeAccess(now);
   const server = createServer((request, response) => {
     respond({ sourceIn, access, port: portOf(server) }, request, response).catch(error => {
+      if (response.headersSent) return void response.destroy();
       send(response, 500, `Internal Server Error: ${error instanceof Error ? error.message : error}\n`, 'text/plain');
     });
   });
