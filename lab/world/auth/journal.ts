@@ -1,4 +1,5 @@
 import { type TokenResponse, tokenResponse } from '../../../lambdas/auth/answers.ts';
+import { clockError } from '../times.ts';
 import type { Change } from '../watched-tables.ts';
 
 /** The functions that people ask. */
@@ -77,9 +78,6 @@ export function makeJournal(now: () => number) {
     return requestOf.get(command);
   }
 }
-
-/** Two clocks of processes differ by no more than this, in milliseconds. */
-export const clockError = 250;
 
 /** Returns the earliest and the latest time that a process may have read while a request was under way. */
 export function timesOf({ sentAt, endedAt = sentAt }: TokenRequest): readonly [number, number] {

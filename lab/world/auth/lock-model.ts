@@ -1,6 +1,7 @@
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
+import { clockError } from '../times.ts';
 import type { Change, WatchedTables } from '../watched-tables.ts';
-import { clockError, type Journal, type TokenRequest, timesOf } from './journal.ts';
+import { type Journal, type TokenRequest, timesOf } from './journal.ts';
 
 /** A write in the item of an e-mail address: a failure that is counted, or a success that clears them. */
 export interface LockWrite extends Change {
@@ -10,29 +11,42 @@ export interface LockWrite extends Change {
   /** When the latest lock ends, or has ended, that stood before the write. */
   readonly lockEnd: number;
   readonly kind: 'failure' | 'success';
-}
-
-/** The failures of a client against an address that count, by an item. */
-export interface Failures {
-  readonly total: number;
-  readonly base: number;
-  readonly last: number;
+  /** The client's failures that count after it, by the rule. */
   readonly counted: number;
 }
 
-/** Says when which lock stood, by what was written and the rule as the contract has it. */
+/** Says when which lock stood, by the failures and successes that were written and the rule as the contract has it. */
 export type LockModel = ReturnType<typeof makeLockModel>;
 
 /** Makes the model of a world that has ended. */
 export function makeLockModel(watched: WatchedTables, journal: Journal) {
-  const writes = watched.writesOf('Lockouts').flatMap(change => {
-    const request = journal.authorOf(change);
-    return request && String(change.key.pk).startsWith('lock#') ? (lockWriteOf(change, request) ?? []) : [];
-  });
+  const writes: LockWrite[] = [];
+  const latest = new Map<unknown, Failures>();
+  const failuresOf = new Map<Item | undefined, Failures>();
+  for (const change of watched.writesOf('Lockouts')) if (String(change.key.pk).startsWith('lock#')) follow(change);
   const macs = new Map(writes.map(({ request, mac }) => [pairOf(request), mac]));
   const keys = new Map(writes.map(({ request, key }) => [request.form.username, key]));
   const firstWrites = new Map(writes.map(({ request, at }) => [request, at] as const).toReversed());
   return { writes, lockOf };
+
+  /** What the set-up wrote is too old to count. Where a user was unlocked there is no item. */
+  function follow(change: Change): void {
+    const { at, before, item, key } = change;
+    const failures: Failures = new Map(item && latest.get(key.pk));
+    const request = journal.authorOf(change);
+    const write = request && writeIn(change);
+    if (request && write) {
+      const { mac, kind } = write;
+      const end = lockEnd(before, failures, mac, at);
+      const { moments = [], last = 0 } = failures.get(mac) ?? {};
+      const beside = moments.filter(moment => moment >= request.sentAt).slice(0, countIn(item, mac));
+      const counted = kind === 'success' ? beside : [...(last + day > at ? moments : []), at];
+      failures.set(mac, { moments: counted, last: Number(item?.[`last_${mac}`] ?? 0) });
+      writes.push({ ...change, request, ...write, lockEnd: end, counted: counted.length });
+    }
+    latest.set(key.pk, failures);
+    failuresOf.set(item, failures);
+  }
 
   /**
    * Returns whether a lock stood while a login was under way: `always` until its own first write, which may clear it, `never` until its
@@ -44,7 +58,7 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
     const [from, to] = timesOf(request);
     const spans = watched.versionsWithin('Lockouts', key, from, to).map(({ item, ...span }) => {
       const [begin, until] = [Math.max(span.from, from), Math.min(span.until, to)];
-      return { begin, until, end: lockEnd(item, macs.get(pairOf(request)), begin) };
+      return { begin, until, end: lockEnd(item, failuresOf.get(item), macs.get(pairOf(request)), begin) };
     });
     // A failure that a throttled store counts late may begin a lock that has ended: it stood while the login was under way.
     if (spans.every(({ end }) => end + clockError < from)) return 'never';
@@ -54,40 +68,38 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
   }
 }
 
-/** Returns the failures of a client in an item. */
-export function failuresIn(item: Item | undefined, mac: string): Failures {
-  const [total, base, last] = ['total', 'base', 'last'].map(name => Number(item?.[`${name}_${mac}`] ?? 0));
-  return { total: total ?? 0, base: base ?? 0, last: last ?? 0, counted: (total ?? 0) - (base ?? 0) };
+/** Returns the failures of a client that an item counts. */
+export function countIn(item: Item | undefined, mac: string): number {
+  return Number(item?.[`total_${mac}`] ?? 0) - Number(item?.[`base_${mac}`] ?? 0);
 }
 
+/** The failures against an address that count, by client: when each was written, and the moment that the last one is of. */
+type Failures = Map<string, { readonly moments: readonly number[]; readonly last: number }>;
+
 /** Failures count for a day after the last one, in milliseconds. */
-export const day = 86_400_000;
+const day = 86_400_000;
 
 function pairOf({ form }: TokenRequest): string {
   return `${form.client_id} ${form.username}`;
 }
 
-function lockWriteOf(change: Change, request: TokenRequest): LockWrite | undefined {
-  const { before = {}, item: after = {} } = change;
+/** Returns what a write is; nothing where it only removes what is too old to count. */
+function writeIn({ before = {}, item: after = {} }: Change): Pick<LockWrite, 'mac' | 'kind'> | undefined {
   const changed = Object.keys(after).filter(name => after[name] !== before[name]);
   const macIn = (prefix: string) => changed.find(name => name.startsWith(prefix))?.slice(prefix.length);
   const failed = macIn('total_');
   const mac = failed ?? macIn('logins_') ?? macIn('base_');
-  if (mac === undefined) return undefined;
-  const kind = failed === undefined ? 'success' : 'failure';
-  return { ...change, request, mac, kind, lockEnd: lockEnd(before, mac, change.at) };
+  return mac === undefined ? undefined : { mac, kind: failed === undefined ? 'success' : 'failure' };
 }
 
-/** Returns when the locks end that an item stands for: the client's own, from its fifth failure on, and the one of a sum of fifty. */
-function lockEnd(item: Item | undefined, mac: string | undefined, moment: number): number {
-  const all = Object.keys(item ?? {}).filter(name => name.startsWith('total_'));
-  const shares = all.map(name => {
-    const { counted, last } = failuresIn(item, name.slice('total_'.length));
-    return last + day <= moment ? 0 : Math.min(counted, 10);
-  });
-  const own = mac === undefined ? { counted: 0, last: 0 } : failuresIn(item, mac);
+/** Returns when the locks end that stand by some failures: the client's own, from its fifth failure on, and the one of a sum of fifty. */
+function lockEnd(item: Item | undefined, failures: Failures = new Map(), mac = '', moment = 0): number {
+  const shares = [...failures.values()].map(({ moments, last }) =>
+    last + day <= moment ? 0 : Math.min(moments.length, 10),
+  );
+  const { moments = [], last = 0 } = failures.get(mac) ?? {};
   const sum = shares.reduce((total, share) => total + share, 0);
-  return Math.max(own.last + lockTime(own.counted - 5), Number(item?.sharedAt ?? 0) + lockTime(sum - 50));
+  return Math.max(last + lockTime(moments.length - 5), Number(item?.sharedAt ?? 0) + lockTime(sum - 50));
 }
 
 /** Returns the length of the lock after `beyond` failures more than the first lock needs, in milliseconds. It doubles with each. */

@@ -8,6 +8,7 @@ import { makeRandomIds } from '../../../lambdas/platform/identifiers.ts';
 import { makeKeyring } from '../../../lambdas/platform/keyring.ts';
 import { makeTelemetry } from '../../../lambdas/platform/telemetry.ts';
 import { keyRotation } from '../set-up.ts';
+import { minute } from '../times.ts';
 import type { Population, WorldClient, WorldUser } from './population.ts';
 import type { TokenOutside } from './token-stage.ts';
 
@@ -81,13 +82,22 @@ export function makeOperators(outside: TokenOutside): (command: Command) => Prom
 
 /** Makes the function that fills the tables of a world of tokens: the first keys, the clients and the users. */
 export function makeTokenSetUp(outside: TokenOutside, { clients, users }: Population): () => Promise<void> {
-  const telemetry = makeTelemetry('rotate-keys', 'rotate-keys', outside.time.now);
+  const { dynamo, time, random } = outside;
+  const telemetry = makeTelemetry('rotate-keys', 'rotate-keys', time.now);
   const rotateKeys = composeRotateKeys(keyRotation, outside, telemetry);
   const operate = makeOperators(outside);
+  const keyring = makeKeyring({ ...outside, ...time, table: 'Keyring' });
+  const now = () => time.now() - 25 * 60 * minute;
+  const lockout = makeLockout({ dynamo, table: 'Lockouts', keyring, makeId: makeRandomIds(random), now });
 
   return async function setUp() {
     await rotateKeys();
     for (const client of Object.values(clients)) await operate({ name: 'create-client', client });
     for (const user of Object.values(users)) await operate({ name: 'create-user', user });
+    for (const { clientId } of [clients.web, clients.mobile, clients.once]) {
+      const key = await lockout.keyOf(clientId, users.dormant.email);
+      for (let failure = 0; failure < 8; failure += 1)
+        await lockout.countFailure(key, lockout.failuresIn(key, undefined));
+    }
   };
 }

@@ -42,6 +42,8 @@ export function makePopulation() {
     duda: user('duda@conta-2.example', 'conta-2'),
     /** Of whom passwords are guessed. */
     victim: user('eva@conta-1.example', 'conta-1'),
+    /** Against whom failures of several clients are counted that are a day old. */
+    dormant: user('fabio@conta-2.example', 'conta-2'),
     /** Logs in for each request. */
     service: user('servico@conta-1.example', 'conta-1'),
   };

@@ -1,6 +1,7 @@
 import type { Violate } from '../../invariants/violation.ts';
-import { clockError, type TokenRequest } from '../journal.ts';
-import { day, failuresIn, type LockWrite } from '../lock-model.ts';
+import { clockError } from '../../times.ts';
+import type { TokenRequest } from '../journal.ts';
+import { countIn, type LockWrite } from '../lock-model.ts';
 import type { Evidence } from './evidence.ts';
 
 /** Judges what was counted against addresses: each judged failure once, nothing else, and a success clears what came before it. */
@@ -52,23 +53,10 @@ const judgedReasons = new Set([
 ]);
 
 function judgeSteps({ locks }: Evidence, violate: Violate): void {
-  const failed = new Map<string, number[]>();
-  for (const { before, item, mac, at, kind, key, request, lockEnd } of locks.writes) {
-    const [earlier, later] = [failuresIn(before, mac), failuresIn(item, mac)];
-    const name = `${key.pk} ${mac}`;
-    const moments = failed.get(name) ?? [];
-    failed.set(name, moments);
-    if (kind === 'success') {
-      if (lockEnd > at + clockError) violate('a success was committed under a lock', request.id);
-      const since = moments.filter(moment => moment >= request.sentAt).length;
-      if (later.counted > since) violate('a success leaves failures from before it', request.id);
-      continue;
-    }
-    moments.push(at);
-    const mayBeginAnew = earlier.last + day <= at + clockError;
-    if (later.total !== earlier.total + 1) violate('a failure is not counted as one', request.id);
-    if (later.base !== earlier.base && !mayBeginAnew) violate('a failure clears others', request.id);
-    const wasOver = earlier.total > 0 && earlier.last + day + clockError < request.sentAt;
-    if (wasOver && later.counted !== 1) violate('a failure after a day does not begin anew', request.id);
+  for (const { item, mac, at, kind, request, lockEnd, counted } of locks.writes) {
+    const isSuccess = kind === 'success';
+    if (isSuccess && lockEnd > at + clockError) violate('a success was committed under a lock', request.id);
+    if (countIn(item, mac) !== counted)
+      violate(isSuccess ? 'a success leaves failures from before it' : 'a failure is not counted as one', request.id);
   }
 }

@@ -6,7 +6,7 @@ import type { TokenWorld } from '../make-token-world.ts';
 import type { WorldClient, WorldUser } from '../population.ts';
 import { credentialsOf, type Scene } from '../scene.ts';
 import { accessTokenSeconds, refreshIdleSeconds } from '../token-stage.ts';
-import { guessers, mistypeLater, visit } from './guessers.ts';
+import { guessers, guessSideBySide, mistypeLater, visit } from './guessers.ts';
 import { operateNow } from './operators-plan.ts';
 import { earlierSessions, logInForEach } from './service-account.ts';
 import { holdSessions } from './session-holder.ts';
@@ -47,6 +47,10 @@ export function letIn(world: TokenWorld, began: number): void {
     await pick(Object.values(guessers), random)(scene, everywhere, guessed, random);
   });
   if (isCrowded(seed)) letServiceIn();
+  scene.enter(async random => {
+    await scene.pause(random() * minute);
+    await guessSideBySide(scene, shuffled([web, once, mobile], random), users.dormant, random);
+  });
 
   async function laterVisit(client: WorldClient, user: WorldUser): Promise<void> {
     await scene.until(began + 20 * minute);

@@ -36,6 +36,21 @@ async function guessEverywhere(scene: Scene, clients: readonly WorldClient[], { 
   await Promise.all(guesses);
 }
 
+/** Guesses at some clients side by side, or logs in, while an operator may unlock the user; then guesses on at one until it is locked. */
+export async function guessSideBySide(scene: Scene, clients: readonly WorldClient[], user: WorldUser, random: Random) {
+  const logIn = async (client: WorldClient, isRight: boolean, pause = random() * 150) => {
+    await scene.pause(pause);
+    await scene.logIn(client, isRight ? user : { ...user, password: 'a guess' });
+  };
+  const unlock = async () => {
+    await scene.pause(random() * 150);
+    await scene.operate({ name: 'unlock', user });
+  };
+  await Promise.all([...clients.map(client => logIn(client, random() < 0.3)), random() < 0.5 && unlock()]);
+  for (const client of clients.slice(0, 1))
+    for (let guess = 0; guess < 7; guess += 1) await logIn(client, guess === 6, 0);
+}
+
 type Guessed = Pick<WorldUser, 'email' | 'password'>;
 
 /** Logs a user in with the right password now and then, at any of some clients, with all scopes or one of them. */
