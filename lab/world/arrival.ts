@@ -29,8 +29,8 @@ export interface Publication {
   readonly isMalformed: boolean;
   /** Where it is found first: what an operator has to redrive stands among the dead letters. */
   readonly queue: string;
-  /** The one that it is a copy of, under the same id; `changed` says something else. */
-  readonly copy?: 'same' | 'changed';
+  /** The one that it is a copy of, under the same id; `changed` says something else, `fuller` has a field that the stored one lacks. */
+  readonly copy?: 'same' | 'changed' | 'fuller';
 }
 
 /** The event that most accounts have their webhook for. */
@@ -42,7 +42,6 @@ export const eventName = 'demanda.criada';
  */
 export function makeAccounts(seed: number): readonly Account[] {
   const random = makeRandom(seed * 6_151);
-  const kinds = Object.keys(receiverKinds);
   const restless = Array.from({ length: restlessAccounts }, () => pick(kinds, random));
   const reached = [...kinds, undefined, ...restless].map((kind, index) => {
     const id = `conta-${index}`;
@@ -62,16 +61,18 @@ function makeUnreachable(isOneOwner: boolean): readonly Account[] {
   }));
 }
 
+const kinds = Object.keys(receiverKinds);
+
 const restlessAccounts = 4;
 
 /**
  * Returns the events of the first minute, in bursts or one by one. Some are malformed; some come again, the same or with other fields
- * under the same id; some stand among the dead letters. Events of restless accounts come for five minutes, and those of whom nobody reaches
- * at night, when no connection succeeds.
+ * under the same id, one of them as a release has stored it that lacked a field; some stand among the dead letters. Events of restless
+ * accounts come for five minutes, and those of whom nobody reaches at night, when no connection succeeds.
  */
 export function makeArrival(seed: number, accounts: readonly Account[]): readonly Publication[] {
   const random = makeRandom(seed * 7_919);
-  return accounts.flatMap(({ id: account, kind, isRestless, event }) => {
+  return accounts.flatMap(({ id: account, kind, isRestless, event }, index) => {
     if (kind === unreachable) {
       const times = [night, night + second * random(), night + minute * random()];
       return times.map((at, number) => publicationOf({ account, event, at, number, isMalformed: false }));
@@ -84,7 +85,9 @@ export function makeArrival(seed: number, accounts: readonly Account[]): readonl
       return publicationOf({ account, at, number, isMalformed: random() < 0.01 });
     });
     const strays = isRestless ? [strayOf({ account, at: lastRedrive, number: eventsOfBacklog })] : [];
-    return [...once, ...copiesOf(pick(once, random), random), ...strays, ...floodOf(account, random)];
+    const fuller = publicationOf({ account, at: 2 * minute, number: eventsOfBacklog, isMalformed: false });
+    const released = index === seed % kinds.length ? [{ ...fuller, copy: 'fuller' as const }] : [];
+    return [...once, ...copiesOf(pick(once, random), random), ...strays, ...released, ...floodOf(account, random)];
   });
 }
 

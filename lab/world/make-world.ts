@@ -12,7 +12,7 @@ import { makePeople } from './people/people.ts';
 import { makeWorldOutside } from './process-outside.ts';
 import { makeReceivers } from './receivers.ts';
 import { makeRequests } from './requests.ts';
-import { makeSetUp } from './set-up.ts';
+import { makeSetUp, storeBefore } from './set-up.ts';
 import {
   type Compositions,
   deadLetters,
@@ -94,6 +94,7 @@ export function makeWorld(
   const receivers = makeReceivers(seed, cloud.now);
   const { accounts = makeAccounts(seed) } = parts;
   const { publications = makeArrival(seed, accounts) } = parts;
+  const bodies = new Map<string, string>();
   const { request, answered } = makeRequests(() => cloud);
   const people = makePeople({ seed, cloud, accounts, publications, receivers, watched, request });
   const end = guardProduct(cloud);
@@ -107,6 +108,8 @@ export function makeWorld(
     metrics,
     accounts,
     publications,
+    /** By the ids of messages. */
+    bodies,
     faultClass,
     watched,
     people,
@@ -120,8 +123,9 @@ export function makeWorld(
   async function begin(): Promise<number> {
     const began = await setUp(cloud);
     for (const publication of publications) {
-      const { account, body, queue } = publication;
-      cloud.at(began + sentAt(publication), () => cloud.send(queue, { body, group: account }));
+      const { account, body, queue, copy } = publication;
+      if (copy === 'fuller') watched.execute(storeBefore(publication, Math.floor(began)));
+      cloud.at(began + sentAt(publication), () => bodies.set(cloud.send(queue, { body, group: account }), body));
     }
     if (hasPeople) people.begin(began);
     return began;

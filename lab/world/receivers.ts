@@ -49,7 +49,7 @@ export const receiverKinds: Readonly<Record<string, (random: Random, age: number
   hangs: (_, age) => ({ status: 200, afterMs: age < 1.5 * minute ? Number.POSITIVE_INFINITY : 50 }),
   slow: random => ({ status: 200, afterMs: random() < 0.5 ? 2_500 + 3_000 * random() : 50 }),
   refuses: (_, age) => ({ status: age < minute ? 'refused' : 200, afterMs: 20 }),
-  gone: random => ({ status: random() < 0.05 ? 410 : 200, afterMs: 30 }),
+  gone: random => ({ status: random() < 0.2 ? 410 : 200, afterMs: 30 }),
   down: () => ({ status: 503, afterMs: 30 }),
   lazy: random => ({ status: random() < 0.3 ? 500 : 200, afterMs: 1_900 }),
 };

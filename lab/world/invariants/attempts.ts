@@ -1,15 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AttemptRecord, type Delivery, isTest } from '../../../lambdas/delivery/delivery.ts';
-import { replaysId } from '../../../lambdas/delivery/replay/replay-store.ts';
-import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import type { World } from '../make-world.ts';
-import { second } from '../times.ts';
+import { clockError, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges each change of each delivery: its numbers, what it is charged, its waits, and why it ends or begins anew. */
 export function judgeAttempts(
-  { answered, watched, stage, faultClass }: World,
+  { answered, stage, faultClass }: World,
   evidence: () => Evidence,
   violate: Violate,
 ): Judgement {
@@ -35,7 +33,9 @@ export function judgeAttempts(
     if (isTest(after) && after.attempts.length > 1) violate('a test was attempted again', id);
     if (isAttempted) judgeOutcome(before, after, at);
     else if (before) judgeOtherChange(before, after, at);
-    if (before?.state !== after.state && !(before && isWithdrawn(before, after))) judgeState(after, at);
+    // What a replay began, and nobody attempted, may be withdrawn: that is judged with the replays.
+    const mayBeWithdrawn = before?.replayId !== undefined && !isAttempted && after.state !== 'cancelled';
+    if (before?.state !== after.state && !mayBeWithdrawn) judgeState(after, at);
   }
 
   /** Recorded attempts stay; of internal errors in a row the latest alone. */
@@ -111,16 +111,8 @@ export function judgeAttempts(
 
   /** Returns whether the webhook that a delivery is for was there shortly before. */
   function isRegistered({ webhookId, ...owner }: Delivery, at: number): boolean {
-    const webhooks = evidence().webhooksWithin(owner, at - longestDecision, at);
+    const webhooks = evidence().webhooksBefore(owner, at);
     return webhooks.some(webhook => webhook?.webhookId === webhookId);
-  }
-
-  /** Returns whether a delivery went back to its state because its replay was cancelled before its slot. */
-  function isWithdrawn({ state, attempt, replayId, ...owner }: Delivery, after: Delivery): boolean {
-    if (state !== 'pending' || replayId === undefined || attempt !== after.attempt) return false;
-    const replays = watched.changesOf('Deliveries').get(`${replaysId(owner)} ${headPart}`) ?? [];
-    const own = replays.map(({ item }) => item).filter(item => item?.replayId === replayId);
-    return after.state === own.at(-1)?.wanted && own.at(-1)?.state !== 'completed';
   }
 
   function wasResent(id: string, at: number): boolean {
@@ -137,7 +129,7 @@ export function judgeAttempts(
   function judgeState(after: Delivery, at: number): void {
     const { id, webhookId, state, attempts, charged, goneFrom } = after;
     const latest = attempts.at(-1);
-    const webhooks = evidence().webhooksWithin(after, at - longestDecision, at);
+    const webhooks = evidence().webhooksBefore(after, at);
     const own = webhooks.filter(webhook => webhook?.webhookId === webhookId);
     if (state === 'delivered' && latest?.result !== 'delivered') violate('delivered without a success', id);
     if (state === 'failed' && !isTest(after) && charged !== stage.values.retrySchedule.length + 1) {
@@ -154,11 +146,6 @@ export function judgeAttempts(
     }
   }
 }
-
-/** From reading the webhook to storing the end of its delivery. */
-const longestDecision = 12 * second;
-
-const clockError = 250;
 
 function keyOf({ number, startedAt, result }: AttemptRecord): string {
   return `${number} ${startedAt} ${result}`;

@@ -6,7 +6,7 @@ import { type Publication, sentAt } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
 import { deadLetters, queueOf } from '../stage.ts';
-import { minute, second } from '../times.ts';
+import { clockError, minute, second } from '../times.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Violate } from './violation.ts';
 
@@ -99,7 +99,7 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
   /** Returns how many copies came while the first attempt was under way, when nothing was stored yet: each may be POSTed. */
   function copiesUnderWay({ id, createdAt }: Delivery): number {
     const isUnderWay = (at: number) => Math.abs(began + at - createdAt) < longestUnstored;
-    return publications.filter(one => one.deliveryId === id && isUnderWay(sentAt(one))).length - 1;
+    return Math.max(0, publications.filter(one => one.deliveryId === id && isUnderWay(sentAt(one))).length - 1);
   }
 
   /**
@@ -146,5 +146,3 @@ function isOneWithin(posts: readonly Post[], from: number, nextStartedAt: string
   const until = nextStartedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(nextStartedAt);
   return posts.some(({ at }) => from - clockError <= at && at <= until + clockError);
 }
-
-const clockError = 250;

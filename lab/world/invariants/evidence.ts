@@ -2,6 +2,7 @@ import { type Delivery, isDeliveryId } from '../../../lambdas/delivery/delivery.
 import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { type EventName, type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import type { World } from '../make-world.ts';
+import { second } from '../times.ts';
 import { type Change, itemsWithin } from '../watched-tables.ts';
 import { readDelivery } from './stored.ts';
 
@@ -21,7 +22,7 @@ export function gatherEvidence({ watched }: World) {
     const [id = '', part] = key.split(' ');
     if (part === headPart && isDeliveryId(id)) deliveries.set(id, changes.map(readChange));
   }
-  return { deliveries, webhookChanges, webhooksWithin };
+  return { deliveries, webhookChanges, webhooksWithin, webhooksBefore };
 
   /** Returns the changes of an account's webhook for an event. */
   function webhookChanges({ accountId, eventName }: Owner): readonly Change[] {
@@ -31,6 +32,11 @@ export function gatherEvidence({ watched }: World) {
   /** Returns what an account had for a webhook at any time of a span. */
   function webhooksWithin(owner: Owner, from: number, until: number): readonly (Webhook | undefined)[] {
     return itemsWithin(webhookChanges(owner), from, until).map(webhookIn);
+  }
+
+  /** Returns what it may have been when it was read, before the end of a delivery was stored. */
+  function webhooksBefore(owner: Owner, at: number): readonly (Webhook | undefined)[] {
+    return webhooksWithin(owner, at - 12 * second, at);
   }
 }
 

@@ -35,7 +35,7 @@ export function makeJudge(world: World, began: number) {
     judgeReplays(world, evidence, violate),
     judgeSlots(world, evidence, violate),
     judgeAnnouncements(world, evidence, violate),
-    judgeRefusals(world, violate),
+    judgeRefusals(world, evidence, violate),
     judgeOrphans(world, violate),
     judgeCosts(world, violate),
   ];

@@ -51,15 +51,20 @@ export function judgeMetrics(
     for (const { text } of failed) violate(`in calm an invocation failed: ${text}`);
   }
 
-  /** Where nothing goes wrong, each delivery that came to an end was counted, but for tests and what a cancelled replay left as it was. */
+  /**
+   * Where nothing goes wrong, each delivery that came to an end was counted, but for tests, what a cancelled replay left as it was, and what
+   * the 410 of an earlier URL holds until it counts as a failure: its schedule goes on.
+   */
   function judgeEnds(state: string, metric: string): void {
     const left = cloud.logs({ text: '"message":"delivery.replay_cancelled"' });
     let ends = -left.filter(({ text }) => text.includes(`"state":"${state}"`)).length;
     for (const [id, changes] of evidence().deliveries) {
       if (isTest({ id })) continue;
-      ends += changes.filter(
-        ({ delivery }, index) => delivery?.state === state && changes[index - 1]?.delivery?.state !== state,
-      ).length;
+      ends += changes.filter(({ delivery }, index) => {
+        const [before, after] = [changes[index - 1]?.delivery, changes[index + 1]?.delivery];
+        const goesOn = after && after.state !== state && after.scheduledAt === delivery?.scheduledAt;
+        return delivery?.state === state && before?.state !== state && !goesOn;
+      }).length;
     }
     if (metrics.sum(metric) !== ends) violate(`${metrics.sum(metric)} × ${metric}, and ${ends} became ${state}`);
   }

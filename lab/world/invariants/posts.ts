@@ -1,11 +1,8 @@
-import { type Delivery, isTest, type Wait } from '../../../lambdas/delivery/delivery.ts';
+import { isTest, type Wait } from '../../../lambdas/delivery/delivery.ts';
 import { countsStill, slotInterval } from '../../../lambdas/delivery/isolation/slowness.ts';
 import { type StoredSlowness, slownessOf } from '../../../lambdas/delivery/isolation/slowness-store.ts';
 import { failingForLong } from '../../../lambdas/delivery/limits.ts';
-import { slotOf } from '../../../lambdas/delivery/replay/replay.ts';
-import { replaysPrefix } from '../../../lambdas/delivery/replay/replay-store.ts';
 import { deliveryFromItem } from '../../../lambdas/delivery/store/delivery-item.ts';
-import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { signatureHeader } from '../../../lambdas/delivery/worker/signature.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { isSigning } from '../../../lambdas/webhooks/signing-secret.ts';
@@ -13,13 +10,13 @@ import { type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import { sentAt } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
-import { second } from '../times.ts';
+import { clockError, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges each POST by what its process had read: that it may be sent, to whom, when, in which lane, and what it holds. */
 export function judgePosts(
-  { receivers, publications, people, watched, stage }: World,
+  { receivers, publications, people, stage }: World,
   began: number,
   evidence: () => Evidence,
   violate: Violate,
@@ -59,7 +56,6 @@ export function judgePosts(
       if (head.webhookId !== webhook.webhookId) violate('POSTed to a later registration', id);
       if (head.state !== 'pending' || !head.wait) violate('POSTed though it had ended', id);
       else if (at < dueAt(head.wait) - clockError) violate('POSTed before its time', id);
-      judgeReplayed(post, head);
     } else {
       const sent = publications.filter(({ deliveryId }) => deliveryId === id);
       const isOwn = sent.some(one => began + sentAt(one) > webhook.createdAt - acceptedEarlier);
@@ -91,17 +87,6 @@ export function judgePosts(
     if (isOwnSlot && at < nextAttemptAt - earliestInSlot - clockError) violate('POSTed before its slot', id);
   }
 
-  /** A cancelled replay sends nothing whose slot was still to come: a process that has read the cancellation POSTs none of it. */
-  function judgeReplayed({ deliveryId, read }: Post, head: Delivery): void {
-    const slot = slotOf(head);
-    if (slot === undefined || !read) return;
-    const { accountId, eventName, replayId } = head;
-    const states = watched.changesOf('Deliveries').get(`${replaysPrefix}#${accountId}#${eventName} ${headPart}`) ?? [];
-    const cancelled = states.find(({ item }) => item?.replayId === replayId && item?.state === 'cancelled');
-    const isKnown = cancelled !== undefined && cancelled.at + clockError < read.at;
-    if (isKnown && Number(cancelled.item?.endedAt) < slot) violate('POSTed by a replay that was cancelled', deliveryId);
-  }
-
   function judgeContent({ deliveryId: id, headers, body, at }: Post, webhook: Webhook): void {
     const timestamp = Number(headers['webhook-timestamp']);
     const age = at - timestamp * second;
@@ -124,9 +109,6 @@ const longestPreparation = 8 * second;
 
 /** A slot is taken so much earlier: SQS counts whole seconds. */
 const earliestInSlot = 500;
-
-/** Clocks of processes are wrong by 100 ms. */
-const clockError = 250;
 
 /** Returns when an attempt is due by the schedule: in the slow lane it waits for a slot, which counts no more once its webhook is quick. */
 function dueAt({ turnAt, nextAttemptAt }: Wait): number {

@@ -1,15 +1,25 @@
 import { noticesPerMinute } from '../../../lambdas/delivery/limits.ts';
+import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { World } from '../make-world.ts';
 import { deadLetters, queueOf, refusedTopic } from '../stage.ts';
 import { minute, second } from '../times.ts';
+import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges what publishers are told of their refused events: in all as many as there were, at most, and ten of a minute one by one. */
-export function judgeRefusals({ cloud, faultClass }: World, violate: Violate): Judgement {
+/**
+ * Judges what publishers are told of their refused events: in all as many as there were, at most, and ten of a minute one by one. Of a copy
+ * they are told where a field differs that the stored event has.
+ */
+export function judgeRefusals(
+  { cloud, bodies, faultClass }: World,
+  evidence: () => Evidence,
+  violate: Violate,
+): Judgement {
   return { judgeEnd };
 
   function judgeEnd(): void {
     if (faultClass === 'deaths') judgeDeadLetters();
+    judgeCopies();
     const refused = readRefused();
     const notices = readNotices();
     for (const reason of new Set(refused.map(one => one.reason))) {
@@ -35,6 +45,18 @@ export function judgeRefusals({ cloud, faultClass }: World, violate: Violate): J
       if (!first || !again || origin === undefined || redriven.has(origin)) continue;
       const hasDied = deaths.some(at => Math.abs(at - first.at) < longestMove); // its last calls may still arrive
       if (!hasDied) violate(`${origin} stands among the dead letters twice`);
+    }
+  }
+
+  function judgeCopies(): void {
+    for (const { at, text } of cloud.logs({ text: copyLine })) {
+      const { message = '', messageId = '', deliveryId = '' }: Partial<Record<string, string>> = JSON.parse(text);
+      const changes = evidence().deliveries.get(deliveryId) ?? [];
+      const stored = changes.findLast(change => change.at <= at && change.delivery)?.delivery?.body ?? '{}';
+      const { link: _, ...fields }: Item = JSON.parse(stored);
+      const told: Item = JSON.parse(bodies.get(messageId) ?? '{}');
+      const differs = Object.entries(fields).some(([name, value]) => told[name] !== value);
+      if (differs !== (message === 'event.conflicting_copy')) violate(`a copy was taken for ${message}`, deliveryId);
     }
   }
 
@@ -100,6 +122,7 @@ interface Notice {
 /** From the send of a refused message to its deletion. Milliseconds. */
 const longestMove = second;
 
+const copyLine = /"message":"event\.(?:duplicate|conflicting_copy)"/;
 const refusedLine = /"message":"event\.(?:refused|conflicting_copy)"/;
 
 function isSum({ suppressed }: Notice): boolean {

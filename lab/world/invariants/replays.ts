@@ -4,14 +4,22 @@ import { replaysPrefix } from '../../../lambdas/delivery/replay/replay-store.ts'
 import { wireReplayStates } from '../../../lambdas/delivery/representation.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { World } from '../make-world.ts';
+import type { Reading } from '../receivers.ts';
 import type { Answered } from '../requests.ts';
-import { minute, second } from '../times.ts';
-import type { Evidence } from './evidence.ts';
+import { clockError, minute, second } from '../times.ts';
+import type { DeliveryChange, Evidence } from './evidence.ts';
 import { shortestGap } from './slots.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges replays: each ends, sends what it was asked to send and nothing else, counts that right, and stops where it is cancelled. */
-export function judgeReplays({ watched, answered }: World, evidence: () => Evidence, violate: Violate): Judgement {
+/**
+ * Judges replays: each ends, sends what it was asked to send and nothing else, and counts that right. One that is cancelled has sent what
+ * had entered the queue by then, as it was delayed when the replay began it, and withdraws the rest.
+ */
+export function judgeReplays(
+  { watched, answered, receivers, faultClass }: World,
+  evidence: () => Evidence,
+  violate: Violate,
+): Judgement {
   return { judgeEnd };
 
   function judgeEnd(): void {
@@ -23,31 +31,57 @@ export function judgeReplays({ watched, answered }: World, evidence: () => Evide
     const sentBy = new Map<string, Sent[]>();
     const slots = new Map<string, number[]>();
     for (const sent of readSent()) {
-      const { id, replayId = '', accountId, wait } = sent.after;
+      const { id, replayId = '', accountId } = sent.after;
       const replay = replays.get(replayId);
       sentBy.set(replayId, [...(sentBy.get(replayId) ?? []), sent]);
       if (!replay || !isWanted(replay, sent.before)) violate('sent by a replay that is not for it', id);
-      slots.set(accountId, [...(slots.get(accountId) ?? []), wait?.nextAttemptAt ?? 0]);
+      else judgeWithdrawal(replay, sent);
+      slots.set(accountId, [...(slots.get(accountId) ?? []), sent.slot]);
     }
     for (const [account, taken] of slots) {
       const gap = shortestGap(taken);
       if (gap < replaySlotInterval) violate(`two slots of replays of ${account} are ${gap} ms apart`);
     }
     for (const [id, replay] of replays) judgeReplay(id, replay, sentBy.get(id) ?? []);
-    for (const { method, path, status, answer, sentAt } of answered()) {
-      const replay = replays.get(String(answer.id));
-      if (method === 'GET' && status === 200 && path.includes('/reenvios/') && replay)
-        judgeShown(replay, answer, sentAt);
+    for (const one of answered()) {
+      const id = String(one.answer.id);
+      const replay = replays.get(id);
+      if (replay) judgeShown(replay, sentBy.get(id) ?? [], one);
     }
   }
 
-  /** Judges what a request was told of a replay that had ended: its last state, and how many it sent. */
-  function judgeShown({ last, endedAt }: Replay, { id, estado, enviadas }: Answered['answer'], at: number): void {
-    if (at < endedAt + longestSlots) return;
+  /** What had entered the queue is sent; the rest is not, but where a resend has made its attempt or taken it out of the replay. */
+  function judgeWithdrawal({ last, endedAt }: Replay, { before, after, slot, withdrawn }: Sent): void {
+    const { id, replayId, attempt } = after;
+    const isLeft = last.state === 'cancelled' && slot > Number(last.endedAt);
+    const isAsBefore = withdrawn?.state === before.state && withdrawn.attempt === attempt;
+    if (withdrawn && !(isLeft && isAsBefore)) violate('withdrawn, though its replay had sent it', id);
+    const isOfReplay = ({ at, head }: Reading) =>
+      at > endedAt + clockError && head?.replayId === replayId && head?.attempt === attempt;
+    if (isLeft && receivers.postsOf(id).some(({ read }) => read && isOfReplay(read)))
+      violate('POSTed by a replay that was cancelled', id);
+  }
+
+  /** Judges what a request was told of a replay: how many entered the queue by then, and its last state once it had ended. */
+  function judgeShown(
+    { last, endedAt }: Replay,
+    sent: readonly Sent[],
+    { sentAt, answeredAt, answer }: Answered,
+  ): void {
+    const { id, estado, enviadas } = answer;
+    const isOver = sentAt >= endedAt + longestSlots;
+    const isCancelled = last.endedAt !== undefined && estado === wireReplayStates.cancelled;
+    const until = isCancelled ? Number(last.endedAt) : answeredAt + clockError;
+    const slots = sent.map(({ slot }) => slot);
+    const entered = slots.filter(slot => slot <= until).length;
+    // A resend takes a delivery out of its replay. Its slot stays empty, and a process that claims the replay later does not count it.
+    const empty = Math.max(0, (Math.max(...slots) - Math.min(...slots)) / replaySlotInterval + 1 - slots.length);
+    const uncounted = isCancelled ? empty : sent.filter(one => hasLeft(one, endedAt)).length;
+    const isWhole = isCancelled ? faultClass === 'calm' : isOver && last.state === 'completed';
+    if (Number(enviadas) > entered || (isWhole && Number(enviadas) < entered - uncounted))
+      violate(`replay ${id} is shown with ${enviadas} sent, and ${entered} entered the queue`);
     const state = wireReplayStates[last.state === 'completed' ? 'completed' : 'cancelled'];
-    if (estado !== state) violate(`replay ${id} is shown as ${estado}, and it is ${state}`);
-    if (last.state === 'completed' && enviadas !== last.sent)
-      violate(`replay ${id} is shown with ${enviadas} sent, and it says ${last.sent}`);
+    if (isOver && estado !== state) violate(`replay ${id} is shown as ${estado}, and it is ${state}`);
   }
 
   function judgeReplay(id: string, { first, last, beganAt, endedAt }: Replay, sent: readonly Sent[]): void {
@@ -55,10 +89,6 @@ export function judgeReplays({ watched, answered }: World, evidence: () => Evide
     const late = sent.filter(({ at }) => at > endedAt + longestWrite);
     if (late.length > 0) violate(`replay ${id} sends ${late.length} when it is over`);
     if (last.state !== 'completed') return;
-    // A resend removes `replayId` from a delivery. A process that claims the replay later does not count that delivery as sent.
-    const left = sent.filter(({ at, after }) => hasLeft(after.id, id, at, endedAt)).length;
-    if (Number(last.sent) > sent.length || Number(last.sent) < sent.length - left)
-      violate(`replay ${id} says it sent ${last.sent}, and it sent ${sent.length}`);
     if (Number(last.total) < sent.length) violate(`replay ${id} counted ${last.total}, and it sent ${sent.length}`);
     const sentIds = new Set(sent.map(({ after }) => after.id));
     for (const [deliveryId, changes] of evidence().deliveries) {
@@ -69,8 +99,8 @@ export function judgeReplays({ watched, answered }: World, evidence: () => Evide
     }
   }
 
-  function hasLeft(deliveryId: string, replayId: string, from: number, to: number): boolean {
-    const changes = evidence().deliveries.get(deliveryId) ?? [];
+  function hasLeft({ at: from, after: { id, replayId } }: Sent, to: number): boolean {
+    const changes = evidence().deliveries.get(id) ?? [];
     return changes.some(({ at, delivery }) => at > from && at < to && delivery?.replayId !== replayId);
   }
 
@@ -104,9 +134,22 @@ export function judgeReplays({ watched, answered }: World, evidence: () => Evide
         const isSent = after?.replayId !== undefined && after.replayId !== before?.replayId;
         // An outcome puts the id back that a resend took away during the attempt.
         const isOutcome = after && before && after.attempt > before.attempt;
-        return isSent && before && !isOutcome ? [{ at, before, after }] : [];
+        if (!isSent || !before || isOutcome) return [];
+        const withdrawn = withdrawnOf(changes.slice(index), after.replayId);
+        return [{ at, before, after, slot: after.wait?.nextAttemptAt ?? 0, withdrawn }];
       }),
     );
+  }
+
+  /** Returns a delivery as it ended without an attempt, where neither a suspension nor another registration is the reason. */
+  function withdrawnOf(changes: readonly DeliveryChange[], replayId: string): Delivery | undefined {
+    const end = changes.findIndex(({ delivery }) => delivery?.state !== 'pending');
+    const [{ at, delivery } = { at: 0 }, before] = [changes[end], changes[end - 1]];
+    if (delivery?.replayId !== replayId || delivery.attempt !== before?.delivery?.attempt) return undefined;
+    const isSuspended = evidence()
+      .webhooksBefore(delivery, at)
+      .some(webhook => webhook?.status === 'suspended');
+    return delivery.state === 'cancelled' || isSuspended ? undefined : delivery;
   }
 }
 
@@ -123,6 +166,10 @@ interface Sent {
   readonly at: number;
   readonly before: Delivery;
   readonly after: Delivery;
+  /** The moment until which its message is delayed. */
+  readonly slot: number;
+  /** As it was withdrawn, where it was. */
+  readonly withdrawn: Delivery | undefined;
 }
 
 /** The longest time between the end of a replay and a write that began before it. */

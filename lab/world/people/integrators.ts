@@ -21,16 +21,17 @@ export interface IntegratorsWorld {
 }
 
 /**
- * Has the integrator of an account work: changes of the webhook, tests, resends and replays while faults rage, and replays when they
- * are over. Each waits for the answer to one request before the next, and repeats what was not answered.
+ * Has the integrator of an account work: changes of the webhook, tests, resends and replays while faults rage, or one receiver that retires,
+ * and replays when they are over. Each waits for the answer to one request before the next, and repeats what was not answered.
  */
 export async function integrate(account: Account, seed: number, world: IntegratorsWorld): Promise<void> {
   const { began, now, pause } = world;
   const random = makeRandom(seed);
   const acts = makeActs(account, random, world);
+  if (makeRandom(seed * 31)() < 0.25) await acts.retire();
   while (now() < began + faultTime + minute) {
     await pause((2 + 18 * random()) * second);
-    await pick(acts.inTurmoil, random)();
+    await pick<() => Promise<void>>(acts.inTurmoil, random)();
   }
   await acts.register();
   await acts.reactivate();
@@ -74,15 +75,25 @@ function makeActs(
     ...[replace, replace, replace, remove, register, register, rotate, rotate, test, test],
     ...[resend, resend, resend, replay, replay, cancelReplay, reactivate, look],
   ];
-  return { inTurmoil, register, reactivate, replay, resend, lookAtReplays };
+  return { inTurmoil, retire, register, reactivate, replay, resend, lookAtReplays };
 
   async function register(): Promise<void> {
     url = newUrl();
     await ask('POST', webhooks, { evento: eventName, url, ...credential() });
   }
 
-  async function replace(): Promise<void> {
-    if (random() < 0.6) url = newUrl();
+  /** Goes from a receiver that soon answers 410 to a slow one, and cancels the replay of what was held meanwhile. */
+  async function retire(): Promise<void> {
+    await replace('gone');
+    await pause(began + 5.1 * minute - now());
+    await replace('slow');
+    for (let times = 0; times < 5; times += 1) await resend();
+    await pause(8 * second);
+    await replay('retida', true);
+  }
+
+  async function replace(kind?: string): Promise<void> {
+    if (kind !== undefined || random() < 0.6) url = newUrl(kind);
     await ask('PUT', webhook, { url, ...credential() });
   }
 
@@ -104,15 +115,16 @@ function makeActs(
       await ask('POST', `${webhook}/entregas/${id}/reenvio`);
   }
 
-  async function replay(): Promise<void> {
+  async function replay(estado = pick(['falhou', 'retida'], random), isCancelled = random() < 0.3): Promise<void> {
     const [desde, ate] = [began - minute, now() + minute].map(moment => new Date(moment).toISOString());
-    const estado = pick(['falhou', 'retida'], random);
     const { status, answer } = await ask('POST', `${webhook}/reenvios`, { desde, ate, estado });
     if (status === 202) {
       ownReplays.push(String(answer.id));
       replays.push(String(answer.id));
     }
-    if (random() < 0.3) await cancelReplay();
+    if (!isCancelled) return;
+    await pause(second);
+    await cancelReplay();
   }
 
   async function cancelReplay(): Promise<void> {
@@ -145,10 +157,10 @@ function makeActs(
   }
 
   /** Each URL has a host of its own, so that a POST tells which it was meant for. */
-  function newUrl(): string {
+  function newUrl(kind = random() < 0.5 ? account.kind : pick(Object.keys(receiverKinds), random)): string {
     urls += 1;
     const host = `${account.id}-${urls}.example.com`;
-    addReceiver(host, random() < 0.5 ? (account.kind ?? 'quick') : pick(Object.keys(receiverKinds), random));
+    addReceiver(host, kind ?? 'quick');
     return `https://${host}/${urls}`;
   }
 

@@ -10,16 +10,7 @@ import type { WatchedTables } from '../watched-tables.ts';
 import { integrate, readHistory } from './integrators.ts';
 import { planOperators } from './operators.ts';
 
-/** What an operator did. */
-export interface Operated {
-  readonly asked: OperatorWork;
-  readonly sentAt: number;
-  /** Infinity while it is under way. */
-  readonly answeredAt: number;
-  readonly outcome: Outcome | undefined;
-}
-
-/** Makes the people of a world, and keeps what operators did and what seals hid. */
+/** Makes the people of a world, and keeps which accounts operators deleted and what seals hid. */
 export function makePeople({
   seed,
   cloud,
@@ -38,13 +29,12 @@ export function makePeople({
   readonly request: Request;
 }) {
   const restless = accounts.filter(({ isRestless }) => isRestless);
-  const operated: Operated[] = [];
+  const deletions: { readonly account: string; answeredAt: number }[] = [];
   const opened = new Map<string, string>();
   const found = new Map<string, string>();
   const failures: unknown[] = [];
   return {
     begin,
-    operated: (): readonly Operated[] => operated,
     /** Returns the text that was sealed. */
     open: (sealed: unknown) => opened.get(String(sealed)),
     /** What `events find` says of some events in the end, by the ids of their deliveries. */
@@ -55,9 +45,7 @@ export function makePeople({
 
   /** Returns whether an account was deleted after a moment, or is being deleted. */
   function wasDeleted(account: string, after: number): boolean {
-    return operated.some(
-      ({ asked, answeredAt }) => asked.work === 'deleteAccount' && asked.account === account && after < answeredAt,
-    );
+    return deletions.some(deletion => deletion.account === account && after < deletion.answeredAt);
   }
 
   /** Plans what people do, from this moment on. When all should have come to rest, they look at what is there. */
@@ -97,10 +85,11 @@ export function makePeople({
   }
 
   async function operate(asked: OperatorWork): Promise<void> {
-    const work = { asked, sentAt: cloud.now(), answeredAt: Number.POSITIVE_INFINITY, outcome: undefined };
-    const place = operated.push(work) - 1;
-    const outcome = await new Promise<Outcome>(resolve => cloud.function(operatorName).invoke(asked, resolve));
-    operated[place] = { ...work, answeredAt: cloud.now(), outcome };
+    const account = asked.work === 'deleteAccount' ? asked.account : '';
+    const deletion = { account, answeredAt: Number.POSITIVE_INFINITY };
+    deletions.push(deletion);
+    await ask(asked);
+    deletion.answeredAt = cloud.now();
   }
 
   async function openSeals(): Promise<void> {
