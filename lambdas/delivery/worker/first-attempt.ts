@@ -88,27 +88,23 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
     async function create(delivery: Delivery): Promise<boolean> {
       if (await store.create(delivery)) return true;
       const [first] = await store.read([id]);
-      if (first && !isCopyOf(first, messageId, event)) dropCopy(first, event, sender, described);
+      if (first && !isCopyOf(first, messageId, event)) tellOfReuse(first, event, sender, described);
       return false;
     }
   }
 
-  function dropCopy(
-    known: Delivery,
-    event: BusinessEvent,
-    sender: string,
-    described: { readonly messageId: string },
-  ): void {
-    const { state } = known;
+  function dropCopy(known: Delivery, event: BusinessEvent, sender: string, described: Described): void {
     if (isCopyOf(known, described.messageId, event)) {
       count('DuplicateDropped');
-      log.info('event.duplicate', { ...described, state });
-    } else {
-      count('ConflictingCopyDropped');
-      log.warn('event.conflicting_copy', { ...described, state });
-      const { messageId } = described;
-      refusals.add({ messageId, id: noticedId(event.publisherId), sender, reason: 'id_reused', detail: idReused });
-    }
+      log.info('event.duplicate', { ...described, state: known.state });
+    } else tellOfReuse(known, event, sender, described);
+  }
+
+  function tellOfReuse(known: Delivery, { publisherId }: BusinessEvent, sender: string, described: Described): void {
+    count('ConflictingCopyDropped');
+    log.warn('event.conflicting_copy', { ...described, state: known.state });
+    const { messageId } = described;
+    refusals.add({ messageId, id: noticedId(publisherId), sender, reason: 'id_reused', detail: idReused });
   }
 }
 
@@ -135,6 +131,11 @@ interface FirstAttemptDependencies extends MeasuringTelemetry {
 }
 
 const firstNumber = 1;
+
+/** The fields of the log lines of an event. */
+interface Described {
+  readonly messageId: string;
+}
 
 /** The origin of a message, and the time since which it waits. */
 interface Origin {
