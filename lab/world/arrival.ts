@@ -12,7 +12,7 @@ export interface Account {
   readonly host: string;
   /** The kind of its receiver; without one it has no webhook. */
   readonly kind: string | undefined;
-  /** Whether people change its webhook, and operators suspend or delete it. Of the others the strictest promises hold. */
+  /** True where people change its webhook, and operators suspend or delete it. The strictest promises hold for the others. */
   readonly isRestless: boolean;
   /** The event of its webhook, in place of `eventName`. */
   readonly event?: EventName;

@@ -28,7 +28,7 @@ import { watchTables } from './watched-tables.ts';
 import { guardProduct, makeServiceTables, setUp, sparing } from './world-cloud.ts';
 import { makeMetrics } from './world-telemetry.ts';
 
-/** What a world may have in place of what its seed says. */
+/** Parts that a world may be given. Its seed makes the others. */
 export interface WorldParts {
   readonly accounts?: readonly Account[];
   /** Integrators and operators. @default true */

@@ -60,7 +60,7 @@ export function command<Value, Of extends Words = Readonly<Record<never, never>>
       if (refusal) made.error(`error: ${refusal}`);
       return run(
         task => {
-          given = readGiven(made, task.target.clock.now()); // its answers have told by now where the machine's clock is wrong
+          given = readGiven(made, task.target.clock.now()); // AWS's answers have put the clock right by now
           return act(task, given);
         },
         (value, target) => report(value, given, target),

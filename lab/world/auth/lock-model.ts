@@ -29,7 +29,7 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
   const firstWrites = new Map(writes.map(({ request, at }) => [request, at] as const).toReversed());
   return { writes, lockOf };
 
-  /** What the set-up wrote is too old to count. Where a user was unlocked there is no item. */
+  /** Takes a write into account. Those of the set-up are too old to count. An unlocked user has no item. */
   function follow(change: Change): void {
     const { at, before, item, key } = change;
     const failures: Failures = new Map(item && latest.get(key.pk));

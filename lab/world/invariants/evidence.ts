@@ -12,7 +12,7 @@ export interface DeliveryChange {
   readonly delivery: Delivery | undefined;
 }
 
-/** What a judge knows when all is over. */
+/** The changes of a world that has ended, for its judges. */
 export type Evidence = ReturnType<typeof gatherEvidence>;
 
 /** Gathers what the tables were at each time. */

@@ -14,7 +14,7 @@ export function judgeMetrics(
 ): Judgement {
   return { look, judgeEnd };
 
-  /** What is late for long is seen by each sweep that succeeds. Where none does, the alarm of the sweeper rings. */
+  /** Judges that each sweep that succeeds measures what is late. Where none succeeds, the alarm of the sweeper rings. */
   function look(): void {
     const now = cloud.now();
     const sweeps = metrics.all().filter(({ metric, at }) => metric === 'OldestDue' && at > now - longestSweep);
@@ -93,5 +93,5 @@ const metricOf: Readonly<Record<string, string>> = { failed: 'Exhausted', held: 
 /** Two sweeps begin in this time, and the first of them has ended. */
 const longestSweep = 2.25 * minute;
 
-/** What is due comes to the sweeper two minutes later, and five where it stands in the slow queue. */
+/** A delivery comes to the sweeper two minutes after it was due, and five where it stands in the slow queue. */
 const untoldLateness = 3.5 * minute;

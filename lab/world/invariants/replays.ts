@@ -50,7 +50,7 @@ export function judgeReplays(
     }
   }
 
-  /** What had entered the queue is sent; the rest is not, but where a resend has made its attempt or taken it out of the replay. */
+  /** Judges that a cancelled replay sends what had entered the queue, and nothing else. A resend may attempt the rest, or take it out. */
   function judgeWithdrawal({ last, endedAt }: Replay, { before, after, slot, withdrawn }: Sent): void {
     const { id, replayId, attempt } = after;
     const isLeft = last.state === 'cancelled' && slot > Number(last.endedAt);

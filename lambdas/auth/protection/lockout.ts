@@ -42,8 +42,8 @@ export interface FailuresByClient extends Omit<FailureSummary, 'clients'> {
  * not tell whose accounts were tried. The item holds `totalOfAll`, `sharedAt`, `ttl`, and for each MAC of a client
  * `total_…`, `base_…`, `last_…`, `latest_…` (the latest failure's id) and `logins_…`. Totals only grow, and a lock follows from them when
  * they are read: therefore every failure is one write that asks for no count, and a success can tell from a total that no lock has
- * begun. They begin anew where stale ones are removed or a user is unlocked: a write that follows an earlier reading has a condition
- * that fails then. A new MAC key starts the counts again, which once in its lifetime does no harm.
+ * begun. They begin anew where stale ones are removed or a user is unlocked: the condition of a success, and of a failure that
+ * starts again, fails where its reading is of before. A new MAC key starts the counts again, which once in its lifetime does no harm.
  */
 export function makeLockout({
   dynamo,

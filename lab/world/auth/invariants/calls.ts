@@ -15,7 +15,7 @@ export function judgeCalls(evidence: Evidence, violate: Violate): void {
   }
 }
 
-/** What a request is, as far as its calls go. */
+/** The kinds of requests that make different calls. */
 type Kind = 'refused client' | 'login' | 'refused login' | 'locked login' | 'refresh' | 'revocation' | 'introspection';
 
 function kindOf(request: TokenRequest, { reasonOf }: Evidence): Kind {
@@ -31,7 +31,7 @@ function kindOf(request: TokenRequest, { reasonOf }: Evidence): Kind {
 /** Of each request: the keyring is read again where it is 30 s old, and the day's first use of a secret in a process is noted. */
 const each = { 'Query Keyring': 2, 'Update Lockouts': 1 };
 
-/** Whoever logs in, and whatever comes of it. */
+/** The calls of every login, granted or refused. */
 const eachLogin = { ...each, 'BatchGet Credentials Lockouts Clients': 1, 'BatchGet Users': 1 };
 
 const mostCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
