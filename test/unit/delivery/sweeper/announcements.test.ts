@@ -181,6 +181,19 @@ describe('a suspension', () => {
 });
 
 // That its list of announcements is full keeps no operator from suspending: test/unit/webhooks/operator-store.test.ts.
+// Bug: a topic that hangs until a sweep has no time left let that sweep end well, and "SweepFails" never rang.
+it('a sweep that runs out of time fails where an announcement could not be published', async () => {
+  await suspend();
+  let isOver = false;
+  const publishAll = publisherBy(async () => {
+    isOver = true;
+    throw new Error('the topic does not answer');
+  });
+  await world.register({ accountId: 'conta-2' });
+  await makeOperator().suspend('conta-2', 'demanda.criada');
+  await expect(publishAll(() => !isOver)).rejects.toThrow('the topic does not answer');
+});
+
 describe('an account that toggles its suspension', () => {
   const health = () => makeWebhookHealthStore({ dynamo: world.dynamo, table: 'Webhooks', now: world.now });
   /** A 410, and a reactivation a second later. */
