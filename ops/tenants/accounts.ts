@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
+import { timeAroundAttempt } from '../../lambdas/delivery/limits.ts';
 import { headPart } from '../../lambdas/delivery/store/head-key.ts';
 import { batchDelete } from '../../lambdas/platform/aws/batch-delete.ts';
 import type { AuditedTask } from '../audit/audit.ts';
@@ -66,8 +67,9 @@ export async function exportAll({ target, progress, warn }: Task, account: strin
 
 /**
  * Deletes all that is kept of an account: the kinds of `item-kinds.ts`, and the dead letters that name it. Users are shut out first and
- * deleted last, so that a run that was killed is repeated. What consumers have in hand meanwhile may still be written: it goes on until
- * nothing is found.
+ * deleted last, so that a run that was killed is repeated. Attempts that are under way when their webhook goes store their deliveries
+ * afterwards: it looks for those once they have ended. Answers whose delivery has left the history stay: they name no account, and go
+ * 60 days after their attempt.
  *
  * @throws {CliError} when nobody confirmed, or there is nothing of the account.
  */
@@ -97,12 +99,18 @@ export async function deleteAll({ target, progress, confirm, nameDone }: Audited
     if (await eraseClient(target, clientId, account)) count('clients');
   }
   await deleteOwn(target, items, count);
+  const webhooksGoneAt = target.clock.now();
   await deleteDeliveries(target, items, count);
   // Users as they are by now: a colleague may have moved one, or given an address to somebody else's user, meanwhile.
   for (const { userId } of await items.listUsers()) {
     if (await eraseUser(data, userId, more => count('sessions', more))) count('users');
   }
   count('claimedAddresses', await users.releaseClaims(account)); // for users who were never made
+  if (counts.webhooks + counts.deliveries > 0) {
+    progress('Waiting for attempts that are under way');
+    await target.pause(Math.max(webhooksGoneAt + longestAttempt - target.clock.now(), 0));
+    await deleteDeliveries(target, items, count);
+  }
   await deleteOwn(target, items, count); // a consumer may have noted slowness meanwhile
   const onLetters = (deleted: number) => count('deadLetters', deleted - counts.deadLetters);
   const { inFlight } = await deleteLetters(openQueues(target), account, onLetters);
@@ -133,6 +141,9 @@ async function deleteDeliveries(target: Task['target'], items: AccountItems, cou
     });
   } while (found > 0);
 }
+
+/** An attempt that read its webhook has ended and is stored by then: 20 s are the longest that a stage may have. In milliseconds. */
+const longestAttempt = 20_000 + timeAroundAttempt;
 
 /** An index lags by less. In milliseconds. */
 const pauseBetweenPasses = 1_000;

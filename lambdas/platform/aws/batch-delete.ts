@@ -19,10 +19,16 @@ export async function batchDelete(
 
   async function work(): Promise<void> {
     for (let next = await batches.next(); !next.done; next = await batches.next()) {
-      await deleteBatch(dynamo, next.value);
-      onDeleted(next.value.length, next.value);
+      const keys = withoutRepeats(next.value);
+      await deleteBatch(dynamo, keys);
+      onDeleted(keys.length, keys);
     }
   }
+}
+
+/** DynamoDB refuses a batch that names an item twice. A list that is read while its items move may do so. */
+function withoutRepeats(keys: readonly ItemKey[]): readonly ItemKey[] {
+  return [...new Map(keys.map(itemKey => [JSON.stringify(itemKey), itemKey])).values()];
 }
 
 async function deleteBatch(dynamo: Dynamo, keys: readonly ItemKey[]): Promise<void> {

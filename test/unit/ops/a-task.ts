@@ -1,8 +1,13 @@
-import type { Target, Task } from '../../../ops/stage/target.ts';
+import { localTarget, type Target, type Task } from '../../../ops/stage/target.ts';
 
 /** Returns a task at a target that tells nobody anything, and to which everything is confirmed. */
 export function aTask(target: Target, changes: Partial<Task> = {}): Task {
   const nothing = () => {};
   const asked = { confirm: async () => {}, askPassword: async () => '' };
   return { target, progress: nothing, tell: nothing, warn: nothing, ...asked, ...changes };
+}
+
+/** Returns the local run as a target that waits for nothing. */
+export function impatientTarget(outputs: Readonly<Record<string, string>>): Target {
+  return { ...localTarget(outputs), pause: async () => {} };
 }

@@ -22,11 +22,13 @@ import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { makeOperatorStore } from '../../../../lambdas/webhooks/operator-store.ts';
 import { makeWebhookStore } from '../../../../lambdas/webhooks/webhook-store.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
+import { deleteAccount } from '../../../../ops/tenants/accounts.command.ts';
 import { itemKinds, kindsWith } from '../../../../ops/tenants/item-kinds.ts';
 import { tableNames } from '../../../../tools/support/tables.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
 import { aDelivery, aRecord, aWebhook } from '../../delivery/builders.ts';
+import { aTask, impatientTarget } from '../a-task.ts';
 
 const account = 'leaving';
 const eventName = 'demanda.criada';
@@ -179,7 +181,7 @@ it('every item is of one kind, which is exported and deleted, or says why not', 
   expect(types.filter(type => type === 'replay')).toHaveLength(2);
   expect(text).not.toMatch(/argon2|passwordHash|"hash"|sealed/);
 
-  await operated.ask(['accounts', 'delete', account]);
+  await deleteAccount.act(aTask(impatientTarget(operated.outputs)), { account });
   const kept = Object.entries(itemKinds).flatMap(([name, kind]) =>
     'notDeleted' in kind && !kind.notDeleted.includes('deleted with') ? [name] : [],
   );

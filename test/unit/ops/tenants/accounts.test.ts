@@ -11,7 +11,7 @@ import { makeRecordReaders } from '../../../../ops/tenants/account-records.ts';
 import { deleteAccount } from '../../../../ops/tenants/accounts.command.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, aWebhook } from '../../delivery/builders.ts';
-import { aTask } from '../a-task.ts';
+import { aTask, impatientTarget } from '../a-task.ts';
 
 let operated: OperatedTables;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ const loginOf = async (email: string) =>
 
 /** Deletes an account, and does something while the question stands. */
 const deleteWhile = (account: string, whileAsked: () => Promise<unknown>) =>
-  deleteAccount.act(aTask(localTarget(operated.outputs), { confirm: async () => void (await whileAsked()) }), {
+  deleteAccount.act(aTask(impatientTarget(operated.outputs), { confirm: async () => void (await whileAsked()) }), {
     account,
   });
 
@@ -108,6 +108,25 @@ describe('ops accounts delete', () => {
       status: 'enabled',
     });
     expect(await operated.run('clients', 'show', comes)).toMatchObject({ code: 1 });
+  });
+
+  // Bug: the delivery of an attempt that had read its webhook was stored after the deletion, and stayed with its answer.
+  it('waits for attempts that are under way, and deletes what they stored', async () => {
+    const { dynamo } = operated.database;
+    const store = makeDeliveryStore({ ...systemTime, dynamo, table: 'Deliveries', historyDays: 30 });
+    const late = aDelivery({ createdAt: Date.now(), accountId: 'attempting' });
+    await create('attempting');
+    await send(new PutCommand({ TableName: 'Webhooks', Item: aWebhook({ accountId: 'attempting' }) }));
+    const waits: number[] = [];
+    const pause = async (milliseconds: number) => {
+      if (milliseconds > 20_000) await store.create(settled(late, 'delivered', Date.now()));
+      waits.push(milliseconds);
+    };
+    const target = { ...localTarget(operated.outputs), pause };
+    const counts = await deleteAccount.act(aTask(target), { account: 'attempting' });
+    expect(counts).toMatchObject({ webhooks: 1, deliveries: 1 });
+    expect(Math.max(...waits)).toBeGreaterThan(25_000);
+    expect(await store.read([late.id])).toEqual([]);
   });
 
   it('takes the addresses that were claimed for users who were never made', async () => {
