@@ -128,6 +128,15 @@ export function deliveryFromItem(item: Item): Delivery {
   } as unknown as Delivery;
 }
 
+/**
+ * Returns a stored head, of which an earlier state of the table is restored, as the sweeper finds it by itself. One that waits for a slot
+ * is found by its webhook's task only, which may have ended meanwhile: it is due without a slot, and a consumer has it wait anew.
+ */
+export function foundByItself({ slowLane, ...head }: Item): Item {
+  if (slowLane !== 'waiting') return { ...head, slowLane };
+  return { ...head, ...dueAttributes(String(head.id), Number(head.sweepAt)) };
+}
+
 function shardsOf(...names: string[]): readonly string[] {
   return Array.from({ length: shardCount }, (_, shard) => [...names, shard].join('#'));
 }
