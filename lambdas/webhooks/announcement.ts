@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Dynamo, Item } from '../platform/aws/dynamo.ts';
-import { attribute, type Expression, expression, updateItem } from '../platform/aws/update-item.ts';
+import { attribute, type Expression, expression, type ItemUpdate, updateItem } from '../platform/aws/update-item.ts';
 import { isoTime } from '../platform/clock.ts';
 
 /*
@@ -71,6 +71,7 @@ export interface WebhookUpdate {
   /** Attributes with their new values; `undefined` removes. */
   readonly set: Item;
   readonly when: Expression;
+  readonly isOwn?: ItemUpdate['isOwn'];
   readonly announcement?: Announcement | undefined;
   /** The moment when it is announced, in milliseconds since the epoch; by default the announcement's `since`. */
   readonly announcedAt?: number;

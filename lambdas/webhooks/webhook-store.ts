@@ -30,14 +30,16 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
    * `undefined` when the account already has a webhook for this event.
    */
   function create(webhook: Webhook): Promise<Webhook | undefined> {
-    const { accountId, eventName, status, suspensionReason, ...others } = webhook;
+    const { accountId, eventName, webhookId, status, suspensionReason, ...others } = webhook;
     return update(accountId, eventName, {
       set: {
+        webhookId,
         ...others,
         status: expression`if_not_exists(status, ${status})`,
         suspensionReason: expression`if_not_exists(suspensionReason, ${suspensionReason})`,
       },
       when: expression`attribute_not_exists(webhookId)`,
+      isOwn: stored => stored.webhookId === webhookId, // its receiver may have had it suspended within the repeat
     });
   }
 
@@ -157,7 +159,7 @@ export function makeWebhookStore({ dynamo, table }: Omit<StoreParts, 'now'>) {
   async function update(
     accountId: string,
     eventName: EventName,
-    change: Pick<WebhookUpdate, 'set' | 'when' | 'announcement'>,
+    change: Omit<WebhookUpdate, 'table' | 'key'>,
   ): Promise<Webhook | undefined> {
     return webhookIn(await updateWebhook(dynamo, { ...change, table, key: webhookKey(accountId, eventName) }));
   }

@@ -10,6 +10,8 @@ export interface ItemUpdate {
   readonly set: Item;
   /** The condition of the change. @default - none */
   readonly when?: Expression | undefined;
+  /** Tells of an item that is read back that this very update wrote it. @default - all values that the update sets stand there */
+  readonly isOwn?: ((item: Item) => boolean) | undefined;
   /** The attributes to return. @default none */
   readonly returns?: UpdateCommandInput['ReturnValues'];
 }
@@ -17,12 +19,12 @@ export interface ItemUpdate {
 /**
  * Updates an item, or creates it. Returns the attributes that were asked for; `undefined` when the condition did not hold. Where
  * the SDK made the call more than once and the condition fails at last, the item is read back: an earlier try has taken effect if
- * all values that the update sets stand there. Callers need `dynamodb:BatchGetItem` for that.
+ * the item is its own. Callers need `dynamodb:BatchGetItem` for that.
  */
 export async function updateItem(
   dynamo: Dynamo,
   { table, key }: ItemKey,
-  { set, when, returns }: ItemUpdate,
+  { set, when, returns, isOwn = item => isSetIn(item, set) }: ItemUpdate,
 ): Promise<Item | undefined> {
   const placeholders: Placeholders = { names: new Map(), values: new Map() };
   const assignments: string[] = [];
@@ -46,7 +48,7 @@ export async function updateItem(
   async function readBack(): Promise<Item | undefined> {
     const isOldAskedFor = returns === 'ALL_OLD' || returns === 'UPDATED_OLD';
     const [item] = isOldAskedFor ? [] : await batchGet(dynamo, [{ table, key }]);
-    if (!item || !isSetIn(item, set)) return undefined;
+    if (!item || !isOwn(item)) return undefined;
     return returns === undefined ? {} : item;
   }
 }

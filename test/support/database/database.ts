@@ -19,8 +19,12 @@ export interface Database {
   readonly operations: string[];
   /** What was refused because a number in it was not whole: `stop` fails for it. */
   readonly fractions: string[];
-  /** Sends the next operation of that name twice, and tells of two attempts, as the SDK does when the first answer gets lost. */
-  repeatNext(operation: string): void;
+  /**
+   * Sends the next operation of that name twice, and tells of two attempts, as the SDK does when the first answer gets lost.
+   *
+   * @param meanwhile - what happens between both.
+   */
+  repeatNext(operation: string, meanwhile?: () => Promise<unknown>): void;
   stop(): Promise<void>;
 }
 
@@ -41,6 +45,7 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
   const operations: string[] = [];
   const fractions: string[] = [];
   let repeated: string | undefined;
+  let between: (() => Promise<unknown>) | undefined;
   client.middlewareStack.add(
     (next, context) => args => {
       operations.push(context.commandName ?? 'unknown');
@@ -58,6 +63,7 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
       if (context.commandName !== repeated) return next(args);
       repeated = undefined;
       await next(args);
+      await between?.();
       return next(args).then(
         result => ({ ...result, output: { ...result.output, $metadata: twice(result.output) } }),
         error => Promise.reject(Object.assign(error, { $metadata: twice(error) })),
@@ -71,8 +77,9 @@ export async function startDatabase(...names: TableName[]): Promise<Database> {
     endpoint: engine.endpoint,
     region,
     operations,
-    repeatNext: operation => {
+    repeatNext: (operation, meanwhile) => {
       repeated = operation;
+      between = meanwhile;
     },
     fractions,
     stop: async () => {

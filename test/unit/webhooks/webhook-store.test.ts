@@ -160,6 +160,13 @@ it.each([
   },
 );
 
+// Bug, found by world 42907 (spells): it was answered 409, and nobody ever knew its secret.
+it('a registration recognises itself though its receiver had it suspended before the SDK repeated it', async () => {
+  const suspend = async () => put({ ...(await find()), ...hold, suspensionReason: 'gone', updatedAt: 2_000 });
+  database.repeatNext('UpdateItemCommand', suspend);
+  expect(await store.create(webhook())).toMatchObject({ webhookId: webhook().webhookId, suspensionReason: 'gone' });
+});
+
 describe('a replacement', () => {
   it.each([undefined, 'sealed-new'])(
     'has the authorization that is sent with it, or none: %s',
