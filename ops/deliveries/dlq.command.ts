@@ -104,7 +104,7 @@ export const redriveLetters = command('dlq redrive', {
     const kept = new Map<string, KeptLetter>();
     const moved = new Set<string>();
     // Those that are named may stand behind any number of others.
-    for await (const found of queues.deadLetters(wanted.size > 0 ? mostLetters : limit)) {
+    for await (const found of queues.deadLetters(wanted.size > 0 ? mostLetters : limit, 1 / rate)) {
       if (watch?.isCancelled()) break;
       if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
       const key = copyKey(found);
@@ -129,7 +129,7 @@ export const redriveLetters = command('dlq redrive', {
   subject: (_task, { ids }) => (ids.length > 0 ? { messages: ids } : {}),
   report: ({ moved, kept, inFlight }) => {
     const keptLines = kept.length === 0 ? '' : `\n\n${keptLetter.table(kept, '')}`;
-    const more = `\n\nAbout ${inFlight} more may be in the hands of another command: they show again within a minute.`;
+    const more = `\n\nAbout ${inFlight} more may be in the hands of another command: they show again when it ends.`;
     const text = `Moved ${moved}, kept ${kept.length}.${keptLines}${inFlight === 0 ? '' : more}`;
     return { json: { moved, kept, inHand: inFlight }, text };
   },

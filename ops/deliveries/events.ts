@@ -87,10 +87,10 @@ export async function findEvent(
   progress('Looking through the dead-letter queue');
   const queues = openQueues();
   const before = await queues.countInFlight();
-  const letter = await findLetter(queues, id);
+  const { letter, looked } = await findLetter(queues, id);
   if (!letter) {
     const inFlight = Math.max(before, await queues.countInFlight());
-    return { ...unknown(logSince, inFlight), ...ids, logSince };
+    return { ...unknown(logSince, inFlight, looked), ...ids, logSince };
   }
   const { messageId } = letter.origin;
   return { ...judgeLetter(letter), deliveryId: ids.deliveryId ?? deliveryIdIn(letter), messageId, logSince };
@@ -112,15 +112,27 @@ function judgeNewest(lines: readonly LoggedLine[]): Judgement | undefined {
   return lines.map(line => judgeLine(line, unstored)).find(judgement => judgement !== undefined);
 }
 
-async function findLetter(queues: Pick<Queues, 'deadLetters'>, id: string): Promise<DeadLetter | undefined> {
+async function findLetter(queues: Pick<Queues, 'deadLetters'>, id: string): Promise<FoundLetter> {
+  let looked = 0;
   for await (const letter of queues.deadLetters(mostLetters)) {
-    if (isOf(letter, id)) return letter;
+    looked += 1;
+    if (isOf(letter, id)) return { letter, looked };
   }
-  return undefined;
+  return { looked };
 }
 
-function unknown(since: number, inFlight: number): Judgement {
-  const letter = inFlight === 0 ? 'no dead letter' : `no dead letter that can be seen (${lookedAt(inFlight)})`;
+interface FoundLetter {
+  readonly letter?: DeadLetter;
+  /** How many dead letters were looked at. */
+  readonly looked: number;
+}
+
+function unknown(since: number, inFlight: number, looked: number): Judgement {
+  const seen =
+    looked < mostLetters
+      ? 'no dead letter'
+      : `no dead letter of the first ${mostLetters} ("dlq list --limit 10000" looks at more)`;
+  const letter = inFlight === 0 ? seen : `${seen} that can be seen (${lookedAt(inFlight)})`;
   return {
     verdict: 'unknown',
     why: `no delivery, ${letter}, and no line of the log since ${isoTime(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,

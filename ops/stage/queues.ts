@@ -12,6 +12,7 @@ import { parseEventMessage, type RejectedMessage } from '../../lambdas/delivery/
 import { type Origin, originOf, originTexts, textAttributes } from '../../lambdas/delivery/intake/origin.ts';
 import { type AttemptQueue, makeAttemptQueue } from '../../lambdas/delivery/queues.ts';
 import { inBatches } from '../../lambdas/platform/in-batches.ts';
+import { CliError } from './operator.ts';
 import { requireOutput, type Target } from './target.ts';
 
 type QueueName = 'EventsQueueUrl' | 'RetryQueueUrl' | 'DeadLetterQueueUrl';
@@ -32,7 +33,7 @@ export type Queues = ReturnType<typeof openQueues>;
 
 /** Returns the sentence about dead letters that others have in flight: nobody may say that there are none. */
 export function lookedAt(inFlight: number): string {
-  return `another command is looking at dead letters (about ${inFlight}), which show again when it ends, or within a minute`;
+  return `another command is looking at dead letters (about ${inFlight}), which show again when it ends, minutes later where it was killed`;
 }
 
 /** Returns what the copies of a dead letter share. An origin alone may be forged: it is an attribute of the message. */
@@ -73,7 +74,7 @@ export function openQueues(target: Target) {
   const urlOf = (queue: QueueName) => requireOutput(target, queue);
   const removed = new Set<string>();
 
-  const receive = async (most: number): Promise<readonly Message[]> => {
+  const receive = async (most: number, hiddenSeconds: number): Promise<readonly Message[]> => {
     const answer = await sqs.send(
       new ReceiveMessageCommand({
         QueueUrl: urlOf('DeadLetterQueueUrl'),
@@ -113,19 +114,26 @@ export function openQueues(target: Target) {
     /**
      * Receives dead letters, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees them;
      * at the end those that were not removed show again at once.
+     *
+     * @param secondsEach - how long the caller takes for each of them.
+     * @throws {CliError} when it took so long that letters show again before all were seen.
      */
-    deadLetters: async function* (limit: number): AsyncGenerator<DeadLetter> {
+    deadLetters: async function* (limit: number, secondsEach = 0): AsyncGenerator<DeadLetter> {
       const receipts = new Map<string, string>();
       let seenAgain = 0;
       try {
+        const { waiting } = await readDepth(target, urlOf('DeadLetterQueueUrl'));
+        const hiddenSeconds = hiddenFor(Math.min(waiting, limit), secondsEach);
         while (receipts.size < limit) {
-          const messages = await receive(limit - receipts.size);
+          const messages = await receive(limit - receipts.size, hiddenSeconds);
           const fresh = messages.filter(({ MessageId = '' }) => !receipts.has(MessageId));
           for (const { MessageId = '', ReceiptHandle = '' } of messages) receipts.set(MessageId, ReceiptHandle);
           seenAgain += messages.length - fresh.length;
-          // Those that are in flight for too long show again, perhaps before others; but all of them only once.
-          if (messages.length === 0 || seenAgain > receipts.size) return;
+          if (messages.length === 0) return;
           yield* fresh.map(fromMessage);
+          // Those that are in flight for too long show again, perhaps before others.
+          if (seenAgain > receipts.size)
+            throw new CliError(`after ${receipts.size} dead letters the same ones show again: repeat the command.`);
         }
       } finally {
         await release([...receipts.values()].filter(receipt => !removed.has(receipt)));
@@ -133,7 +141,7 @@ export function openQueues(target: Target) {
     },
 
     /**
-     * Returns about how many dead letters are in flight: they show again within a minute. SQS counts late: of two counts, before and
+     * Returns about how many dead letters are in flight: SQS counts late: of two counts, before and
      * after work of one's own, the smaller one is what others have in flight. Who says that there is no letter takes the greater
      * one: others may have hidden it before or meanwhile.
      */
@@ -158,8 +166,19 @@ export function openQueues(target: Target) {
 /** The most entries of a batch in SQS. */
 const longestBatch = 10;
 
-/** The visibility timeout of received dead letters, which ends when the command was killed. In seconds. */
-const hiddenSeconds = 60;
+/**
+ * Returns the visibility timeout of received dead letters, in seconds: as long as it takes to go through that many. It ends what a command
+ * hides that was killed.
+ */
+function hiddenFor(count: number, secondsEach: number): number {
+  return Math.min(Math.ceil(60 + count * (secondsToReceive + secondsEach)), longestVisibility);
+}
+
+/** Ten come with a call of some 150 ms, or fewer. */
+const secondsToReceive = 0.1;
+
+/** The longest visibility timeout of SQS, in seconds. */
+const longestVisibility = 43_200;
 
 function fromMessage({ MessageId, Body = '', Attributes, MessageAttributes, ReceiptHandle }: Message): DeadLetter {
   const attribute = (name: string) => MessageAttributes?.[name]?.StringValue;

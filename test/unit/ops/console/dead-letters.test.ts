@@ -211,7 +211,7 @@ describe('the page of dead letters', () => {
 
   it.each([
     [0, 'There are no dead letters.'],
-    [15, 'Others are looking at about 15, which show again within a minute.'],
+    [15, 'Others are looking at about 15, which show again when they are done.'],
   ])('says that there are none only where none is in flight (%i are)', async (inFlight, said) => {
     const { text } = await ask(sourceOf([], inFlight), '/dead-letters');
     expect(text).toContain(said);

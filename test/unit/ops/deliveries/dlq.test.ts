@@ -208,7 +208,7 @@ describe('ops dlq redrive', () => {
     await put(JSON.stringify(event(2)));
     expect(await take(urls.dead)).toHaveLength(2);
     expect(await dlq('redrive')).toBe(
-      'Moved 0, kept 0.\n\nAbout 2 more may be in the hands of another command: they show again within a minute.\n',
+      'Moved 0, kept 0.\n\nAbout 2 more may be in the hands of another command: they show again when it ends.\n',
     );
   });
 

@@ -317,6 +317,12 @@ describe('an event without a delivery', () => {
     expect((await find({})).why).toContain('no dead letter,');
   });
 
+  it('may be behind the dead letters that were looked at', async () => {
+    const letters = (count: number) => Array.from({ length: count }, () => ({}));
+    expect((await find({ letters: letters(1_000) })).why).toContain('no dead letter of the first 1000 (');
+    expect((await find({ letters: letters(999) })).why).toContain('no dead letter,');
+  });
+
   it('is unknown where nothing is found, and the answer says how far back the log was searched', async () => {
     const found = await find({ letters: [{}] });
     expect(found).toMatchObject({ verdict: 'unknown', logSince });
