@@ -157,8 +157,8 @@ const idReused =
 /** SQS names the sender of every message; a subscription cannot filter by an empty text. */
 const unknownSender = 'unknown';
 
-/** An event that waited in the queue while its webhook was deleted does not go to the one registered after that. */
-function isFor(webhook: Webhook | undefined, acceptedAt: number): webhook is Webhook {
+/** Returns whether an event goes to a webhook: what waited in the queue while its own was deleted does not go to the one after that. */
+export function isFor(webhook: Webhook | undefined, acceptedAt: number): webhook is Webhook {
   return webhook !== undefined && webhook.createdAt <= acceptedAt + clockTolerance;
 }
 
