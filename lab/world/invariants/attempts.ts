@@ -63,9 +63,9 @@ export function judgeAttempts(
     if (record.result === 'delivered' && after.state !== 'delivered') violate('a success did not end it', id);
     if (record.result === 'internal' && faultClass === 'calm') violate('taken for a fault of ours in calm', id);
     const isGone = after.goneFrom !== undefined && after.state === 'held';
-    const forwardAt = before?.broughtForward?.at;
+    const forwardAt = before?.broughtForward && broughtForwardAt(before);
     const mayCharge = isFailure(record) && !isGone && !isTest(after);
-    // By the clocks of two processes one that was under way may be brought forward: then it counts as what it was.
+    // One that was under way may be brought forward, by the clocks of two processes or a write that is repeated: it counts as what it was.
     const isUnderWay = forwardAt !== undefined && Date.parse(record.startedAt) < forwardAt + clockError;
     const isCharged = mayCharge && (forwardAt === undefined || (isUnderWay && charged > (before?.charged ?? 0)));
     if (charged !== (before?.charged ?? 0) + (isCharged ? 1 : 0)) violate('charged otherwise than it went', id);
@@ -107,6 +107,12 @@ export function judgeAttempts(
     if (after.broughtForward && after.broughtForward.at !== before.broughtForward?.at && !wasResent(id, at)) {
       violate('brought forward, though nobody asked for it', id);
     }
+  }
+
+  /** Returns when it was stored that a resend brought the next attempt forward. */
+  function broughtForwardAt({ id, broughtForward }: Delivery): number | undefined {
+    const changes = evidence().deliveries.get(id) ?? [];
+    return changes.find(({ delivery }) => delivery?.broughtForward?.at === broughtForward?.at)?.at;
   }
 
   /** Returns whether the webhook that a delivery is for was there shortly before. */
