@@ -44,6 +44,7 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
     let client: Client;
     let user: User;
     let home: string;
+    const writesInPlace = ['Python', 'PHP'].includes(language); // it locks the file, for all processes
     beforeAll(() => {
       program = makeTokenClient(language);
     });
@@ -51,8 +52,8 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
 
     const file = () => path.join(home, 'tokens.json');
     const stored = () => JSON.parse(readFileSync(file(), 'utf8')) as Record<string, unknown>;
-    const call = (times = 1, changes: Record<string, string> = {}): Promise<ClientRun> =>
-      program.run(home, times, {
+    const call = (times = 1, changes: Record<string, string> = {}, disk?: 'full disk'): Promise<ClientRun> => {
+      const environment = {
         AUTH_URL: auth.url,
         BASE_URL: base.url,
         CLIENT_ID: client.clientId,
@@ -60,7 +61,9 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
         USER_EMAIL: user.email,
         USER_PASSWORD: user.password,
         ...changes,
-      });
+      };
+      return program.run(home, times, environment, disk);
+    };
     const grants = () => auth.passed.map(({ body }) => new URLSearchParams(body).get('grant_type'));
     const sessions = () => ops<unknown[]>(['sessions', 'list', '--user', user.email]);
     const ok = (times: number) => Array.from({ length: times }, () => 200);
@@ -153,6 +156,24 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
       auth.faultOf = () => undefined;
       expect(await call()).toMatchObject({ code: 0, statuses: [200] });
       expect(grants()).not.toContain('password');
+    });
+
+    it('logs in again, once, where tokens.json holds half of what was written', async () => {
+      writeFileSync(file(), '{"access_token": "dead", "refresh_tok');
+      expect(await call(5)).toMatchObject({ code: 0, statuses: ok(5) });
+      expect(grants()).toEqual(['password']);
+      expect(await call()).toMatchObject({ statuses: [200] });
+      expect(grants()).toEqual(['password']);
+    });
+
+    it('works again after a full disk, and with the same session where it puts a new file in the place of the old one', async () => {
+      spoil();
+      const before = stored();
+      await call(1, {}, 'full disk');
+      expect(grants()).toEqual(['refresh_token']);
+      if (!writesInPlace) expect(stored()).toEqual(before);
+      expect(await call()).toMatchObject({ code: 0, statuses: [200] });
+      if (!writesInPlace) expect(grants()).not.toContain('password');
     });
 
     it('tells the status of a call that is answered with a page of a gateway', async () => {

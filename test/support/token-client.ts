@@ -9,9 +9,14 @@ export interface TokenClient {
   readonly lines: number;
   /**
    * Calls `GET /v1/webhooks` that many times at once, in a folder in which the client stores its tokens.
-   * Returns the statuses, and all that it wrote.
+   * Returns the statuses, and all that it wrote. On a full disk it can make files, and write nothing into them.
    */
-  run(folder: string, times: number, environment: Readonly<Record<string, string>>): Promise<ClientRun>;
+  run(
+    folder: string,
+    times: number,
+    environment: Readonly<Record<string, string>>,
+    disk?: 'full disk',
+  ): Promise<ClientRun>;
   remove(): void;
 }
 
@@ -43,9 +48,9 @@ export function makeTokenClient(language: ClientLanguage): TokenClient {
   const lines = code.split('\n').filter(isCode).length;
   return { lines, run, remove: () => rmSync(home, { recursive: true, force: true }) };
 
-  async function run(folder: string, times: number, environment: Readonly<Record<string, string>>): Promise<ClientRun> {
+  async function run(...[folder, times, environment, disk]: Parameters<TokenClient['run']>): Promise<ClientRun> {
     mkdirSync(folder, { recursive: true });
-    const [program = '', ...args] = command(home);
+    const [program = '', ...args] = [...(disk ? withoutSpace : []), ...command(home)];
     const calls = isOneCallEach ? Array.from({ length: times }, () => 1) : [times];
     const runs = await Promise.all(calls.map(count => runOnce(program, [...args, String(count)], folder, environment)));
     const output = runs.map(one => one.output).join('');
@@ -69,6 +74,9 @@ function runOnce(program: string, args: string[], cwd: string, environment: Read
     });
   });
 }
+
+/** Starts the rest of the line so that each write to a file fails, as on a full disk, and does not end the process. */
+const withoutSpace = ['sh', '-c', 'trap "" XFSZ && ulimit -f 0 && exec "$@"', 'sh'];
 
 /** The title of the report that Mono writes of a crash of its own, and never of an error of the program. */
 const monoReport = 'Native Crash Reporting';

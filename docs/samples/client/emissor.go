@@ -63,7 +63,10 @@ func validToken(refused any) (any, error) {
 func store(content map[string]any) error {
 	text, _ := json.Marshal(content)
 	next := fmt.Sprint("tokens.json.", os.Getpid()) // a file that is not whole never has the name
-	return errors.Join(os.WriteFile(next, text, 0600), os.Rename(next, "tokens.json"))
+	if err := os.WriteFile(next, text, 0600); err != nil {
+		return err
+	}
+	return os.Rename(next, "tokens.json")
 }
 
 // grant repeats a request that failed or whose answer was lost: for 30 seconds a refresh token yields the same successor.

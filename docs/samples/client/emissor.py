@@ -26,7 +26,7 @@ def valid_token(refused=None):
     """Returns the stored token unless it was refused. Threads and processes that need another wait at the file."""
     with one_at_a_time, open(os.open("tokens.json", os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        pair = json.loads(file.read() or "{}")
+        pair = parsed(file.read()) or {}  # half of it, where a process was killed or the disk was full
         if pair.get("refused_until", 0) > time.time():
             raise RuntimeError("The login was refused: mend the password and delete tokens.json")
         if pair.get("access_token") in (None, refused):
@@ -35,8 +35,8 @@ def valid_token(refused=None):
                 pair["refused_until"] = time.time() + 900
             if "access_token" in pair or "refused_until" in pair:
                 file.seek(0)
-                file.write(json.dumps(pair))
                 file.truncate()
+                file.write(json.dumps(pair))
                 file.flush()
                 os.fsync(file.fileno())  # stored before anybody uses it
         if "access_token" not in pair:
