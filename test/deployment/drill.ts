@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { pythonEnvironment } from '../support/python-environment.ts';
 import type { CommandResult } from '../support/run-node.ts';
-import { account, type Emulator, pythonRequirements, region, startEmulator } from './emulator.ts';
+import { type Emulator, pythonRequirements, startEmulator } from './emulator.ts';
 import { commandLimit, makeSteps } from './steps.ts';
 import { makeWorkCopy, type WorkCopy } from './work-copy.ts';
 import './localhost-names.ts';
@@ -36,7 +36,7 @@ export function makeDrill(stages: Readonly<Record<string, Readonly<Record<string
     660_000,
   );
   step('bootstrap the account', async () => {
-    succeeded(await copy().cdk('bootstrap', `aws://${account}/${region}`, '--app', ''));
+    succeeded(await copy().cdk('bootstrap', '-c', 'stage=dev'));
     return undefined;
   });
   return {

@@ -35,6 +35,17 @@ it.each(pages)('%s links only to files and headings that are there', page => {
   expect(broken).toEqual([]);
 });
 
+it.each(pages)('%s names the stage of each command that reads its file, and gives no other value by -c', page => {
+  const text = readFileSync(path.join(root, page), 'utf8');
+  const commands = text.match(/npx cdk (?:bootstrap|deploy|destroy|diff|rollback|synth) [^`\n]+|preflight -- [^`\n]+/g);
+  expect(commands?.filter(command => !/ (?:-c stage=|--stage )\w/.test(command)) ?? []).toEqual([]);
+  expect(text.match(/-c (?!stage=)[a-z]\w*=/g) ?? []).toEqual([]); // a stage with customers refuses it
+});
+
+it('the runbook never tests the local run', () => {
+  expect(readPage('docs/runbook.md').lines.filter(line => /npm run smoke(?! -- --stage)/.test(line))).toEqual([]);
+});
+
 const sitePages = globSync('docs/{pt,en}/*.md', { cwd: root });
 
 it.each(sitePages)('%s is plain Markdown, with anchors that every site generator makes alike', page => {
