@@ -28,9 +28,13 @@ export function occurring(count: cloudwatch.Metric): AlarmRule {
   return { metric: count.with({ statistic: 'Sum', period: minute }), among: 15 };
 }
 
-/** Returns the rule of a share: it rings where over 5 % failed in three of the last fifteen minutes. */
-export function persistingShare(failed: cloudwatch.Metric, all: cloudwatch.Metric): AlarmRule {
-  return { metric: math('failed / all', { failed, all }), threshold: leastShare, ...threeOfFifteen };
+/**
+ * Returns the rule of a share: it rings where in three of the last fifteen minutes over 5 % failed, or 4 and more. Strangers make a share
+ * as small as they like: what the gateway refuses and unknown paths are requests, too.
+ */
+export function persistingShareOrMany(failed: cloudwatch.Metric, all: cloudwatch.Metric): AlarmRule {
+  const expression = `IF(failed >= ${manyInAMinute}, 1, failed / all)`;
+  return { metric: math(expression, { failed, all }), threshold: leastShare, ...threeOfFifteen };
 }
 
 /**
@@ -74,9 +78,12 @@ export function longWaits(wait: cloudwatch.Metric, most: Duration): AlarmRule {
   return { metric: math(expression, usingMetrics, fiveMinutes), threshold: most.toMilliseconds() };
 }
 
-/** Returns the rule of a latency whose 99th percentile is longer than `most` for fifteen minutes. */
+/**
+ * Returns the rule of a latency that is longer than `most` for one in a thousand, for fifteen minutes. A 99th percentile would be hidden
+ * by 20 quick answers a second, which is what strangers get for unknown paths; a count of its own would be one more metric to pay for.
+ */
 export function slow(latency: cloudwatch.Metric, most: Duration): AlarmRule {
-  const metric = latency.with({ statistic: 'p99', period: fiveMinutes });
+  const metric = latency.with({ statistic: 'p99.9', period: fiveMinutes });
   return { metric, threshold: most.toMilliseconds(), periods: 3 };
 }
 
@@ -112,6 +119,7 @@ const threeOfFifteen = { periods: 3, among: 15 };
 /** Fewer give no share: one of a few is many per cent. */
 const leastSamples = 20;
 const leastShare = 0.05;
+const manyInAMinute = leastSamples / 5;
 
 function math(expression: string, metrics: Record<string, cloudwatch.Metric>, period = minute) {
   const usingMetrics = Object.fromEntries(Object.entries(metrics).map(([id, metric]) => [id, metric.with({ period })]));

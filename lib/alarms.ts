@@ -9,7 +9,7 @@ import {
   ownFaults,
   persisting,
   persistingOrMany,
-  persistingShare,
+  persistingShareOrMany,
   silent,
   slow,
   succeeding,
@@ -30,16 +30,16 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
   return forStage(configuration, {
     LoginsFail: {
       severity: 'page',
-      harm: 'Over 5 % of the requests to {auth_url} end with 5xx: people cannot log in, or refresh.',
+      harm: 'Over 5 % of the requests to {auth_url}, or 4 a minute, end with 5xx: people cannot log in, or refresh.',
       command: 'smoke',
-      rule: persistingShare(auth.api.metricServerError({ statistic: 'Sum' }), auth.api.metricCount()),
+      rule: persistingShareOrMany(auth.api.metricServerError({ statistic: 'Sum' }), auth.api.metricCount()),
       customersOnly: true,
     },
     LoginsSlow: {
       severity: 'page',
-      harm: 'One login in a hundred takes over 3 s, for 15 minutes.',
+      harm: 'One request in a thousand to {auth_url} takes over 3 s, for 15 minutes: people wait for their login.',
       command: 'smoke',
-      rule: slow(auth.api.metricLatency(), Duration.seconds(3)),
+      rule: slow(auth.api.metricIntegrationLatency(), Duration.seconds(3)),
       customersOnly: true,
     },
     RequestsFail: {
@@ -107,16 +107,16 @@ export function webhooksAlarms(
   return forStage(configuration, {
     ApiFails: {
       severity: 'page',
-      harm: 'Over 5 % of the requests to {base_url} end with 5xx: accounts can neither manage webhooks nor read deliveries.',
+      harm: 'Over 5 % of the requests to {base_url}, or 4 a minute, end with 5xx: accounts can neither manage webhooks nor read deliveries.',
       command: 'smoke',
-      rule: persistingShare(base.api.metricServerError({ statistic: 'Sum' }), base.api.metricCount()),
+      rule: persistingShareOrMany(base.api.metricServerError({ statistic: 'Sum' }), base.api.metricCount()),
       customersOnly: true,
     },
     ApiSlow: {
       severity: 'ticket',
-      harm: 'One request in a hundred to {base_url} takes over 5 s, for 15 minutes.',
+      harm: 'One request in a thousand to {base_url} takes over 5 s, for 15 minutes.',
       command: 'smoke',
-      rule: slow(base.api.metricLatency(), Duration.seconds(5)),
+      rule: slow(base.api.metricIntegrationLatency(), Duration.seconds(5)),
       customersOnly: true,
     },
   });

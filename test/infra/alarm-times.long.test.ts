@@ -276,10 +276,16 @@ describe('what AWS counts by itself', () => {
     add('5xx', 1);
     add('Count', 1);
   };
-  const oneInAHundredFails = (add: Add) => {
-    add('5xx', 1, ...Array(99).fill(0));
-    add('Count', ...Array(100).fill(1));
+  /** So many requests of a minute, of which so many fail. */
+  const failing = (add: Add, failed: number, all: number) => {
+    add('5xx', ...Array(failed).fill(1), ...Array(all - failed).fill(0));
+    add('Count', ...Array(all).fill(1));
   };
+  const oneInAHundredFails = (add: Add) => failing(add, 1, 100);
+  const halfFailForTwoMinutes = (add: Add, at: number) => failing(add, at === 20 || at === 21 ? 300 : 1, 600);
+  /** The slow answers of functions in a minute, and the quick ones. The gateway's refusals reach no function. */
+  const latencies = (add: Add, slow: number, quick: number) =>
+    add('IntegrationLatency', ...Array(slow).fill(10_000), ...Array(quick).fill(40));
 
   // Minute by minute CloudWatch looks at the last three times five.
   it.each<[alarm: string, what: string, minutes: number | undefined, feed: (add: Add, at: number) => unknown]>([
@@ -287,8 +293,16 @@ describe('what AWS counts by itself', () => {
     ['LoginsFail', 'one request of a hundred fails', undefined, oneInAHundredFails],
     ['ApiFails', 'one request in five minutes, and each fails', 11, eachFails],
     ['ApiFails', 'one request of a hundred fails', undefined, oneInAHundredFails],
-    ['LoginsSlow', 'each takes 4 s', 11, add => add('Latency', 4_000)],
-    ['ApiSlow', 'each takes 6 s', 11, add => add('Latency', 6_000)],
+    // Bug: unknown paths and the gateway's refusals are requests, too, and quick ones: a scanner kept these alarms silent.
+    ['LoginsFail', 'each of 12 logins a minute fails beside 300 of strangers', 3, add => failing(add, 12, 312)],
+    ['ApiFails', 'each of 12 requests a minute fails beside 3,000 of strangers', 3, add => failing(add, 12, 3_012)],
+    ['LoginsFail', 'half of 600, for two minutes', undefined, halfFailForTwoMinutes],
+    ['LoginsSlow', 'each takes 4 s', 11, add => add('IntegrationLatency', 4_000)],
+    ['ApiSlow', 'each takes 6 s', 11, add => add('IntegrationLatency', 6_000)],
+    ['LoginsSlow', 'each of 12 a minute beside 20 a second of strangers', 11, add => latencies(add, 12, 1_200)],
+    ['LoginsSlow', 'the same where strangers take all of three public routes', 11, add => latencies(add, 12, 3_600)],
+    ['ApiSlow', 'each of 12 a minute beside 20 a second of strangers', 11, add => latencies(add, 12, 1_200)],
+    ['LoginsSlow', 'one of two thousand', undefined, add => latencies(add, 1, 1_999)],
     ['RequestsThrottled', 'a tenth of all requests', 11, add => add('Throttled', 1, ...Array(9).fill(0))],
     [
       'DiscoveryThrottled',

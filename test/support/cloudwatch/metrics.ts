@@ -59,7 +59,7 @@ function keyOf({ namespace, name, dimensions }: Metric): string {
 
 function statisticOf(statistic: string, values: readonly number[]): number {
   const sum = values.reduce((total, value) => total + value, 0);
-  const percentile = /^p(\d+)$/.exec(statistic)?.[1];
+  const percentile = /^p(\d+(?:\.\d)?)$/.exec(statistic)?.[1];
   if (percentile !== undefined) {
     const sorted = values.toSorted((one, other) => one - other);
     return sorted[Math.ceil((sorted.length * Number(percentile)) / 100) - 1] ?? Number.NaN;
