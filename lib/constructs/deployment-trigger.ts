@@ -35,7 +35,7 @@ export class DeploymentTrigger extends Construct {
       properties: {
         HandlerArn: handler.currentVersion.functionArn,
         Stage: configuration.stage,
-        IsRolledBack: ReleaseStart.of(stack, configuration).getAttString('IsRolledBack'),
+        IsRolledBack: ReleaseStart.of(stack, configuration).isRolledBackAt(handler),
       },
     });
   }

@@ -121,6 +121,16 @@ describe('no alias moves', () => {
     },
   );
 
+  // Bug: CloudFormation asks the start again only where its properties change. After a repair, a trial that failed of a function which
+  // no API has, and which changed alone, told operators to take the repair back.
+  it('without an answer of the start for each version that is tried', () => {
+    for (const template of withFunctions) {
+      const asked = JSON.stringify(resourcesOf(template, 'Custom::ReleaseStart'));
+      for (const [id, { Properties }] of resourcesOf(template, 'Custom::Trigger'))
+        expect(asked, id).toContain(JSON.stringify(Properties.HandlerArn));
+    }
+  });
+
   // Seen twice: a failed deployment after a roll-back brought the bad version back to users.
   it('while a trial may fail', () => {
     for (const template of withFunctions) {
