@@ -84,13 +84,14 @@ export const stageValues = z.object({
   /**
    * What the domain is for: a stage that is in use changes its domain in steps, so that nobody is refused (docs/runbook.md,
    * "A custom domain"). `prepared`: it answers, and API Gateway's host still names {auth_url}. `primary`: it names {auth_url}, and
-   * API Gateway's host still answers. `only`: API Gateway's host is off.
+   * API Gateway's host still answers. `only`: API Gateway's host is off. `former`: the domain is taken off; it answers until
+   * `formerHostsUntil`, and API Gateway's host names {auth_url}.
    */
-  authDomainRole: choice('prepared', 'primary', 'only').prefault('only'),
+  authDomainRole: choice('prepared', 'primary', 'only', 'former').prefault('only'),
   /** Custom domain of {base_url}, with its certificate and its role, as those of {auth_url}. */
   baseDomain: hostName.optional(),
   baseCertificateArn: certificateArn.optional(),
-  baseDomainRole: choice('prepared', 'primary', 'only').prefault('only'),
+  baseDomainRole: choice('prepared', 'primary', 'only', 'former').prefault('only'),
   /** The day until which the host that named {auth_url} or {base_url} before answers, as integrators were told. */
   formerHostsUntil: day.optional(),
 

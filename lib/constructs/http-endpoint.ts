@@ -94,7 +94,7 @@ export class HttpEndpoint extends Construct {
     this.urls = [named.url, ...others.map(({ url }) => url)];
     this.hosts = [named, ...others].map(({ host }) => host);
     this.role = props.domain?.role;
-    this.formerHost = formerHostOf(configuration, this.hosts[1]);
+    this.formerHost = formerHostOf(configuration, this.role === 'prepared' ? undefined : this.hosts[1]);
   }
 
   /** The throttle class of every route so far. */
@@ -172,7 +172,8 @@ interface Host {
 function hostsOf(gateway: Host, domain: OwnDomain | undefined): readonly [Host, ...Host[]] {
   if (!domain) return [gateway];
   const own = { url: `https://${domain.name}`, host: domain.name };
-  return { prepared: [gateway, own] as const, primary: [own, gateway] as const, only: [own] as const }[domain.role];
+  if (domain.role === 'only') return [own];
+  return domain.role === 'primary' ? [own, gateway] : [gateway, own];
 }
 
 interface FormerHostVariables {
@@ -180,7 +181,7 @@ interface FormerHostVariables {
   readonly FORMER_HOST_SUNSET: string;
 }
 
-/** A second host is left where integrators were told a day; it answers to the last second of that. Otherwise it is to come. */
+/** A second host that is not to come is left where integrators were told a day; it answers to the last second of that. */
 function formerHostOf({ formerHostsUntil }: StageConfiguration, host: string | undefined): FormerHostVariables {
   if (!formerHostsUntil || host === undefined) return { FORMER_HOST: '', FORMER_HOST_SUNSET: '' };
   return { FORMER_HOST: host, FORMER_HOST_SUNSET: new Date(`${formerHostsUntil}T23:59:59Z`).toUTCString() };

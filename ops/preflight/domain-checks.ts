@@ -96,7 +96,7 @@ function judgeTold(
   changes: readonly Change[],
 ): Finding | undefined {
   const { stage, formerHostsUntil = '' } = configuration;
-  const hasFormer = changes.some(({ to }) => to.role === 'primary' || to.role === 'prepared');
+  const hasFormer = changes.some(({ to }) => to.role === 'primary' || to.role === 'former');
   if (yes || !told || !hasFormer || formerHostsUntil >= told || isOver(told, now)) return undefined;
   return problem(
     `integrators were told that the former hosts answer until ${told}, and stages/${stage}.ts says ${formerHostsUntil || 'no day'}`,
@@ -114,12 +114,17 @@ type Area = (typeof areas)[number];
 
 const areas = ['auth', 'base'] as const;
 
-/** The roles of a domain, in the order in which it is switched on. Switching it off goes the other way. */
-const roles = ['none', 'prepared', 'primary', 'only'] as const;
+/** The roles of a domain as it is switched on, one after the other, and those through which it goes the other way. */
+const waysOf = { on: ['none', 'prepared', 'primary', 'only'], off: ['none', 'former', 'primary', 'only'] } as const;
 
 interface Domain {
   readonly name: string | undefined;
-  readonly role: (typeof roles)[number];
+  readonly role: (typeof waysOf)['on' | 'off'][number];
+}
+
+/** A former domain stands where it stood as a prepared one. */
+function placeOf(role: Domain['role']): number {
+  return role === 'former' ? 1 : waysOf.on.indexOf(role);
 }
 
 async function checkArea(subject: Subject, area: Area, from: Domain, to: Domain): Promise<Finding> {
@@ -131,14 +136,16 @@ async function checkArea(subject: Subject, area: Area, from: Domain, to: Domain)
       `take ${from.name} off first, in steps: ${runbook}`,
     );
   }
-  const steps = roles.indexOf(to.role) - roles.indexOf(from.role);
+  const steps = placeOf(to.role) - placeOf(from.role);
   if (steps === 0) return ok(to.name ? `${to.name} is the ${to.role} domain of ${url}` : `${url} has none`);
   const step = `${to.name ?? from.name} goes from ${from.role} to ${to.role}`;
   if (from.role === 'none' && subject.yes) return ok(step);
-  if (Math.abs(steps) > 1) {
-    const next = roles[roles.indexOf(from.role) + Math.sign(steps)];
+  const next = waysOf[steps > 0 ? 'on' : 'off'][placeOf(from.role) + Math.sign(steps)];
+  if (to.role !== next) {
+    const isFar = Math.abs(steps) > 1;
+    const harm = isFar ? 'be refused while the deployment runs' : `be told ${steps > 0 ? 'its' : 'no'} end`;
     return problem(
-      `${area}Domain ${to.name ?? from.name} goes from ${from.role} to ${to.role} at once: callers would be refused while the deployment runs`,
+      `${area}Domain ${step}${isFar ? ' at once' : ''}: callers would ${harm}`,
       `write ${to.name ? '' : `${area}Domain: '${from.name}' and its certificate back, and `}${area}DomainRole: '${next}' into stages/${stage}.ts, and deploy that first: ${runbook}${from.role === 'none' ? `. ${withoutIntegrators}` : ''}`,
     );
   }
@@ -147,7 +154,7 @@ async function checkArea(subject: Subject, area: Area, from: Domain, to: Domain)
     const refusal = await judgeAnswer(subject, area, to.name ?? '');
     if (refusal) return refusal;
   }
-  const isNamedAnew = to.role === 'primary' || to.role === 'prepared';
+  const isNamedAnew = to.role === 'primary' || to.role === 'former';
   return (isNamedAnew ? judgeNotice(subject, url) : await judgeEnd(subject, url, to)) ?? ok(step);
 }
 

@@ -61,7 +61,7 @@ step(
     await take('only');
     await take('primary');
     calls.begin(gateway);
-    await take('prepared');
+    await take('former');
     expect(hostsOf('dev')).toEqual(gateway);
     const { calls: count, failures } = await calls.stop();
     expect(failures).toEqual([]);

@@ -203,7 +203,12 @@ describe('the stage configuration', () => {
       /authCertificateArn must be given together with authDomain/,
     ],
     ['a domain that is none, without a word of its certificate', 'dev', { baseDomain: 'x' }, /: baseDomain [^;]*\.$/],
-    ['a role of a domain', 'dev', { authDomainRole: 'secondary' }, /authDomainRole must be prepared, primary or only/],
+    [
+      'a role of a domain',
+      'dev',
+      { authDomainRole: 'secondary' },
+      /authDomainRole must be prepared, primary, only or former/,
+    ],
     [
       'a day that is none',
       'dev',

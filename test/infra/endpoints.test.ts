@@ -84,9 +84,22 @@ describe('the endpoints', () => {
     },
   );
 
+  // Bug: {auth_url} had its domain, and the one that {base_url} began with announced its own end.
+  it('tell no function of {base_url} that a domain is left which is yet to come', () => {
+    const { Webhooks, Delivery } = stageTemplates('prod', {
+      ...{ ...authDomain, authDomainRole: 'primary', formerHostsUntil: '2027-12-01' },
+      ...{ ...baseDomain, baseDomainRole: 'prepared' },
+    });
+    const told = [Webhooks, Delivery]
+      .flatMap(template => resourcesOf(template, 'AWS::Lambda::Function'))
+      .flatMap(([, { Properties }]) => Properties.Environment?.Variables?.FORMER_HOST ?? []);
+    expect(told).toEqual(['', '']);
+  });
+
   const roles = [
     ['primary', '2027-12-01', 'the gateway'],
-    ['prepared', '2027-12-01', 'auth.emissor.com.br'], // on the way back
+    ['former', '2027-12-01', 'auth.emissor.com.br'],
+    ['prepared', '2027-12-01', undefined], // the day is the other domain's
     ['prepared', undefined, undefined],
     ['only', '2027-12-01', undefined],
   ] as const;
@@ -110,6 +123,7 @@ describe('the endpoints', () => {
 
   describe.each([
     ['prepared', { urls: ['gateway', 'own'], isGatewayOff: false }],
+    ['former', { urls: ['gateway', 'own'], isGatewayOff: false }],
     ['primary', { urls: ['own', 'gateway'], isGatewayOff: false }],
     ['only', { urls: ['own'], isGatewayOff: true }],
   ] as const)('with a custom domain that is %s', (authDomainRole, { urls, isGatewayOff }) => {

@@ -366,7 +366,7 @@ describe('custom domains', () => {
       },
     },
   });
-  const values = (role: Role, more: Record<string, unknown> = {}): Record<string, unknown> =>
+  const values = (role: Role | 'former', more: Record<string, unknown> = {}): Record<string, unknown> =>
     role === 'none' ? more : { authDomain: 'auth.acme.com', authCertificateArn: arn, authDomainRole: role, ...more };
   const readJson = async (url: string) => ({ issuer: new URL(url).origin, resource: new URL(url).origin });
   const inAYear = { formerHostsUntil: '2027-11-23' };
@@ -374,7 +374,7 @@ describe('custom domains', () => {
     const Outputs = day_ === undefined ? [] : [{ OutputKey: 'FormerHostsUntil', OutputValue: day_ }];
     return Object.fromEntries(stackNames.map(name => [name, { Outputs }]));
   };
-  const change = (from: Role, to: Role, more: Case & { notice?: Record<string, unknown> } = {}): Case => ({
+  const change = (from: Role, to: Role | 'former', more: Case & { notice?: Record<string, unknown> } = {}): Case => ({
     values: values(to, more.notice),
     deployed: { Data: endpoint(from) },
     stacks: told('2026-11-21'),
@@ -383,9 +383,14 @@ describe('custom domains', () => {
     aws: { certificate, lastEvent: async () => now - 900_001, ...more.aws },
   });
 
-  it.each(
-    roles.flatMap((from, at) => roles.flatMap((to, at_) => (Math.abs(at - at_) === 1 ? [[from, to] as const] : []))),
-  )('go from %s to %s in one deployment', (from, to) =>
+  it.each([
+    ['none', 'prepared'],
+    ['prepared', 'primary'],
+    ['primary', 'only'],
+    ['only', 'primary'],
+    ['primary', 'former'],
+    ['prepared', 'none'], // as which a former one is seen
+  ] as const)('go from %s to %s in one deployment', (from, to) =>
     expectOk(
       'custom domains',
       change(from, to, { notice: inAYear }),
@@ -399,13 +404,27 @@ describe('custom domains', () => {
     ['prepared', 'only', 'primary'],
     ['only', 'prepared', 'primary'],
     ['only', 'none', 'primary'],
-    ['primary', 'none', 'prepared'],
+    ['primary', 'none', 'former'],
+    ['only', 'former', 'primary'],
   ] as const)('do not go from %s to %s at once, but to %s first', (from, to, next) =>
     expectProblem(
       'custom domains',
       change(from, to, { notice: inAYear }),
       new RegExp(`from ${from} to ${to} at once: .*-> write .*authDomainRole: '${next}' into stages/dev\\.ts`),
     ),
+  );
+
+  it.each([
+    ['none', 'former', 'its', 'prepared'],
+    ['primary', 'prepared', 'no', 'former'],
+  ] as const)(
+    'go from %s to %s under the name of that way only: callers would be told %s end',
+    (from, to, told, next) =>
+      expectProblem(
+        'custom domains',
+        change(from, to, { notice: inAYear }),
+        new RegExp(`from ${from} to ${to}: callers would be told ${told} end -> write authDomainRole: '${next}'`),
+      ),
   );
 
   it('of a stage that is not there may be the only ones from the start', () =>
@@ -440,7 +459,7 @@ describe('custom domains', () => {
   it.each([
     ['prepared', 'primary', {}, /no day is told .*formerHostsUntil: '2027-11-23' at the earliest.*--yes/],
     ['prepared', 'primary', { formerHostsUntil: '2027-11-01' }, /until 2027-11-01 only/],
-    ['primary', 'prepared', {}, /no day is told/],
+    ['primary', 'former', {}, /no day is told/],
   ] as const)('from %s to %s with %j need a notice of a year', (from, to, notice, message) =>
     expectProblem('custom domains', change(from, to, { notice }), message),
   );
