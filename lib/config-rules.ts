@@ -12,6 +12,10 @@ const rules: readonly ((values: StageValues) => string | false)[] = [
     !authDomain !== !authCertificateArn && 'authCertificateArn must be given together with authDomain',
   ({ baseDomain, baseCertificateArn }) =>
     !baseDomain !== !baseCertificateArn && 'baseCertificateArn must be given together with baseDomain',
+  ({ authDomain, baseDomain }) =>
+    authDomain !== undefined &&
+    authDomain === baseDomain &&
+    'baseDomain must not be authDomain: each API has a host of its own',
   ({ authCertificateArn, ...home }) =>
     isElsewhere(authCertificateArn, home) && "authCertificateArn must be of the stage's own account and Region",
   ({ baseCertificateArn, ...home }) =>

@@ -28,11 +28,12 @@ export function choice<const Word extends string>(...words: readonly Word[]) {
   return z.enum(words, `must be ${list.format(words)}`);
 }
 
-/** Returns the schema of up to `most` texts: in an array, or in one text with commas between them. */
+/** Returns the schema of up to `most` texts, each of which stands there once: in an array, or in one text with commas between them. */
 export function list(item: z.ZodType<string, string>, most: number) {
   return z
     .union([z.array(z.string()), z.string().transform(split)], 'must be an array of texts, or one text with commas')
-    .pipe(z.array(item).max(most, `must be ${most} at most`));
+    .pipe(z.array(item).max(most, `must be ${most} at most`))
+    .refine(items => new Set(items).size === items.length, 'must name each only once');
 }
 
 /** Returns the schema of waits in one text, with commas between them, parsed to milliseconds. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { contextConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError, stageNames } from '../../lib/stage-files.ts';
-import { baseDomain, required } from './templates.ts';
+import { authDomain, baseDomain, required } from './templates.ts';
 
 const prod = (overrides: Record<string, unknown> = {}) =>
   stageConfiguration('prod', { ...required.prod, ...overrides });
@@ -138,6 +138,13 @@ describe('the stage configuration', () => {
     ['an account that is none', 'dev', { account: '1', region: 'sa-east-1' }, /account must be the 12 digits/],
     ['a Region that is none', 'dev', { account: '111122223333', region: 'Brazil' }, /region must be an AWS Region/],
     ['a recipient without an address', 'dev', { alarmRecipients: 'ops' }, /alarmRecipients must be e-mail addresses/],
+    // Bug: the synthesis ended with a stack trace of the CDK.
+    [
+      'a recipient who is named twice',
+      'dev',
+      { alarmRecipients: ['ops@example.com', 'on-call@example.com', 'ops@example.com'] },
+      /: alarmRecipients must name each only once\.$/,
+    ],
     [
       'a number for a list',
       'dev',
@@ -208,6 +215,13 @@ describe('the stage configuration', () => {
       'dev',
       { authDomainRole: 'secondary' },
       /authDomainRole must be prepared, primary, only or former/,
+    ],
+    // Bug: AWS refused it in the middle of the update.
+    [
+      'one domain for both',
+      'prod',
+      { ...required.prod, ...authDomain, ...baseDomain, baseDomain: authDomain.authDomain },
+      /: baseDomain must not be authDomain: each API has a host of its own\.$/,
     ],
     [
       'a day that is none',
