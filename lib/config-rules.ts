@@ -31,8 +31,13 @@ const rules: readonly ((values: StageValues) => string | false)[] = [
     'encryption must be aws-owned where account and region are not given',
   ({ removalPolicy, protection }) =>
     removalPolicy === 'destroy' && protection && 'protection must be false where removalPolicy is destroy',
+  ({ retrySchedule }) =>
+    retrySchedule.reduce((sum, wait) => sum + wait, 0) > 9 * day &&
+    'retrySchedule must be 9d at most in all, since a delivery that is late 10 days after its event ends with attempts left, and a receiver may ask for one day more: leave out waits, or shorten them',
   accountTooSmall,
 ];
+
+const day = 86_400_000;
 
 function isElsewhere(arn: string | undefined, { account, region }: Pick<StageValues, 'account' | 'region'>): boolean {
   return arn !== undefined && account !== undefined && !arn.includes(`:acm:${region}:${account}:`);

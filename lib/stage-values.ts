@@ -123,7 +123,7 @@ export const stageValues = z.object({
   /** The alarm on refused grants goes off above this number in five minutes. */
   invalidGrantSurge: count(1, 1_000_000).prefault(500),
 
-  /** The backoff: waits between attempts, before jitter. n waits make n + 1 attempts. */
+  /** The backoff: waits between attempts, before jitter; 9 days at most in all. n waits make n + 1 attempts. */
   retrySchedule: waits(duration('100ms', '7d'), 30).prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),
   /** Timeout of one delivery attempt, from resolving the name to the last response header. */
   attemptTimeout: duration('100ms', '20s').prefault('15s'),

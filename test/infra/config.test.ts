@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { maxAge, maxRetryAfter } from '../../lambdas/delivery/limits.ts';
 import { contextConfiguration, stageConfiguration } from '../../lib/config.ts';
 import { ConfigurationError, stageNames } from '../../lib/stage-files.ts';
 import { authDomain, baseDomain, required } from './templates.ts';
@@ -58,6 +59,15 @@ describe('the stage configuration', () => {
     const { retrySchedule } = prod();
     expect(retrySchedule).toHaveLength(9);
     expect(retrySchedule.reduce((sum, wait) => sum + wait) / 3_600_000).toBeCloseTo(75.6, 1);
+  });
+
+  // Bug: from its tenth day on a delivery that was late ended at its turn, though it had attempts left.
+  it('takes no schedule that is not over before a delivery ends for its age, with room for one Retry-After', () => {
+    expect(() => prod({ retrySchedule: '7d,48h' })).not.toThrow();
+    expect(() => prod({ retrySchedule: '7d,48h,100ms' })).toThrow(
+      /: retrySchedule must be 9d at most in all, .*: leave out waits, or shorten them\.$/,
+    );
+    expect(maxAge - maxRetryAfter).toBe(9 * 86_400_000);
   });
 
   it.each([
