@@ -29,11 +29,11 @@ export function occurring(count: cloudwatch.Metric): AlarmRule {
 }
 
 /**
- * Returns the rule of a share: it rings where in three of the last fifteen minutes over 5 % failed, or 4 and more. Strangers make a share
- * as small as they like: what the gateway refuses and unknown paths are requests, too.
+ * Returns the rule of a share: it rings where in three of the last fifteen minutes over 5 % failed, or 4 and more that were over 0.2 %.
+ * Strangers make a share small: what the gateway refuses and unknown paths are requests, too.
  */
 export function persistingShareOrMany(failed: cloudwatch.Metric, all: cloudwatch.Metric): AlarmRule {
-  const expression = `IF(failed >= ${manyInAMinute}, 1, failed / all)`;
+  const expression = `failed / all * IF(failed >= ${manyInAMinute}, ${strangersToOne}, 1)`;
   return { metric: math(expression, { failed, all }), threshold: leastShare, ...threeOfFifteen };
 }
 
@@ -120,6 +120,9 @@ const threeOfFifteen = { periods: 3, among: 15 };
 const leastSamples = 20;
 const leastShare = 0.05;
 const manyInAMinute = leastSamples / 5;
+
+/** So many requests of strangers may hide one of ours, where enough of ours fail. */
+const strangersToOne = 25;
 
 function math(expression: string, metrics: Record<string, cloudwatch.Metric>, period = minute) {
   const usingMetrics = Object.fromEntries(Object.entries(metrics).map(([id, metric]) => [id, metric.with({ period })]));

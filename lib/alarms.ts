@@ -30,7 +30,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
   return forStage(configuration, {
     LoginsFail: {
       severity: 'page',
-      harm: 'Over 5 % of the requests to {auth_url}, or 4 a minute, end with 5xx: people cannot log in, or refresh.',
+      harm: 'Over 5 % of the requests to {auth_url}, or 4 a minute and over 0.2 %, end with 5xx: people cannot log in, or refresh.',
       command: 'smoke',
       rule: persistingShareOrMany(auth.api.metricServerError({ statistic: 'Sum' }), auth.api.metricCount()),
       customersOnly: true,
@@ -107,7 +107,7 @@ export function webhooksAlarms(
   return forStage(configuration, {
     ApiFails: {
       severity: 'page',
-      harm: 'Over 5 % of the requests to {base_url}, or 4 a minute, end with 5xx: accounts can neither manage webhooks nor read deliveries.',
+      harm: 'Over 5 % of the requests to {base_url}, or 4 a minute and over 0.2 %, end with 5xx: accounts can neither manage webhooks nor read deliveries.',
       command: 'smoke',
       rule: persistingShareOrMany(base.api.metricServerError({ statistic: 'Sum' }), base.api.metricCount()),
       customersOnly: true,

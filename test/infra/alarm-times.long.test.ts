@@ -296,6 +296,7 @@ describe('what AWS counts by itself', () => {
     // Bug: unknown paths and the gateway's refusals are requests, too, and quick ones: a scanner kept these alarms silent.
     ['LoginsFail', 'each of 12 logins a minute fails beside 300 of strangers', 3, add => failing(add, 12, 312)],
     ['ApiFails', 'each of 12 requests a minute fails beside 3,000 of strangers', 3, add => failing(add, 12, 3_012)],
+    ['LoginsFail', 'one of a thousand fails, of 5,000 a minute', undefined, add => failing(add, 5, 5_000)],
     ['LoginsFail', 'half of 600, for two minutes', undefined, halfFailForTwoMinutes],
     ['LoginsSlow', 'each takes 4 s', 11, add => add('IntegrationLatency', 4_000)],
     ['ApiSlow', 'each takes 6 s', 11, add => add('IntegrationLatency', 6_000)],

@@ -251,7 +251,7 @@ describe('the mails of a stage', () => {
     const [mail] = mailsOf(rules, { description: described('LoginsFail'), from: 'OK', to: 'ALARM' });
     expect(mail?.text.split('\n')).toEqual([
       '"Rings since 2026-11-20T12:11:00.000+0000:"',
-      '"[page] prod LoginsFail: Over 5 % of the requests to {auth_url}, or 4 a minute, end with 5xx: people cannot log in, or refresh. | First: npm run ops -- --stage prod smoke | Then: docs/runbook.md#loginsfail"',
+      '"[page] prod LoginsFail: Over 5 % of the requests to {auth_url}, or 4 a minute and over 0.2 %, end with 5xx: people cannot log in, or refresh. | First: npm run ops -- --stage prod smoke | Then: docs/runbook.md#loginsfail"',
       expect.stringMatching(/^"CloudWatch says: Threshold Crossed: 3 out of the last 15 datapoints .*"$/),
       '"Alarm Emissor-prod-Auth-AlarmsLoginsFail673988D4-8KVJTbGvMx2Q in sa-east-1, account 111122223333"',
     ]);
