@@ -52,11 +52,18 @@ export function pickAddresses(addresses: readonly string[], random: () => number
  */
 function checkAlternativeNames(host: string, { raw }: PeerCertificate): Error | undefined {
   const certificate = new X509Certificate(raw);
-  const isNamed = isIP(host)
-    ? certificate.checkIP(host)
-    : certificate.checkHost(host.replace(/\.$/, ''), { subject: 'never', partialWildcards: false });
+  const isNamed = isIP(host) ? certificate.checkIP(host) : namesHost(certificate, host.replace(/\.$/, ''));
   if (isNamed) return undefined;
   return Object.assign(new Error('The certificate does not name the host.'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+}
+
+/**
+ * Returns whether a certificate names a host. OpenSSL lets a wildcard stand for letters, digits and hyphens alone. So a first label
+ * with an underscore is also looked for as `-`, which no authority certifies, and then only a wildcard counts.
+ */
+function namesHost(certificate: X509Certificate, host: string): boolean {
+  const match = (name: string) => certificate.checkHost(name, { subject: 'never', partialWildcards: false });
+  return match(host) !== undefined || match(host.replace(/^[^.]*_[^.]*/, '-'))?.startsWith('*.') === true;
 }
 
 /**
