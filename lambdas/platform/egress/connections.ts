@@ -17,8 +17,8 @@ export interface Network {
 export type Connections = ReturnType<typeof makeConnections>;
 
 /**
- * Makes both pools. Agents key their connections by address *and* name, so a kept one is reused only when the SSRF guard has
- * just allowed the same address again.
+ * Makes both pools. Agents key their connections by account, address *and* name, so a kept one is reused only when the SSRF guard
+ * has just allowed the same address again.
  */
 export function makeConnections({ connect = netConnect, ca }: Network = {}) {
   const secure = {

@@ -1,5 +1,5 @@
 import type { ClientRequest } from 'node:http';
-import { Agent, type AgentOptions } from 'node:https';
+import { Agent, type AgentOptions, type RequestOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
@@ -14,7 +14,7 @@ export function makeMeteredAgent(options: AgentOptions, connect: Connect, costs:
 
 /** What a request through the metered agent has among its options. */
 export interface MeteredOptions {
-  /** The account that pays for a new connection. One that is kept has passed its handshake, and is anybody's. */
+  /** The account that the connection serves and is paid by. */
   readonly accountId: string;
 }
 
@@ -33,6 +33,11 @@ class MeteredAgent extends Agent {
     super(options);
     this.#connect = connect;
     this.#costs = costs;
+  }
+
+  /** Keys connections and TLS sessions by account too: late bytes of an answer must not settle another account's POST. */
+  override getName(options: RequestOptions & MeteredOptions) {
+    return `${options.accountId} ${super.getName(options)}`;
   }
 
   override createConnection(...[options, callback]: Parameters<Agent['createConnection']>) {
