@@ -114,7 +114,7 @@ function makePost(
     if (signal.aborted) return { outcome: 'aborted' };
     onAnswered();
     receivers.answer(deliveryId, status);
-    return { outcome: 'response', status, headers: {}, body: Buffer.from(answer), isTruncated: false };
+    return { outcome: 'response', status, headers: {}, readBody: toText => toText(Buffer.from(answer), false) };
   };
 
   /** Resolves when the answer is there, or the signal aborts. */

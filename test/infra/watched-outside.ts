@@ -84,7 +84,7 @@ export function makeOutside(faults: Readonly<Faults>, kms: FakeKms) {
       if (afterMs > 0) await pause(afterMs, signal).catch(() => undefined);
       if (signal.aborted) return { outcome: 'aborted' };
       onAnswered();
-      return { outcome: 'response', ...answer, body: Buffer.alloc(0), isTruncated: false };
+      return { outcome: 'response', ...answer, readBody: toText => toText(Buffer.alloc(0), false) };
     };
   }
 }

@@ -31,7 +31,7 @@ export function makeConnectionMeter(cost: ConnectionCost) {
   /** Counts anew, by the limits of this phase. A connection begins with the handshake. */
   function enter(next: ConnectionPhase): void {
     if (next === 'body') cost.answered();
-    if (next === 'idle') cost.next();
+    if (phase === 'idle') cost.next(); // not before: an answer is redacted while its connection is idle
     phase = next;
     bytes = 0;
     recordsBefore = received.records();

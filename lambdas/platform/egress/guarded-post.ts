@@ -108,8 +108,8 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
     const answer = await send(destination, request, timing, signal);
     if (answer === undefined || answer.outcome === 'aborted') return undefined;
     if (answer.outcome === 'response') {
-      const { outcome, status, headers, body, isTruncated } = answer;
-      return { outcome, status, headers, bodyStart: toBodyStart(body, isTruncated, request.redact ?? (text => text)) };
+      const { outcome, status, headers, readBody } = answer;
+      return { outcome, status, headers, bodyStart: readBody((...read) => toBodyStart(...read, request.redact)) };
     }
     const { kind, detail } = answer;
     if (kind !== 'unreachable') return { outcome: kind, detail };
@@ -171,7 +171,7 @@ type PostResult =
 
 type ResolvedDestination = Extract<Destination, { outcome: 'resolved' }>;
 
-function toBodyStart(body: Buffer, isTruncated: boolean, redact: Redact): string {
+function toBodyStart(body: Buffer, isTruncated: boolean, redact: Redact = text => text): string {
   // A character that is cut in two is left out.
   const text = redact(new TextDecoder().decode(body, { stream: isTruncated }), isTruncated);
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maximumBodyBytes)).read);

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import type { ConnectionPhase } from './connection-meter.ts';
 import { type Connect, type MeteredSocket, openMeteredSocket } from './metered-socket.ts';
-import type { ReceiverCosts } from './receiver-costs.ts';
+import type { ConnectionCost, ReceiverCosts } from './receiver-costs.ts';
 
 /** Makes an agent whose TLS connections run over metered sockets. */
 export function makeMeteredAgent(options: AgentOptions, connect: Connect, costs: ReceiverCosts): Agent {
@@ -23,7 +23,12 @@ export function enterPhase(socket: Socket, phase: ConnectionPhase): void {
   meters.get(socket)?.enter(phase);
 }
 
-const meters = new WeakMap<Duplex, MeteredSocket>();
+/** Redacts what came over a TLS connection, at the account's cost: how long that takes depends on its credential. */
+export function redactMetered(socket: Socket, redact: () => string): string {
+  return meters.get(socket)?.cost.ofAccount(redact) ?? redact();
+}
+
+const meters = new WeakMap<Duplex, MeteredSocket & { readonly cost: ConnectionCost }>();
 
 class MeteredAgent extends Agent {
   readonly #connect: Connect;
@@ -48,7 +53,7 @@ class MeteredAgent extends Agent {
     const below = { socket: meter.stream };
     const socket = super.createConnection({ ...options, ...below }, callback);
     if (!socket) return socket;
-    meters.set(socket, meter);
+    meters.set(socket, { ...meter, cost });
     meter.socket.once('connect', () => socket.emit('connect')); // as TLS over Node's own sockets does
     socket.once('secureConnect', () => meter.enter('headers'));
     socket.on('session', meter.countTicket);

@@ -3,9 +3,9 @@ import { type Agent, request as httpsRequest, type RequestOptions } from 'node:h
 import type { Socket } from 'node:net';
 import { afterElapsed, afterEvents } from '../timer.ts';
 import { type Connections, makeConnections } from './connections.ts';
-import { enterPhase, type MeteredOptions } from './metered-agent.ts';
+import { enterPhase, type MeteredOptions, redactMetered } from './metered-agent.ts';
 import { classifyNetworkError, errorCode, type NetworkError, type RequestPhase } from './network-error.ts';
-import { readTruncatedBody, type TruncatedBody } from './truncated-body.ts';
+import { readTruncatedBody } from './truncated-body.ts';
 
 /** Sends one POST to an address that the SSRF guard has allowed. Never rejects. */
 export type PinnedPost = (request: PinnedRequest) => Promise<PinnedRequestOutcome>;
@@ -35,11 +35,13 @@ interface PinnedRequest extends MeteredOptions {
 }
 
 export type PinnedRequestOutcome =
-  | ({
+  | {
       readonly outcome: 'response';
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
-    } & TruncatedBody)
+      /** Makes a text of the body, at the account's cost. */
+      readonly readBody: (toText: (body: Buffer, isTruncated: boolean) => string) => string;
+    }
   | { readonly outcome: 'aborted' }
   | ({
       readonly outcome: 'failed';
@@ -137,15 +139,15 @@ function send(request: PinnedRequest, agent: Agent): Promise<PinnedRequestOutcom
     });
     outgoing.on('response', response => {
       hasResponse = true;
-      if (outgoing.socket) enterPhase(outgoing.socket, 'body');
+      const { statusCode = 0, headers: responseHeaders, socket } = response;
+      enterPhase(socket, 'body');
       request.onAnswered();
-      const { statusCode = 0, headers: responseHeaders } = response;
       settle(
-        readTruncatedBody(response, signal).then(received => ({
+        readTruncatedBody(response, signal).then(({ body, isTruncated }) => ({
           outcome: 'response',
           status: statusCode,
           headers: responseHeaders,
-          ...received,
+          readBody: toText => redactMetered(socket, () => toText(body, isTruncated)),
         })),
       );
     });

@@ -18,25 +18,33 @@ export function makeReceiverCosts(now: Clock, processorTime = threadTime) {
 
   /** Begins to count the cost of a new connection to a host, for an account. */
   function open(host: string, accountId: string) {
-    const excesses = [hosts.of(host), accounts.of(accountId)];
-    let left = ordinaryCost;
+    const both = [hosts.of(host), accounts.of(accountId)].map(excess => ({ excess, left: ordinaryCost }));
     let isAnswered = false;
-    return { isTooMuch, of, answered, next };
+    return { isTooMuch, of, ofAccount, answered, next };
 
     /** Returns whether the host or the account has cost too much: then it gets no new connection for a while. */
     function isTooMuch(): boolean {
-      return excesses.some(excess => excess.milliseconds() > mostExcess);
+      return both.some(({ excess }) => excess.milliseconds() > mostExcess);
     }
 
     /** Does a part of the work for this connection, and counts what that costs. */
-    function of(part: () => void): void {
+    function of<T>(part: () => T, payers = both): T {
       const before = processorTime();
-      part();
-      left -= processorTime() - before;
-      if (left < 0 || (isAnswered && excesses.some(excess => excess.milliseconds() > 0))) {
-        for (const excess of excesses) excess.add(-left);
-        left = 0;
+      const done = part();
+      const cost = processorTime() - before;
+      for (const payer of payers) {
+        payer.left -= cost;
+        if (payer.left < 0 || (isAnswered && payer.excess.milliseconds() > 0)) {
+          payer.excess.add(-payer.left);
+          payer.left = 0;
+        }
       }
+      return done;
+    }
+
+    /** Does what is costly by the account's doing: others have webhooks at that host, too. */
+    function ofAccount<T>(part: () => T): T {
+      return of(part, both.slice(1));
     }
 
     function answered(): void {
@@ -45,7 +53,7 @@ export function makeReceiverCosts(now: Clock, processorTime = threadTime) {
 
     /** Counts what comes from now on to the next attempt. */
     function next(): void {
-      left = ordinaryCost;
+      for (const payer of both) payer.left = ordinaryCost;
       isAnswered = false;
     }
   }

@@ -90,7 +90,7 @@ function asPinned(outcome: PostOutcome): PinnedRequestOutcome {
   switch (outcome.outcome) {
     case 'response': {
       const { status, headers, bodyStart } = outcome;
-      return { outcome: 'response', status, headers, body: Buffer.from(bodyStart), isTruncated: false };
+      return { outcome: 'response', status, headers, readBody: toText => toText(Buffer.from(bodyStart), false) };
     }
     case 'given_up':
     case 'timeout':

@@ -114,6 +114,13 @@ describe('an account whose receivers cost processor time', () => {
     expect(isRefused('other.example.com', 'acme')).toBe(false);
   });
 
+  it('pays alone for what its own doing makes costly', () => {
+    const { costs, spend, isRefused } = start();
+    costs.open('shared.example.com', 'acme').ofAccount(() => spend(500));
+    expect(isRefused('shared.example.com', 'neighbour')).toBe(false);
+    expect(isRefused('other.example.com', 'acme')).toBe(true);
+  });
+
   it('is not refused for attempts that cost 10 ms in the mean, whatever their hosts are', () => {
     const { post } = start();
     for (let attempt = 0; attempt < 1_000; attempt++)
