@@ -1,5 +1,6 @@
 import type { StageConfiguration } from '../../lib/config.ts';
 import { findRolledBack, readLiveFunctions } from '../deployment/live-functions.ts';
+import { readMailboxes } from '../stage/mailboxes.ts';
 import { isNamed } from '../stage/operator.ts';
 import { attemptsAtStage, type DeployedStack, describeStacks } from '../stage/stage-stacks.ts';
 import type { Connect } from '../stage/world.ts';
@@ -97,22 +98,7 @@ export function connectAws(configuration: StageConfiguration, region: string) {
       return QueueUrls;
     },
 
-    /** Lists the subscriptions of a topic, 300 at most. */
-    subscriptions: async (topicArn: string) => {
-      const { ListSubscriptionsByTopicCommand, SNSClient } = await import('@aws-sdk/client-sns');
-      const client = new SNSClient(settings);
-      const found: { readonly protocol: string; readonly endpoint: string; readonly isConfirmed: boolean }[] = [];
-      let from: string | undefined;
-      for (let page = 0; page < 3; page++) {
-        const answer = await client.send(new ListSubscriptionsByTopicCommand({ TopicArn: topicArn, NextToken: from }));
-        for (const { Protocol = '', Endpoint = '', SubscriptionArn = '' } of answer.Subscriptions ?? []) {
-          found.push({ protocol: Protocol, endpoint: Endpoint, isConfirmed: SubscriptionArn.startsWith('arn:') });
-        }
-        from = answer.NextToken;
-        if (!from) break;
-      }
-      return found;
-    },
+    mailboxes: (topicArn: string) => readMailboxes(connect, topicArn),
   };
 }
 

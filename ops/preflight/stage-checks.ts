@@ -160,13 +160,11 @@ async function checkRecipients(subject: Subject): Promise<Finding> {
 
 async function checkTopic(subject: Subject, topicArn: string): Promise<Finding> {
   const { alarmRecipients } = subject.configuration;
-  const subscriptions = await subject.aws.subscriptions(topicArn);
-  const find = (address: string) =>
-    subscriptions.find(({ protocol, endpoint }) => protocol === 'email' && endpoint === address);
-  const deployed = alarmRecipients.filter(address => find(address) !== undefined);
-  const pending = deployed.filter(address => !find(address)?.isConfirmed);
+  const mailboxes = await subject.aws.mailboxes(topicArn);
+  const inState = (wanted?: string) => alarmRecipients.filter(address => mailboxes.get(address) === wanted);
+  const [confirmed, pending, missing] = [inState('confirmed'), inState('not confirmed'), inState()];
   const asked = subscribedBy((await subject.deployedTemplates()).get('Data'));
-  const dropped = alarmRecipients.filter(address => asked.includes(address) && find(address) === undefined);
+  const dropped = missing.filter(address => asked.includes(address));
   if (pending.length > 0) {
     return problem(
       `${pending.join(', ')} did not confirm the subscription: no alarm arrives there`,
@@ -175,15 +173,14 @@ async function checkTopic(subject: Subject, topicArn: string): Promise<Finding> 
   }
   if (dropped.length > 0) {
     return problem(
-      `${dropped.join(', ')} has no subscription any more: AWS drops what nobody confirms, and a deployment does not make it again`,
+      `${dropped.join(', ')} has no subscription any more: nobody confirmed it, or somebody ended it, and a deployment does not make it again`,
       subscribe(topicArn),
     );
   }
-  const fresh = alarmRecipients.filter(address => find(address) === undefined);
   return ok(
     [
-      ...(deployed.length > 0 ? [`${deployed.join(', ')} confirmed`] : []),
-      ...(fresh.length > 0 ? [`${fresh.join(', ')} gets an e-mail by this deployment, and must confirm it`] : []),
+      ...(confirmed.length > 0 ? [`${confirmed.join(', ')} confirmed`] : []),
+      ...(missing.length > 0 ? [`${missing.join(', ')} gets an e-mail by this deployment, and must confirm it`] : []),
     ].join('; '),
   );
 }

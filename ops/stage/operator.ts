@@ -106,7 +106,7 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : '';
 }
 
-const accessErrors = ['AccessDenied', 'AccessDeniedException', 'UnauthorizedOperation'];
+const accessErrors = ['AccessDenied', 'AccessDeniedException', 'AuthorizationErrorException', 'UnauthorizedOperation'];
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -15,6 +15,7 @@ type Found =
   | { readonly kind: 'KMS key'; readonly state: string; readonly deletedAt: string | null }
   | { readonly kind: 'throttled'; readonly place: string; readonly calls: 'reads' | 'writes'; readonly count: number }
   | { readonly kind: 'certificate'; readonly host: string; readonly state: string; readonly endsAt: string | null }
+  | { readonly kind: 'unreached'; readonly mail: 'page' | 'ticket'; readonly addresses: readonly string[] }
   | { readonly kind: 'late'; readonly group: LateGroup }
   | { readonly kind: 'more late'; readonly count: number }
   | Ended

@@ -22,6 +22,7 @@ import {
   readThrottles,
   type Throttle,
 } from './aws-view.ts';
+import { type Recipient, readRecipients } from './recipients.ts';
 import { type CountedDeliveries, readDeliveries } from './status-deliveries.ts';
 
 /** The state of all that is deployed. A part that could not be read says why: the others are there all the same. */
@@ -48,6 +49,7 @@ export interface KeptFacts {
   readonly throttles: Part<readonly Throttle[]>;
   readonly kmsKey: Part<KmsKey | null>;
   readonly certificates: Part<readonly Certificate[]>;
+  readonly recipients: Part<readonly Recipient[]>;
   readonly rolledBack: Part<readonly RolledBack[]>;
   readonly users: Part<UsersView>;
   readonly keys: Part<Awaited<ReturnType<typeof readKeys>>>;
@@ -64,6 +66,7 @@ export async function readFacts(target: Target, progress: ShowProgress, kept?: K
   const { deployed } = target;
   const counted = kept && !isUnread(kept.counted) ? kept.counted : undefined;
   const tablesRead = kept && !isUnread(kept.tables) ? Promise.resolve(kept.tables) : readTables(target);
+  const recipients = attempt(() => readRecipients(target), kept?.recipients);
   const [tables, throttles, kmsKey, certificates, rolledBack, queues, alarms, webhooks, deliveries, users, keys] =
     await Promise.all([
       attempt(() => tablesRead),
@@ -93,6 +96,7 @@ export async function readFacts(target: Target, progress: ShowProgress, kept?: K
     throttles: throttles.part,
     kmsKey: kmsKey.part,
     certificates: certificates.part,
+    recipients: (await recipients).part,
     rolledBack: rolledBack.part,
     queues: queues.part,
     alarms: alarms.part,

@@ -4,6 +4,7 @@ import type { StageStacks } from '../stage/stage-stacks.ts';
 import { awsProblems } from './aws-view.ts';
 import { deliveryProblems } from './delivery-problems.ts';
 import type { Problem, Troubled } from './problem.ts';
+import { recipientProblems } from './recipients.ts';
 import { counted, opsOf } from './sentences.ts';
 import { stageProblems } from './stage-problems.ts';
 import type { Facts, KeysView, QueueView } from './status-facts.ts';
@@ -18,6 +19,7 @@ export function findProblems(facts: Facts, deployed: StageStacks | undefined, no
     ...(deployed ? stageProblems(facts, deployed) : []),
     ...alarms(facts),
     ...awsProblems(facts),
+    ...recipientProblems(facts.recipients),
     ...deliveryProblems(facts),
     ...backlog(facts),
     ...deadLetters(facts),

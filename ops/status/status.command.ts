@@ -39,7 +39,7 @@ export interface Status extends Facts {
 /** Reads what is deployed of a target, how it does, and what needs somebody. It writes nothing, and its reads are bounded. */
 export const readStatus = command('status', {
   about:
-    'what is deployed, and how it does: stacks, throttled tables, KMS key, certificates, roll-backs, queues, alarms, webhooks, failed and late deliveries, users being deleted, keys',
+    'what is deployed, and how it does: stacks, throttled tables, KMS key, certificates, recipients of alarms, roll-backs, queues, alarms, webhooks, failed and late deliveries, users being deleted, keys',
   notes: examples,
   effect: 'reads',
   act: async ({ target, progress }): Promise<Status> => {
@@ -88,6 +88,11 @@ function reportParts(status: Status): readonly string[] {
       key ? [key.state, key.deletedAt && `until ${key.deletedAt}`].filter(Boolean).join(' ') : '-',
     ),
     section('Certificates', status.certificates, found => certificateShape.table(found, 'no domain has one')),
+    section('Recipients of alarms', status.recipients, found =>
+      found.length === 0
+        ? 'the stage names none'
+        : lines(found.map(({ mail, address, state }) => [`${mail}s`, `${address}: ${state}`])),
+    ),
     section('Roll-backs', status.rolledBack, found => rolledBackShape.table(found, 'no function is rolled back')),
   ];
   return [

@@ -26,8 +26,8 @@ export function operatorStart({ target, progress }: Task) {
   }
 }
 
-function keptOf({ tables, throttles, kmsKey, certificates, rolledBack, users, keys, deliveries }: Facts): KeptFacts {
-  return { tables, throttles, kmsKey, certificates, rolledBack, users, keys, counted: countedOf(deliveries) };
+function keptOf({ deliveries, ...facts }: Facts): KeptFacts {
+  return { ...facts, counted: countedOf(deliveries) };
 }
 
 function countedOf(deliveries: Part<DeliveriesView>): KeptFacts['counted'] {
@@ -51,11 +51,11 @@ export type StartView = ReturnType<typeof startView>;
  * @param keptSince - when what is kept for a while was read.
  */
 export function startView(status: Status, traffic: Part<Traffic>, keptSince: string) {
-  const { stacks, tables, throttles, kmsKey, certificates, rolledBack } = status;
+  const { stacks, tables, throttles, kmsKey, certificates, recipients, rolledBack } = status;
   const { problems, queues, webhooks, alarms, deliveries, users, keys } = status;
   const isLocal = stacks === null;
   const parts = { traffic, queues, webhooks, deliveries, users, keys };
-  const ofStage = { alarms, tables, throttles, kmsKey, certificates, rolledBack };
+  const ofStage = { alarms, tables, throttles, kmsKey, certificates, recipients, rolledBack };
   return {
     problems,
     keptSince,

@@ -320,6 +320,10 @@ function stageFacts(context: Context, stage: NonNullable<StartView['stage']>) {
       ),
     ],
     [
+      say('Subscriptions to alarms confirmed', 'Inscrições confirmadas nos alarmes'),
+      part(stage.recipients, found => `${found.filter(({ state }) => state === 'confirmed').length} / ${found.length}`),
+    ],
+    [
       say('Throttled in 15 minutes', 'Limitadas em 15 minutos'),
       part(stage.throttles, found => listOf(found.map(throttle => `${placeOf(throttle)}: ${throttle.count}`))),
     ],

@@ -106,6 +106,12 @@ function lineOf({ say }: Context, problem: Problem): Line {
         `${say('Certificate of', 'Certificado de')} ${host}: ${state}${end}`,
       ];
     }
+    case 'unreached': {
+      const who = problem.addresses.join(', ');
+      if (problem.mail === 'page')
+        return [1, '/#stage', `${say('No page reaches', 'Nenhum alarme urgente chega a')} ${who}`];
+      return [3, '/#stage', `${say('No ticket reaches', 'Nenhum alarme que pode esperar chega a')} ${who}`];
+    }
     case 'late': {
       const { account, event, cause, count, isCutOff, since, first } = problem.group;
       const number = count === null ? '' : `${isCutOff ? `${say('at least', 'pelo menos')} ` : ''}${count} `;

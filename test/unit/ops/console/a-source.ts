@@ -120,6 +120,7 @@ const status: Status = {
   throttles: [],
   kmsKey: { arn: hostile, state: hostile, deletedAt: null },
   certificates: [],
+  recipients: [{ mail: 'page', address: hostile, state: 'not confirmed' }],
   rolledBack: [],
   queues: [{ queue: hostile, waiting: 1, inFlight: 0, delayed: 0, oldestSeconds: null }],
   alarms: { total: 1, isCutOff: false, ringing: [{ name: hostile, since: null, description: hostile }] },

@@ -27,6 +27,7 @@ const allWell: Status = {
   throttles: [],
   kmsKey: { arn: 'arn', state: 'Enabled', deletedAt: null },
   certificates: [],
+  recipients: [{ mail: 'page', address: 'ops@acme.com', state: 'confirmed' }],
   rolledBack: [],
   queues: [],
   alarms: { total: 28, isCutOff: false, ringing: [] },
@@ -78,6 +79,7 @@ describe('Start', () => {
     ['throttles', 'stage', undefined],
     ['kmsKey', 'stage', 'Enabled'],
     ['certificates', 'stage', undefined],
+    ['recipients', 'stage', '1 / 1'],
     ['rolledBack', 'stage', undefined],
   ] as const)('says of %s alone that it could not be read, in the card %s', async (part, card, empty) => {
     const page = await show({ [part]: { unread: 'denied' } });
@@ -187,6 +189,8 @@ describe('what needs somebody', () => {
     ['/#stage', { kind: 'KMS key', state: 'Disabled', deletedAt: null, sentence }],
     ['/#stage', { kind: 'throttled', place: 'Users', calls: 'reads', count: 3, sentence }],
     ['/#stage', { kind: 'certificate', host: 'a.example.com', state: 'ISSUED', endsAt: since, sentence }],
+    ['/#stage', { kind: 'unreached', mail: 'page', addresses: ['ops@acme.com'], sentence }],
+    ['/#stage', { kind: 'unreached', mail: 'ticket', addresses: ['ops@acme.com'], sentence }],
     [`${webhookPath}/deliveries/evt_1`, { kind: 'late', group, sentence }],
     [webhookPath, { kind: 'late', group: { ...group, cause: 'replay', count: null }, sentence }],
     ['/#troubled', { kind: 'more late', count: 2, sentence }],

@@ -69,7 +69,7 @@ const makeWorld = ({
     regionsOfRoles: async () => [region],
     tables: async () => ({ names: [], isCutOff: false }),
     queues: async () => [],
-    subscriptions: async () => [],
+    mailboxes: async () => new Map(),
     ...aws,
   }),
   readJson: readJson ?? (() => Promise.reject(new Error('getaddrinfo ENOTFOUND'))),
@@ -687,8 +687,8 @@ describe('what an earlier deployment left', () => {
 describe('the recipients of alarms', () => {
   const values = { alarmRecipients: ['ops@acme.com'] };
   const stacks = { Data: { Outputs: [{ OutputKey: 'TicketsTopicArn', OutputValue: `arn:aws:sns:${region}:1:t` }] } };
-  const subscribed = (isConfirmed: boolean) => ({
-    subscriptions: async () => [{ protocol: 'email', endpoint: 'ops@acme.com', isConfirmed }],
+  const subscribed = (state: 'confirmed' | 'not confirmed') => ({
+    mailboxes: async () => new Map([['ops@acme.com', state]]),
   });
   const asked: Record<string, Resource> = {
     Subscription: { Type: 'AWS::SNS::Subscription', Properties: { Endpoint: 'ops@acme.com' } },
@@ -696,10 +696,10 @@ describe('the recipients of alarms', () => {
   it('must have confirmed', async () => {
     await expectProblem(
       'alarm recipients',
-      { values, stacks, aws: subscribed(false) },
+      { values, stacks, aws: subscribed('not confirmed') },
       /did not confirm.*--region sa-east-1/,
     );
-    await expectOk('alarm recipients', { values, stacks, aws: subscribed(true) }, /ops@acme\.com confirmed/);
+    await expectOk('alarm recipients', { values, stacks, aws: subscribed('confirmed') }, /ops@acme\.com confirmed/);
   });
   it('are told apart: new ones, and those that AWS dropped', async () => {
     await expectOk('alarm recipients', { values, stacks }, /gets an e-mail by this deployment/);

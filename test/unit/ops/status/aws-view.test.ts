@@ -1,29 +1,35 @@
 import { DescribeCertificateCommand } from '@aws-sdk/client-acm';
 import type { GetMetricDataCommand, MetricDataResult } from '@aws-sdk/client-cloudwatch';
 import { DescribeKeyCommand } from '@aws-sdk/client-kms';
+import type { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns';
 import { describe, expect, it } from 'vitest';
 import { stageConfiguration } from '../../../../lib/config.ts';
+import type { AwsClient } from '../../../../ops/stage/aws-clock.ts';
 import type { Target } from '../../../../ops/stage/target.ts';
 import { awsProblems, readCertificates, readKmsKey, readThrottles } from '../../../../ops/status/aws-view.ts';
+import { readRecipients } from '../../../../ops/status/recipients.ts';
+import { readFacts } from '../../../../ops/status/status-facts.ts';
 
 const now = Date.parse('2026-11-22T12:00:00Z');
 const certificateArn = 'arn:aws:acm:sa-east-1:111122223333:certificate/a';
 const keyArn = 'arn:aws:kms:sa-east-1:111122223333:key/1';
 
 /** A deployed stage of which AWS answers each command so. */
-const stageWith = (send: (command: object) => object): Target => {
+const stageWith = (send: (command: object) => object, outputs: object = { KeyArn: keyArn }): Target => {
   const configuration = stageConfiguration('dev', {
     account: '111122223333',
     region: 'sa-east-1',
+    alarmRecipients: ['ana@acme.com'],
     authDomain: 'auth.emissor.com.br',
     authCertificateArn: certificateArn,
     baseDomain: 'api.emissor.com.br',
     baseCertificateArn: certificateArn,
   });
   return {
-    deployed: { configuration, region: 'sa-east-1' },
-    outputs: { KeyArn: keyArn },
-    connect: () => ({ send: async (command: object) => send(command) }),
+    deployed: { configuration, region: 'sa-east-1', stacks: [] },
+    outputs,
+    connect: (Service: new (settings: object) => AwsClient) =>
+      Object.assign(new Service({ region: 'sa-east-1' }), { send: async (command: object) => send(command) }),
     clock: { now: () => now },
   } as never;
 };
@@ -130,9 +136,44 @@ describe('the certificates', () => {
   });
 });
 
+describe('the recipients of alarms', () => {
+  const arn = 'arn:aws:sns:sa-east-1:111122223333:pages';
+  const topics = { PagesTopicArn: arn, TicketsTopicArn: `${arn}-not` };
+  const address = 'ana@acme.com';
+  const mailbox = (SubscriptionArn: string, Endpoint = address, Protocol = 'email') => ({
+    ...{ SubscriptionArn, Endpoint, Protocol },
+  });
+  // Bug: between deployments nobody asked SNS, and status said that nothing needs anybody.
+  it.each([
+    ['confirmed', [mailbox('Deleted'), mailbox(arn), mailbox('PendingConfirmation', address, 'https')]],
+    ['not confirmed', [mailbox('PendingConfirmation')]],
+    ['not subscribed', [mailbox('Deleted')]],
+    ['not subscribed', [mailbox(arn, 'bia@acme.com')]],
+  ])('are %s by what SNS lists of a topic, on whatever page: %j', async (state, Subscriptions) => {
+    const target = stageWith(command => {
+      const { TopicArn, NextToken } = (command as ListSubscriptionsByTopicCommand).input;
+      if (TopicArn !== arn) return { Subscriptions: [mailbox(arn)] };
+      return NextToken ? { Subscriptions } : { Subscriptions: [], NextToken: 'more' };
+    }, topics);
+    const ticket = { mail: 'ticket', address, state: 'confirmed' };
+    expect(await readRecipients(target)).toEqual([{ mail: 'page', address, state }, ticket]);
+  });
+  it('are unread where SNS refuses, and where the stage has no such topic', async () => {
+    const refused = () => {
+      throw Object.assign(new Error('denied'), { name: 'AuthorizationErrorException' });
+    };
+    const read = async (outputs: object) => (await readFacts(stageWith(refused, outputs), () => {})).recipients;
+    expect(await read(topics)).toEqual({ unread: 'these AWS credentials may not do that: denied' });
+    expect(await read({})).toEqual({ unread: expect.stringContaining('no output "PagesTopicArn"') });
+  });
+});
+
 it('a local run has none of them, and asks nobody', async () => {
   const local = { outputs: {}, connect: () => expect.unreachable(), clock: { now: () => now } } as never as Target;
   expect(await readThrottles(local, [])).toEqual([]);
   expect(await readKmsKey(local)).toBeNull();
   expect(await readCertificates(local)).toEqual([]);
+  expect(await readRecipients(local)).toEqual([]);
+  const deployed = { configuration: stageConfiguration('dev') } as never; // its file names no recipient
+  expect(await readRecipients({ ...local, deployed })).toEqual([]);
 });

@@ -59,6 +59,7 @@ const statusOf = ({ stacks }: StageStacks, more: Partial<Status> = {}): Omit<Sta
   throttles: [],
   kmsKey: { arn: 'arn:aws:kms:sa-east-1:111122223333:key/1', state: 'Enabled', deletedAt: null },
   certificates: [],
+  recipients: [],
   rolledBack: [],
   queues: [],
   alarms: { total: 28, isCutOff: false, ringing: [] },
@@ -236,6 +237,20 @@ describe('the problems of a stage', () => {
       '40 messages wait in the events queue, 3 are in flight, the oldest for 301 s: npm run ops -- --stage dev webhooks list --slow shows who holds it up.',
       '1 message waits in the retry queue, none is in flight, the oldest for 301 s: does anybody read it? docs/runbook.md, "SourceOff".',
     ]);
+  });
+
+  it('are recipients whom no page, or no ticket, reaches', () => {
+    const one = { mail: 'page', address: 'ana@acme.com', state: 'not confirmed' } as const;
+    const other = { ...one, address: 'bia@acme.com', state: 'not subscribed' } as const;
+    const ticket = { ...other, mail: 'ticket' } as const;
+    const recipients = [one, other, { ...ticket, address: 'eva@acme.com', state: 'confirmed' } as const, ticket];
+    const next = ': docs/runbook.md, "A recipient who never confirmed".';
+    expect(problems(stage(), { recipients })).toEqual([
+      `no page reaches ana@acme.com (not confirmed) and bia@acme.com (not subscribed)${next}`,
+      `no ticket reaches bia@acme.com (not subscribed)${next}`,
+    ]);
+    const { text } = reportStatus({ ...statusOf(stage(), { recipients }), problems: [] });
+    expect(text).toMatch(/^Recipients of alarms\npages +ana@acme\.com: not confirmed$/m);
   });
 
   it('are alarms that ring, dead letters, and keys that are missing or late', () => {

@@ -1,0 +1,34 @@
+import { readMailboxes } from '../stage/mailboxes.ts';
+import { isUnread, type Part } from '../stage/operator.ts';
+import { requireOutput, type Target } from '../stage/target.ts';
+import type { Problem } from './problem.ts';
+import { listed } from './sentences.ts';
+
+/** An address that gets the mails of a kind of alarms once it has confirmed: each kind has a topic of its own. */
+export interface Recipient {
+  readonly mail: 'page' | 'ticket';
+  readonly address: string;
+  readonly state: 'confirmed' | 'not confirmed' | 'not subscribed';
+}
+
+/** Reads whether mails reach the recipients that the stage's file names. A local run has none. */
+export async function readRecipients(target: Target): Promise<readonly Recipient[]> {
+  const addresses = target.deployed?.configuration.alarmRecipients ?? [];
+  if (addresses.length === 0) return [];
+  const read = async (mail: Recipient['mail'], output: string) => {
+    const mailboxes = await readMailboxes(target.connect, requireOutput(target, output));
+    return addresses.map(address => ({ mail, address, state: mailboxes.get(address) ?? ('not subscribed' as const) }));
+  };
+  return (await Promise.all([read('page', 'PagesTopicArn'), read('ticket', 'TicketsTopicArn')])).flat();
+}
+
+/** Finds recipients whom no page, or no ticket, reaches: while nothing rings, nobody else would notice. */
+export function recipientProblems(recipients: Part<readonly Recipient[]>): readonly Problem[] {
+  if (isUnread(recipients)) return [];
+  const unreached = recipients.filter(({ state }) => state !== 'confirmed');
+  return [...Map.groupBy(unreached, ({ mail }) => mail)].map(([mail, of]) => {
+    const who = listed(of.map(({ address, state }) => `${address} (${state})`));
+    const sentence = `no ${mail} reaches ${who}: docs/runbook.md, "A recipient who never confirmed".`;
+    return { kind: 'unreached', mail, addresses: of.map(({ address }) => address), sentence };
+  });
+}
