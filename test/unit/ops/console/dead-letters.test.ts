@@ -56,11 +56,13 @@ describe('a console at the dead-letter queue', () => {
       DeadLetterQueueUrl: engine.urlOf('dead'),
       LogsEndpoint: logs.endpoint,
       AuditLogGroup: 'audit',
+      WebhooksTable: 'Webhooks',
       Region: 'us-east-1',
     };
     const target = localTarget(outputs, { ...thisWorld, time: clock.time });
     const pause = () => (isPaused ? new Promise<void>(resolve => pauses.push(resolve)) : Promise.resolve());
-    task = aTask({ ...target, clock: { ...target.clock, now: clock.now }, pause });
+    const dynamo = (async () => ({})) as Task['target']['dynamo']; // no account has a webhook
+    task = aTask({ ...target, dynamo, clock: { ...target.clock, now: clock.now }, pause });
     letters = operatorDeadLetters(task);
   });
   afterEach(async () => {
