@@ -125,7 +125,7 @@ describe('parseWebhookUrl', () => {
     'https://a*b.example.com/',
     'https://a,b.example.com/',
     `https://a${label63}.example.com/`,
-    `https://a${name253}/`,
+    `https://${name253}m/`,
     'https://metadata.google.internal./',
     ...'localhost local internal test invalid example onion alt arpa lan home corp intranet localdomain'
       .split(' ')
