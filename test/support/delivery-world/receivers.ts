@@ -6,9 +6,8 @@ import { ResolutionError, type Resolve } from '../../../lambdas/platform/egress/
 import { answer } from '../../unit/delivery/builders.ts';
 
 /** One POST that left the service. */
-interface Posted {
+interface Posted extends Pick<Parameters<PinnedPost>[0], 'accountId' | 'body' | 'connectTimeoutMs'> {
   readonly id: string;
-  readonly body: string;
   readonly url: string;
   readonly at: number;
   /** The status that the service heard of. */
@@ -64,11 +63,11 @@ export function makeReceivers() {
       process.thaw(process.invocationId());
     }
 
-    function receive({ headers, path, body }: Parameters<PinnedPost>[0]) {
+    function receive({ headers, path, accountId, body, connectTimeoutMs }: Parameters<PinnedPost>[0]) {
       const outcome: Answer = answers.shift() ?? answer(200);
       const url = `https://${headers.host}${path}`;
       const id = String(headers['webhook-id']);
-      const posted: Posted = { id, body, url, at: time.now(), status: undefined, lane };
+      const posted: Posted = { id, accountId, body, connectTimeoutMs, url, at: time.now(), status: undefined, lane };
       posts.push(posted);
       return { posted, outcome };
     }

@@ -15,10 +15,11 @@ import { noMessages, type SteppedCloud } from './stepped-cloud.ts';
 /** Makes what leads out of processes, and the accidents that their calls may meet. */
 export function makeServices({ receivers, cloud }: ServicesParts) {
   const announced: PublishedAnnouncement[] = [];
-  /** The notices that the topic of refused events got; while it is down, none. */
+  /** The notices that the topic of refused events got. */
   const notices: Parameters<PublishNotice>[0][] = [];
   /** All that topics got, as SNS is told it. */
   const published: Parameters<Publish>[1][] = [];
+  /** While it is down, no topic takes anything. */
   const topic = { isDown: false };
   /** Actions that come between: each happens when the next call of its name is about to be made. */
   const between: { readonly name: string; readonly act: () => Promise<unknown> }[] = [];
@@ -92,7 +93,7 @@ export function makeServices({ receivers, cloud }: ServicesParts) {
 
   function publish(...[topicArn, message]: Parameters<Publish>): object {
     const isRefusals = topicArn === environment.refusedEventsTopicArn;
-    if (isRefusals && topic.isDown) throw new Error('the topic is down');
+    if (topic.isDown) throw new Error('the topic is down');
     published.push(message);
     (isRefusals ? notices : announced).push(JSON.parse(message.Message ?? ''));
     return {};

@@ -57,8 +57,11 @@ const announcement = {
 };
 
 describe('a suspension', () => {
-  it('is announced once, with its reason', async () => {
+  it('fails the sweep while the topic is down, and is announced once after that, with its reason', async () => {
     await suspend();
+    world.topic.isDown = true;
+    await expect(world.sweep()).rejects.toThrow('the topic is down');
+    world.topic.isDown = false;
     await world.sweep();
     expect(world.announced).toEqual([announcement]);
     await world.pass(3_600_000);

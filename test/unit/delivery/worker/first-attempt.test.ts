@@ -166,6 +166,19 @@ describe('a first attempt', () => {
 });
 
 describe('a delivery', () => {
+  it.each(['conta-1', 'conta-2'])('of %s is POSTed as its own, with its lane’s time to connect', async accountId => {
+    await world.register({ accountId });
+    world.answers.push(answer(500));
+    world.publish({ ...event, id_conta: accountId });
+    await world.request('POST', '/v1/webhooks/demanda.criada/teste', { token: `admin|webhooks:manage|${accountId}` });
+    await world.settle();
+    expect(world.posts).toMatchObject([
+      { accountId, lane: 'first', connectTimeoutMs: 700 },
+      { accountId, lane: 'slow', connectTimeoutMs: 4_000 },
+      { accountId, lane: 'retry', connectTimeoutMs: 700 },
+    ]);
+  });
+
   it('is attempted once per wait of the schedule, and then failed', async () => {
     world.answers.push(...Array.from({ length: 10 }, () => answer(500)));
     world.publish(event);

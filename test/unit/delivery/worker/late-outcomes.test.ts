@@ -111,7 +111,20 @@ describe('an event that was POSTed and whose outcome could not be stored before 
   });
 });
 
-describe('a message that comes late', () => {
+describe('a message of the retry queue', () => {
+  it.each([
+    [500, 1],
+    [501, 0],
+  ])('that comes %i ms early is attempted %i times, since clocks differ', async (early, times) => {
+    world.answers.push(answer(500));
+    await world.step('first');
+    const [message] = world.lose('retries');
+    await world.run((world.only().wait?.nextAttemptAt ?? 0) - early);
+    world.send('retries', message?.body ?? '');
+    await world.step('retry');
+    expect(world.posts).toHaveLength(1 + times);
+  });
+
   // Worlds 20149 and 20624 (all): a retry of the deleted delivery made the second attempt before its time.
   it('of an account that was deleted is stale where the publisher sends the event again', async () => {
     world.answers.push(answer(500), answer(500));
