@@ -89,7 +89,7 @@ describe('what is told of events without a webhook', () => {
   const stored = () => ({ ...clock.time, dynamo, table: 'Deliveries' });
   const read = async () => [...(await makeReadWithoutWebhook(stored())(account))];
   /** Notes an event in a process that remembers no other. */
-  const note = async (eventName: 'demanda.criada' | 'proposta.recebida' | 'demanda.cancelada', acceptedAt: number) => {
+  const note = async (eventName: 'demanda.criada' | 'demanda.cancelada', acceptedAt: number) => {
     const log = { info: () => {}, warn: () => {}, error: () => {} };
     const process = makeWithoutWebhook({ ...stored(), log });
     process.note(account, eventName, acceptedAt);
@@ -97,12 +97,12 @@ describe('what is told of events without a webhook', () => {
   };
 
   it('is the last time of each, by name, also where an older one is sent again', async () => {
-    await note('proposta.recebida', noon - day);
+    await note('demanda.cancelada', noon - day);
     await note('demanda.criada', noon);
     await note('demanda.criada', noon - hour);
     expect(await read()).toEqual([
+      ['demanda.cancelada', noon - day],
       ['demanda.criada', noon],
-      ['proposta.recebida', noon - day],
     ]);
   });
 

@@ -69,16 +69,19 @@ describe('a refused event', () => {
     ['an id of 128 characters', { event: 'x', id: '😀'.repeat(128) }, '😀'.repeat(128)],
     ['a longer id: it is cut to 128 characters', { event: 'x', id: '😀'.repeat(400_000) }, '😀'.repeat(128)],
     ['an id of half a character', { event: 'x', id: '\ud83d' }, '\ud83d'],
+    ['an id that SQS takes escaped only', { event: 'x', id: '\ufffe' }, '\ufffe'],
   ])('with %s', async (_case, message, id) => {
     world.publish(message);
     await world.step('first');
     expect(world.notices).toMatchObject([{ id }]);
+    expect(world.published[0]?.Message).toMatch(/^[ -~]+$/);
   });
 
-  it('is in no notice and no line of the log with anything else of its body', async () => {
+  it('is in no notice and no line of the log with anything else of its body or attributes', async () => {
     const canary = 'Canary8F2C';
     const body = { [canary]: canary, id_conta: `${canary} `, id_demanda: canary, autorizacao: canary, link: canary };
-    for (const event of [canary, 'demanda.criada', 5]) world.publish({ ...body, event });
+    const original_message_id = `ana@example.com ${canary}`; // anybody can write attributes
+    for (const event of [canary, 'demanda.criada', 5]) world.publish({ ...body, event }, { original_message_id });
     for (let message = 0; message < 3; message++) await world.step('first');
     expect(world.notices).toHaveLength(3);
     expect(JSON.stringify([world.notices, world.lines])).not.toContain(canary);

@@ -228,12 +228,12 @@ describe('the history', () => {
 
   describe('as it is shown under a registration', () => {
     const asked = { accountId: 'registrations', eventName: 'demanda.criada', limit: 100 } as const;
-    const current = { webhookId: 'webhook-2', createdAt: noon + 1_200_000 };
+    const current = { webhookId: 'webhook-2', createdAt: noon + 1_260_000 };
     let old: Delivery[];
     let own: Delivery[];
     beforeAll(async () => {
-      old = await fill('registrations', 10, () => 'pending');
-      // what is waiting for the present registration is newer
+      // by another clock than that of the registration: up to a minute early or late
+      old = await fill('registrations', 10, () => 'pending', { createdAt: current.createdAt + 59_999 });
       own = await fill('registrations', 600, () => 'pending', { webhookId: current.webhookId, first: 1_200 });
     });
 
