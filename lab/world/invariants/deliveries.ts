@@ -7,6 +7,7 @@ import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
 import { deadLetters, queueOf } from '../stage.ts';
 import { clockError, minute, second } from '../times.ts';
+import { itemsWithin } from '../watched-tables.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Violate } from './violation.ts';
 
@@ -67,9 +68,9 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
       if (left > 0) violate(`${left} messages are left in ${name}`);
     }
     const malformed = publications.filter(one => one.isMalformed && isKept(one));
-    const refused = new Set(publications.filter(one => one.isMalformed).map(({ body }) => body));
+    const stays = new Set(publications.filter(staysDead).map(({ body }) => body));
     for (const body of cloud.queue(deadLetters.queue).bodies()) {
-      if (!refused.has(body)) violate(`a dead letter: ${body}`);
+      if (!stays.has(body)) violate(`a dead letter: ${body}`);
     }
     for (const { deliveryId } of malformed) {
       if (!mayDie && !told.has(deliveryId)) violate('refused, and no line of the log says so', deliveryId);
@@ -108,8 +109,17 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
    */
   function readOutcomes(): ReadonlySet<string> {
     const dead = new Set(cloud.queue(deadLetters.queue).bodies());
-    const moved = publications.filter(({ isMalformed, body }) => isMalformed && dead.has(body));
-    return new Set([...readLines(), ...moved.map(({ deliveryId }) => deliveryId)]);
+    const left = publications.filter(one => staysDead(one) && dead.has(one.body));
+    return new Set([...readLines(), ...left.map(({ deliveryId }) => deliveryId)]);
+  }
+
+  /** Returns whether a message may stay a dead letter: it is no event, or was sent before its webhook was registered, and reaches nobody. */
+  function staysDead(publication: Publication): boolean {
+    const { account, event, queue, at, isMalformed } = publication;
+    if (isMalformed || queue !== deadLetters.queue) return isMalformed;
+    const changes = watched.changesOf('Webhooks').get(`${account} ${event}`) ?? [];
+    const registered = itemsWithin(changes, began + at, began + at + minute);
+    return registered.some(item => Number(item?.createdAt) > began + sentAt(publication));
   }
 
   /** Reads on in the log from where it was read to. */
