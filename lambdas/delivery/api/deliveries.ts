@@ -41,7 +41,7 @@ export function makeDeliveryHandlers(dependencies: {
     const registration = webhook ?? null;
     const selection = { accountId, eventName, state, from, before, limit, after, registration };
     const { deliveries, next } = await readHistory(selection);
-    if (deliveries.length === 0) await requireWebhookOrHistory(context, eventName, webhook);
+    if (deliveries.length === 0 && next === undefined) await requireWebhookOrHistory(context, eventName, webhook);
     return jsonResponse<typeof deliveryPage>(200, {
       entregas: deliveries.map(toDeliveryRecord),
       proximo_cursor: next === undefined ? null : encodeCursor(next),
@@ -95,7 +95,7 @@ export function makeDeliveryHandlers(dependencies: {
     throw context.refuse('delivery_not_found');
   }
 
-  /** The history outlives its webhook: only without both it is the webhook that is not found. */
+  /** The history outlives its webhook: only without both it is the webhook that is not found. A page may be empty before its end. */
   async function requireWebhookOrHistory(
     context: RequestContext<'webhook_not_found'>,
     eventName: EventName,
@@ -103,8 +103,8 @@ export function makeDeliveryHandlers(dependencies: {
   ): Promise<void> {
     if (webhook) return;
     const { accountId } = context.caller;
-    const { deliveries } = await readHistory({ accountId, eventName, limit: 1 });
-    if (deliveries.length === 0) throw await webhookNotFound(context, eventName);
+    const { deliveries, next } = await readHistory({ accountId, eventName, limit: 1 });
+    if (deliveries.length === 0 && next === undefined) throw await webhookNotFound(context, eventName);
   }
 }
 

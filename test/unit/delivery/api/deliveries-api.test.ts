@@ -325,6 +325,20 @@ describe('GET …/entregas/{id}', () => {
     await world.remove();
     expect(codeOf(await request('GET', `${base}/entregas`))).toBe('404 webhook_not_found');
   });
+
+  // The list was 404: the look for a history ended among those past their time, which the store had not removed yet.
+  it('finds a history without a webhook behind many deliveries that are past their time', async () => {
+    await publishAndSettle(41, 200); // in one of eight partitions more than a page reads
+    const { id } = (await list('limite=100')).entregas.at(-1);
+    await world.pass(20 * 24 * 60 * 60_000);
+    await request('POST', `${base}/entregas/${id}/reenvio`);
+    await world.settle();
+    await world.pass(10 * 24 * 60 * 60_000 + 3_600_000);
+    await world.remove();
+    expect(await list('limite=1')).toEqual({ entregas: [], proximo_cursor: expect.any(String) });
+    expect((await list('limite=100')).entregas).toMatchObject([{ id }]);
+    expect(codeOf(await request('GET', `${base}/entregas/${eventId}`))).toBe('404 delivery_not_found');
+  });
 });
 
 describe('POST …/entregas/{id}/reenvio', () => {
