@@ -132,8 +132,8 @@ describe('what a request to {base_url} asks of a full store', () => {
     await putAll(dynamo, 'Deliveries', [
       ...history(registered, 'failed', 2_000),
       ...history(registered, 'delivered', 1_200),
-      ...history(gone, 'failed', 200, 200),
-      ...history(gone, 'delivered', 200, 200),
+      ...history(gone, 'failed', 1_200, 1_200),
+      ...history(gone, 'delivered', 1_200, 1_200),
       ...history(small, 'failed', 100, 0),
       ...history(ninePages, 'failed', 850, 0),
       // of the first four pages all but 49 are of an earlier registration
