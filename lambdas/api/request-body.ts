@@ -54,12 +54,12 @@ export const maximumBodyBytes = 16 * 1_024;
 
 /**
  * `application/json`, alone or with parameters of which `charset` must be UTF-8 (RFC 8259 section 11 defines none), by its name or
- * by the alias that some libraries send (WHATWG Encoding section 4.2).
+ * by the alias that some libraries send (WHATWG Encoding section 4.2). Space around its `=` does no harm, here as at {auth_url}.
  */
 function isJson(contentType: string | undefined): boolean {
   const [type, ...parameters] = (contentType ?? '').split(';').map(part => part.trim().toLowerCase());
   if (type !== 'application/json') return false;
-  return parameters.every(parameter => !/^charset\s*=/.test(parameter) || /^charset="?utf-?8"?$/.test(parameter));
+  return parameters.every(parameter => !/^charset\s*=/.test(parameter) || /^charset\s*=\s*"?utf-?8"?$/.test(parameter));
 }
 
 /** Returns the first name that a JSON object has twice at its top level; JSON.parse would silently keep the last value. */

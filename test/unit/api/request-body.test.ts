@@ -38,6 +38,7 @@ describe('parseJsonBody', () => {
     'application/json; charset=utf-8',
     'application/json; charset="utf-8"',
     'application/json;charset="UTF8"',
+    'application/json; charset = utf-8',
     'application/json; profile=x',
   ])('takes %s', contentType => {
     expect(read('{"a":1}', contentType)).toEqual({ a: 1 });
@@ -50,7 +51,7 @@ describe('parseJsonBody', () => {
     'application/jsonx',
     'application/json; charset=iso-8859-1',
     'application/json; charset=utf--8',
-    'application/json; charset=utf88',
+    'application/json; charset = utf88',
     'application/json; charset=utf8; charset=latin1',
     'application/json, application/json',
   ])('refuses %j', contentType => {
