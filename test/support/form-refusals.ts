@@ -164,7 +164,9 @@ function formRefusals(form: (world: World) => Record<string, string>): readonly 
         body: formOf(world),
       })),
     ),
-    changed('body over 16 KiB', 'body_too_large', { padding: 'x'.repeat(16 * 1024) }),
+    refusal('body over 16 KiB', 'docs/en/errors.md', 'body_too_large', world => ({
+      body: `${formOf(world)}&padding=`.padEnd(16_385, 'x'),
+    })),
 
     ...['%zz', '%4', '%', '%+1', '%ff', '%c3%28', '%ed%a0%80', 'a%00b', '%C0%AF'].map(value =>
       appended(`value ${value}`, 'RFC 6749 app. B', 'malformed_form', `x=${value}`),
@@ -204,6 +206,13 @@ function formRefusals(form: (world: World) => Record<string, string>): readonly 
     ),
     changed('client secret empty', 'client_missing', { client_secret: '' }),
     byHeader('Basic and a client_secret in the body', 'client_two_ways', ownBasic, form),
+    byHeader(
+      'Basic without a secret, and one in the body',
+      'client_two_ways',
+      world => basic(world.client.clientId, ''),
+      form,
+    ),
+    byHeader('Basic without an id, and a secret in the body', 'client_two_ways', () => basic('', 'x'), form),
     byHeader('Basic and another client_id in the body', 'client_ids_differ', ownBasic, () => ({
       client_id: 'another',
     })),
@@ -303,9 +312,10 @@ const ownRefusals: Readonly<Record<Endpoint, readonly Case[]>> = {
     })),
     refresh('refresh_token empty', 'RFC 6749 3.2', 'refresh_token_missing', () => ''),
     login('username over 254 bytes', 'docs/en/errors.md', 'username_too_long', {
-      username: `${'é'.repeat(122)}@example.com`,
+      username: `${'é'.repeat(121)}x@example.com`,
     }),
-    login('password over 1,024 bytes', 'docs/en/errors.md', 'password_too_long', { password: 'é'.repeat(513) }),
+    login('password over 1,024 bytes', 'docs/en/errors.md', 'password_too_long', { password: `${'é'.repeat(512)}x` }),
+    refresh('refresh token of 512 bytes', 'docs/en/errors.md', 'refresh_token_refused', () => 'x'.repeat(512)),
     refresh('refresh token over 512 bytes', 'docs/en/errors.md', 'refresh_token_too_long', () => 'x'.repeat(513)),
 
     ...['everything', 'webhooks:read everything', 'webhooks:read  webhooks:manage'].map(scope =>
@@ -316,7 +326,7 @@ const ownRefusals: Readonly<Record<Endpoint, readonly Case[]>> = {
     })),
 
     // One answer, whatever the reason is.
-    login('password wrong', 'RFC 6749 5.2', 'credentials_refused', { password: 'wrong' }),
+    login('password wrong, of 1,024 bytes', 'RFC 6749 5.2', 'credentials_refused', { password: 'é'.repeat(512) }),
     login('user unknown', 'RFC 6749 5.2', 'credentials_refused', { username: 'nobody@e2e.example.com' }),
     refusal('user disabled', 'RFC 6749 5.2', 'credentials_refused', ({ client, disabledUser }) => ({
       body: passwordGrant(client, disabledUser),

@@ -80,6 +80,12 @@ describe('revocation (RFC 7009)', () => {
     expect(await introspect(tokens.access_token)).toMatchObject({ json: { active: true } });
     expect((await refresh()).status).toBe(200);
   });
+
+  it('refuses the access token of another client also where its session is gone', async () => {
+    await service.sessionList.deleteSessions(userId);
+    expect((await call('revoke', { token: tokens.access_token }, await service.makeClient())).status).toBe(400);
+    expect((await call('revoke', { token: tokens.access_token })).status).toBe(200);
+  });
 });
 
 describe('introspection (RFC 7662)', () => {
