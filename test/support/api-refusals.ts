@@ -157,8 +157,9 @@ export function describeApiRefusals(target: {
       });
 
     if (takesBody)
-      it('takes no field that it does not know', async () => {
-        const refused = await refusal(operation, { ...as('admin'), ...json }, '{"campo":1}');
+      it('takes no field that it does not know, whatever the event', async () => {
+        const path = operation.path.replace(event, 'demanda.inventada');
+        const refused = await refusal({ ...operation, path }, { ...as('admin'), ...json }, '{"campo":1}');
         expect(refused.found).toContainEqual(['unknown_field']);
       });
 
@@ -215,7 +216,7 @@ const findings: Readonly<Record<Exclude<FindingName, HostFinding>, readonly [Bas
   event: ['registerWebhook', { evento: 'demanda.inventada', url: 'https://8.8.8.8/' }],
   choice: ['startReplay', { ...range, estado: 'entregue' }],
   choice_type: ['startReplay', { ...range, estado: 1 }],
-  date_time: ['startReplay', { ...range, ate: '2026-11-20' }],
+  date_time: ['startReplay', { ...range, ate: '2026-11-20 12:00:00Z' }],
   plus_sign: ['listDeliveries', 'desde=2026-11-20T12:00:00+03:00'],
   autorizacao: ['replaceWebhook', { url: 'https://8.8.8.8/', autorizacao: ' x' }],
   well_formed: ['replaceWebhook', { url: 'https://8.8.8.8/\ud800' }],

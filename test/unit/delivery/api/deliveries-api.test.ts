@@ -99,6 +99,8 @@ describe('GET …/entregas', () => {
     for (const limite of [1, 3, 10, 19]) expect(await listAll(`limite=${limite}`)).toEqual(entregas);
     expect((await list()).entregas).toHaveLength(20);
     expect((await list()).proximo_cursor).toBeNull(); // exactly as many as a page holds
+    await publishAndSettle(1, 200);
+    expect((await list()).entregas).toHaveLength(20);
   });
 
   it('filters by state; empty parameters count as absent', async () => {
@@ -233,7 +235,12 @@ describe('GET …/entregas', () => {
         codeOf(await request('GET', `/v1/webhooks/${event}/entregas/${eventId}`)),
       );
       expect(await Promise.all(codes)).toEqual(['404 delivery_not_found', '404 webhook_not_found']);
-      expect(codeOf(await request('POST', `${base}/entregas/${await oneId()}/reenvio`))).toBe('404 webhook_not_found');
+      world.publishEvent();
+      await world.settle();
+      expect(await request('POST', `${base}/entregas/${await oneId()}/reenvio`)).toMatchObject({
+        status: 404,
+        json: { code: 'webhook_not_found', ultimo_sem_webhook_em: expect.any(String) },
+      });
       expect((await list('estado=falhou')).entregas).toEqual([]);
     });
   });
@@ -387,6 +394,18 @@ describe('POST …/entregas/{id}/reenvio', () => {
     const [refused] = all.filter(({ status }) => status === 429);
     expect(refused && codeOf(refused)).toBe('429 rate_limited');
     expect(refused?.headers['retry-after']).toBe('60');
+    const others = [
+      ['conta-1', 'demanda.cancelada'],
+      ['conta-2', 'demanda.criada'],
+    ] as const;
+    for (const [accountId, eventName] of others) {
+      await world.register({ accountId, eventName, webhookId: `webhook-${eventName}` });
+      world.publishEvent({ id_conta: accountId, event: eventName });
+      await world.step('first');
+      const [path, token] = [`/v1/webhooks/${eventName}/entregas`, `admin|webhooks:manage|${accountId}`];
+      const [{ id }] = (await request('GET', path, { token })).json.entregas;
+      expect((await request('POST', `${path}/${id}/reenvio`, { token })).status).toBe(202);
+    }
     await world.pass(60_000);
     expect((await request('POST', `${base}/entregas/${ids[0]}/reenvio`)).status).toBe(202);
   });
