@@ -60,8 +60,9 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
       const [begin, until] = [Math.max(span.from, from), Math.min(span.until, to)];
       return { begin, until, end: lockEnd(item, failuresOf.get(item), macs.get(pairOf(request)), begin) };
     });
-    // A failure that a throttled store counts late may begin a lock that has ended: it stood while the login was under way.
-    if (spans.every(({ end }) => end + clockError < from)) return 'never';
+    // A failure that a throttled store counts late may begin a lock that has ended: it fell while the login was under way.
+    const hasFallen = spans.some(({ end }, index) => end > (spans[index - 1]?.end ?? end));
+    if (!hasFallen && spans.every(({ end }) => end + clockError < from)) return 'never';
     const firstWrite = firstWrites.get(request) ?? to;
     const before = spans.filter(({ begin }) => begin < firstWrite);
     return before.every(({ until, end }) => end - clockError > Math.min(until, firstWrite)) ? 'always' : 'sometimes';
