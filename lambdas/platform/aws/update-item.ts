@@ -10,7 +10,7 @@ export interface ItemUpdate {
   readonly set: Item;
   /** The condition of the change. @default - none */
   readonly when?: Expression | undefined;
-  /** Tells of an item that is read back that this very update wrote it. @default - all values that the update sets stand there */
+  /** Returns whether this update wrote an item that is read back. @default - whether all values that it sets stand there */
   readonly isOwn?: ((item: Item) => boolean) | undefined;
   /** The attributes to return. @default none */
   readonly returns?: UpdateCommandInput['ReturnValues'];
