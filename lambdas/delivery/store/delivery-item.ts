@@ -132,8 +132,9 @@ export function deliveryFromItem(item: Item): Delivery {
  * Returns a stored head, of which an earlier state of the table is restored, as the sweeper finds it by itself. One that waits for a slot
  * is found by its webhook's task only, which may have ended meanwhile: it is due without a slot, and a consumer has it wait anew.
  */
-export function foundByItself({ slowLane, ...head }: Item): Item {
-  if (slowLane !== 'waiting') return { ...head, slowLane };
+export function foundByItself(item: Item): Item {
+  const { slowLane, ...head } = item;
+  if (slowLane !== 'waiting') return item;
   return { ...head, ...dueAttributes(String(head.id), Number(head.sweepAt)) };
 }
 
