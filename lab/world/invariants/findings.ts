@@ -1,5 +1,6 @@
 import { sentAt } from '../arrival.ts';
 import type { World } from '../make-world.ts';
+import { deadLetters } from '../stage.ts';
 import { storedDeliveries } from './stored.ts';
 import type { Judgement, Violate } from './violation.ts';
 
@@ -13,13 +14,15 @@ export function judgeFindings(
 
   function judgeEnd(): void {
     const deliveries = storedDeliveries(watched);
+    const dead = new Set(cloud.queue(deadLetters.queue).bodies());
     for (const publication of publications) {
-      const { account, deliveryId, isMalformed } = publication;
+      const { account, deliveryId, body, isMalformed } = publication;
+      const isRefused = isMalformed || dead.has(body);
       const verdict = people.found().get(deliveryId);
       const isKept = !people.wasDeleted(account, began + sentAt(publication));
       if (verdict === undefined || !isKept) continue;
       const delivery = deliveries.get(deliveryId);
-      const right = delivery ? [delivery.state] : isMalformed ? ['refused'] : verdictsWithoutDelivery(deliveryId);
+      const right = delivery ? [delivery.state] : isRefused ? ['refused'] : verdictsWithoutDelivery(deliveryId);
       if (!right.some(one => one === verdict)) violate(`"events find" says ${verdict}, and it is ${right}`, deliveryId);
     }
   }
