@@ -33,7 +33,7 @@ const limits: Readonly<Record<string, readonly [kibibytes: number, modules: read
   'base-api/deliveries-api': [365, ['node:timers']],
   'base-api/webhooks-api': [330, resolving],
   'delivery/sweeper/sweep': [295, ['node:timers']],
-  'delivery/worker/deliver': [390, [...resolving, 'node:tls']],
+  'delivery/worker/deliver': [392, [...resolving, 'node:tls']],
   'smoke/receiver': [235, []],
   'smoke/scheduled-test': [295, ['node:timers']],
 };
