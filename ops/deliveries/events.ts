@@ -123,7 +123,7 @@ async function findLetter(queues: Pick<Queues, 'deadLetters'>, id: string): Prom
 
 interface FoundLetter {
   readonly letter?: DeadLetter;
-  /** How many dead letters were looked at. */
+  /** The number of dead letters that were looked at. */
   readonly looked: number;
 }
 
