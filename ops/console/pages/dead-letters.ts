@@ -320,7 +320,7 @@ function emptyText(context: Context, { inFlight }: LettersView): string {
 function othersLook({ say }: Context, inFlight: number): string {
   return say(
     `Others are looking at about ${inFlight}, which show again when they are done. Reload the page then.`,
-    `Outros estão vendo cerca de ${inFlight}, que reaparecem em até um minuto. Recarregue a página depois.`,
+    `Outros estão vendo cerca de ${inFlight}, que reaparecem quando eles terminarem. Recarregue a página depois.`,
   );
 }
 

@@ -218,6 +218,10 @@ describe('the page of dead letters', () => {
     const { text } = await ask(sourceOf([], inFlight), '/dead-letters');
     expect(text).toContain(said);
     expect(text.includes('There are no dead letters')).toBe(inFlight === 0);
+    const { text: portuguese } = await ask(sourceOf([], inFlight), '/dead-letters', { language: 'pt' });
+    expect(portuguese.includes(`Outros estão vendo cerca de ${inFlight}, que reaparecem quando eles terminarem.`)).toBe(
+      inFlight > 0,
+    );
     const path = `/dead-letters/${letter.id}`;
     await expect(ask(sourceOf([], inFlight), path)).rejects.toThrow(inFlight === 0 ? 'That is not there' : said);
   });
