@@ -141,19 +141,11 @@ export function openQueues(target: Target) {
     },
 
     /**
-     * Returns about how many dead letters are in flight: SQS counts late: of two counts, before and
-     * after work of one's own, the smaller one is what others have in flight. Who says that there is no letter takes the greater
-     * one: others may have hidden it before or meanwhile.
+     * Returns about how many dead letters are in flight. SQS counts late: of two counts, before and after work of one's own, the
+     * smaller one is what others have in flight. Who says that there is no letter takes the greater one: others may have hidden it
+     * before or meanwhile.
      */
-    countInFlight: async (): Promise<number> => {
-      const { Attributes } = await sqs.send(
-        new GetQueueAttributesCommand({
-          QueueUrl: urlOf('DeadLetterQueueUrl'),
-          AttributeNames: ['ApproximateNumberOfMessagesNotVisible'],
-        }),
-      );
-      return Number(Attributes?.ApproximateNumberOfMessagesNotVisible ?? 0);
-    },
+    countInFlight: async () => (await readDepth(target, urlOf('DeadLetterQueueUrl'))).inFlight,
 
     /** Deletes a dead letter. */
     remove: async ({ receipt }: DeadLetter): Promise<void> => {
@@ -167,8 +159,8 @@ export function openQueues(target: Target) {
 const longestBatch = 10;
 
 /**
- * Returns the visibility timeout of received dead letters, in seconds: as long as it takes to go through that many. It ends what a command
- * hides that was killed.
+ * Returns the visibility timeout of received dead letters, in seconds: as long as it takes to go through that many. Those of a command
+ * that was killed stay hidden for as long.
  */
 function hiddenFor(count: number, secondsEach: number): number {
   return Math.min(Math.ceil(60 + count * (secondsToReceive + secondsEach)), longestVisibility);
