@@ -1,16 +1,13 @@
 import * as z from 'zod';
-import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
-import { attemptMessage } from '../../lambdas/delivery/queues.ts';
-import { type FindWebhook, makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
-import { isFor } from '../../lambdas/delivery/worker/first-attempt.ts';
-import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { messageId, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, printable } from '../command-line/report.ts';
 import { argument, forPrograms, furtherArguments, ofPrograms, option } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
-import { copyKey, type DeadLetter, lookedAt, openQueues, type Queues } from '../stage/queues.ts';
+import { copyKey, type DeadLetter, lookedAt, openQueues } from '../stage/queues.ts';
 import { requireOutput } from '../stage/target.ts';
+import { moveLetter } from './move-letter.ts';
 
 const examples = `
 Messages are named by the id they were published under; copies of one are shown, redriven and discarded together. While a
@@ -117,7 +114,7 @@ export const redriveLetters = command('dlq redrive', {
         await queues.remove(found);
         continue;
       }
-      const destination = await move(queues, findWebhook, found);
+      const destination = await moveLetter(queues, findWebhook, found);
       if ('refused' in destination) {
         kept.set(key, { messageId: found.origin.messageId, detail: destination.refused });
       } else {
@@ -206,51 +203,6 @@ export const dlq: Noun = {
   notes: examples,
   commands: [listLetters, redriveLetters, showLetter, discardLetters],
 };
-
-/** Sends before it removes: an interruption leaves a copy, which the delivery recognises, and never loses a message. */
-async function move(queues: Queues, findWebhook: FindWebhook, letter: DeadLetter): Promise<Destination> {
-  const destination = destinationOf(letter);
-  if ('refused' in destination) return destination;
-  const { account, eventName } = destination;
-  const { sentAt } = letter.origin;
-  const webhook = eventName && (await findWebhook(account, eventName));
-  if (webhook && sentAt !== undefined && !isFor(webhook, sentAt)) return { refused: tooEarly };
-  await queues.send(destination.queue, destination.body, destination.account, letter.origin);
-  await queues.remove(letter);
-  return destination;
-}
-
-/** The queue that a message belongs to, and its form there; or the reason why it would only come back. */
-type Destination =
-  | {
-      readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl';
-      readonly body: string;
-      readonly account: string;
-      /** Only of an event: an attempt belongs to a delivery. */
-      readonly eventName?: EventName;
-    }
-  | { readonly refused: string };
-
-/** An event without an idempotency id gets its original message id as one, so that it keeps its delivery id. */
-function destinationOf({ origin, body }: DeadLetter): Destination {
-  const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
-  if (verdict.outcome === 'event') {
-    const event = eventMessage.parse(JSON.parse(body));
-    const sent = event.id === undefined ? JSON.stringify({ ...event, id: origin.messageId }) : body;
-    const { accountId: account, eventName } = verdict.event;
-    return { queue: 'EventsQueueUrl', body: sent, account, eventName };
-  }
-  try {
-    return { queue: 'RetryQueueUrl', body, account: attemptMessage.parse(JSON.parse(body)).accountId };
-  } catch {
-    return { refused: verdict.detail };
-  }
-}
-
-/** Nobody would get it, and it would be gone. */
-const tooEarly = 'its account registered the webhook after it was sent: have it published again';
-
-const eventMessage = z.looseObject({ id: z.optional(z.string()) });
 
 /** The number of dead letters that one command goes through. */
 const mostLetters = 100_000;

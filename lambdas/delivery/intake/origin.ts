@@ -1,6 +1,7 @@
 import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
 import { isoTime } from '../../platform/clock.ts';
+import type { Webhook } from '../../webhooks/webhook.ts';
 
 /** The id and time of a message when it was first published. A redrive assigns new ones. */
 export interface Origin {
@@ -34,6 +35,17 @@ export function textAttributes(texts: Readonly<Record<string, string>>): Record<
     Object.entries(texts).map(([name, text]) => [name, { DataType: 'String', StringValue: text }]),
   );
 }
+
+/**
+ * Returns whether a webhook was registered by the time that an event was sent. An event that waited in the queue while its webhook was
+ * deleted does not go to the one registered after that.
+ */
+export function wasRegisteredBy(sentAt: number, { createdAt }: Pick<Webhook, 'createdAt'>): boolean {
+  return createdAt <= sentAt + clockTolerance;
+}
+
+/** Clocks of the queue and of the registration may differ by this much, in milliseconds. */
+const clockTolerance = 500;
 
 /** Returns the texts of the attributes that keep the origin of a message. */
 export function originTexts({ messageId, sentAt }: Origin): Record<string, string> {

@@ -1,9 +1,8 @@
 import type { Clock } from '../../platform/clock.ts';
-import type { Webhook } from '../../webhooks/webhook.ts';
 import { type Delivery, newDelivery, ofEvent } from '../delivery.ts';
 import type { MoveToDeadLetters } from '../intake/dead-letters.ts';
 import { type BusinessEvent, haveSameContent, parseEventMessage } from '../intake/event.ts';
-import { originOfRecord } from '../intake/origin.ts';
+import { originOfRecord, wasRegisteredBy } from '../intake/origin.ts';
 import type { WithoutWebhook } from '../intake/without-webhook.ts';
 import type { Admit } from '../isolation/admission.ts';
 import type { SendAgain } from '../isolation/send-again.ts';
@@ -74,7 +73,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
       await suspensions.resume(known, firstNumber, webhook);
     }
     if (known) return dropCopy(known, event, sender, described);
-    if (!isFor(webhook, acceptedAt)) {
+    if (!webhook || !wasRegisteredBy(acceptedAt, webhook)) {
       count('EventWithoutWebhook');
       log.info('event.without_webhook', described);
       withoutWebhook.note(accountId, eventName, acceptedAt);
@@ -156,11 +155,3 @@ const idReused =
 
 /** SQS names the sender of every message; a subscription cannot filter by an empty text. */
 const unknownSender = 'unknown';
-
-/** Returns whether an event goes to a webhook: what waited in the queue while its own was deleted does not go to the one after that. */
-export function isFor(webhook: Webhook | undefined, acceptedAt: number): webhook is Webhook {
-  return webhook !== undefined && webhook.createdAt <= acceptedAt + clockTolerance;
-}
-
-/** Clocks of the queue and of the registration may differ by this much, in milliseconds. */
-const clockTolerance = 500;

@@ -1,0 +1,59 @@
+import * as z from 'zod';
+import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import { wasRegisteredBy } from '../../lambdas/delivery/intake/origin.ts';
+import { attemptMessage } from '../../lambdas/delivery/queues.ts';
+import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
+import type { EventName } from '../../lambdas/webhooks/webhook.ts';
+import type { DeadLetter, Queues } from '../stage/queues.ts';
+
+/**
+ * Moves a dead letter back to the queue that it belongs to. Returns where it went, or why it stays. It sends before it removes: an
+ * interruption leaves a copy, which the delivery recognises, and never loses a message.
+ */
+export async function moveLetter(
+  queues: Pick<Queues, 'send' | 'remove'>,
+  findWebhook: FindWebhook,
+  letter: DeadLetter,
+): Promise<Destination> {
+  const destination = destinationOf(letter);
+  if ('refused' in destination) return destination;
+  const { account, eventName } = destination;
+  const { sentAt } = letter.origin;
+  const webhook = eventName && (await findWebhook(account, eventName));
+  if (webhook && sentAt !== undefined && !wasRegisteredBy(sentAt, webhook)) return { refused: tooEarly };
+  await queues.send(destination.queue, destination.body, destination.account, letter.origin);
+  await queues.remove(letter);
+  return destination;
+}
+
+/** The queue that a message belongs to, and its form there; or the reason why it would only come back. */
+type Destination =
+  | {
+      readonly queue: 'EventsQueueUrl' | 'RetryQueueUrl';
+      readonly body: string;
+      readonly account: string;
+      /** Only of an event: an attempt belongs to a delivery. */
+      readonly eventName?: EventName;
+    }
+  | { readonly refused: string };
+
+/** An event without an idempotency id gets its original message id as one, so that it keeps its delivery id. */
+function destinationOf({ origin, body }: DeadLetter): Destination {
+  const verdict = parseEventMessage(body, origin.messageId, 'https://unused.example.com');
+  if (verdict.outcome === 'event') {
+    const event = eventMessage.parse(JSON.parse(body));
+    const sent = event.id === undefined ? JSON.stringify({ ...event, id: origin.messageId }) : body;
+    const { accountId: account, eventName } = verdict.event;
+    return { queue: 'EventsQueueUrl', body: sent, account, eventName };
+  }
+  try {
+    return { queue: 'RetryQueueUrl', body, account: attemptMessage.parse(JSON.parse(body)).accountId };
+  } catch {
+    return { refused: verdict.detail };
+  }
+}
+
+/** Moved, it would reach nobody, and be gone. */
+const tooEarly = 'its account registered the webhook after it was sent: have it published again';
+
+const eventMessage = z.looseObject({ id: z.optional(z.string()) });
