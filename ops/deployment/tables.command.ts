@@ -1,6 +1,6 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
-import { foundByItself } from '../../lambdas/delivery/store/delivery-item.ts';
+import { dueWithoutSlot } from '../../lambdas/delivery/store/delivery-item.ts';
 import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { readKeys } from '../../lambdas/platform/keyring.ts';
 import { command, type Noun } from '../audit/command.ts';
@@ -67,7 +67,7 @@ export const copyMissing = command('tables copy', {
       pause,
       onMissing: async item => {
         if (!mayReturn(table, item)) return;
-        if (await putMissing(dynamo, both, table === 'deliveries' ? foundByItself(item) : item)) note();
+        if (await putMissing(dynamo, both, table === 'deliveries' ? dueWithoutSlot(item) : item)) note();
         else displace(item);
       },
       onChanged: displace,

@@ -129,10 +129,10 @@ export function deliveryFromItem(item: Item): Delivery {
 }
 
 /**
- * Returns a stored head, of which an earlier state of the table is restored, as the sweeper finds it by itself. One that waits for a slot
- * is found by its webhook's task only, which may have ended meanwhile: it is due without a slot, and a consumer has it wait anew.
+ * Returns an item that is copied back from a restored table. A delivery that waited for a slot of its slow webhook is due without one: only
+ * the webhook's task looks for what waits, and may have ended meanwhile. The consumer that gets it has it wait anew.
  */
-export function foundByItself(item: Item): Item {
+export function dueWithoutSlot(item: Item): Item {
   const { slowLane, ...head } = item;
   if (slowLane !== 'waiting') return item;
   return { ...head, ...dueAttributes(String(head.id), Number(head.sweepAt)) };
