@@ -33,7 +33,7 @@ export function occurring(count: cloudwatch.Metric): AlarmRule {
  * Strangers make a share small: what the gateway refuses and unknown paths are requests, too.
  */
 export function persistingShareOrMany(failed: cloudwatch.Metric, all: cloudwatch.Metric): AlarmRule {
-  const expression = `failed / all * IF(failed >= ${manyInAMinute}, ${strangersToOne}, 1)`;
+  const expression = `failed / all * IF(failed >= ${manyInAMinute}, ${leastShare / leastShareOfMany}, 1)`;
   return { metric: math(expression, { failed, all }), threshold: leastShare, ...threeOfFifteen };
 }
 
@@ -121,8 +121,8 @@ const leastSamples = 20;
 const leastShare = 0.05;
 const manyInAMinute = leastSamples / 5;
 
-/** So many requests of strangers may hide one of ours, where enough of ours fail. */
-const strangersToOne = 25;
+/** The share that rings where many fail: strangers' requests may be 24 of 25, and a large stage has a few failures at any time. */
+const leastShareOfMany = 0.002;
 
 function math(expression: string, metrics: Record<string, cloudwatch.Metric>, period = minute) {
   const usingMetrics = Object.fromEntries(Object.entries(metrics).map(([id, metric]) => [id, metric.with({ period })]));

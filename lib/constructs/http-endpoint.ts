@@ -181,7 +181,10 @@ interface FormerHostVariables {
   readonly FORMER_HOST_SUNSET: string;
 }
 
-/** A second host that is not to come is left where integrators were told a day; it answers to the last second of that. */
+/**
+ * Returns the variables that announce the end of a host: the second one, which integrators are to leave, where they were told a day. It
+ * answers to the last second of that. A prepared domain is yet to come: no host is given then.
+ */
 function formerHostOf({ formerHostsUntil }: StageConfiguration, host: string | undefined): FormerHostVariables {
   if (!formerHostsUntil || host === undefined) return { FORMER_HOST: '', FORMER_HOST_SUNSET: '' };
   return { FORMER_HOST: host, FORMER_HOST_SUNSET: new Date(`${formerHostsUntil}T23:59:59Z`).toUTCString() };
