@@ -142,8 +142,11 @@ async function deleteDeliveries(target: Task['target'], items: AccountItems, cou
   } while (found > 0);
 }
 
-/** An attempt that read its webhook has ended and is stored by then: 20 s are the longest that a stage may have. In milliseconds. */
-const longestAttempt = 20_000 + timeAroundAttempt;
+/** The longest `attemptTimeout` that a stage may have, in milliseconds. */
+export const longestAttemptTimeout = 20_000;
+
+/** An attempt that read its webhook has ended and is stored by then. In milliseconds. */
+const longestAttempt = longestAttemptTimeout + timeAroundAttempt;
 
 /** An index lags by less. In milliseconds. */
 const pauseBetweenPasses = 1_000;

@@ -5,10 +5,12 @@ import { makeDeliveryStore } from '../../../../lambdas/delivery/store/delivery-s
 import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { EventName } from '../../../../lambdas/webhooks/webhook.ts';
+import { stageConfiguration } from '../../../../lib/config.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { openAccountItems } from '../../../../ops/tenants/account-items.ts';
 import { makeRecordReaders } from '../../../../ops/tenants/account-records.ts';
 import { deleteAccount } from '../../../../ops/tenants/accounts.command.ts';
+import { longestAttemptTimeout } from '../../../../ops/tenants/accounts.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aDelivery, aWebhook } from '../../delivery/builders.ts';
 import { aTask, impatientTarget } from '../a-task.ts';
@@ -127,6 +129,12 @@ describe('ops accounts delete', () => {
     expect(counts).toMatchObject({ webhooks: 1, deliveries: 1 });
     expect(Math.max(...waits)).toBeGreaterThan(25_000);
     expect(await store.read([late.id])).toEqual([]);
+  });
+
+  it('waits for as long as an attempt of any stage may last', () => {
+    const timeout = (milliseconds: number) => stageConfiguration('dev', { attemptTimeout: `${milliseconds}ms` });
+    expect(timeout(longestAttemptTimeout).attemptTimeout).toBe(longestAttemptTimeout);
+    expect(() => timeout(longestAttemptTimeout + 1)).toThrow('attemptTimeout must be');
   });
 
   it('takes the addresses that were claimed for users who were never made', async () => {
