@@ -2,7 +2,7 @@ import type { Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { makeRandom, type Random } from '../../tools/support/random.ts';
 import { minute } from './times.ts';
 
-/** How a receiver deals with a POST. */
+/** The reaction of a receiver to a POST. */
 export interface Reaction {
   /** The status of its answer. `refused`: it takes no connection. `unreachable`: there is no way to it. */
   readonly status: number | 'refused' | 'unreachable';
@@ -18,7 +18,7 @@ export interface Post extends SentPost {
   readonly answer: string;
 }
 
-/** What a process sends. */
+/** A POST as a process sends it. */
 export interface SentPost {
   /** The consumer that sends it. */
   readonly functionName: string;
@@ -26,11 +26,11 @@ export interface SentPost {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
-  /** What the process had read last of the delivery and of its webhook. */
+  /** The latest reading by the process of the delivery and of its webhook. */
   readonly read: Reading | undefined;
 }
 
-/** What a process read of a delivery, together with its webhook. */
+/** A delivery as a process read it, together with its webhook. */
 export interface Reading {
   /** The moment when it was told. */
   readonly at: number;

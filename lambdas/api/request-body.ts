@@ -40,7 +40,7 @@ export function parseJsonBody(
   return isOptional && value === null ? {} : value;
 }
 
-/** What a body is refused for before its values are looked at. */
+/** The reasons for which a body is refused before its values are looked at. */
 type ParsingRefusal =
   | 'unsupported_media_type'
   | 'payload_too_large'

@@ -5,7 +5,7 @@ import { receiverKinds } from '../receivers.ts';
 import { type Answered, isKnown, type Request } from '../requests.ts';
 import { minute, second } from '../times.ts';
 
-/** What integrators have of the world. */
+/** The parts of a world that its integrators use. */
 export interface IntegratorsWorld {
   readonly began: number;
   readonly now: () => number;

@@ -37,7 +37,7 @@ export function makePeople({
     begin,
     /** Returns the text that was sealed. */
     open: (sealed: unknown) => opened.get(String(sealed)),
-    /** What `events find` says of some events in the end, by the ids of their deliveries. */
+    /** Returns the verdicts of `events find` on some events in the end, by the ids of their deliveries. */
     found: (): ReadonlyMap<string, string> => found,
     wasDeleted,
     failures: (): readonly unknown[] => failures,

@@ -12,7 +12,7 @@ export function makeMeteredAgent(options: AgentOptions, connect: Connect, costs:
   return new MeteredAgent(options, connect, costs);
 }
 
-/** What a request through the metered agent has among its options. */
+/** The options that a request through the metered agent has besides. */
 export interface MeteredOptions {
   /** The account that the connection serves and is paid by. */
   readonly accountId: string;
