@@ -60,6 +60,7 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
         CLIENT_SECRET: client.clientSecret,
         USER_EMAIL: user.email,
         USER_PASSWORD: user.password,
+        TOKENS_FILE: file(),
         ...changes,
       };
       return program.run(home, times, environment, disk);

@@ -10,6 +10,7 @@ using System.Threading.Tasks;
 public static class Emissor
 {
     static readonly HttpClient client = new HttpClient { Timeout = TimeSpan.FromSeconds(8) };
+    static readonly string tokensFile = Path.GetFullPath(Env("TOKENS_FILE"));
     static readonly SemaphoreSlim oneAtATime = new SemaphoreSlim(1);
 
     /// <summary>Calls the API; once more, with another token, where the stored one is refused.</summary>
@@ -37,10 +38,10 @@ public static class Emissor
         await oneAtATime.WaitAsync();
         try
         {
-            var stored = File.Exists("tokens.json") ? File.ReadAllText("tokens.json") : "";
+            var stored = File.Exists(tokensFile) ? File.ReadAllText(tokensFile) : "";
             string token = Field(stored, "access_token"), refreshToken = Field(stored, "refresh_token"), until = Field(stored, "refused_until");
             if (until != null && DateTimeOffset.UtcNow.ToUnixTimeSeconds() < long.Parse(until))
-                throw new IOException("The login was refused: mend the password and delete tokens.json");
+                throw new IOException("The login was refused: mend the password and delete " + tokensFile);
             if (token != null && token != refused) return token;
             var fresh = "{\"error\":\"invalid_grant\"}";
             if (refreshToken != null) fresh = await Grant("refresh_token", "refresh_token", refreshToken);
@@ -57,8 +58,8 @@ public static class Emissor
     /// <summary>Puts a whole file in the place of the one before: no other process reads half of it.</summary>
     static void Store(string tokens)
     {
-        var file = "tokens." + Guid.NewGuid(); File.WriteAllText(file, tokens);
-        if (File.Exists("tokens.json")) File.Replace(file, "tokens.json", null); else File.Move(file, "tokens.json");
+        var file = tokensFile + "." + Guid.NewGuid(); File.WriteAllText(file, tokens);
+        if (File.Exists(tokensFile)) File.Replace(file, tokensFile, null); else File.Move(file, tokensFile);
     }
 
     /// <summary>Repeats a request that failed or whose answer was lost: for 30 seconds a refresh token yields the same successor.</summary>
@@ -91,11 +92,8 @@ public static class Emissor
         }
     }
 
-    static string Field(string json, string name)
-    {
-        var found = Regex.Match(json, "\"" + name + "\"\\s*:\\s*\"([^\"]*)\"");
-        return found.Success ? found.Groups[1].Value : null;
-    }
+    static string Field(string json, string name) =>
+        Regex.Match(json, "\"" + name + "\"\\s*:\\s*\"([^\"]*)\"") is Match found && found.Success ? found.Groups[1].Value : null;
 
-    static string Env(string name) { return Environment.GetEnvironmentVariable(name); }
+    static string Env(string name) => Environment.GetEnvironmentVariable(name);
 }

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 
 public class Emissor {
     private static final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-    private static final Path file = Path.of("tokens.json").toAbsolutePath();
+    private static final Path file = Path.of(System.getenv("TOKENS_FILE")).toAbsolutePath();
 
     /** Calls the API; once more, with another token, where the stored one is refused. */
     public static HttpResponse<String> call(String method, String path, String body) throws Exception {
@@ -31,7 +31,7 @@ public class Emissor {
         String stored = Files.exists(file) ? Files.readString(file) : "";
         String token = field(stored, "access_token"), refreshToken = field(stored, "refresh_token"), until = field(stored, "refused_until");
         if (until != null && System.currentTimeMillis() < Long.parseLong(until)) {
-            throw new IOException("The login was refused: mend the password and delete tokens.json");
+            throw new IOException("The login was refused: mend the password and delete " + file);
         }
         if (token != null && !token.equals(refused)) return token;
         String fresh = "{\"error\":\"invalid_grant\"}";

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-var oneAtATime, client = new(sync.Mutex), &http.Client{Timeout: 8 * time.Second}
+var oneAtATime, client, file = new(sync.Mutex), &http.Client{Timeout: 8 * time.Second}, os.Getenv("TOKENS_FILE")
 
 // Call calls the API; once more, with another token, where the stored one is refused.
 func Call(method, path, body string) (status int, answer []byte, err error) {
@@ -37,10 +37,10 @@ func validToken(refused any) (any, error) {
 	oneAtATime.Lock()
 	defer oneAtATime.Unlock()
 	stored, fresh := map[string]any{}, map[string]any{"error": "invalid_grant"}
-	text, _ := os.ReadFile("tokens.json") // there is none before the first login
+	text, _ := os.ReadFile(file) // there is none before the first login
 	json.Unmarshal(text, &stored)
 	if until, _ := stored["refused_until"].(float64); time.Now().Unix() < int64(until) {
-		return nil, errors.New("the login was refused: mend the password and delete tokens.json")
+		return nil, errors.New("the login was refused: mend the password and delete " + file)
 	}
 	if stored["access_token"] != refused {
 		return stored["access_token"], nil
@@ -62,11 +62,11 @@ func validToken(refused any) (any, error) {
 
 func store(content map[string]any) error {
 	text, _ := json.Marshal(content)
-	next := fmt.Sprint("tokens.json.", os.Getpid()) // a file that is not whole never has the name
+	next := fmt.Sprint(file, ".", os.Getpid()) // a file that is not whole never has the name
 	if err := os.WriteFile(next, text, 0600); err != nil {
 		return err
 	}
-	return os.Rename(next, "tokens.json")
+	return os.Rename(next, file)
 }
 
 // grant repeats a request that failed or whose answer was lost: for 30 seconds a refresh token yields the same successor.

@@ -1,7 +1,8 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const { AUTH_URL, BASE_URL, CLIENT_ID, CLIENT_SECRET, USER_EMAIL, USER_PASSWORD } = process.env;
+const { AUTH_URL, BASE_URL, CLIENT_ID, CLIENT_SECRET, USER_EMAIL, USER_PASSWORD, TOKENS_FILE } = process.env;
+if (!TOKENS_FILE) throw new Error('TOKENS_FILE is not set');
 let renewing;
 
 /** Calls the API; once more, with another token, where the stored one is refused. */
@@ -26,7 +27,7 @@ async function validToken(refused) {
 
 async function renew() {
   const { refresh_token, refused_until = 0 } = stored();
-  if (Date.now() < refused_until) throw new Error('The login was refused: mend the password and delete tokens.json');
+  if (Date.now() < refused_until) throw new Error(`The login was refused: mend the password and delete ${TOKENS_FILE}`);
   let fresh = { error: 'invalid_grant' };
   if (refresh_token) fresh = await grant({ grant_type: 'refresh_token', refresh_token });
   if (fresh.error === 'invalid_grant') {
@@ -64,14 +65,14 @@ async function patiently(send) {
 }
 
 function store(content) {
-  const next = `tokens.json.${process.pid}`; // a file that is not whole never has the name
+  const next = `${TOKENS_FILE}.${process.pid}`; // a file that is not whole never has the name
   writeFileSync(next, JSON.stringify(content), { mode: 0o600 });
-  renameSync(next, 'tokens.json');
+  renameSync(next, TOKENS_FILE);
 }
 
 function stored() {
   try {
-    return JSON.parse(readFileSync('tokens.json', 'utf8'));
+    return JSON.parse(readFileSync(TOKENS_FILE, 'utf8'));
   } catch {
     return {}; // there is none before the first login
   }

@@ -13,13 +13,17 @@ function call(string $method, string $path, ?string $body = null): array
 /** Returns the stored token unless it was refused. Processes that need another wait at the file. */
 function validToken(#[SensitiveParameter] ?string $refused = null): string
 {
+    $path = getenv('TOKENS_FILE') ?: throw new RuntimeException('TOKENS_FILE is not set');
+    $root = $_SERVER['DOCUMENT_ROOT'] ?? '';
+    if ($root !== '' && str_starts_with(realpath(dirname($path)) . DIRECTORY_SEPARATOR, realpath($root) . DIRECTORY_SEPARATOR)) {
+        throw new RuntimeException('TOKENS_FILE is below DOCUMENT_ROOT, where anybody can fetch it: move it out of there');
+    }
     umask(0077);
-    $file = fopen('tokens.json', 'c+');
-    flock($file, LOCK_EX);
+    flock($file = fopen($path, 'c+'), LOCK_EX);
     try {
         $pair = json_decode(stream_get_contents($file), true) ?? [];
         if (($pair['refused_until'] ?? 0) > time()) {
-            throw new RuntimeException('The login was refused: mend the password and delete tokens.json');
+            throw new RuntimeException('The login was refused: mend the password and delete ' . $path);
         }
         if (in_array($pair['access_token'] ?? null, [null, $refused], true)) {
             $pair = renew($pair['refresh_token'] ?? null);

@@ -4,7 +4,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-AUTH_URL, BASE_URL = os.environ["AUTH_URL"], os.environ["BASE_URL"]
+AUTH_URL, BASE_URL, TOKENS_FILE = (os.environ[name] for name in ("AUTH_URL", "BASE_URL", "TOKENS_FILE"))
 CLIENT = {"client_id": os.environ["CLIENT_ID"], "client_secret": os.environ["CLIENT_SECRET"]}
 USER = {"username": os.environ["USER_EMAIL"], "password": os.environ["USER_PASSWORD"]}
 one_at_a_time = threading.Lock()
@@ -24,11 +24,11 @@ def call_with(token, method, path, body):
 
 def valid_token(refused=None):
     """Returns the stored token unless it was refused. Threads and processes that need another wait at the file."""
-    with one_at_a_time, open(os.open("tokens.json", os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
+    with one_at_a_time, open(os.open(TOKENS_FILE, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         pair = parsed(file.read()) or {}  # half of it, where a process was killed or the disk was full
         if pair.get("refused_until", 0) > time.time():
-            raise RuntimeError("The login was refused: mend the password and delete tokens.json")
+            raise RuntimeError("The login was refused: mend the password and delete " + TOKENS_FILE)
         if pair.get("access_token") in (None, refused):
             pair = renew(pair.get("refresh_token"))
             if pair.get("error") == "invalid_grant":

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { createClient, createUser } from '../support/e2e-accounts.ts';
+import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
+
+// Behind a web server the working directory of PHP is the folder that the server publishes.
+
+describeWith(['engines'], 'docs/samples/client/emissor.php behind a web server', () => {
+  it.each([
+    ['stores its tokens beside the public folder', '../tokens.json', '200'],
+    ['refuses to store them in the public folder', 'tokens.json', 'below DOCUMENT_ROOT'],
+    ['refuses to store them below it, also by a link', '../link/folder/tokens.json', 'below DOCUMENT_ROOT'],
+  ])('%s', async (_case, tokensFile, answer) => {
+    const url = await startServer(tokensFile);
+    expect(await (await fetch(url)).text()).toContain(answer);
+    for (const file of ['tokens.json', 'folder/tokens.json']) expect((await fetch(`${url}/${file}`)).status).toBe(404);
+  });
+});
+
+/** Starts PHP's own web server with a page that makes one call, and returns its address. */
+async function startServer(tokensFile: string): Promise<string> {
+  const [client, user] = await Promise.all([createClient(), createUser()]);
+  const home = mkdtempSync(path.join(tmpdir(), 'emissor-php-'));
+  mkdirSync(path.join(home, 'public/folder'), { recursive: true });
+  symlinkSync('public', path.join(home, 'link'));
+  writeFileSync(path.join(home, 'public/index.php'), frontController);
+  const settings = {
+    ...{ AUTH_URL: authUrl, BASE_URL: baseUrl, CLIENT_ID: client.clientId, CLIENT_SECRET: client.clientSecret },
+    ...{ USER_EMAIL: user.email, USER_PASSWORD: user.password, TOKENS_FILE: tokensFile },
+  };
+  const env = { ...process.env, ...settings };
+  const child = spawn('php', ['-S', '127.0.0.1:0', '-t', 'public'], { cwd: home, env });
+  onTestFinished(() => {
+    child.kill();
+    rmSync(home, { recursive: true, force: true });
+  });
+  for await (const text of child.stderr) {
+    const [, url] = /\((http:[^)]+)\) started/.exec(String(text)) ?? [];
+    if (url) return url;
+  }
+  throw new Error('PHP is needed (CONTRIBUTING.md, test/clients).');
+}
+
+const sample = path.join(import.meta.dirname, '../../docs/samples/client/emissor.php');
+const frontController = `<?php
+require '${sample}';
+try { echo call('GET', '/v1/webhooks')['status']; } catch (RuntimeException $refusal) { echo $refusal->getMessage(); }`;
