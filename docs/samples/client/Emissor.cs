@@ -21,15 +21,17 @@ public static class Emissor
         return (int)answer.StatusCode == 401 ? await CallWith(await ValidToken(token), method, path, body) : answer;
     }
 
-    static Task<HttpResponseMessage> CallWith(string token, string method, string path, string body)
+    static async Task<HttpResponseMessage> CallWith(string token, string method, string path, string body)
     {
-        return Patiently(() =>
+        for (var tries = 1; ; tries++)
         {
             var request = new HttpRequestMessage(new HttpMethod(method), Env("BASE_URL") + path);
             request.Headers.Add("Authorization", "Bearer " + token);
             if (body != null) request.Content = new StringContent(body, Encoding.UTF8, "application/json");
-            return request;
-        });
+            var answer = await client.SendAsync(request);
+            if (SecondsOf(answer) == 0 || tries == 5) return answer;
+            await Task.Delay(SecondsOf(answer) * 1000);
+        }
     }
 
     /// <summary>Returns the stored token unless it was refused. One other is asked for, however many tasks wait for it.</summary>
@@ -39,15 +41,20 @@ public static class Emissor
         try
         {
             var stored = File.Exists(tokensFile) ? File.ReadAllText(tokensFile) : "";
-            string token = Field(stored, "access_token"), refreshToken = Field(stored, "refresh_token"), until = Field(stored, "refused_until");
-            if (until != null && DateTimeOffset.UtcNow.ToUnixTimeSeconds() < long.Parse(until))
-                throw new IOException("The login was refused: mend the password and delete " + tokensFile);
+            string token = Field(stored, "access_token"), refreshToken = Field(stored, "refresh_token");
+            long now = Now(), until = long.Parse(Field(stored, "refresh_until") ?? $"{now + 25}");
+            if (now < long.Parse(Field(stored, "refused_until") ?? "0")) throw new IOException("The login was refused: mend the password and delete " + tokensFile);
             if (token != null && token != refused) return token;
             var fresh = "{\"error\":\"invalid_grant\"}";
-            if (refreshToken != null) fresh = await Grant("refresh_token", "refresh_token", refreshToken);
+            if (refreshToken != null && now < until)
+            {
+                // Stored before it is sent: no later call may send it after that.
+                Store("{\"refresh_token\":\"" + refreshToken + "\",\"refresh_until\":\"" + until + "\"}");
+                fresh = await Grant(until, "refresh_token", "refresh_token", refreshToken);
+            }
             if (Field(fresh, "error") == "invalid_grant") // the session is over: one login, and no loop
-                fresh = await Grant("password", "username", Env("USER_EMAIL"), "password", Env("USER_PASSWORD"));
-            if (Field(fresh, "error") == "invalid_grant") Store("{\"refused_until\":\"" + (DateTimeOffset.UtcNow.ToUnixTimeSeconds() + 900) + "\"}");
+                fresh = await Grant(long.MaxValue, "password", "username", Env("USER_EMAIL"), "password", Env("USER_PASSWORD"));
+            if (Field(fresh, "error") == "invalid_grant") Store("{\"refused_until\":\"" + (now + 900) + "\"}");
             if (Field(fresh, "access_token") == null) throw new IOException("There is no token: " + Field(fresh, "error"));
             Store(fresh); // before anybody uses it; keep the folder to yourself
             return Field(fresh, "access_token");
@@ -62,38 +69,35 @@ public static class Emissor
         if (File.Exists(tokensFile)) File.Replace(file, tokensFile, null); else File.Move(file, tokensFile);
     }
 
-    /// <summary>Repeats a request that failed or whose answer was lost: for 30 seconds a refresh token yields the same successor.</summary>
-    static async Task<string> Grant(string type, params string[] fields)
+    /// <summary>Repeats a request that failed or whose answer was lost. A refresh token that is sent again after 30 seconds counts as stolen.</summary>
+    static async Task<string> Grant(long until, string type, params string[] fields)
     {
         var form = new Dictionary<string, string> { ["grant_type"] = type, ["client_id"] = Env("CLIENT_ID"), ["client_secret"] = Env("CLIENT_SECRET") };
         for (var at = 0; at < fields.Length; at += 2) form[fields[at]] = fields[at + 1];
         for (var tries = 1; ; tries++)
         {
+            var seconds = tries;
             try
             {
-                var answer = await Patiently(() => new HttpRequestMessage(HttpMethod.Post, Env("AUTH_URL") + "/oauth/v1/token") { Content = new FormUrlEncodedContent(form) });
+                var answer = await client.PostAsync(Env("AUTH_URL") + "/oauth/v1/token", new FormUrlEncodedContent(form));
                 var text = await answer.Content.ReadAsStringAsync();
-                if ((int)answer.StatusCode < 500 && text.TrimEnd().EndsWith("}") || tries == 3) return text; // not cut off
+                seconds = Math.Max(tries, SecondsOf(answer));
+                if ((int)answer.StatusCode < 500 && SecondsOf(answer) == 0 && text.TrimEnd().EndsWith("}") || tries == 4) return text; // not cut off
             }
-            catch (Exception error) when (tries < 3 && (error is HttpRequestException || error is TaskCanceledException)) { }
-            await Task.Delay(tries * 1000);
+            catch (Exception error) when (tries < 4 && (error is HttpRequestException || error is TaskCanceledException)) { }
+            if (Now() + seconds > until) return "{\"error\":\"invalid_grant\"}";
+            await Task.Delay(seconds * 1000);
         }
     }
 
-    /// <summary>Waits as long as 429 and 503 ask for, up to a minute, four times at most.</summary>
-    static async Task<HttpResponseMessage> Patiently(Func<HttpRequestMessage> request)
-    {
-        for (var tries = 1; ; tries++)
-        {
-            var answer = await client.SendAsync(request());
-            if (((int)answer.StatusCode != 429 && (int)answer.StatusCode != 503) || tries == 5) return answer;
-            var seconds = answer.Headers.RetryAfter?.Delta?.TotalSeconds ?? 1;
-            await Task.Delay((int)Math.Min(seconds, 60) * 1000);
-        }
-    }
+    /// <summary>Returns the seconds that 429 and 503 ask to wait, a minute at most; 0 for other answers.</summary>
+    static int SecondsOf(HttpResponseMessage answer) => (int)answer.StatusCode != 429 && (int)answer.StatusCode != 503
+        ? 0 : (int)Math.Max(1, Math.Min(answer.Headers.RetryAfter?.Delta?.TotalSeconds ?? 1, 60));
 
     static string Field(string json, string name) =>
         Regex.Match(json, "\"" + name + "\"\\s*:\\s*\"([^\"]*)\"") is Match found && found.Success ? found.Groups[1].Value : null;
+
+    static long Now() => DateTimeOffset.UtcNow.ToUnixTimeSeconds();
 
     static string Env(string name) => Environment.GetEnvironmentVariable(name);
 }

@@ -21,26 +21,34 @@ public class Emissor {
     }
 
     private static HttpResponse<String> callWith(String token, String method, String path, String body) throws Exception {
-        return patiently(HttpRequest.newBuilder(URI.create(System.getenv("BASE_URL") + path))
+        var request = HttpRequest.newBuilder(URI.create(System.getenv("BASE_URL") + path))
             .header("Authorization", "Bearer " + token).header("Content-Type", "application/json")
-            .method(method, HttpRequest.BodyPublishers.ofString(body == null ? "" : body)).timeout(Duration.ofSeconds(30)));
+            .method(method, HttpRequest.BodyPublishers.ofString(body == null ? "" : body)).timeout(Duration.ofSeconds(30)).build();
+        for (int tries = 1; ; tries++) {
+            var answer = client.send(request, HttpResponse.BodyHandlers.ofString());
+            if (waitOf(answer) == 0 || tries == 5) return answer;
+            Thread.sleep(waitOf(answer));
+        }
     }
 
     /** Returns the stored token unless it was refused. One other is asked for, however many threads wait for it. */
     private static synchronized String validToken(String refused) throws Exception {
         String stored = Files.exists(file) ? Files.readString(file) : "";
-        String token = field(stored, "access_token"), refreshToken = field(stored, "refresh_token"), until = field(stored, "refused_until");
-        if (until != null && System.currentTimeMillis() < Long.parseLong(until)) {
-            throw new IOException("The login was refused: mend the password and delete " + file);
-        }
+        String token = field(stored, "access_token"), refreshToken = field(stored, "refresh_token");
+        long now = System.currentTimeMillis(), until = timeOf(stored, "refresh_until", now + 25_000);
+        if (now < timeOf(stored, "refused_until", 0)) throw new IOException("The login was refused: mend the password and delete " + file);
         if (token != null && !token.equals(refused)) return token;
         String fresh = "{\"error\":\"invalid_grant\"}";
-        if (refreshToken != null) fresh = grant(Map.of("grant_type", "refresh_token", "refresh_token", refreshToken));
+        if (refreshToken != null && now < until) {
+            // Stored before it is sent: no later call may send it after that.
+            store("{\"refresh_token\":\"" + refreshToken + "\",\"refresh_until\":\"" + until + "\"}");
+            fresh = grant(Map.of("grant_type", "refresh_token", "refresh_token", refreshToken), until);
+        }
         if ("invalid_grant".equals(field(fresh, "error"))) { // the session is over: one login, and no loop
             fresh = grant(Map.of("grant_type", "password",
-                "username", System.getenv("USER_EMAIL"), "password", System.getenv("USER_PASSWORD")));
+                "username", System.getenv("USER_EMAIL"), "password", System.getenv("USER_PASSWORD")), Long.MAX_VALUE);
         }
-        if ("invalid_grant".equals(field(fresh, "error"))) store("{\"refused_until\":\"" + (System.currentTimeMillis() + 900_000) + "\"}");
+        if ("invalid_grant".equals(field(fresh, "error"))) store("{\"refused_until\":\"" + (now + 900_000) + "\"}");
         if (field(fresh, "access_token") == null) throw new IOException("There is no token: " + field(fresh, "error"));
         store(fresh); // before anybody uses it
         return field(fresh, "access_token");
@@ -52,31 +60,37 @@ public class Emissor {
         Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Repeats a request that failed or whose answer was lost: for 30 seconds a refresh token yields the same successor. */
-    private static String grant(Map<String, String> grant) throws Exception {
+    /** Repeats a request that failed or whose answer was lost. A refresh token that is sent again after 30 seconds counts as stolen. */
+    private static String grant(Map<String, String> grant, long until) throws Exception {
         String form = "client_id=" + encode(System.getenv("CLIENT_ID")) + "&client_secret=" + encode(System.getenv("CLIENT_SECRET"))
             + grant.entrySet().stream().map(entry -> "&" + entry.getKey() + "=" + encode(entry.getValue())).collect(Collectors.joining());
+        var request = HttpRequest.newBuilder(URI.create(System.getenv("AUTH_URL") + "/oauth/v1/token"))
+            .header("Content-Type", "application/x-www-form-urlencoded")
+            .POST(HttpRequest.BodyPublishers.ofString(form)).timeout(Duration.ofSeconds(8)).build();
         for (int tries = 1; ; tries++) {
+            long wait = tries * 1_000;
             try {
-                var answer = patiently(HttpRequest.newBuilder(URI.create(System.getenv("AUTH_URL") + "/oauth/v1/token"))
-                    .header("Content-Type", "application/x-www-form-urlencoded")
-                    .POST(HttpRequest.BodyPublishers.ofString(form)).timeout(Duration.ofSeconds(8)));
-                if (answer.statusCode() < 500 && answer.body().strip().endsWith("}") || tries == 3) return answer.body(); // not cut off
+                var answer = client.send(request, HttpResponse.BodyHandlers.ofString());
+                wait = Math.max(wait, waitOf(answer));
+                boolean isFinal = answer.statusCode() < 500 && waitOf(answer) == 0 && answer.body().strip().endsWith("}"); // not cut off
+                if (isFinal || tries == 4) return answer.body();
             } catch (IOException error) {
-                if (tries == 3) throw error;
+                if (tries == 4) throw error;
             }
-            Thread.sleep(tries * 1_000);
+            if (System.currentTimeMillis() + wait > until) return "{\"error\":\"invalid_grant\"}";
+            Thread.sleep(wait);
         }
     }
 
-    /** Waits as long as 429 and 503 ask for, up to a minute, four times at most. */
-    private static HttpResponse<String> patiently(HttpRequest.Builder request) throws Exception {
-        for (int tries = 1; ; tries++) {
-            var answer = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
-            if (answer.statusCode() != 429 && answer.statusCode() != 503 || tries == 5) return answer;
-            String seconds = answer.headers().firstValue("Retry-After").filter(text -> text.matches("\\d{1,9}")).orElse("1"); // not a date
-            Thread.sleep(Math.min(Long.parseLong(seconds), 60) * 1_000);
-        }
+    /** Returns the milliseconds that 429 and 503 ask to wait, a minute at most; 0 for other answers. */
+    private static long waitOf(HttpResponse<String> answer) {
+        if (answer.statusCode() != 429 && answer.statusCode() != 503) return 0;
+        String seconds = answer.headers().firstValue("Retry-After").filter(text -> text.matches("\\d{1,9}")).orElse("1"); // not a date
+        return Math.max(Math.min(Long.parseLong(seconds), 60), 1) * 1_000;
+    }
+
+    private static long timeOf(String json, String name, long otherwise) {
+        return field(json, name) == null ? otherwise : Long.parseLong(field(json, name));
     }
 
     private static String field(String json, String name) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -18,16 +19,16 @@ var oneAtATime, client, file = new(sync.Mutex), &http.Client{Timeout: 8 * time.S
 
 // Call calls the API; once more, with another token, where the stored one is refused.
 func Call(method, path, body string) (status int, answer []byte, err error) {
-	var token any
-	for tries := 1; tries == 1 || (tries == 2 && status == 401); tries++ {
+	for tries, token := 1, any(nil); tries == 1 || (tries == 2 && status == 401); tries++ {
 		if token, err = validToken(token); err != nil {
 			return 0, nil, err
 		}
-		status, answer, err = patiently(func() (*http.Response, error) {
+		for sends, wait := 1, time.Duration(0); sends == 1 || (wait > 0 && sends <= 5); sends++ {
+			time.Sleep(wait)
 			request, _ := http.NewRequest(method, os.Getenv("BASE_URL")+path, strings.NewReader(body))
 			request.Header = http.Header{"Authorization": {fmt.Sprint("Bearer ", token)}, "Content-Type": {"application/json"}}
-			return client.Do(request)
-		})
+			status, answer, wait, err = read(client.Do(request))
+		}
 	}
 	return status, answer, err
 }
@@ -36,23 +37,27 @@ func Call(method, path, body string) (status int, answer []byte, err error) {
 func validToken(refused any) (any, error) {
 	oneAtATime.Lock()
 	defer oneAtATime.Unlock()
-	stored, fresh := map[string]any{}, map[string]any{"error": "invalid_grant"}
+	now := float64(time.Now().Unix())
+	stored, fresh := map[string]any{"refresh_until": now + 25}, map[string]any{"error": "invalid_grant"}
 	text, _ := os.ReadFile(file) // there is none before the first login
 	json.Unmarshal(text, &stored)
-	if until, _ := stored["refused_until"].(float64); time.Now().Unix() < int64(until) {
+	if until, _ := stored["refused_until"].(float64); now < until {
 		return nil, errors.New("the login was refused: mend the password and delete " + file)
 	}
 	if stored["access_token"] != refused {
 		return stored["access_token"], nil
 	}
-	if stored["refresh_token"] != nil {
-		fresh = grant(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {fmt.Sprint(stored["refresh_token"])}})
+	if err := store(stored); err != nil { // before the refresh token is sent: no later call may send it after that
+		return nil, err
+	}
+	if until, _ := stored["refresh_until"].(float64); stored["refresh_token"] != nil && now < until {
+		fresh = grant(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {fmt.Sprint(stored["refresh_token"])}}, until)
 	}
 	if fresh["error"] == "invalid_grant" { // the session is over: one login, and no loop
-		fresh = grant(url.Values{"grant_type": {"password"}, "username": {os.Getenv("USER_EMAIL")}, "password": {os.Getenv("USER_PASSWORD")}})
+		fresh = grant(url.Values{"grant_type": {"password"}, "username": {os.Getenv("USER_EMAIL")}, "password": {os.Getenv("USER_PASSWORD")}}, math.Inf(1))
 	}
 	if fresh["error"] == "invalid_grant" {
-		return nil, errors.Join(errors.New("there is no token: invalid_grant"), store(map[string]any{"refused_until": time.Now().Unix() + 900}))
+		return nil, errors.Join(errors.New("there is no token: invalid_grant"), store(map[string]any{"refused_until": now + 900}))
 	}
 	if fresh["access_token"] == nil {
 		return nil, fmt.Errorf("there is no token: %v", fresh["error"])
@@ -69,34 +74,32 @@ func store(content map[string]any) error {
 	return os.Rename(next, file)
 }
 
-// grant repeats a request that failed or whose answer was lost: for 30 seconds a refresh token yields the same successor.
-func grant(form url.Values) (fresh map[string]any) {
+// grant repeats a request that failed or whose answer was lost. A refresh token that is sent again after 30 seconds counts as stolen.
+func grant(form url.Values, until float64) (fresh map[string]any) {
 	form["client_id"], form["client_secret"] = []string{os.Getenv("CLIENT_ID")}, []string{os.Getenv("CLIENT_SECRET")}
-	for tries := 1; tries <= 3; tries++ {
-		status, text, err := patiently(func() (*http.Response, error) {
-			return client.PostForm(os.Getenv("AUTH_URL")+"/oauth/v1/token", form)
-		})
-		if err == nil && status < 500 && json.Unmarshal(text, &fresh) == nil {
+	for tries, wait := 1, time.Duration(0); tries <= 4; tries++ {
+		time.Sleep(wait)
+		status, text, asked, err := read(client.PostForm(os.Getenv("AUTH_URL")+"/oauth/v1/token", form))
+		if err == nil && status < 500 && asked == 0 && json.Unmarshal(text, &fresh) == nil {
 			return fresh
 		}
-		time.Sleep(time.Duration(tries) * time.Second)
+		if wait = max(asked, time.Duration(tries)*time.Second); float64(time.Now().Add(wait).Unix()) > until {
+			return map[string]any{"error": "invalid_grant"}
+		}
 	}
 	return map[string]any{"error": "no answer"}
 }
 
-// patiently waits as long as 429 and 503 ask for, up to a minute, four times at most.
-func patiently(send func() (*http.Response, error)) (int, []byte, error) {
-	for tries := 1; ; tries++ {
-		response, err := send()
-		if err != nil {
-			return 0, nil, err
-		}
-		text, err := io.ReadAll(response.Body)
-		response.Body.Close()
-		if status := response.StatusCode; err != nil || (status != 429 && status != 503) || tries == 5 {
-			return status, text, err
-		}
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
-		time.Sleep(time.Duration(min(max(seconds, 1), 60)) * time.Second)
+// read returns the time, too, that 429 and 503 ask to wait, a minute at most.
+func read(response *http.Response, failure error) (status int, text []byte, wait time.Duration, err error) {
+	if failure != nil {
+		return 0, nil, 0, failure
 	}
+	defer response.Body.Close()
+	text, err = io.ReadAll(response.Body)
+	if response.StatusCode == 429 || response.StatusCode == 503 {
+		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
+		wait = time.Duration(min(max(seconds, 1), 60)) * time.Second
+	}
+	return response.StatusCode, text, wait, err
 }

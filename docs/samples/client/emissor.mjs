@@ -11,9 +11,13 @@ export async function call(method, path, body) {
   const answer = await callWith(token);
   return answer.status === 401 ? callWith(await validToken(token)) : answer;
 
-  function callWith(bearer) {
+  async function callWith(bearer) {
     const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
-    return patiently(() => fetch(BASE_URL + path, { method, headers, body, signal: AbortSignal.timeout(30_000) }));
+    for (let tries = 1; ; tries++) {
+      const answer = await fetch(BASE_URL + path, { method, headers, body, signal: AbortSignal.timeout(30_000) });
+      if (!waitOf(answer) || tries === 5) return answer;
+      await sleep(waitOf(answer));
+    }
   }
 }
 
@@ -26,10 +30,13 @@ async function validToken(refused) {
 }
 
 async function renew() {
-  const { refresh_token, refused_until = 0 } = stored();
-  if (Date.now() < refused_until) throw new Error(`The login was refused: mend the password and delete ${TOKENS_FILE}`);
+  const now = Date.now();
+  const pair = { refresh_until: now + 25_000, refused_until: 0, ...stored() };
+  const { refresh_token, refresh_until, refused_until } = pair;
+  if (now < refused_until) throw new Error(`The login was refused: mend the password and delete ${TOKENS_FILE}`);
   let fresh = { error: 'invalid_grant' };
-  if (refresh_token) fresh = await grant({ grant_type: 'refresh_token', refresh_token });
+  store(pair); // before the refresh token is sent: no later call may send it after that
+  if (refresh_token && now < refresh_until) fresh = await grant({ grant_type: 'refresh_token', refresh_token }, refresh_until);
   if (fresh.error === 'invalid_grant') {
     // The session is over: one login, and no loop.
     fresh = await grant({ grant_type: 'password', username: USER_EMAIL, password: USER_PASSWORD });
@@ -40,28 +47,26 @@ async function renew() {
   return fresh.access_token;
 }
 
-/** Repeats a request that failed or whose answer was lost: for 30 seconds a refresh token yields the same successor. */
-async function grant(form) {
+/** Repeats a request that failed or whose answer was lost. A refresh token that is sent again after 30 seconds counts as stolen. */
+async function grant(form, until = Infinity) {
   const body = new URLSearchParams({ ...form, client_id: CLIENT_ID, client_secret: CLIENT_SECRET });
   for (let tries = 1; ; tries++) {
+    let wait = tries * 1_000;
     try {
-      const send = () => fetch(`${AUTH_URL}/oauth/v1/token`, { method: 'POST', body, signal: AbortSignal.timeout(8_000) });
-      const answer = await patiently(send);
-      if (answer.status < 500 || tries === 3) return await answer.json();
+      const answer = await fetch(`${AUTH_URL}/oauth/v1/token`, { method: 'POST', body, signal: AbortSignal.timeout(8_000) });
+      if ((answer.status < 500 && answer.status !== 429) || tries === 4) return await answer.json();
+      wait = Math.max(wait, waitOf(answer));
     } catch (error) {
-      if (tries === 3) throw error;
+      if (tries === 4) throw error;
     }
-    await sleep(tries * 1_000);
+    if (Date.now() + wait > until) return { error: 'invalid_grant' };
+    await sleep(wait);
   }
 }
 
-/** Waits as long as 429 and 503 ask for, up to a minute, four times at most. */
-async function patiently(send) {
-  for (let tries = 1; ; tries++) {
-    const answer = await send();
-    if (![429, 503].includes(answer.status) || tries === 5) return answer;
-    await sleep(Math.min(Number(answer.headers.get('retry-after')) || 1, 60) * 1_000);
-  }
+/** Returns the milliseconds that 429 and 503 ask to wait, a minute at most; 0 for other answers. */
+function waitOf({ status, headers }) {
+  return [429, 503].includes(status) ? Math.min(Number(headers.get('retry-after')) || 1, 60) * 1_000 : 0;
 }
 
 function store(content) {

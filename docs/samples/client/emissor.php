@@ -2,12 +2,10 @@
 /** Calls the API; once more, with another token, where the stored one is refused. */
 function call(string $method, string $path, ?string $body = null): array
 {
-    $callWith = fn (#[SensitiveParameter] string $token): array => send($method, getenv('BASE_URL') . $path, [
-        "Authorization: Bearer $token", 'Content-Type: application/json',
-    ], $body);
+    $headers = fn (#[SensitiveParameter] string $token): array => ["Authorization: Bearer $token", 'Content-Type: application/json'];
     $token = validToken();
-    $answer = $callWith($token);
-    return $answer['status'] === 401 ? $callWith(validToken($token)) : $answer;
+    $answer = send($method, getenv('BASE_URL') . $path, $headers($token), $body);
+    return $answer['status'] === 401 ? send($method, getenv('BASE_URL') . $path, $headers(validToken($token)), $body) : $answer;
 }
 
 /** Returns the stored token unless it was refused. Processes that need another wait at the file. */
@@ -25,60 +23,67 @@ function validToken(#[SensitiveParameter] ?string $refused = null): string
         if (($pair['refused_until'] ?? 0) > time()) {
             throw new RuntimeException('The login was refused: mend the password and delete ' . $path);
         }
-        if (in_array($pair['access_token'] ?? null, [null, $refused], true)) {
-            $pair = renew($pair['refresh_token'] ?? null);
-            if (($pair['error'] ?? '') === 'invalid_grant') {
-                $pair['refused_until'] = time() + 900;
-            }
-            if (isset($pair['access_token']) || isset($pair['refused_until'])) {
-                rewind($file);
-                ftruncate($file, 0);
-                fwrite($file, json_encode($pair));
-                fsync($file); // stored before anybody uses it
-            }
-        }
+        $pair = in_array($pair['access_token'] ?? null, [null, $refused], true) ? renew($pair, $file) : $pair;
         return $pair['access_token'] ?? throw new RuntimeException('There is no token: ' . ($pair['error'] ?? 'another answered in place of the service'));
     } finally {
         fclose($file);
     }
 }
 
-function renew(#[SensitiveParameter] ?string $refreshToken): array
+function renew(#[SensitiveParameter] array $pair, mixed $file): array
 {
-    $pair = ['error' => 'invalid_grant'];
-    if ($refreshToken !== null) {
-        $pair = grant(['grant_type' => 'refresh_token', 'refresh_token' => $refreshToken]);
+    $pair += ['refresh_until' => time() + 25];
+    store($pair, $file); // before the refresh token is sent: no later call may send it after that
+    $fresh = isset($pair['refresh_token']) && time() < $pair['refresh_until']
+        ? grant(['grant_type' => 'refresh_token', 'refresh_token' => $pair['refresh_token']], $pair['refresh_until'])
+        : ['error' => 'invalid_grant'];
+    if (($fresh['error'] ?? null) === 'invalid_grant') { // the session is over: one login, and no loop
+        $fresh = grant(['grant_type' => 'password', 'username' => getenv('USER_EMAIL'), 'password' => getenv('USER_PASSWORD')]);
     }
-    if (($pair['error'] ?? null) === 'invalid_grant') { // the session is over: one login, and no loop
-        $pair = grant(['grant_type' => 'password', 'username' => getenv('USER_EMAIL'), 'password' => getenv('USER_PASSWORD')]);
+    if (isset($fresh['access_token'])) {
+        store($fresh, $file); // before anybody uses it
+    } elseif (($fresh['error'] ?? null) === 'invalid_grant') {
+        store(['refused_until' => time() + 900], $file);
     }
-    return $pair;
+    return $fresh;
 }
 
-/** Repeats a request that failed or whose answer was lost: for 30 seconds a refresh token yields the same successor. */
-function grant(#[SensitiveParameter] array $form, int $tries = 1): array
+function store(#[SensitiveParameter] array $pair, mixed $file): void
+{
+    rewind($file);
+    fwrite($file, $text = json_encode($pair)) ?: throw new RuntimeException('The tokens could not be stored');
+    ftruncate($file, strlen($text));
+    fsync($file);
+}
+
+/** Repeats a request that failed or whose answer was lost. A refresh token that is sent again after 30 seconds counts as stolen. */
+function grant(#[SensitiveParameter] array $form, int $until = PHP_INT_MAX, int $tries = 1): array
 {
     $form += ['client_id' => getenv('CLIENT_ID'), 'client_secret' => getenv('CLIENT_SECRET')];
     $headers = ['Content-Type: application/x-www-form-urlencoded'];
-    ['status' => $status, 'json' => $json] = send('POST', getenv('AUTH_URL') . '/oauth/v1/token', $headers, http_build_query($form), 8);
-    if ($status < 500 && $json !== null || $tries === 3) {
+    ['status' => $status, 'json' => $json, 'wait' => $wait] = send('POST', getenv('AUTH_URL') . '/oauth/v1/token', $headers, http_build_query($form), 8, 1);
+    if ($status < 500 && $wait === 0 && $json !== null || $tries === 4) {
         return $json ?? ['error' => 'no answer'];
     }
-    sleep($tries);
-    return grant($form, $tries + 1);
+    if (time() + max($wait, $tries) > $until) {
+        return ['error' => 'invalid_grant'];
+    }
+    sleep(max($wait, $tries));
+    return grant($form, $until, $tries + 1);
 }
 
-/** Waits as long as 429 and 503 ask for, up to a minute, four times at most. Status 0: no answer came. */
+/** Waits as long as 429 and 503 ask for, a minute at most, between that many tries. Status 0: no answer came. */
 function send(string $method, string $url, #[SensitiveParameter] array $headers, #[SensitiveParameter] ?string $body, int $timeout = 30, int $tries = 5): array
 {
     $options = ['method' => $method, 'header' => $headers, 'content' => $body, 'timeout' => $timeout, 'ignore_errors' => true, 'follow_location' => 0];
     $text = @file_get_contents($url, false, stream_context_create(['http' => $options]));
     $lines = $text === false ? [''] : $http_response_header;
     $status = (int) substr($lines[0], 9, 3);
-    if (!in_array($status, [429, 503]) || $tries === 1) {
-        return ['status' => $status, 'json' => json_decode((string) $text, true)];
-    }
     $seconds = array_map(fn (string $line): int => sscanf(strtolower($line), 'retry-after: %d')[0] ?? 1, $lines);
-    sleep(min(max($seconds), 60));
+    $wait = in_array($status, [429, 503]) ? min(max($seconds), 60) : 0;
+    if ($wait === 0 || $tries === 1) {
+        return ['status' => $status, 'json' => json_decode((string) $text, true), 'wait' => $wait];
+    }
+    sleep($wait);
     return send($method, $url, $headers, $body, $timeout, $tries - 1);
 }

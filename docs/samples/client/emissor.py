@@ -19,7 +19,11 @@ def call(method, path, body=None):
 
 def call_with(token, method, path, body):
     headers = {"Authorization": "Bearer " + token, "Content-Type": "application/json"}
-    return send(Request(BASE_URL + path, body and body.encode(), headers, method=method))
+    for tries in range(1, 6):
+        status, answer, wait = send(Request(BASE_URL + path, body and body.encode(), headers, method=method), timeout=30)
+        if not wait or tries == 5:
+            return status, answer
+        time.sleep(wait)
 
 
 def valid_token(refused=None):
@@ -30,52 +34,56 @@ def valid_token(refused=None):
         if pair.get("refused_until", 0) > time.time():
             raise RuntimeError("The login was refused: mend the password and delete " + TOKENS_FILE)
         if pair.get("access_token") in (None, refused):
-            pair = renew(pair.get("refresh_token"))
+            pair = renew(pair, file)
             if pair.get("error") == "invalid_grant":
                 pair["refused_until"] = time.time() + 900
             if "access_token" in pair or "refused_until" in pair:
-                file.seek(0)
-                file.truncate()
-                file.write(json.dumps(pair))
-                file.flush()
-                os.fsync(file.fileno())  # stored before anybody uses it
+                store(pair, file)  # before anybody uses it
         if "access_token" not in pair:
             raise RuntimeError("There is no token: " + pair.get("error", "another answered in place of the service"))
         return pair["access_token"]
 
 
-def renew(refresh_token):
-    pair = {"error": "invalid_grant"}
-    if refresh_token:
-        pair = grant({"grant_type": "refresh_token", "refresh_token": refresh_token})
-    if pair.get("error") == "invalid_grant":  # the session is over: one login, and no loop
-        pair = grant({"grant_type": "password", **USER})
-    return pair
+def renew(pair, file):
+    fresh, until = {"error": "invalid_grant"}, pair.setdefault("refresh_until", time.time() + 25)
+    store(pair, file)  # before the refresh token is sent: no later call may send it after that
+    if "refresh_token" in pair and time.time() < until:
+        fresh = grant({"grant_type": "refresh_token", "refresh_token": pair["refresh_token"]}, until)
+    if fresh.get("error") == "invalid_grant":  # the session is over: one login, and no loop
+        fresh = grant({"grant_type": "password", **USER})
+    return fresh
 
 
-def grant(form, tries=1):
-    """Repeats a request that failed or whose answer was lost: for 30 seconds a refresh token yields the same successor."""
-    try:
-        status, answer = send(Request(AUTH_URL + "/oauth/v1/token", urlencode({**form, **CLIENT}).encode()), timeout=8)
-    except (OSError, HTTPException):
-        status, answer = 500, None
-    if status < 500 and answer or tries == 3:
-        return answer or {"error": "no answer"}
-    time.sleep(tries)
-    return grant(form, tries + 1)
+def store(pair, file):
+    file.seek(0)
+    file.write(json.dumps(pair))
+    file.truncate()
+    os.fsync(file.fileno())
 
 
-def send(request, tries=5, timeout=30):
-    """Waits as long as 429 and 503 ask for, up to a minute, four times at most."""
+def grant(form, until=float("inf")):
+    """Repeats a request that failed or whose answer was lost. A refresh token that is sent again after 30 seconds counts as stolen."""
+    for tries in range(1, 5):
+        try:
+            status, answer, wait = send(Request(AUTH_URL + "/oauth/v1/token", urlencode({**form, **CLIENT}).encode()), timeout=8)
+        except (OSError, HTTPException):
+            status, answer, wait = 500, None, 0
+        if status < 500 and not wait and answer or tries == 4:
+            return answer or {"error": "no answer"}
+        if time.time() + max(wait, tries) > until:
+            return {"error": "invalid_grant"}
+        time.sleep(max(wait, tries))
+
+
+def send(request, timeout):
+    """Returns the status, the answer, and the seconds that 429 and 503 ask to wait, a minute at most."""
     try:
         with urlopen(request, timeout=timeout) as answer:
-            return answer.status, parsed(answer.read())
+            return answer.status, parsed(answer.read()), 0
     except HTTPError as error:
-        if error.code not in (429, 503) or tries == 1:
-            return error.code, parsed(error.read())
         seconds = error.headers.get("Retry-After", "")
-        time.sleep(min(int(seconds), 60) if seconds.isdecimal() else 1)  # a gateway may tell a date
-        return send(request, tries - 1, timeout)
+        wait = min(int(seconds), 60) if seconds.isdecimal() else 1  # a gateway may tell a date
+        return error.code, parsed(error.read()), wait if error.code in (429, 503) else 0
 
 
 def parsed(text):
