@@ -208,6 +208,13 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
       expect(grants()).toEqual(['refresh_token', 'password']);
     });
 
+    it('logs in again, once, when its client may refresh no longer', async () => {
+      spoil();
+      await ops(['clients', 'update', client.clientId, '--grant', 'password']);
+      expect(await call(5)).toMatchObject({ code: 0, statuses: ok(5) });
+      expect(grants()).toEqual(['refresh_token', 'password']);
+    });
+
     it('tries a wrong password once, however many calls there are, and shows no secret', async () => {
       rmSync(file());
       const { code, output } = await call(10, { USER_PASSWORD: 'canary-password' });

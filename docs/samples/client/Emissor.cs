@@ -52,7 +52,8 @@ public static class Emissor
                 Store("{\"refresh_token\":\"" + refreshToken + "\",\"refresh_until\":\"" + until + "\"}");
                 fresh = await Grant(until, "refresh_token", "refresh_token", refreshToken);
             }
-            if (Field(fresh, "error") == "invalid_grant") // the session is over: one login, and no loop
+            // The session is over, or may not be refreshed: one login, and no loop.
+            if (Field(fresh, "error") == "invalid_grant" || Field(fresh, "error") == "unauthorized_client")
                 fresh = await Grant(long.MaxValue, "password", "username", Env("USER_EMAIL"), "password", Env("USER_PASSWORD"));
             if (Field(fresh, "error") == "invalid_grant") Store("{\"refused_until\":\"" + (now + 900) + "\"}");
             if (Field(fresh, "access_token") == null) throw new IOException("There is no token: " + Field(fresh, "error"));

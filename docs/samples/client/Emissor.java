@@ -5,6 +5,7 @@ import java.net.http.*;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.*;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -44,7 +45,8 @@ public class Emissor {
             store("{\"refresh_token\":\"" + refreshToken + "\",\"refresh_until\":\"" + until + "\"}");
             fresh = grant(Map.of("grant_type", "refresh_token", "refresh_token", refreshToken), until);
         }
-        if ("invalid_grant".equals(field(fresh, "error"))) { // the session is over: one login, and no loop
+        if (List.of("invalid_grant", "unauthorized_client").contains("" + field(fresh, "error"))) {
+            // The session is over, or may not be refreshed: one login, and no loop.
             fresh = grant(Map.of("grant_type", "password",
                 "username", System.getenv("USER_EMAIL"), "password", System.getenv("USER_PASSWORD")), Long.MAX_VALUE);
         }

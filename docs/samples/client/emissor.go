@@ -53,7 +53,8 @@ func validToken(refused any) (any, error) {
 	if until, _ := stored["refresh_until"].(float64); stored["refresh_token"] != nil && now < until {
 		fresh = grant(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {fmt.Sprint(stored["refresh_token"])}}, until)
 	}
-	if fresh["error"] == "invalid_grant" { // the session is over: one login, and no loop
+	if fresh["error"] == "invalid_grant" || fresh["error"] == "unauthorized_client" {
+		// The session is over, or may not be refreshed: one login, and no loop.
 		fresh = grant(url.Values{"grant_type": {"password"}, "username": {os.Getenv("USER_EMAIL")}, "password": {os.Getenv("USER_PASSWORD")}}, math.Inf(1))
 	}
 	if fresh["error"] == "invalid_grant" {

@@ -37,8 +37,8 @@ async function renew() {
   let fresh = { error: 'invalid_grant' };
   store(pair); // before the refresh token is sent: no later call may send it after that
   if (refresh_token && now < refresh_until) fresh = await grant({ grant_type: 'refresh_token', refresh_token }, refresh_until);
-  if (fresh.error === 'invalid_grant') {
-    // The session is over: one login, and no loop.
+  if (['invalid_grant', 'unauthorized_client'].includes(fresh.error)) {
+    // The session is over, or may not be refreshed: one login, and no loop.
     fresh = await grant({ grant_type: 'password', username: USER_EMAIL, password: USER_PASSWORD });
   }
   if (fresh.access_token) store(fresh); // before anybody uses it

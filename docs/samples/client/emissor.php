@@ -37,7 +37,8 @@ function renew(#[SensitiveParameter] array $pair, mixed $file): array
     $fresh = isset($pair['refresh_token']) && time() < $pair['refresh_until']
         ? grant(['grant_type' => 'refresh_token', 'refresh_token' => $pair['refresh_token']], $pair['refresh_until'])
         : ['error' => 'invalid_grant'];
-    if (($fresh['error'] ?? null) === 'invalid_grant') { // the session is over: one login, and no loop
+    if (in_array($fresh['error'] ?? null, ['invalid_grant', 'unauthorized_client'])) {
+        // The session is over, or may not be refreshed: one login, and no loop.
         $fresh = grant(['grant_type' => 'password', 'username' => getenv('USER_EMAIL'), 'password' => getenv('USER_PASSWORD')]);
     }
     if (isset($fresh['access_token'])) {

@@ -49,7 +49,8 @@ def renew(pair, file):
     store(pair, file)  # before the refresh token is sent: no later call may send it after that
     if "refresh_token" in pair and time.time() < until:
         fresh = grant({"grant_type": "refresh_token", "refresh_token": pair["refresh_token"]}, until)
-    if fresh.get("error") == "invalid_grant":  # the session is over: one login, and no loop
+    if fresh.get("error") in ("invalid_grant", "unauthorized_client"):
+        # The session is over, or may not be refreshed: one login, and no loop.
         fresh = grant({"grant_type": "password", **USER})
     return fresh
 
