@@ -103,6 +103,7 @@ export default defineConfig({
           include: ['lab/test/*/**/*.test.ts'],
           exclude: ['lab/test/world/*-seeds.test.ts'],
           isolate,
+          experimental: { viteModuleRunner: false }, // as for `world`
           testTimeout: 120_000, // a world takes seconds, on a busy machine many
           maxWorkers: idle,
           sequence: { groupOrder: 3 },
