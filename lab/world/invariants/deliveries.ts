@@ -30,15 +30,17 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
   function look(): void {
     const deliveries = storedDeliveries(watched);
     const outcomes = readOutcomes();
-    for (const { at, deliveryId } of publications.filter(isKept)) {
-      const delivery = deliveries.get(deliveryId);
+    for (const publication of publications) {
+      const delivery = deliveries.get(publication.deliveryId);
+      const isOver = delivery ? delivery.state !== 'pending' : outcomes.has(publication.deliveryId);
+      if (isOver || !isKept(publication)) continue;
       if (delivery) lookAt(delivery);
-      else if (!outcomes.has(deliveryId)) judgeLateness(deliveryId, began + at);
+      else judgeLateness(publication.deliveryId, began + publication.at);
     }
   }
 
-  function lookAt({ id, accountId, eventName, state, wait }: Delivery): void {
-    if (state !== 'pending' || !wait) return;
+  function lookAt({ id, accountId, eventName, wait }: Delivery): void {
+    if (!wait) return;
     if (wait.slowLane !== 'waiting') judgeLateness(id, wait.nextAttemptAt);
     else if (!isDue(slownessId({ accountId, eventName }))) violate('waits for a slot that nobody gives', id);
   }
@@ -109,7 +111,7 @@ export function judgeDeliveries(world: World, began: number, violate: Violate) {
    */
   function readOutcomes(): ReadonlySet<string> {
     const dead = new Set(cloud.queue(deadLetters.queue).bodies());
-    const left = publications.filter(one => staysDead(one) && dead.has(one.body));
+    const left = publications.filter(one => dead.has(one.body) && staysDead(one));
     return new Set([...readLines(), ...left.map(({ deliveryId }) => deliveryId)]);
   }
 

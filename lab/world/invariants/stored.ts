@@ -9,7 +9,8 @@ export function storedDeliveries(watched: WatchedTables): ReadonlyMap<string, De
   const deliveries = new Map<string, Delivery>();
   for (const changes of watched.changesOf('Deliveries').values()) {
     const item = changes.at(-1)?.item;
-    if (item?.part === headPart && isDeliveryId(String(item.id))) deliveries.set(String(item.id), readDelivery(item));
+    if (item?.part !== headPart) continue;
+    if (known.has(item) || isDeliveryId(String(item.id))) deliveries.set(String(item.id), readDelivery(item));
   }
   return deliveries;
 }

@@ -1,3 +1,0 @@
-import { testWorlds } from './every-promise.ts';
-
-testWorlds('delivery', [3, 15]);
