@@ -3,10 +3,14 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import type { StageConfiguration } from './config.ts';
 import { NodeFunction } from './constructs/node-function.ts';
 
+const ofError = ['errorName', 'action', 'table', 'index', 'throttled.0', 'httpStatus'];
+
 const internalErrors: Query = {
   fields: [
-    ...['@timestamp', 'service', 'message', 'account', 'errorName', 'action', 'table', 'index', 'throttled.0'],
-    ...['httpStatus', 'at.0', 'at.1'],
+    ...['@timestamp', 'service', 'message', 'account'],
+    ...ofError,
+    ...ofError.map(field => `cause.${field}`), // of an error that only names others, as that of a sweep
+    ...['at.0', 'at.1'],
   ],
   filterStatements: ["level = 'ERROR'"],
   sort: '@timestamp desc',
