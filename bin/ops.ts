@@ -1,10 +1,12 @@
 /** The operator's command line: `npm run ops -- --help`. */
 import './node-version.cjs';
 
-// The reader of the output may close it before its end (`| head`). The command goes on: it may have to tidy up.
-process.stdout.on('error', error => {
-  if (!('code' in error && error.code === 'EPIPE')) process.exit(1);
-});
+// The reader of the output may close it before its end (`| head`, `2>&1 | head`). The command goes on: it may have to tidy up.
+for (const output of [process.stdout, process.stderr]) {
+  output.on('error', error => {
+    if (!('code' in error && error.code === 'EPIPE')) process.exit(1);
+  });
+}
 
 const { runOps } = await import('../ops/program.ts');
 process.exitCode = await runOps(process.argv.slice(2));

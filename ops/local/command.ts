@@ -19,7 +19,8 @@ import { type LocalOptions, parseOptions, UsageError } from './options.ts';
  * printed as one line on stderr.
  */
 export async function runLocally(words: readonly string[]): Promise<number> {
-  process.stdout.on('error', () => undefined); // nobody reads it any more; the run goes on
+  // Nobody reads it any more; the run goes on.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   const signal = listenForStop();
   try {
     const options = parseOptions(words, join(root, '.local/outputs.json'));

@@ -6,11 +6,7 @@ import { run } from './e2e-target.ts';
 /** Runs the operator's command line as an operator would, with exactly these arguments. */
 export function runOps(args: readonly string[], input = ''): Promise<OpsResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--require', './bin/node-version.cjs', 'bin/ops.ts', ...args], {
-      cwd: root,
-      timeout: limit,
-      killSignal: 'SIGKILL',
-    });
+    const child = startOps(args);
     const streams = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -21,6 +17,15 @@ export function runOps(args: readonly string[], input = ''): Promise<OpsResult> 
     child.once('close', code => resolve({ code, ...streams }));
     child.stdin.on('error', () => {}); // a command that reads nothing may close its end first
     child.stdin.end(input);
+  });
+}
+
+/** Starts the operator's command line as a process of its own. */
+export function startOps(args: readonly string[]) {
+  return spawn(process.execPath, ['--require', './bin/node-version.cjs', 'bin/ops.ts', ...args], {
+    cwd: root,
+    timeout: limit,
+    killSignal: 'SIGKILL',
   });
 }
 
