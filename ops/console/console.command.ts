@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { command, type Noun } from '../audit/command.ts';
 import { wholeNumber } from '../command-line/forms.ts';
 import type { Streams } from '../command-line/terminal.ts';
+import { untilInterrupted } from '../command-line/until-interrupted.ts';
 import { option } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
 import type { Task } from '../stage/target.ts';
@@ -37,13 +39,11 @@ async function serve({ target }: Task, port: number, { stdin, stdout, interrupti
   const showLink = () => stdout.write(`Console: ${running.makeLink()}\n`);
   showLink();
   const lines = createInterface({ input: stdin }).on('line', showLink);
-  await new Promise<void>(resolve => {
-    if (interruption?.aborted) resolve();
-    interruption?.addEventListener('abort', () => resolve(), { once: true });
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
-  });
-  lines.close();
-  await running.stop();
-  await source.operator?.cancelRedrive(); // it would go on unseen, and hold the process
+  await untilInterrupted(async signal => {
+    if (!signal.aborted) await once(signal, 'abort');
+    lines.close();
+    await running.stop();
+    await source.operator?.endRedrive(); // it would go on unseen, and hold the process
+  }, interruption);
   return running.url;
 }

@@ -4,6 +4,7 @@ import { command, type Noun } from '../audit/command.ts';
 import { wholeNumber } from '../command-line/forms.ts';
 import { printable } from '../command-line/report.ts';
 import type { Streams } from '../command-line/terminal.ts';
+import { untilInterrupted } from '../command-line/until-interrupted.ts';
 import { forPrograms, option } from '../command-line/words.ts';
 import { removeAll, rotateCredentials, testStage } from './smoke.ts';
 
@@ -71,26 +72,6 @@ export function smoke({ stdout, interruption }: Pick<Streams, 'stdout' | 'interr
   });
   return { name: 'smoke', commands: [test, rotate, remove] };
 }
-
-/**
- * Ends what is under way when the process is interrupted. Further signals change nothing: npm sends Ctrl-C on, so that it
- * arrives twice, and tidying up is over within 30 s.
- */
-async function untilInterrupted<Value>(
-  act: (interruption: AbortSignal) => Promise<Value>,
-  other: AbortSignal | undefined,
-): Promise<Value> {
-  const end = new AbortController();
-  const interrupt = () => end.abort();
-  for (const name of signals) process.on(name, interrupt);
-  try {
-    return await act(other ? AbortSignal.any([end.signal, other]) : end.signal);
-  } finally {
-    for (const name of signals) process.off(name, interrupt);
-  }
-}
-
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 function lineOf({ name, durationMs, outcome, detail }: Step): string {
   const state = outcome === 'failed' ? 'FAILED: ' : '';

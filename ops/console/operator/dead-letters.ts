@@ -17,7 +17,7 @@ export function operatorDeadLetters(task: Task) {
   let look: { readonly at: number; readonly view: Promise<LettersView> } | undefined;
   let redrive: Redrive | undefined;
   let turn: Promise<unknown> = Promise.resolve();
-  return { listLetters, readLetter, startRedrive, readRedrive, cancelRedrive, discard };
+  return { listLetters, readLetter, startRedrive, readRedrive, cancelRedrive, endRedrive, discard };
 
   /** Returns what the latest look found. */
   function listLetters(): Promise<LettersView> {
@@ -74,6 +74,12 @@ export function operatorDeadLetters(task: Task) {
   /** Ends the redrive after the letter that it is at. */
   async function cancelRedrive(): Promise<void> {
     if (redrive?.state === 'running') redrive.state = 'cancelling';
+  }
+
+  /** Cancels the redrive, and waits until it has ended. */
+  async function endRedrive(): Promise<void> {
+    await cancelRedrive();
+    await turn.catch(() => undefined);
   }
 
   /** Discards letters. Returns how many, and which were not to be seen: gone, or in the hands of others. */

@@ -160,6 +160,7 @@ export const operator: OperatorSource = {
   startRedrive: async ids => done.push(`redrive ${ids.join(' ')}`) > 0,
   readRedrive: async () => undefined,
   cancelRedrive: async () => void done.push('cancel redrive'),
+  endRedrive: async () => {},
   discard: async ids => {
     done.push(`discard ${ids.join(' ')}`);
     return { discarded: ids.length, missing: [], inFlight: 0 };
