@@ -40,10 +40,8 @@ Examples:
     const found = await openAuditLog(target).list(since, limit + 1);
     return { since, records: found.slice(0, limit), isCutOff: found.length > limit };
   },
-  report: ({ records, since, isCutOff }, { limit }) => {
-    const { json, text } = record.list(`No operator changed anything since ${iso(since)}.`)(records);
-    return { json, text: isCutOff ? `${text}\n\nThese are the latest ${limit}: --limit shows more.` : text };
-  },
+  report: ({ records, since, isCutOff }) =>
+    record.list(`No operator changed anything since ${iso(since)}.`, isCutOff)(records),
 });
 
 export const audit: Noun = {

@@ -38,11 +38,13 @@ export function makeShape<Item>(fields: readonly Field<Item>[]) {
     table,
     /** Reports one item in lines. */
     show: (item: Item): ObjectReport => ({ json: json(item), text: linesOf(item) }),
-    /** Makes the report of a list. */
-    list: (whenEmpty: string) => (items: readonly Item[]) => ({
-      json: items.map(json),
-      text: table(items, whenEmpty),
-    }),
+    /** Makes the report of a list. @param isCutOff - whether there are more, which people are told. */
+    list:
+      (whenEmpty: string, isCutOff = false) =>
+      (items: readonly Item[]) => {
+        const more = isCutOff ? `\n\nThese are the first ${items.length}: --limit shows more.` : '';
+        return { json: items.map(json), text: table(items, whenEmpty) + more };
+      },
     /** Makes the report of a change: a sentence for people. */
     tell: (sentence: (item: Item) => string) => (item: Item) => ({ json: json(item), text: sentence(item) }),
   };

@@ -112,16 +112,20 @@ const list = command('deliveries list', {
   },
   refuse: given => noSpan(given) || (given.account === undefined && given.state === wireStates.delivered && noCount),
   effect: 'reads',
-  act: async ({ target, progress }, { account, state: word, ...choice }) => {
+  act: async ({ target, progress }, { account, state: word, limit, ...given }) => {
     const state = word && stateFromWire(word);
+    const choice = { ...given, limit: limit + 1 }; // one more tells whether there are more
     if (account === undefined) {
       if (state === 'delivered') throw new CliError(noCount);
-      return { counts: await countUndelivered(target, { ...choice, state }, progress) };
+      const counts = await countUndelivered(target, { ...choice, state }, progress);
+      return { counts: counts.slice(0, limit), isCutOff: counts.length > limit };
     }
     const { history } = openDeliveries(target);
-    return { found: await readDeliveries(history, { ...choice, account, state }, progress) };
+    const found = await readDeliveries(history, { ...choice, account, state }, progress);
+    return { found: found.slice(0, limit), isCutOff: found.length > limit };
   },
-  report: ({ counts, found }) => (counts ? count.list(none)(counts) : delivery.list(none)(found)),
+  report: ({ counts, found, isCutOff }) =>
+    counts ? count.list(none, isCutOff)(counts) : delivery.list(none, isCutOff)(found),
 });
 
 /** Shows a delivery with the receiver's answers, and its body where that is asked for. */

@@ -70,7 +70,10 @@ export const listLetters = command('dlq list', {
     const queues = openQueues(target);
     const letters = new Map<string, NamedLetter>();
     const before = await queues.countInFlight();
-    for await (const found of queues.deadLetters(limit)) {
+    let [looked, isCutOff] = [0, false];
+    for await (const found of queues.deadLetters(limit + 1)) {
+      isCutOff = looked++ === limit;
+      if (isCutOff) break;
       const key = copyKey(found);
       const copies = (letters.get(key)?.copies ?? 0) + 1;
       letters.set(key, { ...found, names: namesIn(found.body), body: bodies ? found.body : '', copies });
@@ -80,11 +83,11 @@ export const listLetters = command('dlq list', {
     const inFlight = letters.size === 0 ? Math.max(before, after) : Math.min(before, after);
     if (inFlight > 0) warn(lookedAt(inFlight));
     nameDone({ count: letters.size });
-    return { letters: [...letters.values()], inFlight };
+    return { letters: [...letters.values()], inFlight, isCutOff };
   },
-  report: ({ letters, inFlight }) => {
+  report: ({ letters, inFlight, isCutOff }) => {
     const none = inFlight === 0 ? 'There are no dead letters.' : 'The dead-letter queue shows no message now.';
-    return letter.list(none)(letters);
+    return letter.list(none, isCutOff)(letters);
   },
 });
 
@@ -105,8 +108,9 @@ export const redriveLetters = command('dlq redrive', {
     const before = await queues.countInFlight();
     const kept = new Map<string, KeptLetter>();
     const moved = new Set<string>();
-    // Those that are named may stand behind any number of others.
-    for await (const found of queues.deadLetters(wanted.size > 0 ? mostLetters : limit, 1 / rate)) {
+    let isCutOff = false;
+    // Those that may be moved may stand behind any number of others.
+    for await (const found of queues.deadLetters(mostLetters, 1 / rate, limit)) {
       if (watch?.isCancelled()) break;
       if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
       const key = copyKey(found);
@@ -114,6 +118,8 @@ export const redriveLetters = command('dlq redrive', {
         await queues.remove(found);
         continue;
       }
+      isCutOff = moved.size === limit;
+      if (isCutOff) break;
       const destination = await moveLetter(queues, findWebhook, found);
       if ('refused' in destination) {
         kept.set(key, { messageId: found.origin.messageId, detail: destination.refused });
@@ -126,14 +132,15 @@ export const redriveLetters = command('dlq redrive', {
       if (moved.has(key)) await target.pause(1_000 / rate);
     }
     const inFlight = Math.min(before, await queues.countInFlight());
-    return { moved: moved.size, kept: [...kept.values()], inFlight };
+    return { moved: moved.size, kept: [...kept.values()], inFlight, isCutOff };
   },
   subject: (_task, { ids }) => (ids.length > 0 ? { messages: ids } : {}),
-  report: ({ moved, kept, inFlight }) => {
+  report: ({ moved, kept, inFlight, isCutOff }) => {
+    const further = isCutOff ? ' There are more: --limit moves more.' : '';
     const keptLines = kept.length === 0 ? '' : `\n\n${keptLetter.table(kept, '')}`;
     const more = `\n\nAbout ${inFlight} more may be in the hands of another command: they show again when it ends.`;
-    const text = `Moved ${moved}, kept ${kept.length}.${keptLines}${inFlight === 0 ? '' : more}`;
-    return { json: { moved, kept, inHand: inFlight }, text };
+    const text = `Moved ${moved}, kept ${kept.length}.${further}${keptLines}${inFlight === 0 ? '' : more}`;
+    return { json: { moved, kept, inHand: inFlight, isCutOff }, text };
   },
 });
 

@@ -115,15 +115,17 @@ export function openQueues(target: Target) {
      * Receives dead letters, each once, until the queue shows no more or `limit` is reached. Meanwhile nobody else sees them;
      * at the end those that were not removed show again at once.
      *
-     * @param secondsEach - how long the caller takes for each of them.
+     * @param secondsEach - how long the caller takes for each of those that it works on.
+     * @param mostWork - the most that it works on.
      * @throws {CliError} when it took so long that letters show again before all were seen.
      */
-    deadLetters: async function* (limit: number, secondsEach = 0): AsyncGenerator<DeadLetter> {
+    deadLetters: async function* (limit: number, secondsEach = 0, mostWork = limit): AsyncGenerator<DeadLetter> {
       const receipts = new Map<string, string>();
       let seenAgain = 0;
       try {
         const { waiting } = await readDepth(target, urlOf('DeadLetterQueueUrl'));
-        const hiddenSeconds = hiddenFor(Math.min(waiting, limit), secondsEach);
+        const count = Math.min(waiting, limit);
+        const hiddenSeconds = hiddenFor(count, Math.min(count, mostWork) * secondsEach);
         while (receipts.size < limit) {
           const messages = await receive(limit - receipts.size, hiddenSeconds);
           const fresh = messages.filter(({ MessageId = '' }) => !receipts.has(MessageId));
@@ -162,8 +164,8 @@ const longestBatch = 10;
  * Returns the visibility timeout of received dead letters, in seconds: as long as it takes to go through that many. Those of a command
  * that was killed stay hidden for as long.
  */
-function hiddenFor(count: number, secondsEach: number): number {
-  return Math.min(Math.ceil(60 + count * (secondsToReceive + secondsEach)), longestVisibility);
+function hiddenFor(count: number, workSeconds: number): number {
+  return Math.min(Math.ceil(60 + count * secondsToReceive + workSeconds), longestVisibility);
 }
 
 /** Ten come with a call of some 150 ms, or fewer. */

@@ -46,7 +46,7 @@ describe('ops audit list', () => {
     const { stdout } = await runOpsInProcess(['--outputs', run.outputsFile, 'audit', 'list', '--limit', '1']);
     expect(stdout).toMatch(/^BEGUN +CALLER +COMMAND +TARGET +CHANGE +OUTCOME\n/);
     expect(stdout).toContain(`user ${userId}`);
-    expect(stdout).toContain('These are the latest 1: --limit shows more.');
+    expect(stdout).toContain('These are the first 1: --limit shows more.');
   });
 
   it('tells what was changed: roles, scopes, accounts, keys and ranges', async () => {

@@ -33,9 +33,8 @@ export function operatorDeadLetters(task: Task) {
 
   async function readLetters(): Promise<LettersView> {
     const at = isoTime(now());
-    const { letters, inFlight } = await listDead.act(task, { limit: mostLetters, bodies: false });
-    const seen = letters.reduce((sum, { copies }) => sum + copies, 0);
-    return { letters: letters.map(letterView), inFlight, at, isCutOff: seen >= mostLetters };
+    const { letters, ...found } = await listDead.act(task, { limit: mostLetters, bodies: false });
+    return { letters: letters.map(letterView), ...found, at };
   }
 
   /** Returns the body of a letter. Each look is audited. */
@@ -112,7 +111,7 @@ export interface LettersView {
   readonly inFlight: number;
   /** When it was looked, RFC 3339. */
   readonly at: string;
-  /** True where there may be more letters than a look goes through. */
+  /** True where there are more letters than a look goes through. */
   readonly isCutOff: boolean;
 }
 

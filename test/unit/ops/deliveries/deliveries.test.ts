@@ -118,6 +118,18 @@ describe('ops deliveries list', () => {
     expect([code, stderr]).toEqual([2, 'error: --until must be later than --since.\n']);
   });
 
+  // Bug: after an outage it showed a hundred, and nothing said that there were more.
+  it.each([
+    ['deliveries', ['--account', 'bolt'], 16],
+    ['counts', [], 4],
+  ])('says where there are more %s than it shows', async (_, args, all) => {
+    const shown = async (limit: number) => (await list(...args, '--limit', `${limit}`)).stdout;
+    const most = all - 1;
+    expect(await shown(most)).toMatch(new RegExp(`\n\nThese are the first ${most}: --limit shows more\\.\n$`));
+    expect(await shown(all)).not.toContain('--limit');
+    expect(await listed(...args, '--limit', `${most}`)).toHaveLength(most);
+  });
+
   it('goes through many pages', async () => {
     const all = await listed('--account', 'acme', '--limit', '300');
     expect(

@@ -118,8 +118,15 @@ describe('ops dlq list', () => {
     for (let index = 1; index <= 13; index += 1) await put(JSON.stringify(event(index)));
     expect(await list('--limit', '3')).toHaveLength(3);
     expect(await list()).toHaveLength(13);
-    expect(await redrive()).toEqual({ moved: 13, kept: [], inHand: 0 });
+    expect(await redrive()).toEqual({ moved: 13, kept: [], inHand: 0, isCutOff: false });
     expect(await dlq('list')).toBe('There are no dead letters.\n');
+  });
+
+  // Bug: it ended at a hundred without a word.
+  it('says where there are more than it shows', async () => {
+    for (let index = 0; index < 3; index += 1) await put(`no JSON ${index}`);
+    expect(await dlq('list', '--limit', '2')).toMatch(/\n\nThese are the first 2: --limit shows more\.\n$/);
+    expect(await dlq('list', '--limit', '3')).not.toContain('--limit');
   });
 
   it('shows copies of one message as one, and a forged origin apart', async () => {
@@ -207,6 +214,19 @@ describe('ops dlq redrive', () => {
     expect((await list()).map(({ messageId }) => messageId)).toEqual(others);
   });
 
+  // Bug: those that it kept counted, so that what stood behind a thousand of them was never looked at.
+  it('moves as many as it may, whatever it keeps, and says where there are more', async () => {
+    for (let index = 0; index < 12; index += 1) await put(`no JSON ${index}`);
+    for (let index = 1; index <= 3; index += 1) await put(JSON.stringify(event(index)));
+    const some = JSON.parse(await dlq('redrive', '--json', '--rate', '1000', '--limit', '1'));
+    expect([some.moved, some.kept.length, some.isCutOff]).toEqual([1, 12, true]);
+    expect(await list()).toHaveLength(14);
+    expect(await dlq('redrive', '--rate', '1000', '--limit', '1')).toMatch(
+      /^Moved 1, kept 12\. There are more: --limit moves more\.\n/,
+    );
+    expect(await dlq('redrive', '--rate', '1000', '--limit', '1')).toMatch(/^Moved 1, kept 12\.\n/);
+  });
+
   // Bug: events of a name that Emissor came to know later reached nobody, were gone, and were reported as moved.
   it('keeps an event whose account registered the webhook after it was sent', async () => {
     const sentAt = Date.now() - 3_600_000;
@@ -245,7 +265,7 @@ describe('ops dlq redrive', () => {
     await put(JSON.stringify(event(1)));
     expect(await take(urls.dead)).toHaveLength(1);
     vi.setSystemTime(Date.now() + 61_000);
-    expect(await redrive()).toEqual({ moved: 1, kept: [], inHand: 0 });
+    expect(await redrive()).toEqual({ moved: 1, kept: [], inHand: 0, isCutOff: false });
   });
 
   it('goes on past kept messages that show again', async () => {

@@ -62,4 +62,12 @@ describe('going through the dead letters', () => {
     };
     await expect(goThrough()).rejects.toThrow(/^after \d+ dead letters the same ones show again: repeat the command.$/);
   });
+
+  it('hides them no longer than it takes, where only some take their time', async () => {
+    const { queues, visible, pass } = queueOf(10_000, 0.15);
+    const letters = queues.deadLetters(all, 1, 100);
+    await letters.next(); // and then it is killed
+    pass(1_200);
+    expect(visible()).toHaveLength(10_000);
+  });
 });
