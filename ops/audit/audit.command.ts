@@ -26,7 +26,8 @@ const list = command('audit list', {
   about: 'list commands that wrote something or showed a body, the newest first',
   notes: `
 Without --since it shows the last seven days. A line names ids only: never an e-mail address, a secret or a body. A command
-that is still "begun" runs, or was killed before its end. A command that failed may have done a part.
+that is still "begun" runs, or was killed before its end. A command that failed may have done a part. Many ids are counted
+here; --json shows them.
 
 Examples:
   npm run ops -- audit list
@@ -53,8 +54,12 @@ export const audit: Noun = {
 const week = 7 * 86_400_000;
 
 function textOf(values: NonNullable<AuditRecord['change']>): string {
-  const ids = Object.entries(values).map(
-    ([name, value]) => `${name} ${Array.isArray(value) ? value.join(' ') : value}`,
-  );
+  const ids = Object.entries(values).map(([name, value]) => {
+    const text = Array.isArray(value) ? value.join(' ') : String(value);
+    return Array.isArray(value) && text.length > longestIds ? `${value.length} ${name}` : `${name} ${text}`;
+  });
   return ids.join(', ') || '-';
 }
+
+/** Ids that take more characters are counted: each row of a table is as wide as the widest. */
+const longestIds = 100;

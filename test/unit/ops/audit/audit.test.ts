@@ -3,10 +3,11 @@ import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { audited } from '../../../../ops/audit/audit.ts';
-import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
+import { type AuditRecord, openAuditLog } from '../../../../ops/audit/audit-log.ts';
 import { CliError } from '../../../../ops/stage/operator.ts';
 import { makeTarget, type Target } from '../../../../ops/stage/target.ts';
 import { thisWorld } from '../../../../ops/stage/world.ts';
+import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { aTask } from '../a-task.ts';
 
 let logs: LogService;
@@ -174,4 +175,18 @@ it('tells what a command was asked to change, and what was done before it failed
 it('keeps a begun change that is never completed', async () => {
   await openAuditLog(targetOf()).begin('keys rotate', { all: 'signing' }, { revoke: true, now: undefined });
   expect(await trail()).toMatchObject([{ outcome: 'begun', change: { revoke: true } }]);
+});
+
+// Bug: after an import each row was as wide as a hundred ids.
+it('lists few ids by their names, and many by their number, which programs are given', async () => {
+  const users = Array.from({ length: 100 }, (_, at) => `user${String(at).padStart(18, '0')}`);
+  const line = await openAuditLog(targetOf()).begin('users import', {});
+  await line.continue({ users });
+  await line.complete('done', { count: 100, accounts: ['acme', 'bolt'] });
+  const list = (...args: string[]) => runOpsOn(targetOf().outputs, 'audit', 'list', ...args);
+  const { stdout } = await list();
+  expect(stdout).toMatch(/ {2}count 100, accounts acme bolt +- +done\n/);
+  expect(stdout).toMatch(/ {2}100 users +- +done, a part\n/);
+  const targets: object[] = JSON.parse((await list('--json')).stdout).map(({ target }: AuditRecord) => target);
+  expect(targets).toContainEqual({ users });
 });
