@@ -1,12 +1,14 @@
 import * as z from 'zod';
 import type { AttemptRecord, Delivery } from '../../lambdas/delivery/delivery.ts';
 import {
+  asShown,
   stateFromWire,
   toAttemptRecord,
   wireReplayStates,
   wireResults,
   wireStates,
 } from '../../lambdas/delivery/representation.ts';
+import type { ReadHistory } from '../../lambdas/delivery/store/delivery-history.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { accountId, deliveryId, eventName, moment, momentForms, wholeNumber } from '../command-line/forms.ts';
@@ -120,8 +122,12 @@ const list = command('deliveries list', {
       const counts = await countUndelivered(target, { ...choice, state }, progress);
       return { counts: counts.slice(0, limit), isCutOff: counts.length > limit };
     }
-    const { history } = openDeliveries(target);
-    const found = await readDeliveries(history, { ...choice, account, state }, progress);
+    const { history, findWebhook } = openDeliveries(target);
+    const shown: ReadHistory = async query => {
+      const registration = (await findWebhook(query.accountId, query.eventName)) ?? null;
+      return history({ ...query, registration });
+    };
+    const found = await readDeliveries(shown, { ...choice, account, state }, progress);
     return { found: found.slice(0, limit), isCutOff: found.length > limit };
   },
   report: ({ counts, found, isCutOff }) =>
@@ -134,7 +140,12 @@ export const showDelivery = command('deliveries show', {
   given: { ...ofDelivery, body: flag('show the body that is sent, too; the audit trail tells that you looked') },
   effect: 'looks',
   isLook: ({ body = false }) => body,
-  act: async ({ target }, { id }) => openDeliveries(target).readAnswers(await requireDelivery(target, id)),
+  act: async ({ target }, { id }) => {
+    const { readAnswers, findWebhook } = openDeliveries(target);
+    const found = await requireDelivery(target, id);
+    const webhook = await findWebhook(found.accountId, found.eventName);
+    return asShown(webhook?.webhookId)(await readAnswers(found));
+  },
   subject: (_task, { id }) => ({ delivery: id }),
   report: (found, { body }) => {
     const { json, text } = reportDelivery(found);

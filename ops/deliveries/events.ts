@@ -1,5 +1,6 @@
 import type { Delivery } from '../../lambdas/delivery/delivery.ts';
 import { parseEventMessage } from '../../lambdas/delivery/intake/event.ts';
+import { asShown } from '../../lambdas/delivery/representation.ts';
 import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { type EventLog, type LoggedLine, openEventLog } from '../stage/cloudwatch.ts';
@@ -60,7 +61,8 @@ export async function findEvent(
   const judged = async (delivery: Delivery): Promise<FoundEvent> => {
     const webhook = await findWebhook(delivery.accountId, delivery.eventName);
     const { id: deliveryId, messageId } = delivery;
-    return { ...judgeDelivery(delivery, webhook), deliveryId, messageId, delivery };
+    const shown = asShown(webhook?.webhookId)(delivery);
+    return { ...judgeDelivery(delivery, webhook), deliveryId, messageId, delivery: shown };
   };
   const given = { deliveryId: undefined, messageId: undefined, ...reference };
   if (given.deliveryId !== undefined) {

@@ -23,6 +23,7 @@ beforeAll(async () => {
   database = await startDatabase('Deliveries', 'Webhooks');
   const tables = { DeliveriesTable: 'Deliveries', WebhooksTable: 'Webhooks' };
   outputs = { ...tables, DynamoDbEndpoint: database.endpoint, Region: database.region };
+  await database.dynamo(new PutCommand({ TableName: 'Webhooks', Item: aWebhook({ accountId: 'acme' }) }));
   await fill(4_500, 'acme', 'failed'); // more than a page of the index
   await fill(30, 'acme', 'delivered');
   await fill(3, 'acme', 'pending');
@@ -192,6 +193,19 @@ describe('ops deliveries show', () => {
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain('no audit line');
   });
+});
+
+// Bug: such a delivery was shown as waiting, and --state cancelada left it out, otherwise than in the API and the console.
+it('ops deliveries list and show have what waits for a registration that is gone as cancelled, as the API does', async () => {
+  const id = `evt_${'c'.repeat(27)}`;
+  const wait = { nextAttemptAt: noon, sweepAt: noon, overdueCount: 0 };
+  const waiting = aDelivery({ id, accountId: 'gone', wait });
+  await database.dynamo(new PutCommand({ TableName: 'Deliveries', Item: itemFromDelivery(waiting, 30) }));
+  const cancelled = expect.objectContaining({ id, state: 'cancelada', nextAttemptAt: null });
+  for (const more of [[], ['--state', 'cancelada'], ['--event', 'demanda.criada']])
+    expect(await listed('--account', 'gone', ...more)).toEqual([cancelled]);
+  expect(await listed('--account', 'gone', '--state', 'pendente')).toEqual([]);
+  expect(JSON.parse((await runOpsOn(outputs, 'deliveries', 'show', id, '--json')).stdout)).toEqual(cancelled);
 });
 
 // It said "has its next attempt now", whatever was done.

@@ -90,6 +90,7 @@ describe('an event with a delivery', () => {
     const { id } = delivery;
     const found = await find({ delivery, ...(webhook && { webhook }) }, { deliveryId: id });
     expect(found).toMatchObject({ verdict, why: expect.stringMatching(why), deliveryId: id, messageId, opened: [] });
+    expect(found.delivery?.state === 'cancelled').toBe(verdict === 'cancelled');
     expect(found.logSince).toBeUndefined();
   });
 
