@@ -1,5 +1,5 @@
 import { type Client, grantTypes, isLiveSecret } from '../../lambdas/auth/principals/client.ts';
-import type { SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
+import { defaultOverlapSeconds, type SecretRotation } from '../../lambdas/auth/principals/client-store.ts';
 import { scopes } from '../../lambdas/auth/principals/scope.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { displayName, ordinaryAccountId, principalId, wholeNumber } from '../command-line/forms.ts';
@@ -177,8 +177,9 @@ const rotateSecret = command('clients rotate-secret', {
     ...ofClient,
     overlapSeconds: option(
       '<s>',
-      'how long the newest one so far works on (default 86400; 0 ends every other secret at once)',
+      'how long the newest one so far works on; 0 ends every other secret at once',
       wholeNumber(0, 31_536_000),
+      defaultOverlapSeconds,
     ),
     dropOldest: flag('end the older one where two secrets work'),
   },

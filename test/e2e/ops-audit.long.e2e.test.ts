@@ -79,7 +79,7 @@ describe('ops audit list', () => {
       ['clients update', { account: 'acme' }],
       ['clients update', { noAccount: true }],
       ['clients rotate-secret', { overlapSeconds: 0 }],
-      ['clients rotate-secret', null],
+      ['clients rotate-secret', { overlapSeconds: 86_400 }],
       ['keys rotate', { now: true }],
       ['keys rotate', { now: true, revoke: true }],
     ]);

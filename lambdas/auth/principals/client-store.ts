@@ -43,6 +43,8 @@ export interface SecretRotation {
   readonly dropOldest?: boolean;
 }
 
+export const defaultOverlapSeconds = 86_400;
+
 /**
  * Makes the store of table `Clients`: partition `clientId`, one item per client. Operations on a client that does not exist return
  * `undefined`.
@@ -211,8 +213,6 @@ class ClientConflictError extends Error {
     super('The client was changed by somebody else at the same moment: look at the client, then try again.');
   }
 }
-
-const defaultOverlapSeconds = 86_400;
 
 /** Thrown when two secrets are valid: a third would silently end one that is in use. */
 class TwoSecretsError extends Error {
