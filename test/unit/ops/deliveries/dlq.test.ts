@@ -3,6 +3,8 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { type Interceptor, type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
+import { localTarget } from '../../../../ops/stage/target.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aWebhook } from '../../delivery/builders.ts';
@@ -127,6 +129,14 @@ describe('ops dlq list', () => {
     for (let index = 0; index < 3; index += 1) await put(`no JSON ${index}`);
     expect(await dlq('list', '--limit', '2')).toMatch(/\n\nThese are the first 2: --limit shows more\.\n$/);
     expect(await dlq('list', '--limit', '3')).not.toContain('--limit');
+  });
+
+  it('leaves an audit line where it shows bodies, and no other', async () => {
+    const trail = () => openAuditLog(localTarget(outputs)).list(0, 100);
+    await dlq('list');
+    expect(await trail()).toEqual([]);
+    await list();
+    expect(await trail()).toMatchObject([{ command: 'dlq list', outcome: 'done' }]);
   });
 
   it('shows copies of one message as one, and a forged origin apart', async () => {

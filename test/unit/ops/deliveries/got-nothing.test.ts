@@ -193,5 +193,7 @@ describe('"I got nothing since yesterday"', () => {
     expect(all).toContain('Deliveries are listed back to 2026-08-23T11:00:00.000Z');
     expect(all).toContain('by the log, back to 2026-11-13T12:00:00.000Z (it is kept no longer)');
     expect(all).toContain('These are the latest 2: --limit shows more.');
+    const latest = await ask('events', 'list', '--account', 'conta-1');
+    expect(latest).toContain('Deliveries are listed back to 2026-11-20T11:00:00.000Z'); // 24 hours
   });
 });

@@ -1,8 +1,9 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { settled } from '../../../../lambdas/delivery/delivery.ts';
 import { itemFromDelivery } from '../../../../lambdas/delivery/store/delivery-item.ts';
 import { isoTime } from '../../../../lambdas/platform/clock.ts';
+import { inBatches } from '../../../../lambdas/platform/in-batches.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
 import { replay } from '../../../../ops/deliveries/deliveries.command.ts';
@@ -59,6 +60,33 @@ it('replays the webhooks of an account that have deliveries in the range', async
   expect(await replayAll('acme')).toMatchObject([{ account: 'acme', event: 'demanda.criada', outcome: 'skipped' }]);
   expect(questions).toEqual([expect.stringMatching(/^This sends deliveries of 1 webhook of account "acme"/)]);
   expect(await replayAll('nobody')).toEqual([]);
+  const span = ['--since', isoTime(range.since), '--until', isoTime(range.until), '--state', 'falhou'];
+  const unasked = { code: 1, stdout: '', stderr: expect.stringMatching(/^error: This sends .* add --yes\.\n$/) };
+  for (const account of [[], ['--account', 'acme']])
+    expect(await operated.run('deliveries', 'replay', ...account, ...span)).toEqual(unasked);
+});
+
+it('counts the webhooks that it asks for up to a thousand', async () => {
+  const createdAt = noon + 7 * 86_400_000;
+  const fill = async (count: number, name: string) => {
+    const items = Array.from({ length: count }, (_, number) => {
+      const accountId = `${name}${number}`;
+      const delivery = aDelivery({ id: `evt_${accountId.padStart(27, '0')}`, accountId, createdAt });
+      return itemFromDelivery(settled(delivery, 'failed', noon), 30);
+    });
+    for await (const some of inBatches(items, 25)) {
+      const puts = some.map(Item => ({ PutRequest: { Item } }));
+      await operated.database.dynamo(new BatchWriteCommand({ RequestItems: { Deliveries: puts } }));
+    }
+  };
+  const question = async () => {
+    const span = ['--since', isoTime(createdAt), '--until', isoTime(createdAt + 1)];
+    return (await operated.run('deliveries', 'replay', '--state', 'falhou', ...span)).stderr;
+  };
+  await fill(1_000, 'many');
+  expect(await question()).toMatch(/^error: This sends deliveries of 1000 webhooks of /);
+  await fill(1, 'more');
+  expect(await question()).toMatch(/^error: This sends deliveries of more than 1,000 webhooks of /);
 });
 
 it('leaves none out whose newest deliveries all succeeded since the index was written', async () => {

@@ -27,7 +27,7 @@ async function makeRestored({ client }: Database, name: TableName): Promise<stri
 
 // Bug: the rotation that followed the loss had given its number to a new key, and it was taken for a change of the lost one.
 it('brings back a sealing key whose number another has by now, below all others and never in use', async () => {
-  const { ask, database, stop } = await startOperatedTables();
+  const { ask, run, database, stop } = await startOperatedTables();
   const { dynamo } = database;
   const restored = await makeRestored(database, 'Keyring');
   const rotate = () => ask(['keys', 'rotate', '--now', '--kind', 'sealing']);
@@ -44,6 +44,8 @@ it('brings back a sealing key whose number another has by now, below all others 
   const revoked = others.map(key => ({ ...key, keyId: `revoked ${key.kind}` }));
   for (const Item of [...lost, ...revoked]) await dynamo(new PutCommand({ TableName: restored, Item }));
 
+  const unasked = { code: 1, stdout: '', stderr: expect.stringMatching(/add --yes\.\n$/) };
+  expect(await run('tables', 'copy', 'keyring', restored)).toEqual(unasked);
   expect(await ask(['tables', 'copy', 'keyring', restored])).toMatchObject({ missing: 0, changed: 4, copied: 2 });
   const [first, second, ...rest] = await ask(['keys', 'list', '--kind', 'sealing']);
   expect([first.keyId, second.keyId].toSorted()).toEqual(lost.map(({ keyId }) => keyId).toSorted());
