@@ -28,7 +28,7 @@ const deliveryId = {
 };
 const estadoOfDelivery = {
   description:
-    '`pendente`: it waits for an attempt. `entregue`: the receiver answered 2xx. `falhou`: all attempts are used up. `retida`: its webhook is suspended; reactivate it, then replay. `cancelada`: its registration ended before it was sent.',
+    '`pendente`: it waits for an attempt. `entregue`: the receiver answered 2xx. `falhou`: all attempts are used up, or 10 days are over. `retida`: its webhook is suspended; reactivate it, then replay. `cancelada`: its registration ended before it was sent; of a test, also: an operator suspended its webhook.',
 };
 const resultado = {
   description:

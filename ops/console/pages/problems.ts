@@ -48,7 +48,10 @@ function lineOf({ say }: Context, problem: Problem): Line {
       return [0, '/#stage', `${said} ${problem.stacks.join(', ')}`];
     }
     case 'KMS key': {
-      const said = say('without it no token is issued and no secret read', 'sem ela nenhum token é emitido');
+      const said = say(
+        'without it no token is issued and no secret read',
+        'sem ela nenhum token é emitido e nenhum segredo é lido',
+      );
       return [0, '/#stage', `${say('The KMS key is', 'A chave do KMS está')} ${problem.state}: ${said}`];
     }
     case 'no key': {
