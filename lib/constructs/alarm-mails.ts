@@ -122,18 +122,18 @@ const mails: Readonly<Record<string, Mail>> = {
 /** A mail about a certificate of the stage's domains. */
 interface CertificateMail extends Pick<AlarmRow, 'severity' | 'harm'> {
   readonly event: 'Approaching Expiration' | 'Expired';
-  /** The days before its end on which it is sent: ACM tells each day from 45 on. @default - any */
+  /** The days before its end on which it is sent: ACM tells of public ones each day from 30 on. @default - any */
   readonly days?: readonly number[];
 }
 
 const ended = 'A certificate of the domains ends within a day, or has ended: no client connects then.';
 
-/** ACM renews what it issued 60 days before its end, if it can. Of the end of an imported one it does not tell. */
+/** ACM renews what it issued 45 days before its end, or 60 where it lives 395, if it can. Of the end of an imported one it does not tell. */
 const certificateMails: Readonly<Record<string, CertificateMail>> = {
   CertificateExpires: {
     severity: 'ticket',
     event: 'Approaching Expiration',
-    days: [45, 30, 14, 7, 3, 2],
+    days: [30, 14, 7, 3, 2],
     harm: 'A certificate of the domains ends soon, and was not renewed: no client connects then.',
   },
   CertificateLastDay: { severity: 'page', event: 'Approaching Expiration', days: [1, 0], harm: ended },

@@ -98,7 +98,7 @@ async function checkCertificates({ configuration, aws, region, now }: Subject): 
       if (notAfter !== undefined && notAfter - now < expiresSoon) {
         return problem(
           `the certificate of ${host} ends on ${day(notAfter)}`,
-          'AWS renews its own 60 days before, as long as their DNS records stand: look at its renewal status. Import others anew',
+          'AWS renews its own 45 days before (60, if they live 395), as long as their DNS records stand: look at its renewal status. Import others anew',
         );
       }
       return ok(`${host} until ${notAfter === undefined ? '?' : day(notAfter)}`);

@@ -142,9 +142,9 @@ function certificateProblem({ host, state, endsAt, daysLeft }: Certificate): Pro
   return { kind: 'certificate', host, state, endsAt, sentence };
 }
 
-/** ACM renews its own 60 days before, and tells of what is left at 45. */
+/** By then ACM has renewed its own: 45 days before their end, or 60 where they live 395. */
 function isEnding({ state, daysLeft }: Certificate): boolean {
-  return state !== 'ISSUED' || (daysLeft ?? 0) <= 45;
+  return state !== 'ISSUED' || (daysLeft ?? 0) <= 30;
 }
 
 function certificatesOf({ authDomain, authCertificateArn, baseDomain, baseCertificateArn }: StageConfiguration) {

@@ -114,8 +114,9 @@ describe('the KMS key', () => {
 
 describe('the certificates', () => {
   it.each([
-    ['ISSUED', 46, []],
-    ['ISSUED', 45, ['is ISSUED, and ends on 2027-01-06, in 45 days']],
+    ['ISSUED', 40, []], // ACM is about to renew it
+    ['ISSUED', 31, []],
+    ['ISSUED', 30, ['is ISSUED, and ends on 2026-12-22, in 30 days']],
     ['ISSUED', 1, ['is ISSUED, and ends on 2026-11-23, in 1 day']],
     ['EXPIRED', -3, ['is EXPIRED, and ended on 2026-11-19']],
     ['PENDING_VALIDATION', undefined, ['is PENDING_VALIDATION']],
