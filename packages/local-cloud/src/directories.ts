@@ -39,7 +39,7 @@ export function openDataDirectory(directory: string): DataDirectory {
   const tables = join(directory, 'dynamodb');
   const queues = join(directory, 'sqs');
   for (const needed of [directory, tables, queues]) prepare(needed);
-  const held = lock(directory);
+  const held = lockIn(directory);
   return {
     tables,
     queues,
@@ -47,6 +47,27 @@ export function openDataDirectory(directory: string): DataDirectory {
     release: () => held.close(),
   };
 }
+
+/**
+ * Locks a file by an exclusive transaction that is never committed: the system releases it with the process, even after SIGKILL.
+ * The file is made where there is none.
+ *
+ * @returns what releases it (`close`); `undefined` while another has it.
+ */
+export function lockFile(file: string): DatabaseSync | undefined {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+    return database;
+  } catch (error) {
+    database.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) return undefined;
+    throw error;
+  }
+}
+
+/** SQLite's result code for a database that another connection has locked. */
+const sqliteBusy = 5;
 
 /**
  * Makes a directory for the files of this run, named by the process id, and removes those of runs that were killed. Where none
@@ -91,21 +112,15 @@ function prepare(directory: string): void {
   }
 }
 
-/** An exclusive transaction that is never committed: the system releases it with the process, even after SIGKILL. */
-function lock(directory: string): DatabaseSync {
+function lockIn(directory: string): DatabaseSync {
   try {
-    const database = new DatabaseSync(join(directory, 'lock'));
-    database.exec('BEGIN EXCLUSIVE');
-    return database;
+    const held = lockFile(join(directory, 'lock'));
+    if (held) return held;
   } catch (error) {
-    const isTaken = error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
-    if (isTaken) throw new StartError(`${directory} is in use by another local run`, 'data-in-use');
     throw new StartError(`The directory ${directory} cannot be used: ${messageOf(error)}`);
   }
+  throw new StartError(`${directory} is in use by another local run`, 'data-in-use');
 }
-
-/** SQLite's result code for a database that another connection has locked. */
-const sqliteBusy = 5;
 
 /** Returns whether a process of that id is alive. */
 function isAlive(id: number): boolean {

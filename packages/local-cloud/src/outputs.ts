@@ -1,10 +1,9 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import type { Stack } from './assembly/assembly.ts';
 import { region } from './assembly/identities.ts';
 import type { Resolve } from './assembly/intrinsics.ts';
-import { makeDirectory } from './directories.ts';
+import { lockFile, makeDirectory } from './directories.ts';
 import { messageOf, StartError } from './errors.ts';
 import type { Services } from './services.ts';
 
@@ -57,25 +56,24 @@ export function runOutputs(
 }
 
 /**
- * Checks at the very start that the outputs file can be written, and that it does not belong to another run that is up.
- * The file of a run that was killed is overwritten.
+ * Checks at the very start that the outputs file can be written, and claims it by a lock beside it, which ends with the process: the
+ * file of a run that was killed is overwritten, that of one that is up is not, however busy it is.
  *
- * @param addressName - the output with the address that tells whether that run is up
+ * @returns what releases it.
  * @throws {StartError}
  */
-export async function claimOutputs(file: string, addressName: string): Promise<void> {
-  const address = addressIn(file, addressName);
-  if (address && (await isListening(address))) {
-    throw new StartError(`${file} belongs to a run that is up at ${address.origin}`, 'outputs-in-use');
-  }
-  try {
-    makeDirectory(dirname(file));
-    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new StartError('it is not a file');
-    writeFileSync(draftOf(file), '');
-    rmSync(draftOf(file));
-  } catch (error) {
-    throw unwritable(file, error);
-  }
+export function claimOutputs(file: string): () => void {
+  const lock = `${file}.lock`;
+  const held = claim(file, lock);
+  if (!held) throw new StartError(`${file} belongs to a run that is up`, 'outputs-in-use');
+  return () => {
+    try {
+      rmSync(lock);
+    } catch {
+      // On Windows it stays while it is open. It is no longer locked, and the next run takes it.
+    }
+    held.close();
+  };
 }
 
 /**
@@ -103,25 +101,16 @@ export function writeOutputs(file: string, outputs: RunOutputs): () => void {
   };
 }
 
-/** Returns the address of the run that wrote an outputs file; `undefined` for a file that no local run wrote. */
-function addressIn(file: string, name: string): URL | undefined {
+function claim(file: string, lock: string) {
   try {
-    const url = new URL(JSON.parse(readFileSync(file, 'utf8'))[name]);
-    return url.hostname === '127.0.0.1' && url.port !== '' ? url : undefined;
-  } catch {
-    return undefined;
+    makeDirectory(dirname(file));
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new StartError('it is not a file');
+    writeFileSync(draftOf(file), '');
+    rmSync(draftOf(file));
+    return lockFile(lock);
+  } catch (error) {
+    throw unwritable(file, error);
   }
-}
-
-function isListening(url: URL): Promise<boolean> {
-  return new Promise(resolve => {
-    const socket = connect({ host: url.hostname, port: Number(url.port) });
-    socket.once('error', () => resolve(false));
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-  });
 }
 
 function draftOf(file: string): string {

@@ -52,8 +52,7 @@ async function start<Extra extends object>(
   const { app, apis, terminal, dataDirectory, outputsFile, besideDirectory } = request;
   const given = 'assemblyDirectory' in app ? readAssembly(app.assemblyDirectory) : undefined;
   const beside = besideDirectory === undefined ? undefined : readAssembly(besideDirectory);
-  const [addressName = 'SqsEndpoint'] = Object.keys(apis);
-  if (outputsFile !== undefined) await claimOutputs(outputsFile, addressName);
+  if (outputsFile !== undefined) cleanup.push(claimOutputs(outputsFile));
   const servers = await startServers(apis, cleanup);
   const data = dataDirectory === undefined ? undefined : openDataDirectory(dataDirectory);
   cleanup.push(() => data?.release());

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -44,44 +45,36 @@ describe('the outputs file', () => {
 describe('before the start, an outputs file', () => {
   const file = join(directory, 'claimed', 'outputs.json');
 
-  it('is checked, and nothing is left there', async () => {
-    await claimOutputs(file, 'ApiUrl');
-    expect(readdirSync(dirname(file))).toEqual([]);
-  });
-
   it.each([
     ['a directory', directory],
     ['a device', '/dev/null'],
     ['below a file', join(directory, 'plain', 'outputs.json')],
     ['where nothing can be made', '/proc/local-cloud/outputs.json'],
-  ])('is refused: %s', async (_title, place) => {
+  ])('is refused: %s', (_title, place) => {
     writeFileSync(join(directory, 'plain'), '');
-    await expect(claimOutputs(place, 'ApiUrl')).rejects.toThrow(/^The outputs cannot be written to /);
+    expect(() => claimOutputs(place)).toThrow(/^The outputs cannot be written to /);
   });
 
-  it('of a run that is up is not overwritten', async () => {
+  it('belongs to one run at a time, from before it is written', () => {
+    const release = claimOutputs(file);
+    expect(() => claimOutputs(file)).toThrow(
+      expect.objectContaining({ message: `${file} belongs to a run that is up`, problem: 'outputs-in-use' }),
+    );
+    release();
+    claimOutputs(file)();
+    expect(readdirSync(dirname(file))).toEqual([]);
+  });
+
+  it('that a killed run left is free, whatever listens at its address now', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const text = JSON.stringify({ ApiUrl: `http://127.0.0.1:${port}` });
+    const text = JSON.stringify({ ApiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
     writeFileSync(file, text);
-    await expect(claimOutputs(file, 'ApiUrl')).rejects.toThrow(
-      expect.objectContaining({
-        message: `${file} belongs to a run that is up at http://127.0.0.1:${port}`,
-        problem: 'outputs-in-use',
-      }),
-    );
-    server.close();
-    await once(server, 'close');
-    await claimOutputs(file, 'ApiUrl'); // a killed run left it
+    const claim = `(await import('./src/outputs.ts')).claimOutputs(process.argv[1]); process.kill(process.pid, 'SIGKILL');`;
+    const cwd = join(import.meta.dirname, '..');
+    expect(spawnSync(process.execPath, ['-e', claim, file], { cwd }).signal).toBe('SIGKILL');
+    claimOutputs(file)();
     expect(readFileSync(file, 'utf8')).toBe(text);
+    server.close();
   });
-
-  it.each([['no JSON'], ['null'], ['{"ApiUrl":7}'], ['{"ApiUrl":"https://api.example.com"}']])(
-    'that no local run wrote is free: %s',
-    async text => {
-      writeFileSync(file, text);
-      await expect(claimOutputs(file, 'ApiUrl')).resolves.toBeUndefined();
-    },
-  );
 });
