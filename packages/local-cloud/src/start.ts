@@ -8,7 +8,7 @@ import { startTriggers } from './deployment/triggers.ts';
 import { makeRunDirectory, openDataDirectory } from './directories.ts';
 import { type Cleanup, type Foundation, startFoundation } from './foundation.ts';
 import { type HttpServer, startHttpServer } from './http-api/server.ts';
-import { functionPolicies } from './iam/policies.ts';
+import { functionPolicies, requireConsumers } from './iam/policies.ts';
 import type { FunctionHost } from './lambda/function.ts';
 import { claimOutputs, type RunOutputs, runOutputs, writeOutputs } from './outputs.ts';
 import type { LocalCloudRequest } from './request.ts';
@@ -125,7 +125,9 @@ async function deploy<Extra extends object>(
   const { terminal } = request;
   const apis = new Map([...servers].map(([output, { port }]) => [output, port]));
   const template = resolveTemplate(assembly, apis, services.sqs.urlOf);
-  iam.enforce(functionPolicies(template.resources, template.assets));
+  const policies = functionPolicies(template.resources, template.assets);
+  requireConsumers(template.resources, policies);
+  iam.enforce(policies);
   await provisionState(template, services);
   const others = beside && functionsBeside(beside, assembly, template.environment);
   const onLine: FunctionHost['onLine'] = ({ name, label, logGroup }, line) => {

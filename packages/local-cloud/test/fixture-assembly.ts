@@ -43,6 +43,7 @@ function filesOf(changes: Readonly<Record<string, object>>): Readonly<Record<str
         },
       },
       Role: { Type: 'AWS::IAM::Role', Properties: {} },
+      Policy: { Type: 'AWS::IAM::Policy', Properties: { Roles: [{ Ref: 'Role' }], PolicyDocument: consuming } },
       Version: { Type: 'AWS::Lambda::Version', Properties: { FunctionName: { Ref: 'Token1A2B3C4D' } } },
       Trigger: { Type: 'Custom::Trigger', Properties: { ServiceToken: 'ignored', HandlerArn: { Ref: 'Version' } } },
       ...route('TokenRoute', 'AuthApi', 'ANY /token'),
@@ -85,6 +86,9 @@ const table = {
     KeySchema: [{ AttributeName: 'clientId', KeyType: 'HASH' }],
   },
 };
+
+const actions = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
+const consuming = { Statement: [{ Effect: 'Allow', Action: actions, Resource: { 'Fn::GetAtt': ['Events', 'Arn'] } }] };
 
 const code = `
 console.log('loaded');

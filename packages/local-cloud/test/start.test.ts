@@ -15,7 +15,7 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes start slowly on a busy machine
 
-type Resources = Parameters<typeof writeAssembly>[1];
+type Template = Parameters<typeof writeAssembly> extends [string, ...infer Rest] ? Rest : never;
 
 const root = temporaryDirectory();
 const outputsFile = join(root, 'outputs.json');
@@ -211,30 +211,24 @@ describe('a run', () => {
     const running = await start();
     const port = Number(new URL(String(running.outputs.AuthUrl)).port);
     const assemblyDirectory = join(root, 'refused.out');
-    const refuse = async (reason: string | RegExp, changes: Partial<LocalCloudRequest>, resources?: Resources) => {
-      writeAssembly(assemblyDirectory, resources);
+    const refuse = async (reason: string | RegExp, changes: Partial<LocalCloudRequest>, ...template: Template) => {
+      writeAssembly(assemblyDirectory, ...template);
       const own = { app: { assemblyDirectory }, outputsFile: join(root, 'own.json') };
       await expect(start({ ...own, ...changes })).rejects.toThrow(reason);
     };
     await refuse(`Port ${port} is in use`, { apis: { AuthUrl: port, BaseUrl: 0 } });
-    await refuse(
-      'does not know the resource type AWS::S3::Bucket (App-local-Data/Bucket)',
-      {},
-      {
-        Bucket: { Type: 'AWS::S3::Bucket' },
-      },
-    );
-    await refuse(
-      /App-local-Data\/AuthApi: .* no attribute "ApiEndpoint"/,
-      {},
-      {
-        AuthApi: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'x' } },
-      },
-    );
+    const Bucket = { Type: 'AWS::S3::Bucket' };
+    await refuse('does not know the resource type AWS::S3::Bucket (App-local-Data/Bucket)', {}, { Bucket });
+    const AuthApi = { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'x' } };
+    await refuse(/App-local-Data\/AuthApi: .* no attribute "ApiEndpoint"/, {}, { AuthApi });
     await refuse('The HTTP API App-local-Data/BaseApi has no port: name the output that is its endpoint.', {
       apis: { AuthUrl: 0 },
     });
     await refuse('The stacks have no output "OtherUrl", which the local run needs.', { apis: { OtherUrl: 0 } });
+    for (const action of ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']) {
+      const reason = `App-local-Auth/Mapping: the role of App-local-Auth-Token1A2B3C4D must allow ${action} on arn:aws:sqs:us-east-1:000000000000:App-local-Auth-Events.`;
+      await refuse(reason, {}, {}, text => text.replace(action, 'sqs:Other'));
+    }
     await refuse('missing.json cannot be used', { hostsFile: join(root, 'missing.json') });
     writeFileSync(join(root, 'bin/app.ts'), "throw new TypeError('broken');");
     await refuse('The CDK app does not synthesise: TypeError: broken', { app: { root, entry: 'bin/app.ts' } });

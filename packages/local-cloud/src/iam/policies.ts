@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { type LiveResource, ofType, readProperties } from '../assembly/resources.ts';
+import { StartError } from '../errors.ts';
+import { eventSourceOf } from '../event-sources/mapping.ts';
 import { functionOf } from '../lambda/definition.ts';
 
 /** A permission of a role: its actions, on which resources, under which conditions. */
@@ -33,6 +35,25 @@ export function functionPolicies(
     }),
   );
 }
+
+/**
+ * Refuses an event source whose function may not consume its queue, as Lambda refuses to make one. The source itself acts as `local`.
+ *
+ * @throws {StartError}
+ */
+export function requireConsumers(
+  resources: readonly LiveResource[],
+  policies: ReadonlyMap<string, readonly Statement[]>,
+): void {
+  for (const source of ofType(resources, 'AWS::Lambda::EventSourceMapping')) {
+    const { functionName, queueArn: resource } = eventSourceOf(source);
+    const missing = consuming.find(action => !isAllowed(policies.get(functionName) ?? [], { action, resource }));
+    const place = `${source.stack}/${source.logicalId}`;
+    if (missing) throw new StartError(`${place}: the role of ${functionName} must allow ${missing} on ${resource}.`);
+  }
+}
+
+const consuming = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
 
 /** Returns whether any of the statements allows the request. IAM denies everything else. */
 export function isAllowed(statements: readonly Statement[], { action, resource, context }: AccessRequest): boolean {
