@@ -51,6 +51,8 @@ export function parseOptions(words: readonly string[], defaultOutputsFile: strin
     throw asUsageError(error);
   }
   const given = command.opts();
+  const empty = command.options.find(option => given[option.attributeName()] === ''); // a shell's variable that is not set
+  if (empty) throw new UsageError(`${empty.long}: it must not be empty.`);
   if (given.assembly !== undefined && (given.set !== undefined || given.retrySchedule !== undefined)) {
     throw new UsageError(
       '--assembly: that was synthesised with its stage values, --set and --retry-schedule come too late.',

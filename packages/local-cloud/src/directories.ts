@@ -49,10 +49,8 @@ export function openDataDirectory(directory: string): DataDirectory {
 }
 
 /**
- * Locks a file by an exclusive transaction that is never committed: the system releases it with the process, even after SIGKILL.
- * The file is made where there is none.
- *
- * @returns what releases it (`close`); `undefined` while another has it.
+ * Locks a file, which is made where there is none, by an exclusive transaction that is never committed: the system releases it with
+ * the process, even after SIGKILL. Returns `undefined` while another has it.
  */
 export function lockFile(file: string): DatabaseSync | undefined {
   const database = new DatabaseSync(file);
@@ -84,7 +82,12 @@ function ownDirectory(parent: string): string {
   try {
     return directoryOfProcess(parent);
   } catch {
+    // a temporary one
+  }
+  try {
     return mkdtempSync(join(tmpdir(), 'local-cloud-run-'));
+  } catch (error) {
+    throw new StartError(`No directory can be made in ${parent}, nor in ${tmpdir()}: ${messageOf(error)}`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeRunDirectory, openDataDirectory } from '../src/directories.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
@@ -68,6 +68,13 @@ describe('a run directory', () => {
       remove();
       expect(existsSync(path)).toBe(false);
     });
+  });
+
+  it('that can be made nowhere is reported in one line', () => {
+    vi.stubEnv('TMPDIR', join(parent, 'gone'));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const reason = /^No directory can be made in \/proc\/runs, nor in \S+\/gone: ENOENT[^\n]*$/;
+    expect(() => makeRunDirectory('/proc/runs')).toThrow(reason);
   });
 
   it('is named by the process; those of killed runs are removed', () => {

@@ -68,8 +68,7 @@ export async function synthesise(
   const [code, ...written] = await Promise.all([exited, text(child.stderr), text(child.stdout)]);
   if (code === 0) return;
   const said = written.join('');
-  writeFileSync(logFile, said);
-  throw new StartError(`The CDK app does not synthesise: ${gist(said)} (all of it: ${logFile})`);
+  throw new StartError(`The CDK app does not synthesise: ${gist(said)} (${keep(said, logFile)})`);
 }
 
 /**
@@ -106,6 +105,16 @@ function projectContext(root: string): Record<string, unknown> {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return {};
     throw new StartError('cdk.json cannot be read: it is not JSON.');
+  }
+}
+
+/** Writes an app's output to a file. Returns where it is, or why it could not be written. */
+function keep(output: string, file: string): string {
+  try {
+    writeFileSync(file, output);
+    return `all of it: ${file}`;
+  } catch (error) {
+    return `all of it cannot be written to ${file}: ${messageOf(error)}`;
   }
 }
 

@@ -7,10 +7,9 @@ import { temporaryDirectory } from '../temporary-directory.ts';
 const root = temporaryDirectory();
 mkdirSync(join(root, 'bin'));
 const output = join(root, 'out');
-const logFile = join(root, 'synthesis.log');
 
 /** Synthesises an app that consists of `code`. */
-const run = (code: string, signal = new AbortController().signal) => {
+const run = (code: string, signal = new AbortController().signal, logFile = join(root, 'synthesis.log')) => {
   writeFileSync(join(root, 'bin/app.ts'), code);
   return synthesise({ root, entry: 'bin/app.ts', context: { stage: 'local' } }, { output, logFile, signal });
 };
@@ -35,7 +34,12 @@ describe('an app that fails', () => {
   ])('%s is reported in one line; the whole output is kept', async (code, message) => {
     await expect(run(code)).rejects.toThrow(message);
     await expect(run(code)).rejects.not.toThrow(/\n/);
-    expect(readFileSync(logFile, 'utf8').length).toBeGreaterThanOrEqual(0);
+    expect(readFileSync(join(root, 'synthesis.log'), 'utf8').length).toBeGreaterThanOrEqual(0);
+  });
+
+  it('is reported with its own reason where its output cannot be kept', async () => {
+    const failed = run("throw new TypeError('broken');", undefined, join(root, 'bin'));
+    await expect(failed).rejects.toThrow(/^The CDK app does not synthesise: TypeError: broken \(.*bin: EISDIR.*\)$/);
   });
 });
 

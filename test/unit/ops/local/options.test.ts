@@ -18,24 +18,8 @@ describe('the command line', () => {
   it('may have all options', () => {
     expect(
       parse(
-        ...[
-          '--port',
-          '0',
-          '--data',
-          'kept',
-          '--hosts',
-          'hosts.json',
-          '--faults',
-          'faults.json',
-          '--queue-order',
-          'arrival',
-          '--beside',
-          'other/cdk.out',
-          '--outputs',
-          'out.json',
-          '--retry-schedule',
-          '1s,2s',
-        ],
+        ...'--port 0 --data kept --hosts hosts.json --faults faults.json --queue-order arrival'.split(' '),
+        ...'--beside other/cdk.out --outputs out.json --retry-schedule 1s,2s'.split(' '),
         ...['--map', 'a.example.com=http://127.0.0.1:1', '--map', 'B.example.com=http://127.0.0.1:2'],
         ...['--set', 'demandsUrl=https://x.example.com', '--set', 'signingAlgorithm=RS256'],
       ),
@@ -57,12 +41,8 @@ describe('the command line', () => {
 
   it('may name an assembly, which has its stage values', () => {
     expect(parse('--assembly', 'cdk.out')).toMatchObject({ assemblyDirectory: resolve('cdk.out'), stageValues: {} });
-    for (const words of [
-      ['--retry-schedule', '1s'],
-      ['--set', 'slowRate=1'],
-    ]) {
-      expect(() => parse('--assembly', 'cdk.out', ...words)).toThrow(/--assembly: .* too late/);
-    }
+    for (const late of ['--retry-schedule=1s', '--set=slowRate=1'])
+      expect(() => parse('--assembly', 'cdk.out', late)).toThrow(/--assembly: .* too late/);
   });
 
   it.each([
@@ -81,6 +61,8 @@ describe('the command line', () => {
     [['--set', 'nonsense=1'], /Unknown stage value "nonsense"/],
     [['--set', 'demandsUrl=http://insecure'], /demandsUrl must be an https URL/],
     [['--retry-schedule', '1s,soon'], /retrySchedule must be/],
+    [['--data', ''], /^--data: it must not be empty\.$/],
+    [['--outputs='], /^--outputs: it must not be empty\.$/],
   ])('%j is refused in one line', (words, message) => {
     expect(() => parse(...words)).toThrow(UsageError);
     expect(() => parse(...words)).toThrow(message);
