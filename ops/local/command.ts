@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { dirname, join } from 'node:path';
+import { join, parse } from 'node:path';
 import { createInterface } from 'node:readline';
-import { StartError } from '@emissor/local-cloud/errors';
+import { messageOf, StartError } from '@emissor/local-cloud/errors';
 import { openTerminal, startLocalCloud, type Terminal } from '@emissor/local-cloud/start';
 import { judgeName } from '../../lambdas/platform/egress/host-name.ts';
 import { removeStageDocuments, writeStageDocuments } from '../../tools/openapi/stage-documents.ts';
 import { withAdvice } from './advice.ts';
-import { cloudRequest, root } from './cloud-request.ts';
+import { cloudRequest, root, type ServiceOutputs } from './cloud-request.ts';
 import { startLocalConsole } from './console.ts';
 import { greeting } from './greeting.ts';
 import { type LocalOptions, parseOptions, UsageError } from './options.ts';
@@ -79,17 +79,32 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
   }
   const pages = await startLocalConsole(options.port === 0 ? 0 : options.port + 5);
   const request = cloudRequest(options, { terminal, signal, consoleUrl: pages.url });
-  const cloud = await startLocalCloud(request);
-  pages.show(cloud.outputs);
-  const folder = dirname(options.outputsFile);
-  writeStageDocuments(folder, { auth: cloud.outputs.AuthUrl, base: cloud.outputs.BaseUrl });
-  const told = { outputsFile: options.outputsFile, consoleLink: pages.makeLink() };
-  for (const line of greeting(cloud.outputs, told)) terminal.say(line);
-  onEnter(() => terminal.say(`console    ${pages.makeLink()}`));
-  if (!signal.aborted) await once(signal, 'abort');
-  terminal.say('\nStopping: running requests may finish. Ctrl-C again stops at once.');
-  removeStageDocuments(folder);
-  await Promise.all([cloud.stop(), pages.stop()]);
+  const cleanup: (() => unknown)[] = [pages.stop];
+  try {
+    const { outputs, stop } = await startLocalCloud(request);
+    cleanup.push(stop);
+    pages.show(outputs);
+    const documents = writeDocuments(options, outputs);
+    cleanup.push(() => removeStageDocuments(documents));
+    const told = { outputsFile: options.outputsFile, consoleLink: pages.makeLink() };
+    for (const line of greeting(outputs, told)) terminal.say(line);
+    onEnter(() => terminal.say(`console    ${pages.makeLink()}`));
+    if (!signal.aborted) await once(signal, 'abort');
+    terminal.say('\nStopping: running requests may finish. Ctrl-C again stops at once.');
+  } finally {
+    await Promise.allSettled(cleanup.map(async step => step()));
+  }
+}
+
+/** Names the documents after the outputs file: others of the same folder are another run's, or the published ones. */
+function writeDocuments({ outputsFile }: LocalOptions, { AuthUrl, BaseUrl }: ServiceOutputs) {
+  const { dir, name } = parse(outputsFile);
+  try {
+    return writeStageDocuments(dir, { auth: AuthUrl, base: BaseUrl }, `${name}.`);
+  } catch (error) {
+    const problem = `The OpenAPI documents cannot be written beside ${outputsFile}: ${messageOf(error)}`;
+    throw new StartError(problem, 'outputs-unwritable');
+  }
 }
 
 /** Calls at each Enter, where somebody sits at a terminal. */

@@ -45,7 +45,7 @@ function run(words: readonly string[]): number {
     return 2;
   }
   try {
-    for (const file of writeStageDocuments(path.resolve(options.out), options)) console.log(file);
+    for (const file of writeStageDocuments(path.resolve(options.out), options).keys()) console.log(file);
     return 0;
   } catch (error) {
     console.error(`The documents cannot be written: ${error instanceof Error ? error.message : error}`);

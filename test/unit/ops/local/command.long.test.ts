@@ -1,6 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,8 +39,7 @@ const spawnGroup = (command: string, words: readonly string[], options: SpawnOpt
 };
 
 /** Resolves when a run has locked its data directory. */
-const untilLocked = (data: string) =>
-  vi.waitFor(() => expect(existsSync(join(data, 'lock'))).toBe(true), { timeout: 20_000 });
+const untilLocked = (data: string) => vi.waitFor(() => statSync(join(data, 'lock')), { timeout: 20_000 });
 
 describe('npm start ends', { timeout: 30_000 }, () => {
   it.each([[['--bogus']], [['--port', 'x']], [['--set', 'nonsense=1']]])('with 2 for the options %j', words => {
@@ -60,7 +59,7 @@ describe('npm start ends', { timeout: 30_000 }, () => {
     });
   });
 
-  it.each([0, 1, 2, 3, 4])('with 1 and one line that says what to do when the port at +%d is in use', async offset => {
+  it.each([0, 1, 2, 3, 4, 5])('with 1 and one line of advice when the port at +%d is in use', async offset => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port: taken } = server.address() as AddressInfo;
@@ -120,4 +119,49 @@ describe('npm start ends', { timeout: 30_000 }, () => {
       openDataDirectory(data).release(); // throws while the run is up
     },
   );
+});
+
+/** Returns the addresses on which a process listens, as Linux writes them. */
+const listenersOf = (processId: number): string[] => {
+  const files = `/proc/${processId}/fd`;
+  const open = readdirSync(files).map(name => String(statSync(join(files, name), { throwIfNoEntry: false })?.ino));
+  return ['tcp', 'tcp6']
+    .flatMap(table => readFileSync(`/proc/${processId}/net/${table}`, 'utf8').split('\n'))
+    .map(line => line.trim().split(/\s+/))
+    .flatMap(([, address = '', , state, , , , , , socket]) =>
+      state === listening && open.includes(socket ?? '') ? [address.split(':')[0] ?? ''] : [],
+    );
+};
+const listening = '0A';
+
+const onLinux = it.skipIf(process.platform !== 'linux');
+
+onLinux('a run is on 127.0.0.1 alone, and leaves nothing beside its outputs', { timeout: 180_000 }, async () => {
+  const folder = makeFolder();
+  const file = (name: string) => join(folder, name);
+  writeFileSync(file('webhooks.openapi.json'), 'of another');
+  mkdirSync(file('second.auth.openapi.json'));
+  const run = spawnGroup(process.execPath, ['bin/local.ts', '--port', '0', '--outputs', file('own.json')]);
+  const ended = once(run, 'exit');
+  const written = () => readdirSync(folder).filter(name => name.startsWith('own.'));
+  await vi.waitFor(() => expect(written()).toContain('own.webhooks.openapi.json'), { timeout: 120_000 });
+  const { AuthUrl, ConsoleUrl } = JSON.parse(readFileSync(file('own.json'), 'utf8'));
+  expect(readFileSync(file('own.auth.openapi.json'), 'utf8')).toContain(AuthUrl);
+
+  expect(ConsoleUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/); // without a token
+  expect(await (await fetch(ConsoleUrl)).text()).toContain('Emissor');
+  const listeners = listenersOf(run.pid ?? 0);
+  expect(listeners.length).toBeGreaterThan(8); // APIs, receiver, SQS, DynamoDB, KMS, logs, console, TLS
+  expect(new Set(listeners)).toEqual(new Set(['0100007F']));
+
+  const assembly = join(root, `.local/runs/${run.pid}/cdk.out`);
+  expect(start('--port', '0', '--outputs', file('second.json'), '--assembly', assembly)).toEqual({
+    status: 1,
+    stdout: expect.any(String),
+    stderr: expect.stringMatching(/^The OpenAPI documents .* \S+\/second\.json: EISDIR[^\n]* --outputs\.\n$/),
+  });
+  run.kill('SIGTERM');
+  await ended;
+  expect(readdirSync(folder).sort()).toEqual(['second.auth.openapi.json', 'webhooks.openapi.json']);
+  expect(readFileSync(file('webhooks.openapi.json'), 'utf8')).toBe('of another');
 });

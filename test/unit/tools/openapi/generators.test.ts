@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { artefacts } from '../../../../tools/openapi/artefacts.ts';
-import { writeStageDocuments } from '../../../../tools/openapi/stage-documents.ts';
+import { removeStageDocuments, writeStageDocuments } from '../../../../tools/openapi/stage-documents.ts';
 
 // The forms that generators of clients cannot read, and the promises that their clients rely on. The gate generates such clients.
 
@@ -54,16 +54,27 @@ describe.each(documents)('%s', (_file, document) => {
   });
 });
 
-it('the documents of a stage have its addresses in place of the examples', () => {
+it('the documents of a stage have its addresses in place of the examples; what another wrote there stays', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'emissor-stage-documents-'));
+  const urls = { auth: 'http://127.0.0.1:4000/', base: 'https://api.example.net/x' };
   try {
-    const files = writeStageDocuments(folder, { auth: 'http://127.0.0.1:4000/', base: 'https://api.example.net/x' });
+    const written = writeStageDocuments(folder, urls);
+    const files = [...written.keys()];
     const [auth, webhooks] = files.map(file => JSON.parse(readFileSync(file, 'utf8')));
     expect(auth.servers[0].variables.url.default).toBe('http://127.0.0.1:4000');
     expect(webhooks.servers[0].variables.url.default).toBe('https://api.example.net/x');
     const tokenUrl = 'http://127.0.0.1:4000/oauth/v1/token';
     expect(webhooks.components.securitySchemes.login.flows.password).toMatchObject({ tokenUrl, refreshUrl: tokenUrl });
     expect(JSON.stringify([auth, webhooks])).not.toContain('emissor.example');
+
+    const ofRun = writeStageDocuments(folder, { ...urls, auth: 'http://127.0.0.1:5000' }, 'run.');
+    expect(files.map(file => readFileSync(file, 'utf8'))).toEqual([...written.values()]);
+    const edited = path.join(folder, 'run.auth.openapi.json');
+    writeFileSync(edited, '{}');
+    rmSync(files[0] ?? '');
+    for (const documents of [written, ofRun]) removeStageDocuments(documents);
+    expect(readdirSync(folder)).toEqual(['run.auth.openapi.json']);
+    expect(readFileSync(edited, 'utf8')).toBe('{}');
   } finally {
     rmSync(folder, { recursive: true });
   }
