@@ -43,6 +43,7 @@ export function makeRefreshTokenGrant({
   return { prepare };
 
   async function prepare(parameters: Parameters, refuse: RefuseGrant): Promise<PreparedGrant> {
+    const moment = now(); // a token is judged by it, however long keys and tables take
     const presented = requireParameter(parameters, 'refresh_token', refreshTokenRule, refuse);
     const requested = requestedScope(parameters, refuse);
     const token = await verifyRefreshToken(presented);
@@ -51,13 +52,14 @@ export function makeRefreshTokenGrant({
         user: token && userKey(tables.users, token.userId),
         session: token && sessionKey(tables.sessions, token.sessionId),
       },
-      issue: request => refresh(token, requested, request),
+      issue: request => refresh(token, requested, moment, request),
     };
   }
 
   async function refresh(
     token: PresentedRefreshToken | undefined,
     requested: ReadonlySet<Scope> | undefined,
+    moment: number,
     request: GrantRequest,
   ): Promise<TokenResponse> {
     const { client, records, auditContext, refuse } = request;
@@ -67,11 +69,11 @@ export function makeRefreshTokenGrant({
     auditContext.userId = token.userId;
     // the client first, before reuse is detected: otherwise a client could end the sessions of another
     const session = requireSessionOf(client, parseSession(records.session), refuse);
-    await requireUsable(token, session, request);
+    const state = await requireUsable(token, session, moment, request);
     const user = requireUserOf(session, client, parseUser(records.user), refuse);
     const scopes = scopesToGrant(requested, session, user, request);
     const tokens = await prepareTokens({ client, session, scopes });
-    return tokens.write(await rotate(token, session, tokens.keyId, request));
+    return tokens.write(state === 'previous' ? session : await rotate(token, session, tokens.keyId, moment, request));
   }
 
   /**
@@ -82,9 +84,11 @@ export function makeRefreshTokenGrant({
   async function requireUsable(
     token: PresentedRefreshToken,
     session: Session,
-    { client, refuse }: GrantRequest,
+    moment: number,
+    { client, auditContext, refuse }: GrantRequest,
   ): Promise<'current' | 'previous'> {
-    const state = tokenState(token, session, client, now());
+    const state = tokenState(token, session, client, moment);
+    if (state === 'previous') auditContext.reason = 'grace';
     if (state === 'current' || state === 'previous') return state;
     if (state === reuseReason) await sessions.revokeSession(session.sessionId, 'reuse', now());
     throw refused(state, refuse);
@@ -95,27 +99,20 @@ export function makeRefreshTokenGrant({
     token: PresentedRefreshToken,
     session: Session,
     keyId: string,
+    moment: number,
     request: GrantRequest,
   ): Promise<Session> {
-    const rotationId = makeId(22);
-    let latest: Session | undefined = session;
-    for (let tries = 0; tries < maxTries && latest; tries++) {
-      if ((await requireUsable(token, latest, request)) === 'previous') {
-        request.auditContext.reason = 'grace';
-        return latest;
-      }
-      const rotated = await sessions.rotateSession(latest, {
-        rotationId,
-        keyId,
-        rotatedAt: now(),
-        idleExpiresAt: Math.min(now() + refreshIdleSeconds * 1_000, latest.absoluteExpiresAt),
-      });
-      if (rotated) return rotated;
-      latest = await sessions.findSession(token.sessionId);
-      // our own write, whose answer got lost and which the SDK repeated
-      if (latest?.rotationId === rotationId && latest.revokedAt === undefined) return latest;
-    }
-    throw refused('refresh_token_unknown', request.refuse);
+    const rotated = await sessions.rotateSession(session, {
+      rotationId: makeId(22),
+      keyId,
+      rotatedAt: now(),
+      idleExpiresAt: Math.min(now() + refreshIdleSeconds * 1_000, session.absoluteExpiresAt),
+    });
+    if (rotated) return rotated;
+    const latest = await sessions.findSession(token.sessionId);
+    if (!latest) throw refused('refresh_token_unknown', request.refuse);
+    await requireUsable(token, latest, moment, request); // never current: counters only grow
+    return latest;
   }
 }
 
@@ -182,6 +179,3 @@ function scopesToGrant(
   if (requested && scopes.size === 0) throw refuse('scope_of_no_role');
   return scopes;
 }
-
-/** A session may be rotated by others this often between reading and rotating it. */
-const maxTries = 5;

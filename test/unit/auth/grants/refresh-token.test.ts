@@ -81,6 +81,30 @@ describe('the refresh grant', () => {
     expect(service.logs.at(-1)).toContain('"reason":"grace"');
   });
 
+  // Bug: it was judged once more when its keys had been read, and was reuse by then.
+  it('judges a request by the moment it came, though the grace period ends meanwhile', async () => {
+    const first = await login();
+    const second = await refresh(first.json.refresh_token);
+    service.clock.advance(29_999);
+    let isRead = false;
+    const { middlewareStack } = service.database.client;
+    middlewareStack.add(
+      (next, { commandName }) =>
+        async args => {
+          if (isRead && commandName === 'QueryCommand') service.clock.advance(30_000);
+          isRead ||= commandName === 'BatchGetItemCommand';
+          return next(args);
+        },
+      { step: 'initialize', name: 'take long' },
+    );
+    const start = service.clock.now();
+    const again = await refresh(first.json.refresh_token);
+    middlewareStack.remove('take long');
+    expect(service.clock.now()).toBe(start + 30_000);
+    expect(again.json.refresh_token).toBe(second.json.refresh_token);
+    expect(await refresh(second.json.refresh_token)).toMatchObject({ status: 200 });
+  });
+
   it.each([
     ['after the grace period', 30_000],
     ['long after it', day],
@@ -102,11 +126,15 @@ describe('the refresh grant', () => {
     expect(await refresh(third.json.refresh_token)).toMatchObject(refused);
   });
 
-  it('detects reuse at once for a client without grace period', async () => {
+  it.each([
+    ['', 0],
+    [', by a clock that is behind too', -50],
+  ])('detects reuse at once for a client without grace period%s', async (_, later) => {
     const strict = await service.makeClient({ graceSeconds: 0 });
     const first = await login(strict);
     const second = await refresh(first.json.refresh_token, strict);
     expect(second.status).toBe(200);
+    service.clock.advance(later);
     expect(await refresh(first.json.refresh_token, strict)).toMatchObject(refused);
     expect(await refresh(second.json.refresh_token, strict)).toMatchObject(refused);
   });
