@@ -74,13 +74,16 @@ describe('the limit of an IP address', () => {
     expect((await service.post('token', { ...good, grant_type: 'unknown' })).json.error).toBe('unsupported_grant_type');
   });
 
-  it('is that of the address as the gateway saw it, whatever a header says', async () => {
+  it.each([
+    ['one address and two headers', ['203.0.113.7', '203.0.113.7'], ['203.0.113.8', '203.0.113.9'], [401, 429]],
+    ['two addresses and one header', ['203.0.113.7', '203.0.113.8'], ['203.0.113.9', '203.0.113.9'], [401, 401]],
+  ])('is that of the address as the gateway saw it: %s', async (_, addresses, values, statuses) => {
     const bad = { ...(await startWith({ ipFailureLimit: 1 })), client_secret: 'wrong' };
-    const post = (address: string, header: string) =>
-      service.post('token', bad, { address, headers: { 'x-forwarded-for': header } });
-    expect((await post('203.0.113.7', '203.0.113.8')).status).toBe(401);
-    expect(await post('203.0.113.7', '203.0.113.8')).toMatchObject(limited);
-    expect((await post('203.0.113.8', '203.0.113.7')).status).toBe(401);
+    for (const [at, address] of addresses.entries()) {
+      const headers = { 'x-forwarded-for': values[at] ?? '', forwarded: `for=${values[at]}` };
+      expect((await service.post('token', bad, { address, headers })).status).toBe(statuses[at]);
+      expect(service.logs.at(-1)).toContain(`"ip":"${address}"`);
+    }
   });
 
   it('writes nothing beyond it in a flood, not even a count', async () => {
@@ -162,6 +165,12 @@ describe('the limit of a client', () => {
     await service.post('token', wrong(good, 'no@body'));
     if (ofClient) await service.clients.updateClient(good.client_id, ofClient);
     expect((await service.post('token', { ...good, ...change })).json.error).toBe(error);
+  });
+
+  it('comes before a lock', async () => {
+    const good = await startWith({ clientFailureLimit: 5 });
+    for (let time = 0; time < 5; time++) await service.post('token', wrong(good, good.username));
+    expect(await service.post('token', good)).toMatchObject(limited);
   });
 
   it('is not used up by refusals of a lockout', async () => {
