@@ -79,9 +79,7 @@ export function makeClientStore({ dynamo, table, now, makeId }: StoreParts & { r
       createdAt: moment,
       updatedAt: moment,
     };
-    await dynamo(
-      new PutCommand({ TableName: table, Item: client, ConditionExpression: 'attribute_not_exists(clientId)' }),
-    );
+    await dynamo(new PutCommand({ TableName: table, Item: client })); // unconditional: the id is random
     return { client, clientSecret };
   }
 
