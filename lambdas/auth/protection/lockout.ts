@@ -5,6 +5,7 @@ import type { Item, ItemKey, StoreParts } from '../../platform/aws/dynamo.ts';
 import { attribute, type Expression, expression, updateItem } from '../../platform/aws/update-item.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { Keyring } from '../../platform/keyring.ts';
+import { describeError, type Log } from '../../platform/telemetry.ts';
 import { normaliseEmail } from '../principals/user.ts';
 import {
   type FailureRecord,
@@ -51,10 +52,13 @@ export function makeLockout({
   keyring,
   now,
   makeId,
+  log,
 }: StoreParts & {
   /** Must be able to open MAC keys. */
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
   readonly makeId: MakeId;
+  /** May be left out where no failure is counted. */
+  readonly log?: Pick<Log, 'warn'>;
 }) {
   return { keyOf, failuresIn, countFailure, commit, commitLogin, findFailures, unlock };
 
@@ -108,7 +112,8 @@ export function makeLockout({
     // Concurrent failures that start again write the same value.
     const start = failures.isStale ? { [base]: failures.total } : {};
     if (!(await count(start, areThere(key, failures))) && failures.isStale) await count({}, expression``);
-    if (failures.staleClients.length > 0) await removeStale(key, failures);
+    if (failures.staleClients.length === 0) return;
+    await removeStale(key, failures).catch(error => log?.warn('lockout.not_cleaned', describeError(error)));
   }
 
   /**
@@ -160,8 +165,10 @@ export function makeLockout({
 
   /** Resets the failures of all clients against an e-mail address. Returns whether there were any that still counted. */
   async function unlock(email: string): Promise<boolean> {
-    const { table, key } = await itemKeyOf(normaliseEmail(email));
-    const { Attributes } = await dynamo(new DeleteCommand({ TableName: table, Key: key, ReturnValues: 'ALL_OLD' }));
+    const itemKey = await itemKeyOf(normaliseEmail(email));
+    const [item] = await batchGet(dynamo, [itemKey]); // a deletion that the SDK repeated returns nothing
+    const command = new DeleteCommand({ TableName: table, Key: itemKey.key, ReturnValues: 'ALL_OLD' });
+    const { Attributes = item } = await dynamo(command);
     return summariseFailures(Attributes, now()).clients.length > 0;
   }
 
@@ -183,7 +190,7 @@ export function makeLockout({
     });
   }
 
-  /** Best effort: keeps the item from growing with every client that ever failed. */
+  /** Keeps the item from growing with every client that ever failed. Best effort: it refuses nobody. */
   async function removeStale(key: LockoutKey, failures: FailureRecord): Promise<void> {
     const names = failures.staleClients.slice(0, 20).flatMap(client => Object.values(failureAttributes(client)));
     await updateItem(dynamo, key, {

@@ -276,12 +276,45 @@ describe('the login lockout', () => {
     expect(Object.keys(Item ?? {}).filter(name => name.startsWith('total_'))).toHaveLength(1);
   });
 
+  // Bug: the login was refused with 503 after it was counted.
+  it('refuses a failure as always where counts of old clients cannot be removed', async () => {
+    const { username } = await service.makeUser();
+    await fail(1, username, await service.makeClient());
+    service.clock.advance(24 * 3_600_000);
+    const { middlewareStack } = service.database.client;
+    let removals = 0;
+    middlewareStack.add(
+      next => args => {
+        if (!('UpdateExpression' in args.input && String(args.input.UpdateExpression).includes('REMOVE')))
+          return next(args);
+        removals++;
+        throw Object.assign(new Error('Too fast.'), { name: 'ThrottlingException' });
+      },
+      { step: 'initialize', name: 'remove nothing' },
+    );
+    const answer = await login(username, 'wrong');
+    middlewareStack.remove('remove nothing');
+    expect(removals).toBe(1);
+    expect(answer).toMatchObject(refused);
+    expect(service.logs.at(-2)).toContain('lockout.not_cleaned');
+  });
+
   it('is ended by unlocking, for all clients', async () => {
     const { username, password } = await service.makeUser();
     const other = await service.makeClient();
     for (const from of [client, other]) await fail(5, username, from);
     await service.lockout.unlock(username);
     for (const from of [client, other]) expect(await login(username, password, from)).toMatchObject({ status: 200 });
+  });
+
+  // Bug: the second deletion found nothing, and the operator read that nothing had been counted.
+  it('is ended by an unlocking that the SDK repeats, which says that there were failures', async () => {
+    const { username, password } = await service.makeUser();
+    expect(await service.lockout.unlock(username)).toBe(false);
+    await fail(5, username);
+    service.database.repeatNext('DeleteItemCommand');
+    expect(await service.lockout.unlock(username)).toBe(true);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 
   it('accepts a success while other clients fail by the dozen', async () => {
