@@ -158,6 +158,7 @@ function formRefusals(form: (world: World) => Record<string, string>): readonly 
       'application/x-www-form-urlencoded; charset="latin1"',
       'application/x-www-form-urlencoded; charset=utf-8; charset=utf-16',
       'application/x-www-form-urlencoded, application/x-www-form-urlencoded',
+      'application/x-www-form-urlencoded;charset=utf-8, application/json',
     ].map(type =>
       refusal(`content type ${type ?? 'absent'}`, 'RFC 6749 3.2', 'content_type', world => ({
         headers: { ...(type !== undefined && { 'content-type': type }) },

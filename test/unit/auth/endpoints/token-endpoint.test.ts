@@ -1,11 +1,13 @@
 import { KMSInternalException } from '@aws-sdk/client-kms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientCredentials } from '../../../../lambdas/auth/endpoints/client-credentials.ts';
 import { oauthCases } from '../../../../lambdas/auth/routes.ts';
 import { passwordGrant } from '../../../../tools/support/service-client.ts';
 import { type AuthService, audience, basic, issuer, startAuthService } from '../../../support/auth-service.ts';
 import { makeFakeKms } from '../../../support/fake-kms.ts';
 import { describeFormRefusals, type World } from '../../../support/form-refusals.ts';
 import type { RequestDescription } from '../../../support/http-request.ts';
+import { processorTimeOf } from '../../../support/processor-time.ts';
 
 let service: AuthService;
 let id: string;
@@ -138,12 +140,21 @@ describe('a granted token request', () => {
     ['by Basic', () => ({ authorization: basic(id, secret) })],
     ['by Basic, the scheme in lower case', () => ({ authorization: basic(id, secret).replace('Basic', 'basic') })],
     ['in the body, beside a Basic header with neither id nor secret', () => ({ authorization: 'Basic Og==' })],
+    ['by Basic, after many blanks', () => ({ authorization: basic(id, secret).replace(' ', ' \t '.repeat(3_000)) })],
     ['by Basic, percent-encoded', () => ({ authorization: basic(id.replace(/./, hex), secret.replace(/./, hex)) })],
   ])('takes the client credentials %s (RFC 6749 2.3.1)', async (_, headers) => {
     const given = headers();
     const isByHeader = 'authorization' in given && given.authorization !== 'Basic Og==';
     const fields = isByHeader ? { grant_type: 'password', client_id: id, username, password } : login();
     expect(await service.post('token', fields, { headers: given })).toMatchObject({ status: 200 });
+  });
+
+  // Bug: the blanks were read again from each of them on, before anything was authenticated.
+  it.each(['\n', '\r', '\u2028', '\u2029'])('reads blanks of Basic before %j once', async separator => {
+    const authorization = (blanks: number) => `Basic${' '.repeat(blanks)}${separator}${basic(id, secret).slice(6)}`;
+    const answer = await service.post('token', login(), { headers: { authorization: authorization(9_000) } });
+    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+    expect(processorTimeOf(() => clientCredentials(authorization(100_000), new Map()))).toBeLessThan(500);
   });
 
   it('measures the e-mail address in its normal form, as the operators’ command line does', async () => {
