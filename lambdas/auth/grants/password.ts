@@ -153,7 +153,10 @@ export function makePasswordGrant({
   /** Best effort: when it fails, the next login tries again. */
   async function rehash({ email, passwordHash }: Credential, password: string): Promise<void> {
     if (!passwords.needsRehash(passwordHash, password)) return;
-    await credentials.replacePasswordHash(email, passwordHash, await passwords.hash(password)).catch(() => undefined);
+    await passwords
+      .hash(password)
+      .then(newHash => credentials.replacePasswordHash(email, passwordHash, newHash))
+      .catch(() => undefined);
   }
 }
 
