@@ -17,12 +17,15 @@ describe('the stage configuration', () => {
     for (const name of stageNames()) expect(stageConfiguration(name, required[name]).stage).toBe(name);
   });
 
-  it('lets one IP address fail 100 times a minute, and 100,000 times in the local run', () => {
-    const limits = stageNames().map(name => [name, stageConfiguration(name, required[name]).addressFailureLimit]);
+  it('lets an IP address fail 100 times a minute, a client 300 times, and both 100,000 times in the local run', () => {
+    const limits = stageNames().map(name => {
+      const { addressFailureLimit, clientFailureLimit } = stageConfiguration(name, required[name]);
+      return [name, addressFailureLimit, clientFailureLimit];
+    });
     expect(limits).toEqual([
-      ['dev', 100],
-      ['local', 100_000],
-      ['prod', 100],
+      ['dev', 100, 300],
+      ['local', 100_000, 100_000],
+      ['prod', 100, 300],
     ]);
   });
 

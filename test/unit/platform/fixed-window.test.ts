@@ -37,8 +37,10 @@ describe('a fixed window', () => {
   });
 
   it('begins with the first of its minute', async () => {
-    const { countWithinLimit: take, advance } = window(1);
+    const { countWithinLimit: take, keyOf, advance } = window(1);
     expect(await take('one')).toBeUndefined();
+    const [item] = await batchGet(database.dynamo, [keyOf('one')]);
+    expect(item).toMatchObject({ ttl: Math.ceil(Number(item?.endsAt) / 1_000) }); // it is there as long as it counts
     advance(3_600_000);
     expect(await take('one')).toBeUndefined();
     advance(59_999);

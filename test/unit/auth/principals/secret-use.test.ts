@@ -1,3 +1,4 @@
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readLastUses } from '../../../../lambdas/auth/principals/secret-use.ts';
 import { passwordGrant } from '../../../../tools/support/service-client.ts';
@@ -51,6 +52,25 @@ describe('the last use of a client secret', () => {
     service.clock.advance(day);
     expect((await client.introspect()).status).toBe(200);
     expect(await client.lastUses()).toEqual([isoDay(service.clock.now())]);
+    const { Items = [] } = await service.database.dynamo(new ScanCommand({ TableName: 'Lockouts' }));
+    const note = Items.find(({ pk }) => String(pk).startsWith(`secret#${client.id}`));
+    expect(note?.ttl).toBe((service.clock.now() + 400 * day) / 1_000);
+  });
+
+  it.each(['logIn', 'introspect'] as const)('is written before the answer of %s', async ask => {
+    const client = await makeClient();
+    const send = service.database.client.send.bind(service.database.client);
+    let isNoted = false;
+    const slow = vi.spyOn(service.database.client, 'send').mockImplementation(async command => {
+      if (!isNote(command.input)) return send(command);
+      for (let time = 0; time < 50; time++) await client.lastUses(); // far longer than a request takes
+      const written = await send(command);
+      isNoted = true;
+      return written;
+    });
+    expect((await client[ask]()).status).toBe(200);
+    slow.mockRestore();
+    expect(isNoted).toBe(true);
   });
 
   it('is told of each of two secrets, in the log line too', async () => {

@@ -147,10 +147,20 @@ describe('the login lockout', () => {
     expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 
-  it('refuses a right guess when a lock has begun since the failures were read, even if it has ended by now', async () => {
-    const { username, password } = await service.makeUser();
-    const right = login(username, `slow ${password}`);
-    await fail(5, username);
+  const failAtAll = async (username: string) => {
+    for (let time = 0; time < 12; time++) await fail(4, username, await service.makeClient());
+    await fail(2, username, await service.makeClient()); // 50
+  };
+  it.each([
+    ['a lock', 'admin', (username: string) => fail(5, username)],
+    ['a lock of the sum', 'admin', failAtAll],
+    ['for scopes of which the role has none, a lock', 'member', (username: string) => fail(5, username)],
+  ] as const)('refuses a right guess when %s has begun since, even if it has ended by now', async (_, role, lock) => {
+    const { username, password } = await service.makeUser({ role });
+    const guess = { username, password: `slow ${password}` };
+    const right = service.logIn(client, guess, { scope: 'webhooks:read' });
+    while (held < 1) await new Promise(setImmediate);
+    await lock(username);
     service.clock.advance(1_000);
     hold.resolve();
     expect(await right).toMatchObject(refused);
@@ -262,7 +272,7 @@ describe('the login lockout', () => {
     }
     const { key } = await service.lockout.keyOf(client.id, user.email);
     const { Item } = await service.database.dynamo(new GetCommand({ TableName: 'Lockouts', Key: key }));
-    expect(Item).toMatchObject({ totalOfAll: 4 });
+    expect(Item).toMatchObject({ totalOfAll: 4, ttl: service.clock.now() / 1_000 + 48 * 3_600 });
     expect(await login(username, password)).toMatchObject({ status: 200 });
   });
 

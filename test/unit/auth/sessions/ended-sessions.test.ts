@@ -1,6 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeBearerAuthentication } from '../../../../lambdas/auth/sessions/bearer.ts';
+import { sessionKey } from '../../../../lambdas/auth/sessions/session.ts';
+import { updateItem } from '../../../../lambdas/platform/aws/update-item.ts';
 import {
   type AuthService,
   audience,
@@ -64,7 +66,16 @@ const ends: readonly (readonly [string, () => Promise<unknown>])[] = [
       await service.clients.updateClient(client.id, { accountId: null });
     },
   ],
+  ['it was not used for its idle life', () => end('idleExpiresAt')],
+  ['its absolute life was over', () => end('absoluteExpiresAt')],
 ];
+
+/** Moves an end of the user's session to this moment. */
+async function end(name: 'idleExpiresAt' | 'absoluteExpiresAt') {
+  const { sessions } = await service.sessionList.listSessions({ userId: user.user.userId }, 1);
+  const key = sessionKey('Sessions', sessions[0]?.sessionId ?? '');
+  await updateItem(service.database.dynamo, key, { set: { [name]: service.clock.now() } });
+}
 
 describe('a session has ended for good, with all its tokens, when', () => {
   it.each(ends)('%s', async (_, end) => {
