@@ -63,6 +63,7 @@ const liveOf = async (from = client, as = user) =>
     session =>
       session.clientId === from.id && session.revokedAt === undefined && !isExpired(session, service.clock.now()),
   );
+const leftOf = async () => (await liveOf()).map(({ sessionId }) => sessionId);
 /** A session as it is stored, one of many that were there before. */
 const earlier = (number: number, change: Partial<Session> = {}): Session => ({
   sessionId: `${user.user.userId}-earlier${number}`,
@@ -266,7 +267,6 @@ describe('a user of many clients', () => {
 
 describe('sessions that were never refreshed', () => {
   const minute = 60_000;
-  const leftOf = async () => (await liveOf()).map(({ sessionId }) => sessionId);
   const stored = async (name: string, count: number, ago: number, counter: number) => {
     const rotatedAt = service.clock.now() - ago;
     const sessions = numbers(count).map(number =>
@@ -356,9 +356,27 @@ it('a login does not wait for sessions that cannot be counted because nobody ans
   const log = { info: () => {}, warn: () => {}, error: (...line: unknown[]) => void lines.push(line[0]) };
   const silent: Dynamo = (_command, { abortSignal } = {}) =>
     new Promise((_, reject) => abortSignal?.addEventListener('abort', () => reject(abortSignal.reason)));
-  const limit = makeSessionLimit({ dynamo: silent, table: 'Sessions', log, ...service.clock.time, random: () => 0 });
+  const limit = makeSessionLimit({
+    ...{ dynamo: silent, table: 'Sessions', log, ...service.clock.time, random: () => 0 },
+    accessTokenSeconds: 900,
+  });
   await limit.apply(20, { client: client.client, user: user.user, session: earlier(1) });
   expect(lines).toEqual(['sessions.not_limited']);
+});
+
+// Bug: an hour was taken for longer than any access token lives, whatever the stage says.
+it('takes a session for one in use as long as its access token lives', async () => {
+  const { clock, database, outside, telemetry } = service;
+  const parts = { ...outside, ...clock.time, ...telemetry, table: 'Sessions', random: () => 0 };
+  const limit = makeSessionLimit({ ...parts, dynamo: database.dynamo, accessTokenSeconds: 2 * 3_600 });
+  const { userId } = user.user;
+  const used = earlier(1, { sessionId: `${userId}-used`, rotatedAt: clock.now() - 90 * 60_000, counter: 1 });
+  const unused = Array.from({ length: 250 }, (_, at) =>
+    earlier(1, { sessionId: `${userId}-unused${at}`, rotatedAt: clock.now() - 121 * 60_000, counter: 2 }),
+  );
+  await store([used, ...unused]);
+  await limit.apply(20, { client: client.client, user: user.user, session: earlier(1) });
+  expect(await leftOf()).toContain(used.sessionId);
 });
 
 describe('a login through a client that may not refresh', () => {
