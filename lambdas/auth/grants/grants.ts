@@ -33,6 +33,7 @@ export function makeGrants(parts: GrantParts): Grants {
       keyring,
       mintAccessToken: makeAccessTokenMint({ ...parts, lifetimeSeconds: accessTokenSeconds }),
       accessTokenSeconds,
+      now,
     }),
   };
   const sessionLimit = makeSessionLimit({ ...parts, table: tables.sessions });

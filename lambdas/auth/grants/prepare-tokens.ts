@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import type { Clock } from '../../platform/clock.ts';
 import { KeyNotFoundError, type Keyring } from '../../platform/keyring.ts';
 import type { TokenResponse } from '../answers.ts';
 import { type Client, mayRefresh } from '../principals/client.ts';
@@ -18,30 +19,30 @@ export function makeTokenPreparation({
   keyring,
   mintAccessToken,
   accessTokenSeconds,
+  now,
 }: {
   /** Must be able to open MAC keys. */
   readonly keyring: Pick<Keyring, 'active' | 'find' | 'open'>;
-  readonly mintAccessToken: (subject: AccessTokenSubject) => Promise<string>;
+  readonly mintAccessToken: (subject: AccessTokenSubject, seconds: number) => Promise<string>;
   readonly accessTokenSeconds: number;
+  readonly now: Clock;
 }): PrepareTokens {
-  return async function prepareTokens({ client, session: { sessionId, userId, accountId }, scopes }) {
+  return async function prepareTokens({ client, session, scopes }) {
+    const { sessionId, userId, accountId, absoluteExpiresAt } = session;
     const scope = formatScope(scopes);
     const active = await keyring.active('mac');
     const macKey = await keyring.open(active);
-    const accessToken = await mintAccessToken({
-      sub: userId,
-      client_id: client.clientId,
-      account_id: accountId,
-      sid: sessionId,
-      scope,
-    });
+    const secondsLeft = Math.max(Math.ceil((absoluteExpiresAt - now()) / 1_000), 1);
+    const seconds = Math.min(accessTokenSeconds, secondsLeft); // the token ends with its session
+    const subject = { sub: userId, client_id: client.clientId, account_id: accountId, sid: sessionId, scope };
+    const accessToken = await mintAccessToken(subject, seconds);
     return { keyId: active.keyId, write };
 
     async function write(session: Session): Promise<TokenResponse> {
       return {
         access_token: accessToken,
         token_type: 'Bearer',
-        expires_in: accessTokenSeconds,
+        expires_in: seconds,
         ...(mayRefresh(client) ? { refresh_token: await refreshTokenOf(session) } : {}),
         ...(scope === '' ? {} : { scope }),
       };
@@ -62,7 +63,7 @@ export function makeTokenPreparation({
 /** The subject of issued tokens: a session that may not be stored yet. */
 interface TokenSubject {
   readonly client: Client;
-  readonly session: Pick<Session, 'sessionId' | 'userId' | 'accountId'>;
+  readonly session: Pick<Session, 'sessionId' | 'userId' | 'accountId' | 'absoluteExpiresAt'>;
   readonly scopes: ReadonlySet<Scope>;
 }
 

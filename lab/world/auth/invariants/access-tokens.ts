@@ -1,3 +1,4 @@
+import type { Session } from '../../../../lambdas/auth/sessions/session.ts';
 import type { Violate } from '../../invariants/violation.ts';
 import { claimsOf, makeSignatureCheck } from '../access-tokens.ts';
 import { timesOf, tokensOf } from '../journal.ts';
@@ -18,11 +19,11 @@ export function judgeAccessTokens({ world, requests, states }: Evidence, violate
     seen.add(claims.jti);
     const [earliest, latest] = timesOf(request);
     const isOnTime = Number(claims.iat) >= Math.floor(earliest / 1_000) && Number(claims.iat) <= latest / 1_000;
-    if (!isOnTime || Number(claims.exp) !== Number(claims.iat) + accessTokenSeconds)
-      violate('the times of a token are wrong', id);
-    if (tokens.expires_in !== accessTokenSeconds || tokens.scope !== claims.scope)
-      violate('an answer and its token differ', id);
+    const life = Number(claims.exp) - Number(claims.iat);
     const sessions = states.sessions(request, String(claims.sid));
+    if (!isOnTime || !sessions.some(session => session && isLife(life, Number(claims.exp), session)))
+      violate('the times of a token are wrong', id);
+    if (tokens.expires_in !== life || tokens.scope !== claims.scope) violate('an answer and its token differ', id);
     const isTrue = sessions.some(
       session =>
         session?.userId === claims.sub &&
@@ -41,4 +42,10 @@ export function judgeAccessTokens({ world, requests, states }: Evidence, violate
     if (!allowed.includes(tokens.refresh_token !== undefined))
       violate('a refresh token for a client that may not refresh, or none', id);
   }
+}
+
+/** A token lives for its 900 s, or until the second in which its session ends. */
+function isLife(life: number, exp: number, { absoluteExpiresAt }: Session): boolean {
+  const beyond = exp * 1_000 - absoluteExpiresAt;
+  return beyond < 1_000 && (life === accessTokenSeconds || (life < accessTokenSeconds && beyond > -1_000));
 }

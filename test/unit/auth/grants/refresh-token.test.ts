@@ -189,6 +189,27 @@ describe('the refresh grant', () => {
     expect(await refresh(answer.json.refresh_token)).toMatchObject(refused);
   });
 
+  // Bug: it was told to live for 900 s, and was inactive when its session ended.
+  it('gives an access token that lives no longer than its session', async () => {
+    const end = service.clock.now() + 90 * day;
+    let answer = await login();
+    for (let used = 0; used < 8; used++) {
+      service.clock.advance(11 * day);
+      answer = await refresh(answer.json.refresh_token);
+    }
+    const lives = [
+      [900_001, 900],
+      [600_000, 600],
+      [1, 1],
+    ] as const;
+    for (const [left, seconds] of lives) {
+      service.clock.set(end - left);
+      answer = await refresh(answer.json.refresh_token);
+      expect(answer.json.expires_in).toBe(seconds);
+      expect(claimsOf(answer).exp - claimsOf(answer).iat).toBe(seconds);
+    }
+  });
+
   it('survives the rotation of the MAC key, with the same successor', async () => {
     const first = await login();
     await service.rotation.rotateNow('mac');
