@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { oauthCases } from '../../lambdas/auth/routes.ts';
 import { sessionsPerClient } from '../../lambdas/auth/sessions/session-limit.ts';
 import * as limits from '../../lambdas/delivery/limits.ts';
 import { limits as wire } from '../../lambdas/platform/egress/connection-meter.ts';
@@ -84,6 +85,20 @@ describe('the numbers', () => {
 });
 
 describe('the numbers for operators and developers', () => {
+  const limited = Object.entries(oauthCases).flatMap(([reason, [status]]) => (status === 429 ? [reason] : []));
+  it.each(limited)('of the limit %s have a step in the runbook, which names its value', reason => {
+    const steps = readPage('docs/runbook.md')
+      .lines.join(' ')
+      .split(/(?<=[.:])\s/);
+    const at = steps.findIndex(sentence => sentence.includes(`\`${reason}\``));
+    expect(steps.slice(at, at + 5).join(' ')).toMatch(/`(?:address|client)FailureLimit`/);
+  });
+
+  it('of the client limit are the default', () => {
+    const security = readPage('SECURITY.md').lines.join(' ');
+    expect(security).toContain(`${stage.clientFailureLimit} wrong passwords a minute (\`clientFailureLimit\`)`);
+  });
+
   it('of the throttles are the defaults', () => {
     const { tables } = readPage('docs/tokens.md');
     const rows = tables.find(({ heading }) => heading === 'Floods')?.rows ?? [];
