@@ -73,7 +73,7 @@ export interface Wait {
   readonly movedBy?: number;
   /** In the slow lane, the series of its slot (`isolation/slowness.ts`). */
   readonly slotSeries?: number;
-  /** In the slow lane, when it was due before it had a slot: its place among those that wait for one. */
+  /** The moment when it was due before it had a slot, or was brought forward: its place among those that wait for a slot. */
   readonly turnAt?: number;
 }
 

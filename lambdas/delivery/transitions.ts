@@ -29,7 +29,7 @@ export type ApplyOutcome = (delivery: Delivery, outcome: AttemptOutcome) => Deli
  * - `internal_error` is repeated with a backoff of its own, not charged, for up to ten days.
  *
  * A test gets one attempt. An attempt that a resend brought forward is not charged. If it does not succeed, the old due time
- * stays.
+ * stays, and the place in the table that comes of it.
  */
 export function makeApplyOutcome({
   schedule,
@@ -50,7 +50,10 @@ export function makeApplyOutcome({
       internalErrors: 0,
       attempts: withRecord(delivery.attempts, outcome.record),
     };
-    const originalWait = broughtForward && waitOf(Math.max(0, broughtForward.originalDueAt - moment), moment);
+    const originalWait = broughtForward && {
+      ...waitOf(Math.max(0, broughtForward.originalDueAt - moment), moment),
+      turnAt: broughtForward.originalDueAt, // where that has passed it is due now, and not late
+    };
     if (isTest(delivery)) return settled(attempted, outcome.outcome === 'delivered' ? 'delivered' : 'failed', moment);
     switch (outcome.outcome) {
       case 'delivered':
@@ -137,7 +140,7 @@ export function broughtForward(
   const arrivedAt = sweeperActsAt(delivery.wait) - leftAloneFor(delivery.wait);
   const inFlightUntil = arrivedAt + (slowLane === 'queued' ? slowQueueOverdue : overdueAfter);
   if (nextAttemptAt <= now && now < inFlightUntil && slowLane !== 'waiting') return undefined;
-  const originalDueAt = delivery.broughtForward?.originalDueAt ?? nextAttemptAt;
+  const originalDueAt = delivery.broughtForward?.originalDueAt ?? turnOf(delivery, now);
   return { ...delivery, broughtForward: { at: now, originalDueAt }, wait: waitOf(0, now) };
 }
 
@@ -197,7 +200,7 @@ function withRecord(attempts: readonly AttemptRecord[], record: AttemptRecord): 
   return [...(repeats ? attempts.slice(0, -1) : attempts), record].slice(-keptAttempts);
 }
 
-/** Returns since when a delivery is due: slots do not change that. */
+/** Returns since when a delivery is due: neither slots nor a resend change that. */
 function turnOf({ wait }: Delivery, now: number): number {
   return wait?.turnAt ?? wait?.nextAttemptAt ?? now;
 }

@@ -61,6 +61,16 @@ const products: readonly Faulty[] = [
     found: [/its webhook is slow/, /first lane, and it keeps failing/],
   },
   {
+    that: 'forgets when what is resent was due',
+    altered: consumersWith(
+      reading((_, item) => {
+        const { broughtForward } = item;
+        return broughtForward ? { ...item, broughtForward: { ...broughtForward, originalDueAt: 9e12 } } : item;
+      }),
+    ),
+    found: [/a resend moved/],
+  },
+  {
     that: 'makes tests in the retry lane',
     altered: { deliver: (stage, ...rest) => composeDeliver({ ...stage, lane: 'slow' }, ...rest) },
     found: [/a test was made in a quick lane/],

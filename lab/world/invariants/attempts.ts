@@ -77,14 +77,9 @@ export function judgeAttempts(
       if (nextAttemptAt > at + wait + clockError) violate('its wait is longer than the schedule has it', id);
     }
     const original = before?.broughtForward?.originalDueAt;
-    if (
-      !isCharged &&
-      original !== undefined &&
-      after.wait &&
-      record.result !== 'slow' &&
-      after.wait.nextAttemptAt < original
-    ) {
-      violate('a resend moved the attempt after it', id);
+    if (!isCharged && !isUnderWay && original !== undefined && after.wait && record.result !== 'slow') {
+      const { nextAttemptAt, turnAt = nextAttemptAt } = after.wait;
+      if (turnAt !== original) violate('a resend moved the attempt after it', id);
     }
   }
 

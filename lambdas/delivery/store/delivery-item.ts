@@ -120,9 +120,9 @@ export function deliveryFromItem(item: Item): Delivery {
     wait:
       rest.state === 'pending'
         ? {
-            ...{ nextAttemptAt, sweepAt, overdueCount, slowLane, claimedUntil },
+            ...{ nextAttemptAt, sweepAt, overdueCount, slowLane, claimedUntil, turnAt },
             // Beside another wait they are left of an earlier one: the release before keeps what it does not know.
-            ...(slowLane === 'queued' && { movedBy, slotSeries, turnAt }),
+            ...(slowLane === 'queued' && { movedBy, slotSeries }),
           }
         : undefined,
   } as unknown as Delivery;

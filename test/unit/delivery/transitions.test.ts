@@ -153,6 +153,8 @@ describe('the wait of a delivery of a slow webhook', () => {
     const { wait } = waitingForSlot(queuedInSlowLane(late), noon + 9 * minute);
     expect(wait).toEqual({ nextAttemptAt: noon, sweepAt: noon, overdueCount: 0, slowLane: 'waiting' });
     expect(withSlot(aDelivery(), { at: noon + minute, series: 1 }, noon).wait.turnAt).toBe(noon); // its first attempt
+    const forward = broughtForward(queuedInSlowLane(late), noon + 2 * minute);
+    expect(forward?.broughtForward?.originalDueAt).toBe(noon);
   });
 
   it('in the slow queue ends after 5 min, and then each 30', () => {

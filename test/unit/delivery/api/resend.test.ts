@@ -197,6 +197,25 @@ describe('a resend of a waiting delivery', () => {
     expect(world.only()).toMatchObject({ state: 'delivered' });
   });
 
+  // Bug: it was due from its resend on, and went behind all that had come meanwhile: twelve hours back of 170,000.
+  it('keeps its place in the table when it fails there, and is not late for that', async () => {
+    await world.slowDown();
+    await world.takeSlots();
+    await world.step('first');
+    await world.pass(hour);
+    await world.takeSlots();
+    await resend();
+    world.answers.push(answer(500));
+    await world.step('retry');
+    await world.step('slow');
+    expect(world.only().wait).toMatchObject({ nextAttemptAt: world.now(), turnAt: noon });
+    await world.step('retry');
+    expect(world.only()).toMatchObject({ charged: 0, wait: { slowLane: 'waiting', nextAttemptAt: noon } });
+    await world.pass(1_000);
+    await world.sweep();
+    expect(world.spans.OldestDue).toEqual([0]);
+  });
+
   it('is recovered by the sweeper when its message is lost, and is still not charged', async () => {
     world.answers.push(answer(503, { 'retry-after': '36000' }), answer(500));
     await world.step('first');
@@ -235,7 +254,10 @@ describe('an attempt that was brought forward', () => {
 
   it('is followed at once by the scheduled attempt, if that fell due meanwhile', () => {
     const late = { ...delivery, broughtForward: { at: noon, originalDueAt: noon + 1_000 } };
-    expect(applyOutcome(late, failure())).toMatchObject({ charged: 1, wait: { nextAttemptAt: noon + 5_000 } });
+    for (const outcome of [failure(), internalError()]) {
+      const wait = { nextAttemptAt: noon + 5_000, turnAt: noon + 1_000 }; // its place in the table stays
+      expect(applyOutcome(late, outcome)).toMatchObject({ charged: 1, wait });
+    }
   });
 
   it('leaves nothing behind when the delivery ends', () => {
