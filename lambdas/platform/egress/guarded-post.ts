@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { makeAfterEvents, type Time } from '../timer.ts';
-import { pickAddresses } from './connections.ts';
+import { type Connections, pickAddresses } from './connections.ts';
 import { errorCode } from './network-error.ts';
 import type { OutageDetector } from './outage-detector.ts';
 import type { PinnedPost, PinnedRequestOutcome } from './pinned-request.ts';
@@ -144,12 +144,14 @@ export function makeGuardedPost(dependencies: GuardedPostDependencies): GuardedP
         timing.answered();
       },
     };
+    let connection: keyof Connections = 'kept';
     let answer: PinnedRequestOutcome | undefined;
     for (const address of pickAddresses(addresses, random)) {
-      answer = await postTo({ ...common, connection: 'kept', address });
-      // The receiver closed a kept connection while we reused it: that is nobody's failure (RFC 9112 section 9.3.1).
+      answer = await postTo({ ...common, connection, address });
+      // The receiver closed a kept connection while we reused it: that is nobody's failure, once (RFC 9112 section 9.3.1).
       if (answer.outcome === 'failed' && answer.isStale) {
-        answer = await postTo({ ...common, connection: 'fresh', address });
+        connection = 'fresh';
+        answer = await postTo({ ...common, connection, address });
       }
       if (answer.outcome !== 'failed' || answer.isConnected || answer.kind === 'internal_error') break;
       if (answer.kind === 'unreachable') outageDetector.unreachable(request.accountId, address);

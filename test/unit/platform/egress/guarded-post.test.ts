@@ -284,6 +284,21 @@ describe('kept connections', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
+  // Bug: one attempt sent its POST over each stale connection whose address took no new one.
+  it('are replaced once only, however many addresses have one', async () => {
+    const fates = new Map<string, 'ECONNREFUSED'>();
+    let addresses = [publicAddress];
+    const resolve = async () => addresses;
+    const { receiver, post } = await start(inTurn(say(ok), say(ok), reset), { resolve, fates });
+    await post(request);
+    addresses = [otherAddress];
+    await post(request);
+    addresses = [publicAddress, otherAddress];
+    for (const address of addresses) fates.set(address, 'ECONNREFUSED');
+    expect(await post(request)).toMatchObject({ outcome: 'connection', detail: 'ECONNREFUSED' });
+    expect(receiver.requests).toHaveLength(3);
+  });
+
   it('are failures when they were closed after the first byte', async () => {
     const { receiver, post } = await start(
       inTurn(say(ok), socket => socket.write('HTTP/1.1 200 OK\r\nX-A', () => socket.destroy())),
