@@ -103,12 +103,11 @@ export function makeRunReplay(
     const reserved = selected.length > 0 ? await replays.save(next) : replay;
     if (reserved?.state !== 'running') return reserved;
     const sent = await sendInSlots(firstSlot, reserved, selected);
-    if (!sent) return reserved; // the same deliveries follow in new slots
-
     const sentIds = new Set(sent.map(({ id }) => id));
-    const missed = selected.map(({ id }) => id).filter(id => !sentIds.has(id));
+    const missed = await store.read(selected.map(({ id }) => id).filter(id => !sentIds.has(id)));
+    const left = missed.filter(delivery => isSelectedBy(replay, delivery)).map(({ id }) => id);
     // Deliveries that an earlier or a slower claimant sent without saving them count too, and so do their slots.
-    const others = [...deliveries, ...(await store.read(missed))].filter(delivery => wasSentBy(replay, delivery));
+    const others = [...deliveries, ...missed].filter(delivery => wasSentBy(replay, delivery));
     const slots = [...sent, ...others].map(slotOf).filter(slot => slot !== undefined);
     const sentByNow = reserved.sent + sent.length + others.length;
     const saved = await replays.save({
@@ -117,10 +116,10 @@ export function makeRunReplay(
       sent: sentByNow,
       lastSlotAt: Math.max(reserved.lastSlotAt, ...slots),
       sendCursor,
-      inFlight: [],
+      inFlight: left, // they follow in new slots
       servedAt: now(),
     });
-    if (saved?.state !== 'running' || cursor !== null) return saved;
+    if (saved?.state !== 'running' || cursor !== null || left.length > 0) return saved;
     await end(saved, 'completed');
     return undefined;
   }
@@ -131,16 +130,16 @@ export function makeRunReplay(
     return { deliveries: await store.read(replay.inFlight), cursor: replay.sendCursor };
   }
 
-  /** Returns the deliveries that it sent; `undefined` when it was too late for a slot. */
+  /** Returns the deliveries that it sent. It stops where it is too late for a slot, and a batch at most after a DELETE of the webhook. */
   async function sendInSlots(
     firstSlot: number,
     replay: Replay,
     deliveries: readonly Delivery[],
-  ): Promise<WaitingDelivery[] | undefined> {
+  ): Promise<WaitingDelivery[]> {
     const sent: WaitingDelivery[] = [];
     for (let start = 0; start < deliveries.length; start += sendBatch) {
       const slot = firstSlot + start * replaySlotInterval;
-      if (now() - slot >= maxSlotLateness) return undefined;
+      if (!(await isWebhookActive(replay)) || now() - slot >= maxSlotLateness) break;
       const batch = deliveries.slice(start, start + sendBatch);
       const tried = await Promise.all(
         batch.map((delivery, index) => restart(replay, delivery, slot + index * replaySlotInterval)),

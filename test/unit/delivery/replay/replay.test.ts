@@ -1,4 +1,4 @@
-import { BatchGetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { replayRecord } from '../../../../lambdas/delivery/api/answers.ts';
@@ -339,6 +339,23 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(states.filter(state => state === 'cancelled')).toHaveLength(100); // what had begun a new schedule
     expect(states.filter(state => state === 'failed')).toHaveLength(150);
     expect((await show(json.id)).estado).toBe('cancelado');
+  });
+
+  // Bug: it looked at the webhook once for a hundred, and up to ninety that had ended as failed became cancelled.
+  it('begins nothing more than a second’s worth beside a DELETE of its webhook: the others keep their final state', async () => {
+    await fill(100, 'failed');
+    let restarts = 0;
+    world.intercept((command, next) => {
+      const isRestart = command instanceof PutCommand && command.input.Item?.state === 'pending';
+      if (isRestart && ++restarts === 15) void world.remove();
+      return next(command);
+    });
+    const { json } = await start();
+    expect(await show(json.id)).toMatchObject({ estado: 'cancelado', total: 100, enviadas: 1 });
+    await world.settle();
+    const states = world.deliveries().map(({ state }) => state);
+    expect(states.filter(state => state === 'failed')).toHaveLength(80);
+    expect(world.posts).toEqual([]);
   });
 });
 
