@@ -150,7 +150,7 @@ describe('an unreachable network', () => {
       r: publicAddress,
     };
     const clock = frozenClock();
-    const { post } = await start(say(ok), {
+    const { receiver, post } = await start(say(ok), {
       fates: new Map([at.a, at.b, at.c].map(address => [address ?? '', code])),
       resolve: async name => [at[name[0] ?? ''] ?? ''],
       now: clock.now,
@@ -158,7 +158,7 @@ describe('an unreachable network', () => {
     });
     const outcomeFor = async (accountId: string, name: string) =>
       (await post({ ...request, accountId, url: `https://${name}.example.com/` })).outcome;
-    return { clock, outcomeFor };
+    return { clock, receiver, outcomeFor };
   };
 
   it.each(['ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN', 'EHOSTDOWN'] as const)(
@@ -179,6 +179,16 @@ describe('an unreachable network', () => {
     expect(await outcomeFor('one', 'a')).toBe('connection');
     expect(await outcomeFor('two', 'b')).toBe('connection');
     expect(await outcomeFor('four', 'receiver')).toBe('response');
+    expect(await outcomeFor('three', 'c')).toBe('connection');
+  });
+
+  it('is not our own outage while a kept connection brings answers', async () => {
+    const { clock, receiver, outcomeFor } = await startCutOff();
+    expect(await outcomeFor('four', 'receiver')).toBe('response');
+    clock.advance(60_000);
+    for (const name of ['a', 'b']) expect(await outcomeFor(name, name)).toBe('connection');
+    expect(await outcomeFor('four', 'receiver')).toBe('response');
+    expect(receiver.connections()).toBe(1);
     expect(await outcomeFor('three', 'c')).toBe('connection');
   });
 });

@@ -151,19 +151,22 @@ describe('failures', () => {
   });
 
   // Node counts the reason phrase, names and values, and takes less than 16 KiB of them: these are one byte less.
-  it('a receiver may send 16 KiB of headers, in pieces and after informational responses', async () => {
+  it('a receiver may send 16 KiB of headers, in pieces and after informational responses, each time anew', async () => {
     const headers = `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(16_360)}\r\nContent-Length: 2\r\n\r\n`;
     const informed = `${'HTTP/1.1 103 Early Hints\r\nX-Long: '.padEnd(7_000, 'x')}\r\n\r\n`;
-    const { post } = await start(async socket => {
+    const { receiver, post } = await start(async socket => {
       for (const text of [informed, informed, headers]) {
-        for (let at = 0; at < text.length; at += 4_096) {
-          socket.write(text.slice(at, at + 4_096));
+        for (let at = 0; at < text.length; at += 1_024) {
+          socket.write(text.slice(at, at + 1_024));
           await new Promise(setImmediate);
         }
       }
       socket.write('ok');
     });
-    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'ok' });
+    for (let time = 0; time < 2; time++) {
+      expect(await post(request)).toMatchObject({ outcome: 'response', status: 200, bodyStart: 'ok' });
+    }
+    expect(receiver.connections()).toBe(1);
   });
 
   it('a closed port is a failed connection', async () => {
@@ -275,6 +278,17 @@ describe('kept connections', () => {
     await Promise.all([post(request), post(request)]);
     expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
     expect(receiver.requests).toMatchObject([{}, {}, {}, { connection: 3 }]); // 2 may be closed as well
+  });
+
+  it('are replaced silently also when they break while the request is written', async () => {
+    const { receiver, connections, post } = await start(say(ok));
+    await post(request);
+    for (const socket of Object.values(connections.kept.freeSockets).flat()) {
+      const broken = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+      if (socket) socket.write = () => socket.destroy(broken) === undefined;
+    }
+    expect(await post(request)).toMatchObject({ outcome: 'response', status: 200 });
+    expect(receiver.requests).toMatchObject([{ connection: 1 }, { connection: 2 }]);
   });
 
   it('are replaced once only', async () => {
