@@ -93,6 +93,22 @@ describe('GET …/entregas', () => {
     for (const entrega of entregas) expect(() => z.strictObject(deliveryRecord.shape).parse(entrega)).not.toThrow();
   });
 
+  it.each([
+    ['some are not kept any more', Array.from({ length: 40 }, () => answer(500))],
+    [
+      'faults of ours follow one another, and are kept as one',
+      Array(3).fill({ ...answer(0), outcome: 'internal_error' }),
+    ],
+  ])('counts all attempts, also where %s', async (_, answers) => {
+    world = makeDeliveryWorld(Array(39).fill(1_000));
+    await world.register();
+    world.answers.push(...answers);
+    world.publishEvent();
+    await world.settle();
+    expect(world.only().attempts.length).toBeLessThan(world.posts.length);
+    expect((await list()).entregas).toMatchObject([{ tentativas: world.posts.length }]);
+  });
+
   it('pages by cursor until the end of the list', async () => {
     await publishAndSettle(20, 200);
     const { entregas } = await list('limite=100');
@@ -226,6 +242,7 @@ describe('GET …/entregas', () => {
       });
       await world.settle();
       expect((await list()).entregas).toEqual(all);
+      expect((await list('estado=cancelada')).entregas).toEqual([all[1]]); // it has ended as that
     });
 
     it('answers 404 for an unknown delivery, and for an event without history', async () => {

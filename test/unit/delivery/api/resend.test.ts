@@ -29,6 +29,23 @@ describe('a resend of a delivery in a final state', () => {
     expect(world.only().attempts.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
+  it('begins anew what our own faults kept back: it has ten days again, and their waits grow from a minute', async () => {
+    const fault = { outcome: 'internal_error', detail: 'EMFILE', durationMs: 1 } as const;
+    world.answers.push(fault, fault, fault);
+    await world.step('first');
+    await world.pass(60_000);
+    await world.step('retry');
+    await world.register({ status: 'suspended', suspensionReason: 'gone' });
+    await world.pass(2 * 60_000);
+    await world.step('retry');
+    expect(world.only()).toMatchObject({ state: 'held', internalErrors: 2 });
+    await world.pass(10 * 24 * hour);
+    await world.register();
+    await resend();
+    await world.step('retry');
+    expect(world.only()).toMatchObject({ state: 'pending', wait: { nextAttemptAt: world.now() + 60_000 } });
+  });
+
   it('happens once when several arrive at once', async () => {
     await world.settle();
     const delivery = world.only();

@@ -364,6 +364,32 @@ describe('a delivery whose slot counts no more', () => {
     while (await world.step('slow'));
     expect(world.posts).toMatchObject([{ at: world.now(), lane: 'slow' }]);
   });
+
+  it.each([
+    ['a resend', () => world.resend(world.only(), second)],
+    ['a test', () => world.request('POST', '/v1/webhooks/demanda.criada/teste')],
+  ])('takes none as %s, which comes beside the slots', async (_, ask) => {
+    await world.slowDown();
+    await world.measureAnswer(2_500);
+    await world.reserveSlots(600);
+    world.publishEvent();
+    await world.step('first');
+    await ask();
+    await world.step('retry');
+    await world.measureAnswer(15_000);
+    await world.reserveSlots(40); // the pace is another: what had a slot takes the next, ten seconds off
+    await world.step('slow');
+    expect(world.posts).toMatchObject([{ at: noon, lane: 'slow' }]);
+  });
+
+  it('ends as failed ten days after acceptance', async () => {
+    await waitForOldSlot();
+    await world.pass(10 * day);
+    await world.step('slow');
+    expect(world.only()).toMatchObject({ state: 'failed', charged: 0 });
+    expect(world.posts).toEqual([]);
+    expect(names()).toContain('delivery.too_old');
+  });
 });
 
 describe('an attempt that is slow while messages wait in its lane’s queue', () => {

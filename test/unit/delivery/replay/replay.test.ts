@@ -263,6 +263,10 @@ describe('a replay', { timeout: 30_000 }, () => {
     expect(await show(first)).toMatchObject({ estado: 'concluido' });
     await world.pass(3_000);
     expect(codeOf(await request('GET', `${path}/${first}`))).toBe('404 replay_not_found');
+    const latest = ids.at(-1) ?? '';
+    expect(await show(latest)).toMatchObject({ estado: 'concluido' });
+    await world.pass(24_000);
+    expect(codeOf(await request('GET', `${path}/${latest}`))).toBe('404 replay_not_found');
   });
 
   it('is still shown, and can be cancelled, after its webhook is deleted', async () => {

@@ -155,12 +155,16 @@ describe('a 410', { timeout: 30_000 }, () => {
     expect(world.only()).toMatchObject({ state: 'pending', charged: 1 });
   });
 
-  it('changes nothing any more where its webhook was deleted since', async () => {
+  it.each([
+    ['was deleted', () => world.remove()],
+    ['is another one', () => world.register({ webhookId: 'webhook-2' })],
+  ])('changes nothing any more where its webhook %s since', async (_, change) => {
     world.answers.push(answer(410));
     await world.step('first', undefined, true);
-    await world.remove();
+    await change();
     await comeBack();
     await world.step('first');
+    expect(world.deferrals()).toEqual([]);
     expect(world.only()).toMatchObject({ state: 'held', attempt: 2 });
   });
 
@@ -183,5 +187,30 @@ it('the attempt that exhausts suspends nothing where its message comes back afte
   await world.register();
   await comeBack();
   await world.step('retry');
+  expect(await world.webhook()).toMatchObject({ status: 'active' });
+});
+
+it('the attempt that exhausts suspends also where the guard refused its address and its message comes back', async () => {
+  await untilCause(exhaustion);
+  world.answers.splice(0, 1, { outcome: 'blocked', detail: '', durationMs: 1 });
+  world.between('PutCommand', async () => world.between('UpdateCommand', storeIsDown));
+  await world.step('retry');
+  expect(await world.webhook()).toMatchObject({ status: 'active' });
+  await comeBack();
+  await world.step('retry');
+  expect(world.only().attempts.at(-1)).toMatchObject({ result: 'blocked' });
+  expect(await world.webhook()).toMatchObject({ status: 'suspended', suspensionReason: 'no_success' });
+});
+
+it('a test that fails suspends nothing where its message comes back', async () => {
+  world = makeDeliveryWorld();
+  await world.register(failing);
+  await world.request('POST', '/v1/webhooks/demanda.criada/teste');
+  await world.step('retry');
+  world.answers.push(answer(500));
+  await world.step('slow', undefined, true);
+  await comeBack();
+  await world.step('slow');
+  expect(world.only()).toMatchObject({ state: 'failed' });
   expect(await world.webhook()).toMatchObject({ status: 'active' });
 });
