@@ -62,6 +62,7 @@ const products: readonly Faulty[] = [
   },
   {
     that: 'forgets when what is resent was due',
+    seed: 3,
     altered: consumersWith(
       reading((_, item) => {
         const { broughtForward } = item;
