@@ -24,9 +24,6 @@ const rules: readonly ((values: StageValues) => string | false)[] = [
     smokeReceiverUrl !== undefined &&
     [authDomain, baseDomain].includes(new URL(smokeReceiverUrl).hostname) &&
     'smokeReceiverUrl must not be authDomain or baseDomain: Emissor never delivers to itself',
-  ({ accessTokenLifetime, refreshIdleLifetime }) =>
-    refreshIdleLifetime < accessTokenLifetime &&
-    'refreshIdleLifetime must not be shorter than accessTokenLifetime: a session would end before its access token',
   // The template of a table names the Region of its key.
   ({ encryption, account }) =>
     encryption !== 'aws-owned' &&

@@ -98,8 +98,8 @@ export const stageValues = z.object({
   /** Lifetime of an access token: a day at most. */
   accessTokenLifetime: duration('1s', '24h').prefault('900s'),
   /**
-   * Idle lifetime of a session: it ends when it was not used for this long, and never before its access token. Where the client
-   * may not refresh, a session lives as long as its access token.
+   * Idle lifetime of a session: it ends when it was not used for this long, and its access tokens with it. Where the client may
+   * not refresh, a session lives as long as its access token.
    */
   refreshIdleLifetime: duration('1s', '365d').prefault('14d'),
   /** Absolute lifetime of a session: it ends this long after the login, used or not. MAC keys are kept as long. */

@@ -20,7 +20,6 @@ export function makeAdmission({ dynamo, kms, time, random }: WorldOutside, token
     now: time.now,
     issuer: ownUrls.auth,
     audience: ownUrls.base,
-    lifetimeSeconds: lifetime / second,
   });
   const users = makeUserStore({
     dynamo,
@@ -72,10 +71,8 @@ export function makeAdmission({ dynamo, kms, time, random }: WorldOutside, token
       ...{ createdAt, rotatedAt: createdAt },
       ...{ idleExpiresAt: createdAt + lifetime, absoluteExpiresAt: createdAt + lifetime },
     });
-    tokens.set(
-      accountId,
-      await mint({ sub: userId, sid: sessionId, client_id: clientId, account_id: accountId, scope }),
-    );
+    const subject = { sub: userId, sid: sessionId, client_id: clientId, account_id: accountId, scope };
+    tokens.set(accountId, await mint(subject, lifetime / second));
   }
 }
 

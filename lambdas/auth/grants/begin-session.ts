@@ -39,8 +39,10 @@ export function makeSessionBeginning({
 }): BeginSession {
   return async function beginSession(login) {
     const { client, user, scopes, auditContext } = login;
+    const { idle, absolute } = lifeOf(client);
     const sessionWithoutKey = newSession(login);
-    const tokens = await prepareTokens({ client, session: sessionWithoutKey, scopes });
+    const secondsLeft = Math.min(idle, absolute);
+    const tokens = await prepareTokens({ client, session: sessionWithoutKey, secondsLeft, scopes });
     const session = { ...sessionWithoutKey, keyId: tokens.keyId };
     const loginNumber = await createAndCommit(session, login);
     auditContext.sessionId = session.sessionId;
@@ -51,12 +53,17 @@ export function makeSessionBeginning({
     return response;
   };
 
-  /** Makes a new session. It lacks its key id only. It lives as long as something can be got from it. */
-  function newSession({ client, user, scopes }: Login): Omit<Session, 'keyId'> {
-    const moment = now();
-    const { idle, absolute } = mayRefresh(client)
+  /** Returns the seconds that a session lives without use, and at most: as long as something can be got from it. */
+  function lifeOf(client: Client): { readonly idle: number; readonly absolute: number } {
+    return mayRefresh(client)
       ? { idle: refreshIdleSeconds, absolute: refreshAbsoluteSeconds }
       : { idle: accessTokenSeconds, absolute: accessTokenSeconds };
+  }
+
+  /** Makes a new session. It lacks its key id only. */
+  function newSession({ client, user, scopes }: Login): Omit<Session, 'keyId'> {
+    const moment = now();
+    const { idle, absolute } = lifeOf(client);
     const absoluteExpiresAt = moment + absolute * 1_000;
     return {
       sessionId: `${sessionIdPrefix(user.userId)}${makeId(22)}`,

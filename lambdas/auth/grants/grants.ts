@@ -31,9 +31,8 @@ export function makeGrants(parts: GrantParts): Grants {
     lockout: makeLockout({ ...parts, table: tables.lockouts }),
     prepareTokens: makeTokenPreparation({
       keyring,
-      mintAccessToken: makeAccessTokenMint({ ...parts, lifetimeSeconds: accessTokenSeconds }),
+      mintAccessToken: makeAccessTokenMint(parts),
       accessTokenSeconds,
-      now,
     }),
   };
   const sessionLimit = makeSessionLimit({ ...parts, table: tables.sessions });

@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import type { Clock } from '../../platform/clock.ts';
 import { KeyNotFoundError, type Keyring } from '../../platform/keyring.ts';
 import type { TokenResponse } from '../answers.ts';
 import { type Client, mayRefresh } from '../principals/client.ts';
@@ -19,20 +18,17 @@ export function makeTokenPreparation({
   keyring,
   mintAccessToken,
   accessTokenSeconds,
-  now,
 }: {
   /** Must be able to open MAC keys. */
   readonly keyring: Pick<Keyring, 'active' | 'find' | 'open'>;
   readonly mintAccessToken: (subject: AccessTokenSubject, seconds: number) => Promise<string>;
   readonly accessTokenSeconds: number;
-  readonly now: Clock;
 }): PrepareTokens {
-  return async function prepareTokens({ client, session, scopes }) {
-    const { sessionId, userId, accountId, absoluteExpiresAt } = session;
+  return async function prepareTokens({ client, session, secondsLeft, scopes }) {
+    const { sessionId, userId, accountId } = session;
     const scope = formatScope(scopes);
     const active = await keyring.active('mac');
     const macKey = await keyring.open(active);
-    const secondsLeft = Math.max(Math.ceil((absoluteExpiresAt - now()) / 1_000), 1);
     const seconds = Math.min(accessTokenSeconds, secondsLeft); // the token ends with its session
     const subject = { sub: userId, client_id: client.clientId, account_id: accountId, sid: sessionId, scope };
     const accessToken = await mintAccessToken(subject, seconds);
@@ -63,7 +59,9 @@ export function makeTokenPreparation({
 /** The subject of issued tokens: a session that may not be stored yet. */
 interface TokenSubject {
   readonly client: Client;
-  readonly session: Pick<Session, 'sessionId' | 'userId' | 'accountId' | 'absoluteExpiresAt'>;
+  readonly session: Pick<Session, 'sessionId' | 'userId' | 'accountId'>;
+  /** How long the session lives from now on if nobody uses it again. */
+  readonly secondsLeft: number;
   readonly scopes: ReadonlySet<Scope>;
 }
 

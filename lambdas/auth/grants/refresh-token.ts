@@ -72,7 +72,9 @@ export function makeRefreshTokenGrant({
     const state = await requireUsable(token, session, moment, request);
     const user = requireUserOf(session, client, parseUser(records.user), refuse);
     const scopes = scopesToGrant(requested, session, user, request);
-    const tokens = await prepareTokens({ client, session, scopes });
+    const end = state === 'previous' ? session.idleExpiresAt : idleEndOf(session);
+    const secondsLeft = Math.max(Math.ceil((end - now()) / 1_000), 1);
+    const tokens = await prepareTokens({ client, session, secondsLeft, scopes });
     return tokens.write(state === 'previous' ? session : await rotate(token, session, tokens.keyId, moment, request));
   }
 
@@ -106,13 +108,18 @@ export function makeRefreshTokenGrant({
       rotationId: makeId(22),
       keyId,
       rotatedAt: now(),
-      idleExpiresAt: Math.min(now() + refreshIdleSeconds * 1_000, session.absoluteExpiresAt),
+      idleExpiresAt: idleEndOf(session),
     });
     if (rotated) return rotated;
     const latest = await sessions.findSession(token.sessionId);
     if (!latest) throw refused('refresh_token_unknown', request.refuse);
     await requireUsable(token, latest, moment, request); // never current: counters only grow
     return latest;
+  }
+
+  /** Returns when a session ends that is used now, and not again. */
+  function idleEndOf({ absoluteExpiresAt }: Session): number {
+    return Math.min(now() + refreshIdleSeconds * 1_000, absoluteExpiresAt);
   }
 }
 

@@ -20,7 +20,6 @@ export function makeAccessTokenMint({
   keyring,
   issuer,
   audience,
-  lifetimeSeconds,
   now,
   makeId,
 }: {
@@ -28,14 +27,10 @@ export function makeAccessTokenMint({
   readonly audience: string;
   /** Must be able to open signing keys. */
   readonly keyring: Pick<Keyring, 'active' | 'open'>;
-  readonly lifetimeSeconds: number;
   readonly now: Clock;
   readonly makeId: MakeId;
 }) {
-  return async function mintAccessToken(
-    { scope, ...subject }: AccessTokenSubject,
-    seconds = lifetimeSeconds,
-  ): Promise<string> {
+  return async function mintAccessToken({ scope, ...subject }: AccessTokenSubject, seconds: number): Promise<string> {
     const iat = Math.floor(now() / 1_000); // before any wait: its caller counts the seconds from here
     const key = await keyring.active('signing');
     const header = { alg: key.algorithm, typ: tokenType, kid: key.keyId };

@@ -10,7 +10,7 @@ export const ownUrls = { issuer: 'https://auth.example', audience: 'https://base
 
 /** Makes the callers of the API. Each is a text `<role>|<scope> <scope>|<account>` in place of a token. */
 export function makeCallers(now: Clock, dynamo: Dynamo) {
-  const mint = makeAccessTokenMint({ ...ownUrls, keyring, lifetimeSeconds: 900, now, makeId: randomId });
+  const mint = makeAccessTokenMint({ ...ownUrls, keyring, now, makeId: randomId });
   const tokens = new Map<string, Promise<string>>();
   return { authorization };
 
@@ -30,7 +30,7 @@ export function makeCallers(now: Clock, dynamo: Dynamo) {
     for (const [TableName, Item] of Object.entries(recordsOf(userId, role, accountId))) {
       await dynamo(new PutCommand({ TableName, Item }));
     }
-    return mint({ sub: userId, sid: `${userId}-session`, client_id: clientId, account_id: accountId, scope });
+    return mint({ sub: userId, sid: `${userId}-session`, client_id: clientId, account_id: accountId, scope }, 900);
   }
 }
 
