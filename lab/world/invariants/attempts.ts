@@ -79,7 +79,8 @@ export function judgeAttempts(
     const original = before?.broughtForward?.originalDueAt;
     if (!isCharged && !isUnderWay && original !== undefined && after.wait && record.result !== 'slow') {
       const { nextAttemptAt, turnAt = nextAttemptAt } = after.wait;
-      if (turnAt !== original) violate('a resend moved the attempt after it', id);
+      const isMoved = nextAttemptAt < original || nextAttemptAt > Math.max(original, at) + clockError;
+      if (isMoved || turnAt !== original) violate('a resend moved the attempt after it', id);
     }
   }
 
