@@ -15,6 +15,17 @@ describe('the logs and schedules of the runbook', () => {
     ([, stack = '', logs = '', schedule = '']) => [stack, namesIn(logs), namesIn(schedule)] as const,
   );
 
+  // Bug: `SweepEveryMinute` began the name of a permission, too, and AWS was given two names in one.
+  it.each(told)('of %s are found by the commands there, one by each', (stack, logs, schedules) => {
+    const { [stack as keyof typeof templates]: template } = templates;
+    const [log = '', schedule = ''] = [...runbook.matchAll(/&& ResourceType=='([\w:]+)'/g)].map(
+      ([, type = '']) => type,
+    );
+    const found = (type: string, name: string) => resourcesOf(template, type).filter(([id]) => id.startsWith(name));
+    for (const name of logs) expect(found(log, name), name).toHaveLength(1);
+    for (const name of schedules) expect(found(schedule, name), name).toHaveLength(1);
+  });
+
   it.each(told)('of %s are all that there are', (stack, logs, schedules) => {
     const { [stack as keyof typeof templates]: template } = templates;
     const groups = resourcesOf(template, 'AWS::Logs::LogGroup').filter(isOwn);
