@@ -1,15 +1,25 @@
 /**
- * Ends what is under way when the process is interrupted. Further signals change nothing until it has tidied up: npm sends Ctrl-C on,
- * so that it arrives twice.
+ * Ends what is under way when the process is interrupted. A signal that comes later ends the process at once: what is under way may
+ * take long.
  *
+ * @param tell - is told that it ends.
  * @param other - interrupts it, too.
  */
 export async function untilInterrupted<Value>(
   act: (interruption: AbortSignal) => Promise<Value>,
-  other: AbortSignal | undefined,
+  tell: (line: string) => void,
+  other?: AbortSignal,
 ): Promise<Value> {
   const end = new AbortController();
-  const interrupt = () => end.abort();
+  let firstAt: number | undefined;
+  const interrupt = (name: NodeJS.Signals) => {
+    if (firstAt !== undefined && Date.now() - firstAt > echo) process.exit(1);
+    if (firstAt !== undefined) return;
+    firstAt = Date.now();
+    // At SIGHUP the terminal is gone: what is written to it fails.
+    if (name !== 'SIGHUP') tell('Ending: what is under way is finished first. Ctrl-C again stops at once.');
+    end.abort();
+  };
   for (const name of signals) process.on(name, interrupt);
   try {
     return await act(other ? AbortSignal.any([end.signal, other]) : end.signal);
@@ -19,3 +29,6 @@ export async function untilInterrupted<Value>(
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** npm repeats the signal that the terminal sent already. Within this time, in milliseconds, it counts as the same one. */
+const echo = 500;

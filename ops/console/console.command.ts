@@ -30,7 +30,7 @@ Examples:
 }
 
 /** Serves the pages until it is interrupted. Returns their address, without a token. */
-async function serve({ target }: Task, port: number, { stdin, stdout, interruption }: Streams): Promise<string> {
+async function serve({ target, tell }: Task, port: number, { stdin, stdout, interruption }: Streams): Promise<string> {
   const source = makeOperatorSource(target);
   const running = await startConsole(() => source, port).catch(error => {
     const problem = describePort(error, port);
@@ -39,11 +39,15 @@ async function serve({ target }: Task, port: number, { stdin, stdout, interrupti
   const showLink = () => stdout.write(`Console: ${running.makeLink()}\n`);
   showLink();
   const lines = createInterface({ input: stdin }).on('line', showLink);
-  await untilInterrupted(async signal => {
-    if (!signal.aborted) await once(signal, 'abort');
-    lines.close();
-    await running.stop();
-    await source.operator?.endRedrive(); // it would go on unseen, and hold the process
-  }, interruption);
+  await untilInterrupted(
+    async signal => {
+      if (!signal.aborted) await once(signal, 'abort');
+      lines.close();
+      await running.stop();
+      await source.operator?.endRedrive(); // it would go on unseen, and hold the process
+    },
+    tell,
+    interruption,
+  );
   return running.url;
 }

@@ -62,7 +62,8 @@ export function smoke({ stdout, interruption }: Pick<Streams, 'stdout' | 'interr
       const onStep = (step: Step) => {
         if (!isQuiet) stdout.write(`${lineOf(step)}\n`);
       };
-      return untilInterrupted(signal => testStage(task, { timeout, onStep, interruption: signal }), interruption);
+      const act = (signal: AbortSignal) => testStage(task, { timeout, onStep, interruption: signal });
+      return untilInterrupted(act, task.tell, interruption);
     },
     subject: () => ({ account: smokeAccount }),
     report: ({ steps, durationMs, deliveryId }, _given, { label }) => ({

@@ -38,7 +38,7 @@ describe('ops smoke', () => {
     const { code, stdout, stderr } = await interruptAfter('register ');
     expect(code).toBe(1);
     expect(stdout).toContain('tidy up');
-    expect(stderr).toMatch(/^error: the smoke test of .* failed at "[a-z ]+" after .* s: interrupted.*\n$/);
+    expect(stderr).toMatch(/^Ending: .*\nerror: the smoke test of .* failed at "[a-z ]+" after .* s: interrupted.*\n$/);
     expect(await leftOvers()).toEqual([]);
   });
 });

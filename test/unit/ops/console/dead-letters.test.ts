@@ -83,6 +83,25 @@ describe('a console at the dead-letter queue', () => {
   const ended = () =>
     vi.waitFor(async () => expect((await letters.readRedrive())?.state).toMatch(/^(done|cancelled|failed)$/));
 
+  /** Serves a console of the task, with a session in it. */
+  const serveConsole = async () => {
+    const stdout = { write: vi.fn<(text: string) => boolean>(() => true) };
+    const streams = { stdin: Readable.from([]), stdout, stderr: stdout };
+    const [serving] = consolePages(streams as never).commands as [Command<{ port: number }, string>];
+    const serves = serving.act(task, { port: 0 });
+    await vi.waitFor(() => expect(stdout.write).toHaveBeenCalled());
+    const { origin, hash } = new URL(stdout.write.mock.calls[0]?.[0].split(' ')[1] ?? '');
+    const post = (path: string, form: Record<string, string>, headers = {}) =>
+      fetch(`${origin}${path}`, {
+        ...{ method: 'POST', redirect: 'manual', headers: { origin, ...headers }, body: new URLSearchParams(form) },
+      });
+    const { headers } = await post('/', { token: hash.slice(1) });
+    const cookie = headers.getSetCookie()[0]?.split(';')[0];
+    const send = (path: string, form: Record<string, string>) =>
+      post(`${headers.get('location')}${path}`, form, { cookie });
+    return { origin, serves, send };
+  };
+
   it('looks once for all of its viewers, and again after 30 s', async () => {
     await put(event(1));
     const views = await Promise.all(Array.from({ length: 6 }, () => letters.listLetters()));
@@ -126,19 +145,8 @@ describe('a console at the dead-letter queue', () => {
     isPaused = true;
     const ids = [await put(event(1)), await put(event(2)), await put(event(3))];
     const listeners = process.listenerCount('SIGINT');
-    const stdout = { write: vi.fn<(text: string) => boolean>(() => true) };
-    const streams = { stdin: Readable.from([]), stdout, stderr: stdout };
-    const [serving] = consolePages(streams as never).commands as [Command<{ port: number }, string>];
-    const serves = serving.act(task, { port: 0 });
-    await vi.waitFor(() => expect(stdout.write).toHaveBeenCalled());
-    const { origin, hash } = new URL(stdout.write.mock.calls[0]?.[0].split(' ')[1] ?? '');
-    const send = (path: string, form: Record<string, string>, headers = {}) =>
-      fetch(`${origin}${path}`, {
-        ...{ method: 'POST', redirect: 'manual', headers: { origin, ...headers }, body: new URLSearchParams(form) },
-      });
-    const { headers } = await send('/', { token: hash.slice(1) });
-    const cookie = headers.getSetCookie()[0]?.split(';')[0];
-    await send(`${headers.get('location')}dead-letters/redrive`, { ids: ids.join(' ') }, { cookie });
+    const { origin, serves, send } = await serveConsole();
+    await send('dead-letters/redrive', { ids: ids.join(' ') });
     await vi.waitFor(() => expect(pauses).toHaveLength(1));
     process.emit('SIGINT', 'SIGINT');
     await vi.waitFor(() => expect(fetch(origin)).rejects.toThrow());
@@ -150,6 +158,33 @@ describe('a console at the dead-letter queue', () => {
     expect(await openAuditLog(task.target).list(0, 1)).toMatchObject([{ outcome: 'done', target: { count: 1 } }]);
     expect(process.listenerCount('SIGINT')).toBe(listeners);
     expect(await listed()).toHaveLength(2);
+  });
+
+  // Bug: a console waited without a word for what it was at, however long that took, and no signal ended it.
+  it('says that it ends, and ends at once at a signal that comes later', async () => {
+    await put(event(1));
+    let release = () => {};
+    held = new Promise(resolve => {
+      release = resolve;
+    });
+    const exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
+    const tell = vi.spyOn(task, 'tell');
+    const { origin, serves, send } = await serveConsole();
+    const discards = send('dead-letters/discard', { ids: 'gone' }).catch(() => undefined);
+    await vi.waitFor(() => expect(receives()).toBe(1));
+    vi.useFakeTimers({ toFake: ['Date'] });
+    process.emit('SIGINT', 'SIGINT');
+    vi.setSystemTime(Date.now() + 500); // npm's
+    process.emit('SIGINT', 'SIGINT');
+    expect(exit).not.toHaveBeenCalled();
+    expect(tell.mock.calls).toEqual([[expect.stringMatching(/^Ending: .* Ctrl-C again stops at once\.$/)]]);
+    vi.setSystemTime(Date.now() + 1);
+    process.emit('SIGINT', 'SIGINT');
+    expect(exit.mock.calls).toEqual([[1]]);
+    vi.useRealTimers();
+    release();
+    await Promise.all([serves, discards]);
+    await expect(fetch(origin)).rejects.toThrow();
   });
 
   it('ends a redrive that is cancelled after the letter that it is at, and loses none', async () => {
