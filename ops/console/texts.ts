@@ -153,8 +153,8 @@ function makeTexts(say: Say) {
       'Está retida: o webhook foi suspenso. Reative-o e reenvie.',
     ),
     state_cancelada: say(
-      'It was cancelled: its webhook was deleted, or registered anew; of a test, also: an operator suspended it.',
-      'Foi cancelada: o webhook foi excluído ou cadastrado de novo; de um teste, também: um operador o suspendeu.',
+      'It was cancelled: its webhook was deleted, or registered anew; of a test, also: an operator suspended its webhook.',
+      'Foi cancelada: o webhook foi excluído ou cadastrado de novo; de um teste, também: um operador suspendeu o webhook.',
     ),
     result_entregue: say('delivered', 'entregue'),
     result_http: say('refused', 'recusada'),

@@ -37,7 +37,8 @@ export function functionPolicies(
 }
 
 /**
- * Refuses an event source whose function may not consume its queue, as Lambda refuses to make one. The source itself acts as `local`.
+ * Refuses an event source whose function may not consume its queue, as Lambda refuses to make one. The role does not check the calls of
+ * the source itself: it makes them as `local`.
  *
  * @throws {StartError}
  */
