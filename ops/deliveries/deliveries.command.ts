@@ -33,7 +33,8 @@ Examples:
 
 const listNotes = `
 With --account it lists deliveries, of all events or of one. Without it counts those that are not delivered, by webhook and
-state, most first: what waits (pendente), failed for good (falhou), is held (retida) or was cancelled (cancelada).
+state, most first: what waits (pendente), failed for good (falhou), is held (retida) or was cancelled (cancelada). It counts
+what waits for a deleted registration as pendente, which --account shows as cancelada.
 
 Examples:
   npm run ops -- deliveries list --state falhou
