@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { join, parse } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { messageOf, StartError } from '@emissor/local-cloud/errors';
 import { openTerminal, startLocalCloud, type Terminal } from '@emissor/local-cloud/start';
@@ -98,9 +98,9 @@ async function runUntilEnd(options: LocalOptions, terminal: Terminal, signal: Ab
 
 /** Names the documents after the outputs file: others of the same folder are another run's, or the published ones. */
 function writeDocuments({ outputsFile }: LocalOptions, { AuthUrl, BaseUrl }: ServiceOutputs) {
-  const { dir, name } = parse(outputsFile);
+  const prefix = `${basename(outputsFile, '.json')}.`;
   try {
-    return writeStageDocuments(dir, { auth: AuthUrl, base: BaseUrl }, `${name}.`);
+    return writeStageDocuments(dirname(outputsFile), { auth: AuthUrl, base: BaseUrl }, prefix);
   } catch (error) {
     const problem = `The OpenAPI documents cannot be written beside ${outputsFile}: ${messageOf(error)}`;
     throw new StartError(problem, 'outputs-unwritable');

@@ -11,22 +11,28 @@ export interface StageUrls {
 
 /**
  * Writes the OpenAPI documents of a stage into a folder: the published ones with its addresses in place of the examples, so that
- * tools log in there by themselves.
+ * tools log in there by themselves. Where one cannot be written, none is left.
  *
  * @param prefix - what the names of the files begin with.
  * @returns the files, with the texts.
  */
 export function writeStageDocuments(folder: string, urls: StageUrls, prefix = ''): ReadonlyMap<string, string> {
   mkdirSync(folder, { recursive: true });
-  const written = names.map(name => {
-    const text = readFileSync(path.join(published, name), 'utf8')
-      .replaceAll(exampleUrls.auth, withoutSlash(urls.auth))
-      .replaceAll(exampleUrls.base, withoutSlash(urls.base));
-    const file = path.join(folder, `${prefix}${name}`);
-    writeFileSync(file, text);
-    return [file, text] as const;
-  });
-  return new Map(written);
+  const written = new Map<string, string>();
+  try {
+    for (const name of names) {
+      const text = readFileSync(path.join(published, name), 'utf8')
+        .replaceAll(exampleUrls.auth, withoutSlash(urls.auth))
+        .replaceAll(exampleUrls.base, withoutSlash(urls.base));
+      const file = path.join(folder, `${prefix}${name}`);
+      writeFileSync(file, text);
+      written.set(file, text);
+    }
+  } catch (error) {
+    removeStageDocuments(written);
+    throw error;
+  }
+  return written;
 }
 
 /** Removes them, but for what another has written there since. */

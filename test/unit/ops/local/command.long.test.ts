@@ -140,7 +140,7 @@ onLinux('a run is on 127.0.0.1 alone, and leaves nothing beside its outputs', { 
   const folder = makeFolder();
   const file = (name: string) => join(folder, name);
   writeFileSync(file('webhooks.openapi.json'), 'of another');
-  mkdirSync(file('second.auth.openapi.json'));
+  mkdirSync(file('second.1.webhooks.openapi.json'));
   const run = spawnGroup(process.execPath, ['bin/local.ts', '--port', '0', '--outputs', file('own.json')]);
   const ended = once(run, 'exit');
   const written = () => readdirSync(folder).filter(name => name.startsWith('own.'));
@@ -155,13 +155,13 @@ onLinux('a run is on 127.0.0.1 alone, and leaves nothing beside its outputs', { 
   expect(new Set(listeners)).toEqual(new Set(['0100007F']));
 
   const assembly = join(root, `.local/runs/${run.pid}/cdk.out`);
-  expect(start('--port', '0', '--outputs', file('second.json'), '--assembly', assembly)).toEqual({
+  expect(start('--port', '0', '--outputs', file('second.1'), '--assembly', assembly)).toEqual({
     status: 1,
     stdout: expect.any(String),
-    stderr: expect.stringMatching(/^The OpenAPI documents .* \S+\/second\.json: EISDIR[^\n]* --outputs\.\n$/),
+    stderr: expect.stringMatching(/^The OpenAPI documents .* \S+\/second\.1: EISDIR[^\n]* --outputs\.\n$/),
   });
   run.kill('SIGTERM');
   await ended;
-  expect(readdirSync(folder).sort()).toEqual(['second.auth.openapi.json', 'webhooks.openapi.json']);
+  expect(readdirSync(folder).sort()).toEqual(['second.1.webhooks.openapi.json', 'webhooks.openapi.json']);
   expect(readFileSync(file('webhooks.openapi.json'), 'utf8')).toBe('of another');
 });
