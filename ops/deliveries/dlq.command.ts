@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { makeFindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
+import type { AuditedTask } from '../audit/audit.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { messageId, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape, printable } from '../command-line/report.ts';
+import { untilInterrupted } from '../command-line/until-interrupted.ts';
 import { argument, forPrograms, furtherArguments, ofPrograms, option } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
 import { copyKey, type DeadLetter, lookedAt, openQueues } from '../stage/queues.ts';
@@ -36,6 +38,15 @@ interface NamedLetter extends ListedLetter {
 interface RedriveWatch {
   readonly tell: (done: { readonly moved: number; readonly kept: number }) => void;
   readonly isCancelled: () => boolean;
+}
+
+interface RedriveOptions {
+  readonly ids: readonly string[];
+  /** Messages a second. */
+  readonly rate: number;
+  /** The most that it moves. */
+  readonly limit: number;
+  readonly watch?: RedriveWatch | undefined;
 }
 
 /** A message that would only come back, and why. */
@@ -101,42 +112,11 @@ export const redriveLetters = command('dlq redrive', {
     watch: ofPrograms<RedriveWatch>(),
   },
   effect: 'writes',
-  act: async ({ target, progress, nameDone }, { ids, rate, limit, watch }) => {
-    const wanted = new Set(ids);
-    const queues = openQueues(target);
-    const findWebhook = makeFindWebhook(target.dynamo, requireOutput(target, 'WebhooksTable'));
-    const before = await queues.countInFlight();
-    const kept = new Map<string, KeptLetter>();
-    const moved = new Set<string>();
-    let isCutOff = false;
-    // Those that may be moved may stand behind any number of others.
-    for await (const found of queues.deadLetters(mostLetters, 1 / rate, limit)) {
-      if (watch?.isCancelled()) break;
-      if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
-      const key = copyKey(found);
-      if (moved.has(key)) {
-        await queues.remove(found);
-        continue;
-      }
-      isCutOff = moved.size === limit;
-      if (isCutOff) break;
-      const destination = await moveLetter(queues, findWebhook, found);
-      if ('refused' in destination) {
-        kept.set(key, { messageId: found.origin.messageId, detail: destination.refused });
-      } else {
-        moved.add(key);
-        nameDone({ count: moved.size });
-      }
-      progress(`Moved ${moved.size}, kept ${kept.size}`);
-      watch?.tell({ moved: moved.size, kept: kept.size });
-      if (moved.has(key)) await target.pause(1_000 / rate);
-    }
-    const inFlight = Math.min(before, await queues.countInFlight());
-    return { moved: moved.size, kept: [...kept.values()], inFlight, isCutOff };
-  },
+  act: (task, given) =>
+    given.watch ? redrive(task, given) : untilInterrupted(signal => redrive(task, given, signal), task.tell),
   subject: (_task, { ids }) => (ids.length > 0 ? { messages: ids } : {}),
   report: ({ moved, kept, inFlight, isCutOff }) => {
-    const further = isCutOff ? ' There are more: --limit moves more.' : '';
+    const further = isCutOff ? ' Others were not looked at: the same command again goes on with them.' : '';
     const keptLines = kept.length === 0 ? '' : `\n\n${keptLetter.table(kept, '')}`;
     const more = `\n\nAbout ${inFlight} more may be in the hands of another command: they show again when it ends.`;
     const text = `Moved ${moved}, kept ${kept.length}.${further}${keptLines}${inFlight === 0 ? '' : more}`;
@@ -210,6 +190,46 @@ export const dlq: Noun = {
   notes: examples,
   commands: [listLetters, redriveLetters, showLetter, discardLetters],
 };
+
+/** Moves letters until there are no more, or it may move no more. Those that it received and did not move show again at its end. */
+async function redrive(
+  { target, progress, nameDone }: AuditedTask,
+  { ids, rate, limit, watch }: RedriveOptions,
+  interruption?: AbortSignal,
+) {
+  const wanted = new Set(ids);
+  const queues = openQueues(target);
+  const findWebhook = makeFindWebhook(target.dynamo, requireOutput(target, 'WebhooksTable'));
+  const before = await queues.countInFlight();
+  const kept = new Map<string, KeptLetter>();
+  const moved = new Set<string>();
+  let isCutOff = false;
+  // Those that may be moved may stand behind any number of others.
+  for await (const found of queues.deadLetters(mostLetters, 1 / rate, limit)) {
+    if (watch?.isCancelled()) break;
+    if (interruption?.aborted) throw new CliError('interrupted: the same command again goes on with the others.');
+    if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
+    const key = copyKey(found);
+    if (moved.has(key)) {
+      await queues.remove(found);
+      continue;
+    }
+    isCutOff = moved.size === limit;
+    if (isCutOff) break;
+    const destination = await moveLetter(queues, findWebhook, found);
+    if ('refused' in destination) {
+      kept.set(key, { messageId: found.origin.messageId, detail: destination.refused });
+    } else {
+      moved.add(key);
+      nameDone({ count: moved.size });
+    }
+    progress(`Moved ${moved.size}, kept ${kept.size}`);
+    watch?.tell({ moved: moved.size, kept: kept.size });
+    if (moved.has(key)) await target.pause(1_000 / rate);
+  }
+  const inFlight = Math.min(before, await queues.countInFlight());
+  return { moved: moved.size, kept: [...kept.values()], inFlight, isCutOff };
+}
 
 /** The number of dead letters that one command goes through. */
 const mostLetters = 100_000;

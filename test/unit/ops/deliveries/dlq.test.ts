@@ -4,10 +4,12 @@ import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { type Interceptor, type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openAuditLog } from '../../../../ops/audit/audit-log.ts';
+import { redriveLetters } from '../../../../ops/deliveries/dlq.command.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { aWebhook } from '../../delivery/builders.ts';
+import { aTask } from '../a-task.ts';
 
 let database: Database;
 let outputs: Readonly<Record<string, string>>;
@@ -232,9 +234,34 @@ describe('ops dlq redrive', () => {
     expect([some.moved, some.kept.length, some.isCutOff]).toEqual([1, 12, true]);
     expect(await list()).toHaveLength(14);
     expect(await dlq('redrive', '--rate', '1000', '--limit', '1')).toMatch(
-      /^Moved 1, kept 12\. There are more: --limit moves more\.\n/,
+      /^Moved 1, kept 12\. Others were not looked at: the same command again goes on with them\.\n/,
     );
     expect(await dlq('redrive', '--rate', '1000', '--limit', '1')).toMatch(/^Moved 1, kept 12\.\n/);
+  });
+
+  // Bug: it said that --limit moves more, where all others would have been kept.
+  it('promises nothing of those that it did not look at', async () => {
+    await put(JSON.stringify(event(1)));
+    await put('no JSON');
+    expect(await dlq('redrive', '--limit', '1')).toBe(
+      'Moved 1, kept 0. Others were not looked at: the same command again goes on with them.\n',
+    );
+  });
+
+  // Bug: those that a killed redrive had received stayed hidden, of 50,000 for 86 minutes.
+  it('shows all that it did not move at once when it is interrupted, and ends with an error', async () => {
+    for (let index = 1; index <= 12; index += 1) await put(JSON.stringify(event(index)));
+    const listeners = process.listenerCount('SIGINT');
+    const tell = vi.fn<(line: string) => void>();
+    const target = { ...localTarget(outputs), pause: async () => void process.emit('SIGINT', 'SIGINT') };
+    const redriven = redriveLetters.act(aTask(target, { tell }), { ids: [], rate: 10, limit: 1_000 });
+    await expect(redriven).rejects.toThrow('interrupted: the same command again goes on with the others.');
+    expect(tell.mock.calls).toEqual([[expect.stringMatching(/^Ending: .* Ctrl-C again stops at once\.$/)]]);
+    expect(await list()).toHaveLength(11);
+    expect(await openAuditLog(target).list(0, 100)).toContainEqual(
+      expect.objectContaining({ command: 'dlq redrive', outcome: 'failed', target: { count: 1 } }),
+    );
+    expect(process.listenerCount('SIGINT')).toBe(listeners);
   });
 
   // Bug: events of a name that Emissor came to know later reached nobody, were gone, and were reported as moved.
