@@ -77,6 +77,7 @@ interface MessageProcessingParts extends MeasuringTelemetry, Time {
   /** The waits between attempts, in milliseconds. */
   readonly schedule: readonly number[];
   readonly demandsUrl: string;
+  readonly attemptTimeoutMs: number;
   readonly lane: Lane;
   readonly random: Random;
 }

@@ -25,7 +25,9 @@ import type { FindWebhookState } from './webhook-state.ts';
  */
 export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
   const { admit, findWebhookState, judgeTurn, processDelivery, sendAgain, suspensions, store, replays } = dependencies;
-  const { moveToDeadLetters, lane, now, log, count } = dependencies;
+  const { moveToDeadLetters, attemptTimeoutMs, lane, now, log, count } = dependencies;
+  /** The attempts in hand. The sweeper sends a message again that only waits: where its lane lags, all of one attempt come together. */
+  const inHand = new Set<string>();
 
   return async function retry(record, onAttempt) {
     const message = parseAttemptMessage(record.body);
@@ -37,6 +39,9 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
       return 'processed';
     }
     const { id, accountId, eventName, attempt } = message;
+    const key = `${id} ${attempt}`;
+    // Not acknowledged: there is no outcome yet. When it comes back there is, and it is stale.
+    if (inHand.has(key)) return { hiddenFor: attemptTimeoutMs };
     const receiveCount = receiveCountOf(record);
     const admission = admit(message, receiveCount);
     if (admission.outcome === 'shed') {
@@ -45,7 +50,11 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
       return 'shed';
     }
     const { mayAttempt, leave } = admission;
-    return attemptDelivery({ ...message, receiveCount }, { mayAttempt, onAttempt }).finally(leave);
+    inHand.add(key);
+    return attemptDelivery({ ...message, receiveCount }, { mayAttempt, onAttempt }).finally(() => {
+      inHand.delete(key);
+      leave();
+    });
   };
 
   /** Goes by what stands there now where the delivery changed before it was moved, held or ended: no other message may come. */
@@ -117,6 +126,8 @@ interface RetryDependencies extends DeliveryTelemetry {
   readonly moveToDeadLetters: MoveToDeadLetters;
   /** The lane whose queue is consumed. */
   readonly lane: Lane;
+  /** The timeout of an attempt, in milliseconds. */
+  readonly attemptTimeoutMs: number;
   readonly now: Clock;
 }
 

@@ -125,6 +125,22 @@ describe('a message of the retry queue', () => {
     expect(world.posts).toHaveLength(1 + times);
   });
 
+  // Each of three was POSTed, in the same millisecond.
+  it('is POSTed once beside those that sweeps sent while its lane stood still for 8 min', async () => {
+    world.answers.push(answer(500));
+    await world.step('first');
+    for (let minute = 0; minute < 8; minute++) {
+      await world.pass(60_000);
+      await world.sweep();
+    }
+    expect(world.waiting('retries')).toHaveLength(3);
+    await world.stepBatch('retry', 10);
+    expect(world.posts).toHaveLength(2);
+    expect(world.waiting('retries')).toHaveLength(2); // no copy is acknowledged before there is an outcome
+    await world.settle();
+    expect(world.posts).toHaveLength(2);
+  });
+
   // Worlds 20149 and 20624 (all): a retry of the deleted delivery made the second attempt before its time.
   it('of an account that was deleted is stale where the publisher sends the event again', async () => {
     world.answers.push(answer(500), answer(500));
