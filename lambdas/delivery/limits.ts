@@ -188,6 +188,12 @@ export const backlogRenewal = 30 * second;
 /** The sweeper looks after a backlog for this long after the last arrival: longer than any arrival may take to be stored. */
 export const backlogAttention = 5 * minute;
 
+/**
+ * A message that comes later after its slot has lost it: a lane that stood still makes up for this much of the pace at once. At 20 a
+ * second these are 100 attempts beside the 60 under way: no more than a webhook may have.
+ */
+export const latestInSlot = 5 * second;
+
 /** Each minute the sweeper reserves slots for this long: a little more than a minute, so that none stays unused. */
 export const slotsAhead = 75 * second;
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { isTest, type WaitingDelivery } from '../delivery.ts';
 import type { Lane } from '../lane-routing.ts';
-import { storedFromReceive } from '../limits.ts';
+import { latestInSlot, storedFromReceive } from '../limits.ts';
 import { endTooOld } from '../store/end-unattempted.ts';
 import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
@@ -32,9 +32,9 @@ interface ReceivedMessage {
 }
 
 /**
- * Returns the function that judges in a lane whether a delivery has its turn. Slots are reserved up to a minute ahead, and a
- * receiver may change its ways meanwhile: the pace is judged anew when the message comes. One whose slot counts no more takes
- * another, which is stored before the message is hidden until then: a process that dies in between loses nothing, and a copy
+ * Returns the function that judges in a lane whether a delivery has its turn. Slots are reserved up to a minute ahead. Meanwhile a
+ * receiver may change its ways, or the lane may lag: the pace is judged anew when the message comes. One whose slot counts no more
+ * takes another, which is stored before the message is hidden until then: a process that dies in between loses nothing, and a copy
  * of the message that comes before that slot waits for it, too. What would have to wait for long, or was moved often, waits
  * in the table, in the place that it had there. Only the slow lane has slots; tests and resends take none.
  */
@@ -53,7 +53,8 @@ export function makeJudgeTurn(
     if (lane !== 'slow' || isTest(delivery) || delivery.broughtForward || !isSlow(slowness)) return 'now';
     const { nextAttemptAt, slotSeries: storedSeries = 0 } = delivery.wait;
     const series = Math.max(slotSeries, storedSeries);
-    if (countsStill(slowness, series, slotInterval(slowness, slowRate))) return attemptAt(nextAttemptAt);
+    const isOver = now() - nextAttemptAt > latestInSlot;
+    if (!isOver && countsStill(slowness, series, slotInterval(slowness, slowRate))) return attemptAt(nextAttemptAt);
 
     if (isTooOld(delivery, now())) return over(endTooOld(delivery, storeChange, dependencies));
     const slot = receiveCount < storedFromReceive ? await reserveSlot(slowness) : undefined;

@@ -350,6 +350,21 @@ describe('a delivery whose slot counts no more', () => {
     expect(world.only().wait).toMatchObject({ slowLane: 'waiting', nextAttemptAt: noon });
   });
 
+  // All were attempted in the same moment, however many.
+  it('takes another where its lane stood still: those of five seconds and of the present moment come together', async () => {
+    await world.slowDown();
+    for (let event = 0; event < 60; event++) world.publishEvent();
+    while (await world.stepBatch('first', 10));
+    await world.pass(15 * second);
+    const resumed = world.now();
+    world.answers.push(...Array(60).fill({ ...answer(200), takesMs: 14 * second }));
+    await world.stepBatch('slow', 60);
+    expect(world.posts.map(({ at }) => at)).toEqual(Array(5 * 4 + 3).fill(resumed));
+    expect(world.waiting('slow').at(-1)?.visibleAt).toBe(resumed + 10 * second);
+    await world.settle();
+    expect(world.posts).toHaveLength(60);
+  });
+
   it('is attempted at once where the webhook is quick again', async () => {
     await waitForOldSlot();
     await world.speedUp();
