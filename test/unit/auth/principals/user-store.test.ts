@@ -406,7 +406,15 @@ describe('passwords', () => {
   it('that are set concurrently leave one valid password, with the latest version, and only who set it hears so', async () => {
     const { userId, email } = await store.createUser(describeUser('twice@example.com'));
     const passwords = ['one', 'two', 'three'];
-    const ends = await Promise.allSettled(passwords.map(password => store.setUserPassword(userId, password)));
+    const all = Promise.withResolvers<void>();
+    let changed = 0;
+    const meeting = () =>
+      storeThat(async write => {
+        if (write < 2) return;
+        if (++changed === passwords.length) all.resolve(); // each has changed the user, and none the credential
+        await all.promise;
+      });
+    const ends = await Promise.allSettled(passwords.map(password => meeting().setUserPassword(userId, password)));
     expect(await store.findUser(userId)).toMatchObject({ credentialVersion: 4 });
     const { passwordHash = '', ...credential } = (await credentialOf(email)) ?? {};
     expect(credential).toMatchObject({ credentialVersion: 4 });
