@@ -9,19 +9,22 @@ import { authUrl, baseUrl, describeWith } from '../support/e2e-target.ts';
 // Behind a web server the working directory of PHP is the folder that the server publishes.
 
 describeWith(['engines'], 'docs/samples/client/emissor.php behind a web server', () => {
-  it.each([
+  it.each<[says: string, tokensFile: string, answer: string, documentRoot?: string]>([
     ['stores its tokens beside the public folder', '../tokens.json', '200'],
+    ['stores them where PHP does not see the public folder', '../tokens.json', '200', '/not/there'],
+    ['refuses to store them where the whole machine is public', '../tokens.json', 'below DOCUMENT_ROOT', '/'],
+    ['names a file that it cannot open', '../missing/tokens.json', 'cannot be opened: ../missing/tokens.json'],
     ['refuses to store them in the public folder', 'tokens.json', 'below DOCUMENT_ROOT'],
     ['refuses to store them below it, also by a link', '../link/folder/tokens.json', 'below DOCUMENT_ROOT'],
-  ])('%s', async (_case, tokensFile, answer) => {
-    const url = await startServer(tokensFile);
+  ])('%s', async (_case, tokensFile, answer, documentRoot = '') => {
+    const url = await startServer(tokensFile, documentRoot);
     expect(await (await fetch(url)).text()).toContain(answer);
     for (const file of ['tokens.json', 'folder/tokens.json']) expect((await fetch(`${url}/${file}`)).status).toBe(404);
   });
 });
 
 /** Starts PHP's own web server with a page that makes one call, and returns its address. */
-async function startServer(tokensFile: string): Promise<string> {
+async function startServer(tokensFile: string, documentRoot: string): Promise<string> {
   const [client, user] = await Promise.all([createClient(), createUser()]);
   const home = mkdtempSync(path.join(tmpdir(), 'emissor-php-'));
   mkdirSync(path.join(home, 'public/folder'), { recursive: true });
@@ -29,7 +32,7 @@ async function startServer(tokensFile: string): Promise<string> {
   writeFileSync(path.join(home, 'public/index.php'), frontController);
   const settings = {
     ...{ AUTH_URL: authUrl, BASE_URL: baseUrl, CLIENT_ID: client.clientId, CLIENT_SECRET: client.clientSecret },
-    ...{ USER_EMAIL: user.email, USER_PASSWORD: user.password, TOKENS_FILE: tokensFile },
+    ...{ USER_EMAIL: user.email, USER_PASSWORD: user.password, TOKENS_FILE: tokensFile, ROOT: documentRoot },
   };
   const env = { ...process.env, ...settings };
   const child = spawn('php', ['-S', '127.0.0.1:0', '-t', 'public'], { cwd: home, env });
@@ -47,4 +50,5 @@ async function startServer(tokensFile: string): Promise<string> {
 const sample = path.join(import.meta.dirname, '../../docs/samples/client/emissor.php');
 const frontController = `<?php
 require '${sample}';
+$_SERVER['DOCUMENT_ROOT'] = getenv('ROOT') ?: $_SERVER['DOCUMENT_ROOT'];
 try { echo call('GET', '/v1/webhooks')['status']; } catch (RuntimeException $refusal) { echo $refusal->getMessage(); }`;

@@ -12,12 +12,13 @@ function call(string $method, string $path, ?string $body = null): array
 function validToken(#[SensitiveParameter] ?string $refused = null): string
 {
     $path = getenv('TOKENS_FILE') ?: throw new RuntimeException('TOKENS_FILE is not set');
-    $root = $_SERVER['DOCUMENT_ROOT'] ?? '';
-    if ($root !== '' && str_starts_with(realpath(dirname($path)) . DIRECTORY_SEPARATOR, realpath($root) . DIRECTORY_SEPARATOR)) {
+    $root = empty($_SERVER['DOCUMENT_ROOT']) ? false : realpath($_SERVER['DOCUMENT_ROOT']); // false: not on this machine
+    if ($root !== false && str_starts_with(realpath(dirname($path)) . DIRECTORY_SEPARATOR, rtrim($root, '/\\') . DIRECTORY_SEPARATOR)) {
         throw new RuntimeException('TOKENS_FILE is below DOCUMENT_ROOT, where anybody can fetch it: move it out of there');
     }
     umask(0077);
-    flock($file = fopen($path, 'c+'), LOCK_EX);
+    $file = fopen($path, 'c+') ?: throw new RuntimeException("TOKENS_FILE cannot be opened: $path");
+    flock($file, LOCK_EX);
     try {
         $pair = json_decode(stream_get_contents($file), true) ?? [];
         if (($pair['refused_until'] ?? 0) > time()) {
@@ -51,10 +52,10 @@ function renew(#[SensitiveParameter] array $pair, mixed $file): array
 
 function store(#[SensitiveParameter] array $pair, mixed $file): void
 {
+    $text = json_encode($pair);
     rewind($file);
-    fwrite($file, $text = json_encode($pair)) ?: throw new RuntimeException('The tokens could not be stored');
-    ftruncate($file, strlen($text));
-    fsync($file);
+    $isStored = fwrite($file, $text) === strlen($text) && ftruncate($file, strlen($text)) && fsync($file);
+    $isStored ?: throw new RuntimeException('The tokens could not be stored');
 }
 
 /** Repeats a request that failed or whose answer was lost. A refresh token that is sent again after 30 seconds counts as stolen. */
@@ -73,7 +74,7 @@ function grant(#[SensitiveParameter] array $form, int $until = PHP_INT_MAX, int 
     return grant($form, $until, $tries + 1);
 }
 
-/** Waits as long as 429 and 503 ask for, a minute at most, between that many tries. Status 0: no answer came. */
+/** Repeats a request that is answered 429 or 503, after the time that the answer asks for, a minute at most. Status 0: no answer came. */
 function send(string $method, string $url, #[SensitiveParameter] array $headers, #[SensitiveParameter] ?string $body, int $timeout = 30, int $tries = 5): array
 {
     $options = ['method' => $method, 'header' => $headers, 'content' => $body, 'timeout' => $timeout, 'ignore_errors' => true, 'follow_location' => 0];
