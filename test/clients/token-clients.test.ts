@@ -93,7 +93,7 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
       const unstored: string[] = [];
       base.before = authorization => {
         const token = authorization?.replace('Bearer ', '');
-        if (token !== stored().access_token && token !== 'dead') unstored.push(String(token));
+        if (token !== 'dead' && token !== stored().access_token) unstored.push(String(token));
       };
       expect(await call(20)).toMatchObject({ code: 0, statuses: ok(20) });
       expect(grants()).toEqual(['refresh_token']);
