@@ -212,6 +212,13 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
       spoil();
       await ops(['clients', 'update', client.clientId, '--grant', 'password']);
       expect(await call(5)).toMatchObject({ code: 0, statuses: ok(5) });
+    it('names TOKENS_FILE where that is not set, and stores nothing', async () => {
+      const { code, output } = await call(1, { TOKENS_FILE: '' });
+      expect(code).not.toBe(0);
+      expect(output).toContain('TOKENS_FILE');
+      expect(readdirSync(home)).toEqual(['tokens.json']);
+    });
+
       expect(grants()).toEqual(['refresh_token', 'password']);
     });
 

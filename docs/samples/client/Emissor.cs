@@ -100,5 +100,5 @@ public static class Emissor
 
     static long Now() => DateTimeOffset.UtcNow.ToUnixTimeSeconds();
 
-    static string Env(string name) => Environment.GetEnvironmentVariable(name);
+    static string Env(string name) => Environment.GetEnvironmentVariable(name) is string text && text != "" ? text : throw new InvalidOperationException(name + " is not set");
 }

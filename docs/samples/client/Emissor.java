@@ -7,12 +7,14 @@ import java.nio.file.*;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 public class Emissor {
     private static final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-    private static final Path file = Path.of(System.getenv("TOKENS_FILE")).toAbsolutePath();
+    private static final Path file = Optional.ofNullable(System.getenv("TOKENS_FILE")).filter(path -> !path.isEmpty()).map(Path::of)
+        .orElseThrow(() -> new IllegalStateException("TOKENS_FILE is not set")).toAbsolutePath();
 
     /** Calls the API; once more, with another token, where the stored one is refused. */
     public static HttpResponse<String> call(String method, String path, String body) throws Exception {
@@ -45,11 +47,10 @@ public class Emissor {
             store("{\"refresh_token\":\"" + refreshToken + "\",\"refresh_until\":\"" + until + "\"}");
             fresh = grant(Map.of("grant_type", "refresh_token", "refresh_token", refreshToken), until);
         }
-        if (List.of("invalid_grant", "unauthorized_client").contains("" + field(fresh, "error"))) {
-            // The session is over, or may not be refreshed: one login, and no loop.
+        // The session is over, or may not be refreshed: one login, and no loop.
+        if (List.of("invalid_grant", "unauthorized_client").contains("" + field(fresh, "error")))
             fresh = grant(Map.of("grant_type", "password",
                 "username", System.getenv("USER_EMAIL"), "password", System.getenv("USER_PASSWORD")), Long.MAX_VALUE);
-        }
         if ("invalid_grant".equals(field(fresh, "error"))) store("{\"refused_until\":\"" + (now + 900_000) + "\"}");
         if (field(fresh, "access_token") == null) throw new IOException("There is no token: " + field(fresh, "error"));
         store(fresh); // before anybody uses it

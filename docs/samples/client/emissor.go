@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,10 +19,8 @@ var oneAtATime, client, file = new(sync.Mutex), &http.Client{Timeout: 8 * time.S
 // Call calls the API; once more, with another token, where the stored one is refused.
 func Call(method, path, body string) (status int, answer []byte, err error) {
 	for tries, token := 1, any(nil); tries == 1 || (tries == 2 && status == 401); tries++ {
-		if token, err = validToken(token); err != nil {
-			return 0, nil, err
-		}
-		for sends, wait := 1, time.Duration(0); sends == 1 || (wait > 0 && sends <= 5); sends++ {
+		token, err = validToken(token)
+		for sends, wait := 1, time.Duration(0); (err == nil && sends == 1) || (wait > 0 && sends <= 5); sends++ {
 			time.Sleep(wait)
 			request, _ := http.NewRequest(method, os.Getenv("BASE_URL")+path, strings.NewReader(body))
 			request.Header = http.Header{"Authorization": {fmt.Sprint("Bearer ", token)}, "Content-Type": {"application/json"}}
@@ -35,6 +32,9 @@ func Call(method, path, body string) (status int, answer []byte, err error) {
 
 // validToken returns the stored token unless it was refused. One other is asked for, however many goroutines wait for it.
 func validToken(refused any) (any, error) {
+	if file == "" {
+		return nil, errors.New("TOKENS_FILE is not set")
+	}
 	oneAtATime.Lock()
 	defer oneAtATime.Unlock()
 	now := float64(time.Now().Unix())
@@ -98,9 +98,8 @@ func read(response *http.Response, failure error) (status int, text []byte, wait
 	}
 	defer response.Body.Close()
 	text, err = io.ReadAll(response.Body)
-	if response.StatusCode == 429 || response.StatusCode == 503 {
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
-		wait = time.Duration(min(max(seconds, 1), 60)) * time.Second
+	if asked, _ := time.ParseDuration(response.Header.Get("Retry-After") + "s"); response.StatusCode == 429 || response.StatusCode == 503 {
+		wait = min(max(asked, time.Second), time.Minute)
 	}
 	return response.StatusCode, text, wait, err
 }
