@@ -16,7 +16,7 @@ const ownAnswers = {
   fail: ['failed', 500, '{"error":"server_error"}', {}],
   'fail with a page': ['failed', 502, '<h1>502 Bad Gateway</h1>', { 'content-type': 'text/html' }],
   'ask to wait a second': ['limited', 429, '{"error":"temporarily_unavailable"}', { 'retry-after': '1' }],
-  'ask to wait forty seconds': ['limited', 503, '{"error":"temporarily_unavailable"}', { 'retry-after': '40' }],
+  'ask to wait two seconds': ['limited', 503, '{"error":"temporarily_unavailable"}', { 'retry-after': '2' }],
   'ask to wait until a date': ['limited', 429, '{}', { 'retry-after': 'Thu, 26 Nov 2026 19:00:00 GMT' }],
   'forbid as a gateway does': ['forbidden', 403, '{"message":"Forbidden"}', {}],
 } as const;

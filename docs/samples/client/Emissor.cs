@@ -86,8 +86,8 @@ public static class Emissor
                 if ((int)answer.StatusCode < 500 && SecondsOf(answer) == 0 && text.TrimEnd().EndsWith("}") || tries == 4) return text; // not cut off
             }
             catch (Exception error) when (tries < 4 && (error is HttpRequestException || error is TaskCanceledException)) { }
-            if (Now() + seconds > until) return "{\"error\":\"invalid_grant\"}";
-            await Task.Delay(seconds * 1000);
+            await Task.Delay(seconds * 1000); // before a login, too
+            if (Now() >= until) return "{\"error\":\"invalid_grant\"}";
         }
     }
 

@@ -80,8 +80,8 @@ public class Emissor {
             } catch (IOException error) {
                 if (tries == 4) throw error;
             }
-            if (System.currentTimeMillis() + wait > until) return "{\"error\":\"invalid_grant\"}";
-            Thread.sleep(wait);
+            Thread.sleep(wait); // before a login, too
+            if (System.currentTimeMillis() >= until) return "{\"error\":\"invalid_grant\"}";
         }
     }
 

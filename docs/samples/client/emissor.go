@@ -79,14 +79,14 @@ func store(content map[string]any) error {
 func grant(form url.Values, until float64) (fresh map[string]any) {
 	form["client_id"], form["client_secret"] = []string{os.Getenv("CLIENT_ID")}, []string{os.Getenv("CLIENT_SECRET")}
 	for tries, wait := 1, time.Duration(0); tries <= 4; tries++ {
-		time.Sleep(wait)
+		if time.Sleep(wait); float64(time.Now().Unix()) >= until { // a login waits, too
+			return map[string]any{"error": "invalid_grant"}
+		}
 		status, text, asked, err := read(client.PostForm(os.Getenv("AUTH_URL")+"/oauth/v1/token", form))
 		if err == nil && status < 500 && asked == 0 && json.Unmarshal(text, &fresh) == nil {
 			return fresh
 		}
-		if wait = max(asked, time.Duration(tries)*time.Second); float64(time.Now().Add(wait).Unix()) > until {
-			return map[string]any{"error": "invalid_grant"}
-		}
+		wait = max(asked, time.Duration(tries)*time.Second)
 	}
 	return map[string]any{"error": "no answer"}
 }

@@ -59,8 +59,8 @@ async function grant(form, until = Infinity) {
     } catch (error) {
       if (tries === 4) throw error;
     }
-    if (Date.now() + wait > until) return { error: 'invalid_grant' };
-    await sleep(wait);
+    await sleep(wait); // before a login, too
+    if (Date.now() >= until) return { error: 'invalid_grant' };
   }
 }
 

@@ -67,11 +67,8 @@ function grant(#[SensitiveParameter] array $form, int $until = PHP_INT_MAX, int 
     if ($status < 500 && $wait === 0 && $json !== null || $tries === 4) {
         return $json ?? ['error' => 'no answer'];
     }
-    if (time() + max($wait, $tries) > $until) {
-        return ['error' => 'invalid_grant'];
-    }
-    sleep(max($wait, $tries));
-    return grant($form, $until, $tries + 1);
+    sleep(max($wait, $tries)); // before a login, too
+    return time() < $until ? grant($form, $until, $tries + 1) : ['error' => 'invalid_grant'];
 }
 
 /** Repeats a request that is answered 429 or 503, after the time that the answer asks for, a minute at most. Status 0: no answer came. */

@@ -71,9 +71,9 @@ def grant(form, until=float("inf")):
             status, answer, wait = 500, None, 0
         if status < 500 and not wait and answer or tries == 4:
             return answer or {"error": "no answer"}
-        if time.time() + max(wait, tries) > until:
+        time.sleep(max(wait, tries))  # before a login, too
+        if time.time() >= until:
             return {"error": "invalid_grant"}
-        time.sleep(max(wait, tries))
 
 
 def send(request, timeout):
