@@ -60,7 +60,7 @@ export function makeTokenPreparation({
 interface TokenSubject {
   readonly client: Client;
   readonly session: Pick<Session, 'sessionId' | 'userId' | 'accountId'>;
-  /** How long the session lives from now on if nobody uses it again. */
+  /** The seconds that the session lives from now on if nobody uses it again. */
   readonly secondsLeft: number;
   readonly scopes: ReadonlySet<Scope>;
 }
