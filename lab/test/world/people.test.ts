@@ -34,10 +34,10 @@ const products: readonly Faulty[] = [
   { that: 'does not wait', seed: 5, altered: consumersWith(withoutDelays), found: [/POSTed before its time/] },
   {
     that: 'does not wait for slots',
-    altered: consumersWith(
-      withoutDelays,
-      reading((_, item) => (item.slowLane === 'queued' ? { ...item, nextAttemptAt: 0 } : item)),
-    ),
+    altered: consumersWith(withoutDelays, outside => {
+      const isDue = (item: Item) => ({ ...item, nextAttemptAt: outside.time.now() });
+      return reading((_, item) => (item.slowLane === 'queued' ? isDue(item) : item))(outside);
+    }),
     found: [/POSTed before its slot/],
   },
   {
