@@ -12,8 +12,8 @@ import type { StoredSlowness } from './slowness-store.ts';
 import type { WaitInTable } from './wait-in-table.ts';
 
 /**
- * The verdict on a delivery whose message has come: its attempt is made `now`, or the message is hidden for so many milliseconds, or
- * it is `over`: the delivery needs the message no more.
+ * The decision on a message that has come. `now`: the attempt is made. `hiddenFor`: the message is hidden for that many milliseconds.
+ * `over`: the message is deleted. The delivery has ended or changed, or the sweeper sends another one.
  */
 type Turn = 'now' | 'over' | { readonly hiddenFor: number };
 
@@ -53,8 +53,9 @@ export function makeJudgeTurn(
     if (lane !== 'slow' || isTest(delivery) || delivery.broughtForward || !isSlow(slowness)) return 'now';
     const { nextAttemptAt, slotSeries: storedSeries = 0 } = delivery.wait;
     const series = Math.max(slotSeries, storedSeries);
-    const isOver = now() - nextAttemptAt > latestInSlot;
-    if (!isOver && countsStill(slowness, series, slotInterval(slowness, slowRate))) return attemptAt(nextAttemptAt);
+    const hasMissedSlot = now() - nextAttemptAt > latestInSlot;
+    if (!hasMissedSlot && countsStill(slowness, series, slotInterval(slowness, slowRate)))
+      return attemptAt(nextAttemptAt);
 
     if (isTooOld(delivery, now())) return over(endTooOld(delivery, storeChange, dependencies));
     const slot = receiveCount < storedFromReceive ? await reserveSlot(slowness) : undefined;

@@ -12,7 +12,7 @@ export type PinnedPost = (request: PinnedRequest) => Promise<PinnedRequestOutcom
 
 /** One POST over one connection. */
 interface PinnedRequest extends MeteredOptions {
-  /** Whether a connection may be used again that was kept. */
+  /** `kept`: an idle connection may be used again. `fresh`: a new one is made. */
   readonly connection: keyof Connections;
   /** The address that the SSRF guard has allowed. */
   readonly address: string;

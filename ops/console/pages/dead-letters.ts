@@ -53,7 +53,7 @@ ${mayAct ? html`<form method="post" action="${folder}/dead-letters/ask-discard">
   };
 }
 
-/** How far a redrive is. It holds the letters: nobody looks at them meanwhile. */
+/** Shows the progress of a redrive. It holds the letters: nobody looks at them meanwhile. */
 export async function redrivePage(context: Context): Promise<Answer> {
   const { say, texts } = context;
   const redrive = await operatorOf(context).readRedrive();

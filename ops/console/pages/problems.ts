@@ -16,7 +16,7 @@ export function problemList(context: Context, problems: readonly Problem[]): Htm
   )}</ol>`;
 }
 
-/** What a page says of a problem: the path leads, below the folder, to the page that shows it or mends it. */
+/** A line about a problem. The path, below the folder, is that of the page which shows the problem or mends it. */
 type Line = readonly [rank: Rank, path: string, text: string, since?: string | null];
 
 /** 0 is what stops the service, 1 what grows, 2 what concerns a receiver, 3 what has time. */
