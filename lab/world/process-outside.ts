@@ -105,7 +105,7 @@ function makePost(
     } catch {
       return signal.aborted ? { outcome: 'aborted' } : broken(true, 'ECONNRESET');
     }
-    const { status, afterMs, answer } = reaction;
+    const { status, afterMs, retryAfter, answer } = reaction;
     if (status === 'unreachable') return { ...broken(false, 'EHOSTUNREACH'), kind: status };
     if (status === 'refused') return broken(false, 'ECONNREFUSED');
     onConnected();
@@ -114,7 +114,13 @@ function makePost(
     if (signal.aborted) return { outcome: 'aborted' };
     onAnswered();
     receivers.answer(deliveryId, status);
-    return { outcome: 'response', status, headers: {}, readBody: toText => toText(Buffer.from(answer), false) };
+    const headersOfAnswer = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+    return {
+      outcome: 'response',
+      status,
+      headers: headersOfAnswer,
+      readBody: toText => toText(Buffer.from(answer), false),
+    };
   };
 
   /** Resolves when the answer is there, or the signal aborts. */

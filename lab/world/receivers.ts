@@ -8,6 +8,8 @@ export interface Reaction {
   readonly status: number | 'refused' | 'unreachable';
   /** Milliseconds until it answers; infinity where it never does. */
   readonly afterMs: number;
+  /** The seconds of its `Retry-After`. */
+  readonly retryAfter?: number;
 }
 
 /** A POST that reached a receiver. */
@@ -16,6 +18,8 @@ export interface Post extends SentPost {
   readonly deliveryId: string;
   /** The body of the answer, if there was one: each has its own. */
   readonly answer: string;
+  /** The seconds that the answer asked for. */
+  readonly retryAfter: number;
 }
 
 /** A POST as a process sends it. */
@@ -50,7 +54,7 @@ export const receiverKinds: Readonly<Record<string, (random: Random, age: number
   slow: random => ({ status: 200, afterMs: random() < 0.5 ? 2_500 + 3_000 * random() : 50 }),
   refuses: (_, age) => ({ status: age < minute ? 'refused' : 200, afterMs: 20 }),
   gone: random => ({ status: random() < 0.2 ? 410 : 200, afterMs: 30 }),
-  down: () => ({ status: 503, afterMs: 30 }),
+  down: random => ({ status: 503, afterMs: 30, ...(random() < 0.2 && { retryAfter: Math.floor(200 * random()) }) }),
   lazy: random => ({ status: random() < 0.3 ? 500 : 200, afterMs: 1_900 }),
 };
 
@@ -88,7 +92,10 @@ export function makeReceivers(seed: number, now: () => number) {
     const earlier = posts.get(deliveryId) ?? [];
     const answer = `${deliveryId} ${earlier.length + 1}`;
     if (typeof reaction.status === 'number')
-      posts.set(deliveryId, [...earlier, { ...sent, at: now(), deliveryId, answer }]);
+      posts.set(deliveryId, [
+        ...earlier,
+        { ...sent, at: now(), deliveryId, answer, retryAfter: reaction.retryAfter ?? 0 },
+      ]);
     return { ...reaction, answer };
   }
 

@@ -156,9 +156,9 @@ const products: readonly Faulty[] = [
     found: [/its answer stands nowhere/, /operators were told twice/],
   },
   {
-    that: 'tells publishers twice, and takes three names that nobody reaches for its own outage',
-    altered: consumersWith(({ publish }) => ({ publish: twice(publish) }), blamingItself),
-    found: [/told twice in calm/, /a fault of ours in calm/],
+    that: 'tells publishers twice, takes three names that nobody reaches for its own outage, and reads no `Retry-After`',
+    altered: consumersWith(({ publish }) => ({ publish: twice(publish) }), blamingItself, readingNoHeaders),
+    found: [/told twice in calm/, /a fault of ours in calm/, /wait is shorter/],
   },
   {
     that: 'answers without a look, one way',
@@ -274,6 +274,10 @@ function blamingItself({ post }: ConsumerOutside): Pick<ConsumerOutside, 'post'>
       return names.size < 3 ? answer : { ...answer, kind: 'internal_error' };
     },
   };
+}
+
+function readingNoHeaders({ post }: ConsumerOutside): Pick<ConsumerOutside, 'post'> {
+  return { post: async request => ({ ...(await post(request)), headers: {} }) };
 }
 
 /** Sends other headers. */

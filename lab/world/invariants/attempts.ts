@@ -72,9 +72,12 @@ export function judgeAttempts(
     if (isCharged && after.wait) {
       const wait = stage.values.retrySchedule[charged - 1] ?? Number.POSITIVE_INFINITY;
       const from = Date.parse(record.startedAt) + record.durationMs;
+      const asked = (evidence().postOf(id, record, at)?.retryAfter ?? 0) * second;
       const { nextAttemptAt } = after.wait;
-      if (nextAttemptAt < from + 0.8 * wait - clockError) violate('its wait is shorter than the schedule has it', id);
-      if (nextAttemptAt > at + wait + clockError) violate('its wait is longer than the schedule has it', id);
+      if (nextAttemptAt < from + Math.max(0.8 * wait, asked) - clockError)
+        violate('its wait is shorter than the schedule or its receiver has it', id);
+      if (nextAttemptAt > at + Math.max(wait, asked) + clockError)
+        violate('its wait is longer than the schedule and its receiver have it', id);
     }
     const original = before?.broughtForward?.originalDueAt;
     if (!isCharged && !isUnderWay && original !== undefined && after.wait && record.result !== 'slow') {

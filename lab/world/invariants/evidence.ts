@@ -1,7 +1,9 @@
-import { type Delivery, isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
+import { type AttemptRecord, type Delivery, isDeliveryId } from '../../../lambdas/delivery/delivery.ts';
+import { answerPart } from '../../../lambdas/delivery/store/answer-item.ts';
 import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { type EventName, type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import type { World } from '../make-world.ts';
+import type { Post } from '../receivers.ts';
 import { second } from '../times.ts';
 import { type Change, itemsWithin } from '../watched-tables.ts';
 import { readDelivery } from './stored.ts';
@@ -16,13 +18,23 @@ export interface DeliveryChange {
 export type Evidence = ReturnType<typeof gatherEvidence>;
 
 /** Gathers what the tables were at each time. */
-export function gatherEvidence({ watched }: World) {
+export function gatherEvidence({ watched, receivers }: World) {
   const deliveries = new Map<string, readonly DeliveryChange[]>();
   for (const [key, changes] of watched.changesOf('Deliveries')) {
     const [id = '', part] = key.split(' ');
     if (part === headPart && isDeliveryId(id)) deliveries.set(id, changes.map(readChange));
   }
-  return { deliveries, webhookChanges, webhooksWithin, webhooksBefore };
+  return { deliveries, postOf, webhookChanges, webhooksWithin, webhooksBefore };
+
+  /** Returns the POST whose answer is kept for an attempt at a moment: each answer has a text of its own. */
+  function postOf(id: string, record: AttemptRecord, at = Number.POSITIVE_INFINITY): Post | undefined {
+    const kept = watched
+      .changesOf('Deliveries')
+      .get(`${id} ${answerPart(record)}`)
+      ?.findLast(change => change.at <= at);
+    const answer = record.answerId ? kept?.item?.response : record.response;
+    return receivers.postsOf(id).find(post => post.answer === answer);
+  }
 
   /** Returns the changes of an account's webhook for an event. */
   function webhookChanges({ accountId, eventName }: Owner): readonly Change[] {

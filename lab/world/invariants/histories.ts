@@ -1,6 +1,5 @@
 import type { AttemptRecord, Delivery } from '../../../lambdas/delivery/delivery.ts';
 import { wireStates } from '../../../lambdas/delivery/representation.ts';
-import { answerPart } from '../../../lambdas/delivery/store/answer-item.ts';
 import type { World } from '../make-world.ts';
 import { lastLook } from '../people/people.ts';
 import type { Answered } from '../requests.ts';
@@ -9,7 +8,7 @@ import type { Judgement, Violate } from './violation.ts';
 
 /** Judges that what receivers answered is kept, and that the API shows each delivery as it is. */
 export function judgeHistories(
-  { receivers, tables, answered }: World,
+  { answered }: World,
   began: number,
   evidence: () => Evidence,
   violate: Violate,
@@ -17,28 +16,22 @@ export function judgeHistories(
   return { judgeEnd };
 
   function judgeEnd(): void {
-    const kept = new Map(tables.items('Deliveries').map(({ id, part, response }) => [`${id} ${part}`, response]));
     const deliveries = new Map<string, Delivery>();
     for (const [id, changes] of evidence().deliveries) {
       const delivery = changes.at(-1)?.delivery;
       if (delivery) deliveries.set(id, delivery);
     }
     for (const delivery of deliveries.values()) {
-      for (const record of delivery.attempts) {
-        const answer = record.answerId ? kept.get(`${delivery.id} ${answerPart(record)}`) : record.response;
-        judgeAnswer(delivery.id, record, answer);
-      }
+      for (const record of delivery.attempts) judgeAnswer(delivery.id, record);
     }
     const looks = answered().filter(({ method, sentAt }) => method === 'GET' && sentAt >= began + lastLook);
     for (const look of looks) judgeLook(look, deliveries);
     for (const account of new Set(looks.map(look => look.account))) judgeList(account, looks, deliveries);
   }
 
-  /** Each answer has a text of its own. */
-  function judgeAnswer(id: string, { status, number }: AttemptRecord, answer: unknown): void {
-    if (status === null) return;
-    const isGiven = receivers.postsOf(id).some(post => post.answer === answer);
-    if (!isGiven) violate(`the answer to attempt ${number} is not kept`, id);
+  function judgeAnswer(id: string, record: AttemptRecord): void {
+    if (record.status !== null && !evidence().postOf(id, record))
+      violate(`the answer to attempt ${record.number} is not kept`, id);
   }
 
   function judgeLook({ path, status, answer }: Answered, deliveries: ReadonlyMap<string, Delivery>): void {
@@ -57,7 +50,7 @@ export function judgeHistories(
     }
     for (const { numero, status: answeredWith, resposta } of shown) {
       const record = delivery.attempts.find(({ number }) => number === numero);
-      if (record) judgeAnswer(id, { ...record, status: answeredWith }, resposta);
+      if (record) judgeAnswer(id, { ...record, status: answeredWith, response: resposta, answerId: undefined });
     }
   }
 
@@ -76,5 +69,5 @@ export function judgeHistories(
 interface Shown {
   readonly numero: number;
   readonly status: number | null;
-  readonly resposta: unknown;
+  readonly resposta: string | null;
 }
