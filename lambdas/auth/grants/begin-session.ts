@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { MakeId } from '../../platform/identifiers.ts';
 import type { TokenResponse } from '../answers.ts';
-import type { Refuse } from '../oauth-error.ts';
+import type { OAuthError } from '../oauth-error.ts';
 import { type Client, mayRefresh } from '../principals/client.ts';
 import { formatScope, type Scope } from '../principals/scope.ts';
 import type { User } from '../principals/user.ts';
@@ -87,23 +87,26 @@ export function makeSessionBeginning({
    *
    * @throws {OAuthError} when a lock began since the failures were read.
    */
-  async function createAndCommit(session: Session, { lockoutKey, failures, refuse }: Login): Promise<number> {
+  async function createAndCommit(session: Session, { lockoutKey, failures, refuseOvertaken }: Login): Promise<number> {
     const commit = lockout.commitLogin(lockoutKey, failures, sessionLimit.drawFirstNumber());
     const creation = sessions.createSession(session);
     try {
       const [loginNumber] = await Promise.all([commit, creation]);
       if (loginNumber !== undefined) return loginNumber;
-      throw refuse('credentials_refused', { reason: lockedMeanwhile });
     } catch (error) {
       await Promise.allSettled([commit, creation]); // a deletion that overtook the creation would delete nothing
-      await sessions.deleteSession(session.sessionId).catch(() => undefined); // best effort: one that stays is never used
+      await deleteSession(session);
       throw error;
     }
+    const [error] = await Promise.all([refuseOvertaken(), deleteSession(session)]);
+    throw error;
+  }
+
+  /** Best effort: a session that stays is never used. */
+  async function deleteSession({ sessionId }: Session): Promise<void> {
+    await sessions.deleteSession(sessionId).catch(() => undefined);
   }
 }
-
-/** The reason code of a login with the right password that a lock overtook. */
-export const lockedMeanwhile = 'user_locked_meanwhile';
 
 /** A login whose password was right. */
 interface Login {
@@ -114,5 +117,6 @@ interface Login {
   /** As they were read before the password was judged. */
   readonly failures: FailureRecord;
   readonly auditContext: AuditContext;
-  readonly refuse: Refuse<'credentials_refused'>;
+  /** Counts and refuses a right password that a lock overtook. */
+  readonly refuseOvertaken: () => Promise<OAuthError>;
 }

@@ -24,7 +24,7 @@ import { noteUser } from '../protection/audit.ts';
 import type { Lockout, LockoutKey } from '../protection/lockout.ts';
 import type { FailureRecord } from '../protection/lockout-rule.ts';
 import type { ClientRateLimit } from '../protection/rate-limit.ts';
-import { type BeginSession, lockedMeanwhile } from './begin-session.ts';
+import type { BeginSession } from './begin-session.ts';
 import {
   type Grant,
   type GrantRequest,
@@ -39,7 +39,8 @@ import {
  * Makes the resource owner password credentials grant (RFC 6749 section 4.3). Against user enumeration, also by timing:
  * whether the user is known, unknown, disabled or foreign, every refused login costs the same reads and one hash, and gets the
  * same bytes. So does a login that finds a lock, without hash and write, whether or not anybody has the address: a client that
- * repeats a password of yesterday must not cost a login's processor time each time.
+ * repeats a password of yesterday must not cost a login's processor time each time. A right password that a lock overtakes is counted as a
+ * wrong one is: otherwise the counts would tell which burst held it.
  */
 export function makePasswordGrant({
   dynamo,
@@ -88,7 +89,8 @@ export function makePasswordGrant({
     const failures = lockout.failuresIn(lockoutKey, records.failures);
     const { credential, user } = await authenticateUser(parameters, failures, request);
     const scopes = await requireScopes(parameters, failures, user, request);
-    const response = await beginSession({ client, user, scopes, lockoutKey, failures, auditContext, refuse });
+    const refuseOvertaken = () => countOvertaken(parameters, failures, request);
+    const response = await beginSession({ client, user, scopes, lockoutKey, failures, auditContext, refuseOvertaken });
     await rehash(credential, parameters.password);
     return response;
   }
@@ -107,10 +109,21 @@ export function makePasswordGrant({
     if (isLocked) throw refused('user_locked', refuse);
     const judgement = judge(credential, user, isMatch, client);
     if (judgement.outcome === 'accepted') return judgement;
+    // Three calls in a row, as where a lock overtakes a right password: its commit, the reading after it, the counts.
     await lockout.countFailure(lockoutKey, failures);
-    // Two writes in a row, as for a right password that is too late: about the same duration.
+    await lockout.readFailures(lockoutKey);
     await clientRateLimit.count(client.clientId);
     throw refused(judgement.reason, refuse);
+  }
+
+  /** Counts a right password that a lock overtook. Returns the refusal. */
+  async function countOvertaken(
+    { lockoutKey }: PasswordParameters,
+    failures: FailureRecord,
+    { client, refuse }: GrantRequest,
+  ): Promise<OAuthError> {
+    await Promise.all([lockout.countFailure(lockoutKey, failures), clientRateLimit.count(client.clientId)]);
+    return refused('user_locked_meanwhile', refuse);
   }
 
   /** An imported hash that cannot be judged is a wrong password, told in the log, and costs what an unknown user costs. */
@@ -138,15 +151,17 @@ export function makePasswordGrant({
    * @throws {OAuthError} when the role has none of the requested ones; the right password still resets the failures.
    */
   async function requireScopes(
-    { requested, lockoutKey }: PasswordParameters,
+    parameters: PasswordParameters,
     failures: FailureRecord,
     user: User,
-    { client, refuse }: GrantRequest,
+    request: GrantRequest,
   ): Promise<ReadonlySet<Scope>> {
+    const { requested, lockoutKey } = parameters;
+    const { client, refuse } = request;
     const allowed = scopesAllowed(client, user);
     const scopes = requested ? commonScopes(requested, allowed) : allowed;
     if (!requested || scopes.size > 0) return scopes;
-    if (!(await lockout.commit(lockoutKey, failures))) throw refused(lockedMeanwhile, refuse);
+    if (!(await lockout.commit(lockoutKey, failures))) throw await countOvertaken(parameters, failures, request);
     throw refuse('scope_of_no_role');
   }
 

@@ -60,7 +60,7 @@ export function makeLockout({
   /** May be left out where no failure is counted. */
   readonly log?: Pick<Log, 'warn'>;
 }) {
-  return { keyOf, failuresIn, countFailure, commit, commitLogin, findFailures, unlock };
+  return { keyOf, failuresIn, readFailures, countFailure, commit, commitLogin, findFailures, unlock };
 
   /** Returns the key for a client and a normalised e-mail address, whether or not a user has that address. */
   async function keyOf(clientId: string, email: string): Promise<LockoutKey> {
@@ -86,6 +86,12 @@ export function makeLockout({
   /** Returns the failures in the item of a key, as of now. */
   function failuresIn({ client }: LockoutKey, item: Item | undefined): FailureRecord {
     return parseFailures(item, client, now());
+  }
+
+  /** Reads the failures of a key, as of now. */
+  async function readFailures(key: LockoutKey): Promise<FailureRecord> {
+    const [item] = await batchGet(dynamo, [key]);
+    return failuresIn(key, item);
   }
 
   /**
@@ -143,8 +149,7 @@ export function makeLockout({
     for (let tries = 0; tries < maxTries; tries++) {
       const written = await tryCommit(key, latest, first);
       if (written) return written;
-      const [item] = await batchGet(dynamo, [key]);
-      latest = failuresIn(key, item);
+      latest = await readFailures(key);
       if (hasLockBegun(failures, latest)) return undefined;
     }
     return undefined;

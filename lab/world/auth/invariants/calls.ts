@@ -58,7 +58,7 @@ const mostCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
   'refused login': {
     ...eachLogin,
     'Update Lockouts': 6,
-    'BatchGet Lockouts': 1,
+    'BatchGet Lockouts': 2,
     'Put Sessions': 1,
     'Delete Sessions': 1,
   },

@@ -50,6 +50,7 @@ const judgedReasons = new Set([
   'password_changed',
   'user_disabled',
   'account_of_another_client',
+  'user_locked_meanwhile',
 ]);
 
 function judgeSteps({ locks }: Evidence, violate: Violate): void {

@@ -1,5 +1,6 @@
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { clientLimitKey } from '../../../../lambdas/auth/protection/rate-limit.ts';
 import { type AuthService, type ClientCredentials, startAuthService } from '../../../support/auth-service.ts';
 import { judgedBy } from '../../../support/password-hashing.ts';
 
@@ -167,6 +168,28 @@ describe('the login lockout', () => {
     expect(service.logs.at(-1)).toContain('user_locked_meanwhile');
   });
 
+  // Bug: only wrong ones were counted, so that the counts told which burst held the right one.
+  it.each([
+    ['wrong', 'admin', ' wrong'],
+    ['right', 'admin', ''],
+    ['right, for scopes of which the role has none', 'member', ''],
+  ] as const)('counts a guess that a lock overtakes, be it %s', async (_, role, end) => {
+    const { username, password } = await service.makeUser({ role });
+    const guess = service.logIn(client, { username, password: `slow ${password}${end}` }, { scope: 'webhooks:read' });
+    while (held < 1) await new Promise(setImmediate);
+    await fail(5, username);
+    service.clock.advance(1_000);
+    hold.resolve();
+    expect(await guess).toMatchObject(refused);
+    const { table: TableName, key: Key } = clientLimitKey('Lockouts', client.id);
+    const { Item: count } = await service.database.dynamo(new GetCommand({ TableName, Key }));
+    expect(count).toMatchObject({ count: 6 });
+    service.clock.advance(1_999); // six: 2 s
+    expect(await login(username, password)).toMatchObject(refused);
+    service.clock.advance(1);
+    expect(await login(username, password)).toMatchObject({ status: 200 });
+  });
+
   it('adds at most ten failures of one client to the sum', async () => {
     const { username, password } = await service.makeUser();
     const guess = (from: ClientCredentials) => login(username, 'slow wrong', from);
@@ -241,7 +264,7 @@ describe('the login lockout', () => {
     await Promise.all(guesses);
     hold.resolve();
     expect(await right).toMatchObject(refused);
-    service.clock.advance(1_999); // six: 2 s
+    service.clock.advance(3_999); // seven: 4 s
     expect(await login(username, password)).toMatchObject(refused);
     service.clock.advance(1);
     expect(await login(username, password)).toMatchObject({ status: 200 });
