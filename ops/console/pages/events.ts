@@ -30,7 +30,7 @@ export async function eventsPage(context: Context, { account = '' }: Parameters)
     content: html`${accountHead(context, account, 'events')}
 ${card(
   texts.events,
-  html`${fates(context, account, fate)}<div class="lines">${eventTable(context, account, events)}</div>${beyond(context, events, fate)}`,
+  html`${fates(context, account, fate)}<div class="lines">${eventTable(context, account, events, fate)}</div>${beyond(context, events, fate)}`,
   {
     beside: html`<p>${context.say('since', 'desde')} ${exactTimeOf(events.since, context)}</p>`,
   },
@@ -149,7 +149,7 @@ function fates(context: Context, account: string, chosen: EventVerdict | undefin
   return html`<nav class="chips inside" aria-label="${say('What became of it', 'O que houve')}">${[undefined, ...ofAccount].map(chip)}</nav>`;
 }
 
-function eventTable(context: Context, account: string, { events }: EventsView) {
+function eventTable(context: Context, account: string, { events, looked }: EventsView, fate?: EventVerdict) {
   const { texts, say } = context;
   return table(
     [
@@ -168,10 +168,15 @@ function eventTable(context: Context, account: string, { events }: EventsView) {
       },
     ],
     events,
-    say(
-      'No event came for this account. Its publisher sends them to the events queue.',
-      'Nenhum evento chegou para esta conta. O publicador os envia à fila de eventos.',
-    ),
+    fate !== undefined && looked > 0
+      ? say(
+          `None of the latest events (${looked}) has this fate.`,
+          `Nenhum dos últimos eventos (${looked}) teve este desfecho.`,
+        )
+      : say(
+          'No event came for this account. Its publisher sends them to the events queue.',
+          'Nenhum evento chegou para esta conta. O publicador os envia à fila de eventos.',
+        ),
   );
 }
 
@@ -213,6 +218,7 @@ function beyond({ say, ...context }: Context, events: EventsView, fate: EventVer
   const sentences = [
     fate !== undefined &&
       isCutOff &&
+      found > 0 &&
       say(`Looked for among the latest ${looked}.`, `Procurado entre os últimos ${looked}.`),
     found > events.events.length &&
       say(`${events.events.length} of ${found} are shown.`, `São mostrados ${events.events.length} de ${found}.`),

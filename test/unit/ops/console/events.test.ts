@@ -70,6 +70,7 @@ describe('why an event has its fate', () => {
 
 describe('the events of an account', () => {
   const cause: Cause = { kind: 'no webhook' };
+  const none = { found: 0, events: [] };
 
   it.each([
     ['all', '', {}, undefined, ''],
@@ -82,13 +83,15 @@ describe('the events of an account', () => {
       'Looked for among the latest 200.',
     ],
     ['of one fate, more than are shown', 'fate=held', { found: 60 }, 'held', '1 of 60 are shown.'],
+    ['none of one fate', 'fate=held', { looked: 9, ...none }, 'held', 'None of the latest events (9) has this fate.'],
+    ['none at all', 'fate=held', { looked: 0, ...none }, 'held', 'No event came for this account.'],
     ['of a fate that there is not', 'fate=lost', {}, undefined, ''],
     ['longer than the log is kept', '', { logSince: '2026-11-22T11:00:00.000Z' }, undefined, 'reaches back to'],
   ])('say what lies beyond them: %s', async (_, query, changes, fate, said) => {
     const asked: unknown[] = [];
     const page = await show(listOf(cause, changes), query, asked);
     expect(asked).toEqual(['acme', fate]);
-    const beyond = page.split('</table>')[1] ?? '';
+    const beyond = page.split('</table>')[1] ?? page;
     if (said === '') expect(beyond).not.toContain('class="inside muted"');
     else expect(beyond).toContain(said);
   });
