@@ -78,10 +78,10 @@ export async function letterBody(context: Context, { id = '' }: Parameters): Pro
 export async function askRedrive(context: Context, _: Parameters, form: URLSearchParams): Promise<Answer> {
   const { say } = context;
   await requireQueue(context);
-  const ids = await tickedIn(context, form);
+  const { ids, isCutOff } = await tickedIn(context, form);
   return question(context, {
     title: say('Put these dead letters back on their queues?', 'Devolver estas mensagens às suas filas?'),
-    means: html`${countOf(context, ids.length)} ${say('Those that would only come back stay. Ten a second are moved.', 'As que só voltariam ficam. São movidas dez por segundo.')}`,
+    means: html`${countOf(context, ids.length, isCutOff)} ${say('Those that would only come back stay. Ten a second are moved.', 'As que só voltariam ficam. São movidas dez por segundo.')}`,
     verb: say('Redrive', 'Devolver'),
     action: redrivePath,
     cancel: '/dead-letters',
@@ -105,10 +105,10 @@ export async function cancelRedrive(context: Context): Promise<Answer> {
 export async function askDiscard(context: Context, _: Parameters, form: URLSearchParams): Promise<Answer> {
   const { say } = context;
   await requireQueue(context);
-  const ids = await tickedIn(context, form);
+  const { ids, isCutOff } = await tickedIn(context, form);
   return question(context, {
     title: say('Discard these dead letters for good?', 'Descartar estas mensagens para sempre?'),
-    means: html`${countOf(context, ids.length)} ${say('This cannot be undone.', 'Isto não pode ser desfeito.')}<details><summary>${say('Their ids', 'Os ids delas')}</summary>${ids.slice(0, 20).map(id => html`<div class="code">${id}</div>`)}${ids.length > 20 && '…'}</details>`,
+    means: html`${countOf(context, ids.length, isCutOff)} ${say('This cannot be undone.', 'Isto não pode ser desfeito.')}<details><summary>${say('Their ids', 'Os ids delas')}</summary>${ids.slice(0, 20).map(id => html`<div class="code">${id}</div>`)}${ids.length > 20 && '…'}</details>`,
     verb: say('Discard', 'Descartar'),
     kind: 'danger',
     action: '/dead-letters/discard',
@@ -299,14 +299,11 @@ function redriveCard(context: Context, { state, total, moved, kept, error }: Red
 
 function lookLine(context: Context, { letters, inFlight, at, isCutOff }: LettersView): Html {
   const { say } = context;
-  const more = isCutOff
-    ? ` ${say('There may be more: a look goes through 1,000.', 'Pode haver mais: uma consulta vê 1.000.')}`
-    : '';
   const shared = say(
     'A look is shared for 30 s: it hides the letters from others meanwhile.',
     'Uma consulta vale por 30 s: enquanto dura, esconde as mensagens dos outros.',
   );
-  return html`<p class="lead">${countOf(context, letters.length)}${more} ${inFlight > 0 && letters.length > 0 && othersLook(context, inFlight)} ${say('Looked at', 'Consultado em')} ${exactTimeOf(at, context)}. ${shared}</p>`;
+  return html`<p class="lead">${countOf(context, letters.length, isCutOff)} ${inFlight > 0 && letters.length > 0 && othersLook(context, inFlight)} ${say('Looked at', 'Consultado em')} ${exactTimeOf(at, context)}. ${shared}</p>`;
 }
 
 function emptyText(context: Context, { inFlight }: LettersView): string {
@@ -324,10 +321,14 @@ function othersLook({ say }: Context, inFlight: number): string {
   );
 }
 
-function countOf({ say }: Context, count: number): string {
-  return count === 1
-    ? say('1 dead letter.', '1 mensagem rejeitada.')
-    : say(`${count} dead letters.`, `${count} mensagens rejeitadas.`);
+function countOf({ say }: Context, count: number, isCutOff: boolean): string {
+  const more =
+    isCutOff && say('There may be more: a look goes through 1,000.', 'Pode haver mais: uma consulta vê 1.000.');
+  const counted =
+    count === 1
+      ? say('1 dead letter.', '1 mensagem rejeitada.')
+      : say(`${count} dead letters.`, `${count} mensagens rejeitadas.`);
+  return more ? `${counted} ${more}` : counted;
 }
 
 function copiesText({ say }: Context, copies: number): string {
@@ -384,22 +385,31 @@ function accountLink(context: Context, account: string | null): HtmlValue {
 
 async function findLetter(context: Context, id: string): Promise<LetterView> {
   await requireQueue(context);
-  const view = await operatorOf(context).listLetters();
-  const letter = view.letters.find(one => one.id === id);
+  const { letters, inFlight, isCutOff } = await operatorOf(context).listLetters();
+  const letter = letters.find(one => one.id === id);
   if (letter) return letter;
-  throw new NotThere(view.inFlight > 0 ? othersLook(context, view.inFlight) : context.texts.notThere);
+  const why = [
+    isCutOff &&
+      context.say(
+        `It is not among the first 1,000: "ops dlq show ${id}" goes through all.`,
+        `Não está entre as primeiras 1.000: "ops dlq show ${id}" percorre todas.`,
+      ),
+    inFlight > 0 && othersLook(context, inFlight),
+  ].filter(said => said !== false);
+  throw new NotThere(why.join(' ') || context.texts.notThere);
 }
 
-/** Returns the ids that were ticked, one by one or by their group; those of all letters where all are asked for. */
-async function tickedIn(context: Context, form: URLSearchParams): Promise<readonly string[]> {
+/** Returns the ids that were ticked, one by one or by their group, or all; and whether the look that found them was cut off. */
+async function tickedIn(context: Context, form: URLSearchParams) {
   const all = form.get('all');
   const groups = new Set(all === null ? form.getAll('group') : [all]);
   const single = all === null ? form.getAll('id') : [];
-  const letters = all === null && groups.size === 0 ? [] : (await operatorOf(context).listLetters()).letters;
+  const view = all === null && groups.size === 0 ? undefined : await operatorOf(context).listLetters();
+  const { letters = [], isCutOff = false } = view ?? {};
   const chosen = letters.filter(letter => all === 'yes' || groups.has(keyOf(letter))).map(({ id }) => id);
   const ids = [...new Set([...single, ...chosen])];
   if (ids.length === 0) throw new Refusal(noneTicked(context));
-  return ids;
+  return { ids, isCutOff };
 }
 
 function idsIn(form: URLSearchParams): readonly string[] {

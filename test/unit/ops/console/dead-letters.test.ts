@@ -335,6 +335,17 @@ describe('the page of dead letters', () => {
     await expect(ask(source, '/dead-letters/ask-discard', { form: '' })).rejects.toThrow('Nothing was ticked.');
   });
 
+  it.each([
+    ['en', 1_000, /\. There may be more: a look goes/, /^It is not among the first 1,000: "ops dlq show x" /],
+    ['pt', 1_000, /\. Pode haver mais: uma consulta/, /^Não está entre as primeiras 1\.000: "ops dlq show x" /],
+    ['en', 999, /999 dead letters\. Those that would/, /^That is not there/],
+  ] as const)('says that there may be more where a look was cut off: %s, %i', async (language, count, more, beyond) => {
+    const source = sourceOf(many(count));
+    for (const form of ['all=yes', `group=${await keyOfFirst(many(1))}`])
+      expect((await ask(source, '/dead-letters/ask-redrive', { form, language })).text).toMatch(more);
+    await expect(ask(source, '/dead-letters/x', { language })).rejects.toThrow(beyond);
+  });
+
   it('says which letters were not found, and what others hold', async () => {
     const outcome = { discarded: 1, missing: ['a-b'], inFlight: 3 };
     const source = aSource({ operator: { ...operator, discard: async () => outcome } });
