@@ -1,7 +1,8 @@
 /**
  * The script of the pages: it exchanges the token of a link, and renews the title, the cards and what is marked as live while the page is
- * seen. All works without it. What is selected, ticked or typed stays: a part in which somebody is at work is renewed the next time, and says until
- * then when it was read. A page that is not renewed, since it holds a secret, a body or what is typed, is left when the session has ended.
+ * seen, and at once when it is seen again. All works without it. What is selected, ticked or typed stays: a part in which somebody is at
+ * work is renewed the next time, and says until then when it was read. A page that is not renewed, since it holds a secret, a body or what
+ * is typed, is left when the session has ended.
  */
 export const script = `
 const entry = document.getElementById('entry');
@@ -32,6 +33,12 @@ const readAt = new Map();
 const here = location.pathname + location.search; // to an address with a fragment a browser only scrolls
 if (seconds > 0) setInterval(renew, seconds * 1000);
 else if (told) setInterval(leave, 60000);
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden || !told) return;
+  if (seconds === 0) return leave();
+  warn(told.dataset.kept, []); // until it has answered
+  renew();
+});
 let busy = false;
 async function renew() {
   if (document.hidden || busy) return;
@@ -41,9 +48,9 @@ async function renew() {
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     if (answer.status === 401 || (answer.ok && (hasFailed || (idsOf(page) !== idsOf(document) && !isInUse(document.body))))) location.replace(here);
     else if (answer.ok) show(page);
-    else warn(page.querySelector('[role=alert]:not([hidden])').childNodes);
+    else warn(banner.dataset.trouble, page.querySelector('[role=alert]:not([hidden])').childNodes);
   } catch {
-    warn([]);
+    warn(banner.dataset.trouble, []);
   } finally {
     busy = false;
   }
@@ -79,9 +86,9 @@ function stamp(part) {
   stale.textContent = told.dataset.kept + ' ' + told.textContent;
   (part.querySelector(':scope > header') ?? part).append(stale);
 }
-function warn(why) {
+function warn(said, why) {
   if (hasFailed) return;
-  banner.replaceChildren(banner.dataset.trouble + ' ' + told.textContent, ...(why.length > 0 ? [' (', ...why, ')'] : []));
+  banner.replaceChildren(said + ' ' + told.textContent, ...(why.length > 0 ? [' (', ...why, ')'] : []));
   banner.hidden = false;
 }
 function partsOf(page) {
