@@ -1,10 +1,12 @@
 import * as z from 'zod';
+import { type Clock, systemClock } from '../../lambdas/platform/clock.ts';
 import { withDeadline } from '../../lambdas/platform/timer.ts';
 import {
   type Answer,
   type ApiRequest,
   makeServiceClient,
   type ServiceAddress,
+  UnexpectedAnswer,
 } from '../../lambdas/smoke/service-client.ts';
 import { Refusal } from './views.ts';
 
@@ -27,11 +29,13 @@ export class SessionEnded extends Error {}
  *
  * @throws {Refusal} where the service refuses the credentials.
  */
-export async function openApiSession(address: ServiceAddress, credentials: ApiCredentials) {
+export async function openApiSession(address: ServiceAddress, credentials: ApiCredentials, now: Clock = systemClock) {
   const { postForm, callApi } = makeServiceClient(address);
   const client = { client_id: credentials.clientId, client_secret: credentials.clientSecret };
   const { username, password } = credentials;
   let tokens = tokensIn(await postForm('token', { grant_type: 'password', ...client, username, password }));
+  /** When the refresh token was first sent, where the service may have replaced it since. */
+  let sentAt: number | undefined;
   let refreshing: Promise<void> | undefined;
   const { account_id: account, scope } = claimsOf(tokens.accessToken);
   const { host, hostname } = new URL(address.baseUrl);
@@ -71,21 +75,34 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
     if (refreshToken === undefined) throw new SessionEnded('There is no refresh token.');
     const answer = await askUntilAnswered({ grant_type: 'refresh_token', ...client, refresh_token: refreshToken });
     const { status, json } = answer;
-    // Limits and faults of the service end nothing: the same token is tried again with the next call.
+    // Limits and faults of the service end nothing: the same token is tried again with the next call, while it may be.
     if (status === 401 || (status === 400 && json?.error === 'invalid_grant'))
       throw new SessionEnded(String(json?.error));
     tokens = tokensIn(answer);
+    sentAt = undefined;
   }
 
   /**
-   * Asks again where the answer got lost, within 30 s: later a token that was replaced would count as stolen. What may still be answered
-   * is waited for: of a client without grace, any token that comes twice counts so.
+   * Asks again where the answer got lost, also in a later call. What may still be answered is waited for: of a client without grace, any
+   * token that comes twice counts as stolen.
+   *
+   * @throws {SessionEnded} without asking, where a token that was replaced would count so.
    */
   async function askUntilAnswered(form: Record<string, string>, repeats = 2): Promise<Answer> {
-    if (repeats === 0) return postForm('token', form);
-    const asked = withDeadline(address.after, longestAnswer, signal => postForm('token', form, { signal }));
-    const answer = await asked.catch(error => (error instanceof DOMException ? 'none' : undefined));
-    if (typeof answer === 'object' && answer.status < 500) return answer;
+    const [before, at] = [sentAt, now()];
+    sentAt ??= at;
+    if (at - sentAt >= longestDoubt) throw new SessionEnded('The refresh token may have been replaced.');
+    const wait = (signal?: AbortSignal) => postForm('token', form, signal && { signal });
+    const asked = repeats === 0 ? wait() : withDeadline(address.after, longestAnswer, wait);
+    const answer = await asked.catch(error => {
+      if (error instanceof UnexpectedAnswer && unsent.test(error.message)) sentAt = before;
+      if (repeats === 0) throw error;
+      return error instanceof DOMException ? 'none' : undefined;
+    });
+    if (typeof answer === 'object') {
+      if (answer.status === 429) sentAt = before; // it replaced nothing
+      if (answer.status < 500 || repeats === 0) return answer;
+    }
     await new Promise<void>(resolve => void address.after(2_000, resolve));
     return askUntilAnswered(form, answer === 'none' ? 0 : repeats - 1);
   }
@@ -98,6 +115,12 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
 
 /** The token function has 15 s, and may have to be started. Milliseconds. */
 const longestAnswer = 20_000;
+
+/** A refresh token that was replaced is good for 30 s more. Milliseconds. */
+const longestDoubt = 25_000;
+
+/** The codes of requests that reached nobody, such as those of a machine that wakes before its network does. */
+const unsent = /\((?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|UND_ERR_CONNECT_TIMEOUT)\)/;
 
 interface Tokens {
   readonly accessToken: string;

@@ -5,6 +5,7 @@ import { makeApiSource } from '../../../../ops/console/api-source.ts';
 import type { Source } from '../../../../ops/console/source.ts';
 import type { Language } from '../../../../ops/console/texts.ts';
 import { NotThere } from '../../../../ops/console/views.ts';
+import { frozenClock } from '../../../support/clock.ts';
 
 const webhook = {
   evento: 'demanda.criada',
@@ -287,40 +288,70 @@ describe('a session', () => {
   const token = `.${Buffer.from('{"account_id":"acme","scope":"webhooks:read"}').toString('base64url')}.`;
   const credentials = { clientId: 'c', clientSecret: 's', username: 'u', password: 'p' };
   const fresh = () => Response.json({ access_token: `${token}fresh` });
-  const busy = () => Response.json({ error: 'temporarily_unavailable' }, { status: 503 });
+  const refused = () => Response.json({ access_token: token, refresh_token: 'r' });
+  const says = (status: number, error: string) => () => Response.json({ error }, { status });
+  const [busy, throttled] = [says(503, 'temporarily_unavailable'), says(429, 'temporarily_unavailable')];
   const lost = () => Promise.reject(new TypeError('fetch failed'));
-  const late = (end: () => void, signal: RequestInit['signal']) => {
+  const offline = () => Promise.reject(new TypeError('fetch failed', { cause: { code: 'ENOTFOUND' } }));
+  interface World {
+    readonly signal: RequestInit['signal'];
+    readonly end: () => void;
+    readonly pass: (milliseconds: number) => void;
+  }
+  const late = ({ end, signal }: World) => {
     end();
     signal?.throwIfAborted();
     return Response.json({}, { status: 401 });
   };
+  const slow = ({ pass }: World) => {
+    pass(12_000);
+    return busy();
+  };
 
-  it.each<[string, readonly (typeof late | typeof lost)[], string]>([
-    ['the refresh token is refused', [() => Response.json({ error: 'invalid_grant' }, { status: 400 })], 'ended'],
-    ['the client is refused', [() => Response.json({ error: 'invalid_client' }, { status: 401 })], 'ended'],
-    ['a fresh token is refused too', [() => Response.json({ access_token: token })], 'ended'],
-    ['there is no refresh token', [], 'ended'],
-    ['the service is busy', [busy, busy, busy, fresh], 'failed'],
-    ['no answer comes', [lost, lost, lost, fresh], 'failed'],
-    ['no answer comes in 20 s', [late, lost, fresh], 'failed'],
-    ['an answer gets lost', [lost, fresh], 'goes on'],
-    ['an answer does not come in 20 s', [late, fresh], 'goes on'],
-    ['answers get lost, or come from a service that is busy', [lost, busy, fresh], 'goes on'],
-  ])('%s: whether it has ended is told apart', async (_, refreshes, told) => {
+  // Bug: a refresh token whose answer had got lost was sent again by the next call, a minute later: the service takes it for a stolen one.
+  it.each<[string, readonly ((world: World) => Response | Promise<Response>)[], string]>([
+    ['the refresh token is refused', [says(400, 'invalid_grant')], 'ended, ended'],
+    ['the client is refused', [says(401, 'invalid_client')], 'ended, ended'],
+    ['a fresh token is refused too, and the one after it is not', [refused, fresh], 'ended, goes on'],
+    ['there is no refresh token', [], 'ended, ended'],
+    ['the service is busy', [busy, busy, busy, fresh], 'failed, ended'],
+    ['the service is busy for longer than the grace', [slow, slow, fresh], 'ended, ended'],
+    ['the gateway throttles', [throttled, fresh], 'failed, goes on'],
+    ['there is no network', [offline, offline, offline, fresh], 'failed, goes on'],
+    ['an answer gets lost, and then there is no network', [lost, offline, offline, fresh], 'failed, ended'],
+    ['an answer gets lost, and then the gateway throttles', [lost, throttled, fresh], 'failed, ended'],
+    ['no answer comes', [lost, lost, lost, fresh], 'failed, ended'],
+    ['no answer comes in 20 s', [late, lost, fresh], 'failed, ended'],
+    ['an answer gets lost', [lost, fresh], 'goes on, goes on'],
+    ['an answer does not come in 20 s', [late, fresh], 'goes on, goes on'],
+    ['answers get lost, or come from a service that is busy', [lost, busy, fresh], 'goes on, goes on'],
+  ])('%s: whether it has ended is told apart, then and a minute later', async (_, refreshes, told) => {
     const first = { access_token: token, refresh_token: refreshes.length > 0 ? 'r' : undefined };
     const answers = [() => Response.json(first), ...refreshes];
+    const { now, advance: pass } = frozenClock(0);
     let end = () => {};
     const fetch = async (url: string, { headers, signal }: RequestInit) =>
       url.endsWith('/token')
-        ? (answers.shift()?.(end, signal) ?? Response.error())
+        ? (answers.shift()?.({ end, signal, pass }) ?? Response.error())
         : Response.json({}, { status: new Headers(headers).get('authorization')?.endsWith('fresh') ? 200 : 401 });
     const after = (milliseconds: number, callback: () => void) => {
-      if (milliseconds === 20_000) end = callback;
-      if (milliseconds === 2_000) callback();
+      const passes = () => {
+        pass(milliseconds);
+        callback();
+      };
+      if (milliseconds === 20_000) end = passes;
+      if (milliseconds === 2_000) passes();
       return () => {};
     };
-    const { call } = await openApiSession({ authUrl: 'https://a', baseUrl: 'https://b', fetch, after }, credentials);
-    const became = await call('GET', '/v1').catch(error => (error instanceof SessionEnded ? 'ended' : 'failed'));
-    expect(became).toEqual(told === 'goes on' ? expect.objectContaining({ status: 200 }) : told);
+    const address = { authUrl: 'https://a', baseUrl: 'https://b', fetch, after };
+    const { call } = await openApiSession(address, credentials, now);
+    const became = () =>
+      call('GET', '/v1').then(
+        () => 'goes on',
+        error => (error instanceof SessionEnded ? 'ended' : 'failed'),
+      );
+    const before = await became();
+    pass(60_000);
+    expect(`${before}, ${await became()}`).toBe(told);
   });
 });
