@@ -62,21 +62,22 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
       const page = await listDeliveries(query);
       // One that cannot be read leaves the others: the page says over how many it looks.
       const read = await Promise.allSettled(page.deliveries.slice(0, details).map(find));
-      return { ...page, timed: read.flatMap(one => (one.status === 'fulfilled' && one.value ? [one.value] : [])) };
+      const timed = read.flatMap(one => (one.status === 'fulfilled' && one.value ? [one.value] : []));
+      return { ...page, timed, unread: read.find(one => one.status === 'rejected')?.reason };
     },
     tally: async span => {
       const { account: asked, event, from, until } = span;
       const times: Record<TallyGroup, number[]> = { delivered: [], failed: [], open: [] };
       const range = { account: asked, event, since: isoTime(from), until: isoTime(until) };
-      const reached = await readPages(range, callsOfTally, ({ state, createdAt }) => {
+      const end = await readPages(range, callsOfTally, ({ state, createdAt }) => {
         times[groups[state] ?? 'open'].push(Date.parse(createdAt));
       });
       const [delivered, failed] = [countBySteps(span, times.delivered), countBySteps(span, times.failed)];
-      return { counts: { delivered, failed, open: countBySteps(span, times.open) }, reached };
+      return { counts: { delivered, failed, open: countBySteps(span, times.open) }, ...end };
     },
     countMatching: async range => {
       let count = 0;
-      const reached = await readPages(range, callsOfQuestion, ({ id }) => {
+      const { reached } = await readPages(range, callsOfQuestion, ({ id }) => {
         if (!isTest({ id })) count += 1;
       });
       return { count, isCutOff: reached !== undefined };
@@ -160,21 +161,23 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
     };
   }
 
-  /** Reads pages of 100. Returns the moment back to which all were read, where the calls, or the API, do not reach the end. */
+  /** Reads pages of 100. Returns the moment back to which all were read, where the calls, or the API, do not reach the end; and why not. */
   async function readPages(query: Omit<DeliveryQuery, 'limit'>, calls: number, each: (row: DeliveryRow) => void) {
     let cursor: string | undefined;
     let reached: string | undefined;
+    let unread: unknown;
     for (let made = 0; made < calls; made++) {
       const page = await listDeliveries({ ...query, cursor, limit: 100 }).catch(error => {
         if (made === 0) throw error;
+        unread = error;
       });
       if (!page) break;
       for (const row of page.deliveries) each(row);
-      if (page.next === null) return undefined;
+      if (page.next === null) return { reached: undefined };
       cursor = page.next;
       reached = page.deliveries.at(-1)?.createdAt ?? reached;
     }
-    return Date.parse(reached ?? query.until ?? '');
+    return { reached: Date.parse(reached ?? query.until ?? ''), unread };
   }
 
   async function find(reference: DeliveryReference): Promise<DeliveryView | undefined> {
@@ -245,7 +248,14 @@ export function makeApiSource(session: ApiSession, language: Language): Source {
 
   /** Says a refusal as the API says it, with each finding, and when it can be tried again. */
   function refusalOf({ status, headers, json }: Answer): Error {
-    const { detail = `HTTP ${status}`, requisicao, errors = [] } = problemAnswer.parse(json);
+    const isBusy = status === 429 || status === 503; // of a gateway, which gives no detail
+    const unsaid = isBusy
+      ? say(
+          `${host} is busy. It can be tried again in a moment.`,
+          `${host} está sobrecarregado. Pode ser repetido em instantes.`,
+        )
+      : `HTTP ${status}`;
+    const { detail = unsaid, requisicao, errors = [] } = problemAnswer.parse(json);
     const found = errors.map(({ pointer, parameter, detail: why = '' }): [string, string] => [
       parameter ?? pointer?.replace(/^\//, '') ?? '',
       why,

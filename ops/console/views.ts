@@ -77,6 +77,8 @@ export interface DeliveryPage<Row = DeliveryRow> {
 /** The first page of all deliveries, and the latest ones that were read with the times of their attempts. */
 export interface LatestDeliveries extends DeliveryPage {
   readonly timed: readonly DeliveryView[];
+  /** The failure of one that could not be read. */
+  readonly unread?: unknown;
 }
 
 /** The deliveries to count by the time at which their events were accepted, in steps. Milliseconds since the epoch. */
@@ -92,6 +94,8 @@ export interface Tally {
   readonly counts: Readonly<Record<TallyGroup, readonly number[]>>;
   /** Back to then they were counted, where that is not the whole span. */
   readonly reached: number | undefined;
+  /** The failure that ended the count there; nothing where its calls were used up. */
+  readonly unread?: unknown;
 }
 
 /** `open`: what waits, is held, or was cancelled. */

@@ -1,7 +1,7 @@
 import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import { type Context, exactTimeOf } from '../page.ts';
-import { unreadPart } from '../page-parts.ts';
+import { failureOf, unreadPart } from '../page-parts.ts';
 import type { Tally, TallyGroup, WebhookReference } from '../views.ts';
 import { type Filter, locales, queryOf, type Steps, spanText, timeChips, zoneName } from './webhook-filter.ts';
 
@@ -93,14 +93,14 @@ function rangeOf({ since, until }: Filter): Filter['range'] {
   return since === undefined && until === undefined ? '24h' : undefined;
 }
 
-function legend(context: Context, bars: readonly Bar[], { reached }: Tally): Html {
+function legend(context: Context, bars: readonly Bar[], { reached, unread }: Tally): Html {
   const { say } = context;
   const sums = groups.map(group => [group, bars.reduce((sum, { counts }) => sum + counts[group], 0)] as const);
   const all = sums.reduce((sum, [, count]) => sum + count, 0);
   return html`<p class="legend">${sums.map(([group, count]) => html`<span><svg class="swatch" aria-hidden="true"><rect class="${marks[group]}" width="100%" height="100%"/></svg>${groupName(context, group)} <b>${number(context, count)}</b></span> `)}
 <small>${zoneName(context)}</small></p>${
     reached !== undefined &&
-    html`<p class="note">${say('Counted were the latest', 'Foram contadas as últimas')} <b>${number(context, all)}</b> ${say('since', 'desde')} ${exactTimeOf(isoTime(reached), context)}: ${say('a page counts no further back.', 'uma página não conta mais que isso.')}</p>`
+    html`<p class="note">${say('Counted were the latest', 'Foram contadas as últimas')} <b>${number(context, all)}</b> ${say('since', 'desde')} ${exactTimeOf(isoTime(reached), context)}: ${unread === undefined ? say('a page counts no further back.', 'uma página não conta mais que isso.') : html`${say('what came before could not be read', 'o que veio antes não pôde ser lido')}: ${failureOf(context, unread).message}`}</p>`
   }`;
 }
 

@@ -17,11 +17,11 @@ import {
   table,
   timeOf,
 } from '../page.ts';
-import { operatorOf, partOf, question, resultOf, tiles, unreadPart } from '../page-parts.ts';
+import { failureOf, operatorOf, partOf, question, resultOf, tiles, unreadPart } from '../page-parts.ts';
 import {
   type DeliveryPage,
   type DeliveryRow,
-  type DeliveryView,
+  type LatestDeliveries,
   NotThere,
   type WebhookReference,
   type WebhookView,
@@ -65,7 +65,7 @@ export async function webhookPage(context: Context, { account = '', event = '' }
 ${strangeValues(context, filter)}${webhook && overview(context, webhook)}
 ${replay.why === undefined ? replayCard(context, asked, replay.value) : card(say('Replay', 'Reenvio'), html`<div class="inside">${unreadPart(context, replay.why)}</div>`, { id: 'replay' })}
 ${tallyCard(context, asked, { filter, steps, tally: tally.value, why: tally.why })}
-${latest?.value && speed(context, latest.value.timed)}
+${latest?.value && speed(context, latest.value)}
 <div id="list">${card(
       texts.deliveries,
       html`<div class="inside">${stateChips(context, asked, filter)}</div>
@@ -163,9 +163,13 @@ function overview(context: Context, webhook: WebhookView): Html {
 }
 
 /** Writes how long deliveries wait for their first attempt, and the receiver for its answers. */
-function speed(context: Context, timed: readonly DeliveryView[]): HtmlValue {
+function speed(context: Context, { timed, unread }: LatestDeliveries): HtmlValue {
   const { say } = context;
-  if (timed.length === 0) return undefined;
+  if (timed.length === 0)
+    return (
+      unread !== undefined &&
+      html`<section id="speed" data-live>${unreadPart(context, failureOf(context, unread).message)}</section>`
+    );
   const waits = timed.flatMap(({ made, createdAt }) => {
     const first = made.find(({ number }) => number === 1);
     return first ? [Math.max(0, Date.parse(first.startedAt) - Date.parse(createdAt))] : [];

@@ -94,15 +94,19 @@ describe('an integrator’s source', () => {
   const from = Date.UTC(2026, 10, 26, 9);
   const span = { ...own, from, until: from + 7_200_000, step: 3_600_000 };
 
-  it('shows what it could read of the latest deliveries', async () => {
+  it.each([
+    [5, 12],
+    [1, 0],
+  ])('shows what it could read of the latest deliveries where every %i. fails, and why', async (every, read) => {
     let asked = 0;
     const source = sourceOf(({ path }) => {
       if (path.includes('?')) return answerOf(200, { entregas: rows.slice(0, 20), proximo_cursor: 'x' });
       asked += 1;
-      return asked % 5 === 0 ? answerOf(503, { detail: 'busy' }) : answerOf(200, detail);
+      return asked % every === 0 ? answerOf(503, { detail: 'busy' }) : answerOf(200, detail);
     });
-    const { deliveries, timed, next } = await source.latestDeliveries({ ...own, limit: 20 });
-    expect([deliveries.length, timed.length, next, asked]).toEqual([20, 12, 'x', 15]);
+    const { deliveries, timed, next, unread } = await source.latestDeliveries({ ...own, limit: 20 });
+    expect([deliveries.length, timed.length, next, asked]).toEqual([20, read, 'x', 15]);
+    expect(unread).toEqual(new Error('busy'));
   });
 
   it.each([
@@ -118,7 +122,7 @@ describe('an integrator’s source', () => {
       return answerOf(200, { entregas, proximo_cursor: asked === pages ? null : 'x' });
     });
     const found = await source.tally(span);
-    expect(found.reached).toBe(reached);
+    expect([found.reached, found.unread]).toEqual([reached, undefined]);
     expect(found.counts.delivered.reduce((sum, count) => sum + count, 0)).toBe(ofEach);
     expect(found.counts.failed.reduce((sum, count) => sum + count, 0)).toBe(ofEach);
     expect(asked).toBe(Math.min(24, pages));
@@ -134,6 +138,7 @@ describe('an integrator’s source', () => {
     expect(await source.tally(span)).toEqual({
       counts: { delivered: [49, 1], failed: [50, 0], open: [0, 0] },
       reached: Date.parse(rows[99]?.criado_em ?? ''),
+      unread: new Error('busy'),
     });
     await expect(source.tally(span)).rejects.toThrow('busy');
   });
@@ -261,7 +266,7 @@ describe('a refusal', () => {
     ['a parameter', invalid({ parameter: 'ate', detail: 'Odd.' }), 'See errors. ate: Odd.', { ate: 'Odd.' }],
     ['a limit', answerOf(429, { detail: 'No.' }, { 'retry-after': '34' }), 'No. It can be tried again in 34 s.', {}],
     ['what is not there', answerOf(404, { detail: 'No such delivery.' }), 'No such delivery.', {}],
-    ['the gateway, which has no detail', answerOf(429, { message: 'Too Many Requests' }), 'HTTP 429', {}],
+    ['the gateway, which has no detail', answerOf(403, { message: 'Forbidden' }), 'HTTP 403', {}],
     ['an answer that is no JSON', { ...answerOf(413), json: undefined }, 'HTTP 413', {}],
   ];
   it.each(refusals)('says %s as the API says it', async (_, answer, message, findings) => {
@@ -269,7 +274,7 @@ describe('a refusal', () => {
     await expect(trying).rejects.toMatchObject({ name: 'Refusal', message, findings });
   });
 
-  it.each<[Language, unknown, string]>([
+  it.each<[Language, Error | Answer, string]>([
     ['en', new SessionEnded('x'), 'Your session has ended: end the panel with Ctrl-C, start it again and log in.'],
     ['pt', new SessionEnded('x'), 'A sua sessão terminou: encerre o painel com Ctrl-C, inicie-o de novo e entre.'],
     [
@@ -278,8 +283,11 @@ describe('a refusal', () => {
       'api.example.com does not answer. (ECONNREFUSED)',
     ],
     ['pt', new UnexpectedAnswer(0, 'GET /x was not answered within 30 s by y'), 'api.example.com não responde.'],
+    ['en', answerOf(503, { message: 'Service Unavailable' }), 'api.example.com is busy. It can be tried again in a'],
+    ['pt', answerOf(429, { message: 'Too Many Requests' }), 'api.example.com está sobrecarregado. Pode ser repetido'],
   ])('is said in the language of the page (%s)', async (language, error, said) => {
-    const trying = sourceOf(() => Promise.reject(error), language).listWebhooks('acme');
+    const source = sourceOf(() => (error instanceof Error ? Promise.reject(error) : error), language);
+    const trying = source.listWebhooks('acme');
     await expect(trying).rejects.toThrow(said);
   });
 });

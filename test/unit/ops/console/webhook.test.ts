@@ -160,6 +160,13 @@ describe('the chart', () => {
     expect(text).toMatch(/Counted were the latest <b>1,241<\/b> since <time datetime="2026-11-26T10:10:00.000Z"/);
     expect(text.match(/: not counted<\/title>/g)).toHaveLength(46);
     expect(text.match(/<a href="\?[^"]*" tabindex="-1"/g)).toHaveLength(2);
+    expect(text).toContain('</time>: a page counts no further back.');
+  });
+
+  it('says why the count ended where it is not the calls', async () => {
+    const ended = { reached: Date.UTC(2026, 10, 26, 10, 10), unread: new Error('busy') };
+    const source = sourceOf({}, { tally: async span => ({ ...(await tally(span)), ...ended }) });
+    expect(await documentAt(path, source)).toContain('</time>: what came before could not be read: busy');
   });
 
   it('says of the bar in which the count ends the part that was counted, and leads to it', async () => {
@@ -218,6 +225,12 @@ describe('how quick it is', () => {
     expect(text).toContain('Das últimas 100 entregas');
     const figures = [...text.matchAll(/([\d,]+ m?s) <small>(p\d+)<\/small>/g)].map(([, ...figure]) => figure.join(' '));
     expect(figures).toEqual(['4,9 s p50', '9,8 s p99', '49 ms p50', '98 ms p99']);
+  });
+
+  it('is said to be unread where no delivery could be read', async () => {
+    const unread = { deliveries: [delivery], next: null, timed: [], unread: new Error('busy') };
+    const text = await documentAt(path, sourceOf({}, { latestDeliveries: async () => unread }));
+    expect(text).toMatch(/<section id="speed"[^>]*><p class="note trouble">Could not be read: busy<\/p>/);
   });
 });
 
