@@ -231,7 +231,7 @@ async function demoCommands({ demo }: SandboxSource, event: string): Promise<Ste
   const { authUrl, baseUrl, clientId, clientSecret, username, password } = await demo.login();
   const { endpoint, url } = await demo.queue();
   const token = tokenCommand(authUrl, [clientId, clientSecret, username, password]);
-  const take = `TOKEN=$(${token} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')\n`;
+  const take = `${taking('TOKEN', token)}\n`;
   const name = EVENT_NAMES.find(known => known === event) ?? EVENT_NAMES[0];
   const message = businessEvents.message(name, { id_conta: demo.account }, businessEvents.exampleValues);
   const sent = JSON.stringify({ QueueUrl: url, MessageGroupId: demo.account, MessageBody: JSON.stringify(message) });
@@ -247,11 +247,16 @@ async function demoCommands({ demo }: SandboxSource, event: string): Promise<Ste
 function integratorCommands({ authUrl = '', baseUrl = '' }: Partial<NonNullable<Source['login']>> = {}, event: string) {
   const variable = 'EMISSOR_TOKEN';
   return {
-    token: tokenCommand(authUrl, ['CLIENT_ID', 'CLIENT_SECRET', 'USERNAME', 'PASSWORD']),
+    token: taking(variable, tokenCommand(authUrl, ['CLIENT_ID', 'CLIENT_SECRET', 'USERNAME', 'PASSWORD'])),
     register: registerCommand(baseUrl, variable, { evento: event, url: 'https://hooks.example.com/emissor' }),
     send: `curl -s -X POST ${baseUrl}/v1/webhooks/${event}/teste -H "Authorization: Bearer $${variable}"`,
     verify: deliveriesCommand(baseUrl, variable, event),
   };
+}
+
+/** Puts the access token that a command prints into a variable of the shell. */
+function taking(variable: string, command: string): string {
+  return `${variable}=$(${command} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`;
 }
 
 function tokenCommand(authUrl: string, [id, secret, username, password]: readonly string[]): string {

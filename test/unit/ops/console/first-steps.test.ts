@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeDemo } from '../../../../ops/console/operator/demo.ts';
 import type { ReceivedView, Verdict } from '../../../../ops/console/operator/sandbox.ts';
@@ -52,6 +57,12 @@ const panel = (there: There, changes: Partial<Source> = {}): Source => {
 /** Returns which steps are done, and which one is next, by the marks of their headings. */
 const marks = (document: string) =>
   [...document.matchAll(/id="step-\d" data-live><header class="(done|next|)"/g)].map(([, mark]) => mark);
+
+/** Returns the commands of a page, as they are copied. */
+const commandsOf = (document: string) =>
+  [...document.matchAll(/<pre class="command">([^<]+)</g)].map(([, command = '']) =>
+    command.replace(/&(#39|quot|amp);/g, (_, name: string) => ({ '#39': "'", quot: '"' })[name] ?? '&'),
+  );
 
 const delivered = { ...delivery, state: 'entregue' };
 
@@ -134,12 +145,31 @@ describe('the first steps', () => {
   it('have commands with placeholders on the panel, and no secret', async () => {
     const source = panel({ webhooks: [webhook()] });
     const { document } = await ask(source, '/first-steps');
-    const commands = [...document.matchAll(/<pre class="command">([^<]+)</g)].map(([, command = '']) => command);
+    const commands = commandsOf(document);
     expect(commands).toHaveLength(4);
     expect(commands[0]).toContain('client_secret=CLIENT_SECRET');
-    expect(commands[0]).toContain('--data-urlencode &#39;password=PASSWORD&#39;');
-    for (const command of commands.slice(1)) expect(command).toContain('Bearer $EMISSOR_TOKEN');
-    expect(commands[2]).toContain('-X POST https://api.example.com/v1/webhooks/demanda.criada/teste');
+    expect(commands[0]).toContain("--data-urlencode 'password=PASSWORD'");
+  });
+
+  // Bug: steps two to four used a variable that no step set.
+  it('have commands on the panel that do all four in one shell', async () => {
+    const asked: string[] = [];
+    const server = createServer(({ method, url, headers }, response) => {
+      asked.push(`${method} ${url} ${headers.authorization ?? ''}`);
+      response.end('{"token_type":"Bearer","access_token":"a.b-c_d","refresh_token":"r"}');
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const login = { authUrl: url, baseUrl: url, claims: async () => claims };
+    const { document } = await ask(panel({}, { login }), '/first-steps');
+    const env = { ...process.env, no_proxy: '*' };
+    await promisify(execFile)('sh', ['-c', commandsOf(document).join('\n')], { env }).finally(() => server.close());
+    expect(asked).toEqual([
+      'POST /oauth/v1/token ',
+      'POST /v1/webhooks Bearer a.b-c_d',
+      'POST /v1/webhooks/demanda.criada/teste Bearer a.b-c_d',
+      'GET /v1/webhooks/demanda.criada/entregas Bearer a.b-c_d',
+    ]);
   });
 
   it('are there for nobody else: an operator at a stage logs in as nobody', async () => {
