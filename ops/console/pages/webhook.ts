@@ -57,7 +57,8 @@ export async function webhookPage(context: Context, { account = '', event = '' }
     partOf(context, source.findReplay(asked, query.get('replay') ?? undefined)),
   ]);
   const list = latest ?? filtered ?? {};
-  if (!webhook && isFirst && list.value?.deliveries.length === 0) throw new NotThere(texts.notThere);
+  const isNone = list.value?.deliveries.length === 0 && !list.value.next;
+  if (!webhook && isFirst && isNone) throw new NotThere(texts.notThere);
   return {
     title: `${event} · ${account}`,
     content: html`${crumbs(context, stepsTo(context, { account }))}<a class="skip" href="#list">${say('Skip to the deliveries', 'Ir para as entregas')}</a><div class="heading"><div><h1>${event}${webhook && healthBadge(context, webhook)}</h1>${webhook && html`<p class="muted" id="since" data-live>${healthSince(context, webhook)}</p>`}</div>
@@ -191,7 +192,7 @@ function speed(context: Context, { timed, unread }: LatestDeliveries): HtmlValue
   )}<p class="muted">${timed.length === 1 ? say('Of the latest delivery.', 'Da última entrega.') : say(`Of the latest ${timed.length} deliveries and their attempts that are kept.`, `Das últimas ${timed.length} entregas e das suas tentativas que são guardadas.`)}</p></section>`;
 }
 
-function deliveryTable(context: Context, { deliveries }: DeliveryPage, isAll: boolean): Html {
+function deliveryTable(context: Context, { deliveries, next }: DeliveryPage, isAll: boolean): Html {
   const { texts, say } = context;
   const waits = deliveries.some(({ nextAttemptAt }) => nextAttemptAt);
   const list = table<DeliveryRow>(
@@ -215,15 +216,17 @@ function deliveryTable(context: Context, { deliveries }: DeliveryPage, isAll: bo
       },
     ],
     deliveries,
-    isAll
-      ? say(
-          'No event has come yet. A test shows how one is delivered.',
-          'Nenhum evento chegou ainda. Um teste mostra como um é entregue.',
-        )
-      : say(
-          'No delivery matches. Widen the time, or choose another state.',
-          'Nenhuma entrega corresponde. Amplie o período ou escolha outro estado.',
-        ),
+    next // the API may leave a page empty
+      ? say('None on this page; there are older ones.', 'Nenhuma nesta página; há mais antigas.')
+      : isAll
+        ? say(
+            'No event has come yet. A test shows how one is delivered.',
+            'Nenhum evento chegou ainda. Um teste mostra como um é entregue.',
+          )
+        : say(
+            'No delivery matches. Widen the time, or choose another state.',
+            'Nenhuma entrega corresponde. Amplie o período ou escolha outro estado.',
+          ),
   );
   return waits ? list : html`<div class="lines">${list}</div>`; // with one column more there is no room
 }

@@ -208,6 +208,22 @@ describe('the chart', () => {
   });
 });
 
+describe('an empty page of the list', () => {
+  it.each([
+    ['', 'x', 'None on this page; there are older ones.'],
+    ['?state=falhou', 'x', 'None on this page; there are older ones.'],
+    ['?state=falhou', null, 'No delivery matches.'],
+    ['', null, undefined], // 404: there is nothing of that name
+  ])('says whether there are older ones, also where the webhook is gone: %j, %j', async (query, next, said) => {
+    const list = async () => ({ deliveries: [], next, timed: [] });
+    const source = sourceOf({}, { findWebhook: async () => undefined, listDeliveries: list, latestDeliveries: list });
+    const shown = documentAt(`${path}${query}`, source);
+    if (said === undefined) return await expect(shown).rejects.toThrow('That is not there');
+    expect(await shown).toContain(said);
+    expect((await shown).includes('cursor=x')).toBe(next !== null);
+  });
+});
+
 describe('how quick it is', () => {
   it('is said of as many deliveries as were read', async () => {
     const timed = Array.from({ length: 100 }, (_, at) => ({
