@@ -38,6 +38,7 @@ export interface WorldParts {
   readonly queues?: { readonly isFair: boolean; readonly countLag: number };
   /** Without it what happened is not kept, which long runs have no memory for. */
   readonly keepsTrace?: boolean;
+  readonly keepsDetails?: boolean;
 }
 
 /** A world, and what may be looked at in it. */
@@ -70,10 +71,11 @@ export function makeWorld(
     scalingOf: standardPlaces,
     ...parts.stage,
   };
-  const { keepsTrace = true, hasPeople = true } = parts;
+  const { keepsTrace = true, keepsDetails = true, hasPeople = true } = parts;
   const cloud = makeVirtualCloud({
     seed,
     keepsTrace,
+    keepsDetails,
     tables: () => (keepsTrace ? watched : tables),
     queues: [
       ...Object.values(queueOf).map(name => ({ name, visibilityTimeout, deadLetters, ...parts.queues })),

@@ -10,9 +10,10 @@ export async function runSeed(
   seed: number,
   faultClass: FaultClass,
   compositions?: Partial<Compositions>,
+  keepsDetails = true,
 ): Promise<WorldResult> {
   const usageBefore = process.threadCpuUsage();
-  const world = makeWorld(seed, faultClass, compositions);
+  const world = makeWorld(seed, faultClass, compositions, { keepsDetails });
   try {
     const { cloud, receivers, publications } = world;
     const began = await world.begin();

@@ -28,6 +28,7 @@ export function makeTokenWorld(
   seed: number,
   faultClass: FaultClass,
   compositions: TokenCompositions = { token: composeToken, revoke: composeRevoke, introspect: composeIntrospect },
+  keepsDetails = true,
 ) {
   const tables = makeServiceTables(seed, now);
   const watched = watchTables(tables, now);
@@ -38,6 +39,7 @@ export function makeTokenWorld(
   const stage: TokenStage = { compositions, journal, outsideOf, telemetryOf: metrics.telemetryOf };
   const cloud = makeVirtualCloud({
     seed,
+    keepsDetails,
     tables: () => watched,
     functions: [
       ...tokenFunctions(stage),

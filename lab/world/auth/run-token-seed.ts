@@ -12,9 +12,10 @@ export async function runTokenSeed(
   seed: number,
   faultClass: FaultClass,
   compositions?: TokenCompositions,
+  keepsDetails = true,
 ): Promise<WorldResult> {
   const usageBefore = process.threadCpuUsage();
-  const world = makeTokenWorld(seed, faultClass, compositions);
+  const world = makeTokenWorld(seed, faultClass, compositions, keepsDetails);
   try {
     const { cloud, journal, scene } = world;
     const began = await world.begin();

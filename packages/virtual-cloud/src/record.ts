@@ -17,6 +17,8 @@ export type Note = (kind: Happening['kind'], text: string, detail?: () => unknow
 export interface RecordOptions {
   /** `false` keeps the digest and the log only. */
   readonly keepsTrace?: boolean;
+  /** `false` leaves out what was asked and answered, of trace and digest. */
+  readonly keepsDetails?: boolean;
 }
 
 /** Which lines of the log are wanted: those that all of this is true of. */
@@ -29,7 +31,7 @@ export interface LogFilter {
 }
 
 /** Makes the record of all that happens, and of what functions write to their logs. */
-export function makeRecord(now: () => number, { keepsTrace = true }: RecordOptions) {
+export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails = true }: RecordOptions) {
   const hash = createHash('sha256');
   let unhashed = '';
   const happenings: Happening[] = [];
@@ -37,7 +39,7 @@ export function makeRecord(now: () => number, { keepsTrace = true }: RecordOptio
   return { note, digest, trace, writeLog, logs };
 
   function note(kind: Happening['kind'], text: string, detail?: () => unknown): void {
-    const happening = { at: now(), kind, text, detail: detail ? JSON.stringify(detail()) : '' };
+    const happening = { at: now(), kind, text, detail: detail && keepsDetails ? JSON.stringify(detail()) : '' };
     if (keepsTrace) happenings.push(happening);
     unhashed += `${happening.at} ${kind} ${text} ${happening.detail}\n`;
     if (unhashed.length > hashedAtOnce) hashRest();
