@@ -86,7 +86,8 @@ describeWith(['names', 'engines'], 'the publisher in Java', () => {
       judge({ body }, time) {
         sent.push(body);
         if (body === '{"n":2}') return { code: 'InvalidMessageContents', senderFault: true };
-        return body === '{"n":3}' && time < 2 ? { code: 'ServiceUnavailable', senderFault: false } : 'taken';
+        if (body === '{"n":3}' && time === 0) return { code: 'RequestThrottled', senderFault: true };
+        return body === '{"n":3}' && time === 1 ? { code: 'ServiceUnavailable', senderFault: false } : 'taken';
       },
     });
     try {

@@ -73,7 +73,8 @@ async function send({ client, queueUrl }: Queue, messages: readonly Message[], s
       const messageId = Successful.find(({ Id }) => Id === String(position))?.MessageId;
       if (messageId !== undefined) return { status: 'sent', message, messageId };
       const { Code: code = 'Unanswered', SenderFault } = Failed.find(({ Id }) => Id === String(position)) ?? {};
-      return SenderFault ? failure(message, code, false) : { status: 'refused', message, code };
+      const isFinal = SenderFault && !code.includes('Throttl'); // SQS calls throttling the sender's fault
+      return isFinal ? failure(message, code, false) : { status: 'refused', message, code };
     });
   } catch (error) {
     return messages.map(message =>

@@ -84,6 +84,7 @@ describe('one event', () => {
 
   it.each<[what: string, QueueBehaviour, requests: number, code: string, retryable: boolean]>([
     ['is refused for the moment each time', refusing('ThrottlingException', false), 3, 'ThrottlingException', true],
+    ['is throttled, which SQS calls its fault', refusing('RequestThrottled', true), 3, 'RequestThrottled', true],
     ['is refused for its own sake', refusing('InvalidMessageContents', true), 1, 'InvalidMessageContents', false],
     ['is not answered for', { judge: () => 'silent' }, 3, 'Unanswered', true],
     ['may not be sent', answering(403, 'AccessDenied'), 1, 'AccessDenied', false],

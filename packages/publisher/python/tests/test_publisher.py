@@ -105,6 +105,7 @@ class OneEvent(unittest.TestCase):
     def test_that_fails_tells_whether_to_try_again(self):
         cases = [
             (FakeClient(judge=lambda *_: ("ThrottlingException", False)), 3, "ThrottlingException", True),
+            (FakeClient(judge=lambda *_: ("RequestThrottled", True)), 3, "RequestThrottled", True),
             (FakeClient(judge=lambda *_: ("InvalidMessageContents", True)), 1, "InvalidMessageContents", False),
             (FakeClient(receive=raising(client_error(403, "AccessDenied"))), 1, "AccessDenied", False),
             (FakeClient(receive=raising(client_error(400, "RequestThrottled"))), 1, "RequestThrottled", True),
@@ -152,7 +153,6 @@ class OneEvent(unittest.TestCase):
         sent = create_publisher(URL, client=client).publish({**event(7), "event": Name.CREATED})
         self.assertEqual(sent.webhook_id, webhook_id_of("acme", "demanda.criada", "demand-7"))
         self.assertEqual(json.loads(client.requests[0][0]["MessageBody"])["event"], "demanda.criada")
-
 
     def test_is_judged_by_the_text_that_is_sent(self):
         class Mask(str):

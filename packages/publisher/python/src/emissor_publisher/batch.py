@@ -74,7 +74,7 @@ def _send(
         entry = failed.get(str(position), {"Code": "Unanswered", "SenderFault": False})
         if str(position) in taken:
             ended.append(SentEvent(message.index, message.id, message.webhook_id, taken[str(position)]))
-        elif entry["SenderFault"]:
+        elif entry["SenderFault"] and "Throttl" not in entry["Code"]:  # SQS calls throttling the sender's fault
             ended.append(_failed(message, entry["Code"], False))
         else:
             refused.append((message, entry["Code"]))
