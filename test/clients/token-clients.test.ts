@@ -50,7 +50,10 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
     afterAll(() => program?.remove());
 
     const file = () => path.join(home, 'tokens.json');
-    const stored = () => JSON.parse(readFileSync(file(), 'utf8')) as Record<string, unknown>;
+    /** The pair that is in the file, after the name of whose it is. */
+    const entry = () =>
+      Object.entries<Record<string, unknown>>(JSON.parse(readFileSync(file(), 'utf8')))[0] ?? ['', {}];
+    const stored = () => entry()[1];
     const call = (times = 1, changes: Record<string, string> = {}, disk?: 'full disk'): Promise<ClientRun> => {
       const environment = {
         AUTH_URL: auth.url,
@@ -67,7 +70,8 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
     const grants = () => auth.passed.map(({ body }) => new URLSearchParams(body).get('grant_type'));
     const sessions = () => ops<unknown[]>(['sessions', 'list', '--user', user.email]);
     const ok = (times: number) => Array.from({ length: times }, () => 200);
-    const change = (fields: object) => writeFileSync(file(), JSON.stringify({ ...stored(), ...fields }));
+    const change = (fields: object) =>
+      writeFileSync(file(), JSON.stringify({ [entry()[0]]: { ...stored(), ...fields } }));
     /** Puts a token that opens nothing in place of the stored one. */
     const spoil = () => change({ access_token: 'dead' });
     /** The clients store this time in seconds or in milliseconds, as a number or as text. */
@@ -195,11 +199,24 @@ describeWith(['engines'], 'the clients of docs/samples/client', () => {
     });
 
     it('logs in again, once, where tokens.json holds half of what was written', async () => {
-      writeFileSync(file(), '{"access_token": "dead", "refresh_tok');
+      spoil();
+      writeFileSync(file(), readFileSync(file(), 'utf8').replace(/(?<=refresh_tok).*/, ''));
       expect(await call(5)).toMatchObject({ code: 0, statuses: ok(5) });
       expect(grants()).toEqual(['password']);
       expect(await call()).toMatchObject({ statuses: [200] });
       expect(grants()).toEqual(['password']);
+    });
+
+    it('logs in, once, where the stored tokens are of another user, integration or host, or of nobody known', async () => {
+      user = await createUser();
+      expect(await call(5)).toMatchObject({ code: 0, statuses: ok(5) });
+      client = await createClient();
+      expect(await call(5)).toMatchObject({ code: 0, statuses: ok(5) });
+      writeFileSync(file(), JSON.stringify(stored()));
+      expect(await call(5)).toMatchObject({ code: 0, statuses: ok(5) });
+      expect(grants()).toEqual(['password', 'password', 'password']);
+      expect(await call(1, { AUTH_URL: authUrl })).toMatchObject({ code: 0, statuses: [200] });
+      expect(await sessions()).toHaveLength(4);
     });
 
     it('asks for no token on a full disk, and works again after it, with the same session', async () => {

@@ -11,6 +11,7 @@ public static class Emissor
 {
     static readonly HttpClient client = new HttpClient { Timeout = TimeSpan.FromSeconds(8) };
     static readonly string tokensFile = Path.GetFullPath(Env("TOKENS_FILE"));
+    static readonly string owner = "{\"" + Uri.EscapeDataString(string.Join(" ", Env("AUTH_URL"), Env("CLIENT_ID"), Env("USER_EMAIL"))) + "\":"; // tokens of another are not used
     static readonly SemaphoreSlim oneAtATime = new SemaphoreSlim(1);
 
     /// <summary>Calls the API; once more, with another token, where the stored one is refused.</summary>
@@ -40,12 +41,11 @@ public static class Emissor
         await oneAtATime.WaitAsync();
         try
         {
-            var stored = File.Exists(tokensFile) ? File.ReadAllText(tokensFile) : "";
-            string token = Field(stored, "access_token"), refreshToken = Field(stored, "refresh_token");
+            string text = File.Exists(tokensFile) ? File.ReadAllText(tokensFile) : "", stored = text.StartsWith(owner, StringComparison.Ordinal) ? text : "";
+            string token = Field(stored, "access_token"), refreshToken = Field(stored, "refresh_token"), fresh = "{\"error\":\"invalid_grant\"}";
             long now = Now(), until = long.Parse(Field(stored, "refresh_until") ?? $"{now + 25}");
             if (now < long.Parse(Field(stored, "refused_until") ?? "0")) throw new IOException("The login was refused: mend the password and delete " + tokensFile);
             if (token != null && token != refused) return token;
-            var fresh = "{\"error\":\"invalid_grant\"}";
             if (refreshToken != null && now < until)
             {
                 // Stored before it is sent: no later call may send it after that.
@@ -66,7 +66,7 @@ public static class Emissor
     /// <summary>Puts a whole file in the place of the one before: no other process reads half of it.</summary>
     static void Store(string tokens)
     {
-        var file = tokensFile + "." + Guid.NewGuid(); File.WriteAllText(file, tokens);
+        var file = tokensFile + "." + Guid.NewGuid(); File.WriteAllText(file, owner + tokens + "}");
         if (File.Exists(tokensFile)) File.Replace(file, tokensFile, null); else File.Move(file, tokensFile);
     }
 

@@ -15,6 +15,8 @@ public class Emissor {
     private static final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private static final Path file = Optional.ofNullable(System.getenv("TOKENS_FILE")).filter(path -> !path.isEmpty()).map(Path::of)
         .orElseThrow(() -> new IllegalStateException("TOKENS_FILE is not set")).toAbsolutePath();
+    private static final String owner = "{\"" + encode(System.getenv("AUTH_URL") + " " + System.getenv("CLIENT_ID")
+        + " " + System.getenv("USER_EMAIL")) + "\":"; // tokens of another are not used
 
     /** Calls the API; once more, with another token, where the stored one is refused. */
     public static HttpResponse<String> call(String method, String path, String body) throws Exception {
@@ -36,12 +38,11 @@ public class Emissor {
 
     /** Returns the stored token unless it was refused. One other is asked for, however many threads wait for it. */
     private static synchronized String validToken(String refused) throws Exception {
-        String stored = Files.exists(file) ? Files.readString(file) : "";
-        String token = field(stored, "access_token"), refreshToken = field(stored, "refresh_token");
+        String text = Files.exists(file) ? Files.readString(file) : "", stored = text.startsWith(owner) ? text : "";
+        String token = field(stored, "access_token"), refreshToken = field(stored, "refresh_token"), fresh = "{\"error\":\"invalid_grant\"}";
         long now = System.currentTimeMillis(), until = timeOf(stored, "refresh_until", now + 25_000);
         if (now < timeOf(stored, "refused_until", 0)) throw new IOException("The login was refused: mend the password and delete " + file);
         if (token != null && !token.equals(refused)) return token;
-        String fresh = "{\"error\":\"invalid_grant\"}";
         if (refreshToken != null && now < until) {
             // Stored before it is sent: no later call may send it after that.
             store("{\"refresh_token\":\"" + refreshToken + "\",\"refresh_until\":\"" + until + "\"}");
@@ -58,9 +59,8 @@ public class Emissor {
     }
 
     private static void store(String content) throws IOException {
-        Path next = Files.createTempFile(file.getParent(), "tokens", ".json"); // of mode 0600
-        Files.writeString(next, content); // a file that is not whole never has the name
-        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+        Path next = Files.writeString(Files.createTempFile(file.getParent(), "tokens", ".json"), owner + content + "}"); // of mode 0600
+        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE); // a file that is not whole never has the name
     }
 
     /** Repeats a request that failed or whose answer was lost. A refresh token that is sent again after 30 seconds counts as stolen. */

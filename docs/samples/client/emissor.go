@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-var oneAtATime, client, file = new(sync.Mutex), &http.Client{Timeout: 8 * time.Second}, os.Getenv("TOKENS_FILE")
+var oneAtATime, client = new(sync.Mutex), &http.Client{Timeout: 8 * time.Second}
+var file, owner = os.Getenv("TOKENS_FILE"), os.ExpandEnv("$AUTH_URL $CLIENT_ID $USER_EMAIL") // tokens of another are not used
 
 // Call calls the API; once more, with another token, where the stored one is refused.
 func Call(method, path, body string) (status int, answer []byte, err error) {
@@ -37,17 +38,16 @@ func validToken(refused any) (any, error) {
 	}
 	oneAtATime.Lock()
 	defer oneAtATime.Unlock()
-	now := float64(time.Now().Unix())
+	now, pairs := float64(time.Now().Unix()), map[string]json.RawMessage{}
 	stored, fresh := map[string]any{"refresh_until": now + 25}, map[string]any{"error": "invalid_grant"}
 	text, _ := os.ReadFile(file) // there is none before the first login
-	json.Unmarshal(text, &stored)
+	json.Unmarshal(text, &pairs)
+	json.Unmarshal(pairs[owner], &stored)
 	if until, _ := stored["refused_until"].(float64); now < until {
 		return nil, errors.New("the login was refused: mend the password and delete " + file)
-	}
-	if stored["access_token"] != refused {
-		return stored["access_token"], nil
-	}
-	if err := store(stored); err != nil { // before the refresh token is sent: no later call may send it after that
+	} else if token := stored["access_token"]; token != nil && token != refused {
+		return token, nil
+	} else if err := store(stored); err != nil { // before the refresh token is sent: no later call may send it after that
 		return nil, err
 	}
 	if until, _ := stored["refresh_until"].(float64); stored["refresh_token"] != nil && now < until {
@@ -67,7 +67,7 @@ func validToken(refused any) (any, error) {
 }
 
 func store(content map[string]any) error {
-	text, _ := json.Marshal(content)
+	text, _ := json.Marshal(map[string]any{owner: content})
 	next := fmt.Sprint(file, ".", os.Getpid()) // a file that is not whole never has the name
 	if err := os.WriteFile(next, text, 0600); err != nil {
 		return err

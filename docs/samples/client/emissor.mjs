@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const { AUTH_URL, BASE_URL, CLIENT_ID, CLIENT_SECRET, USER_EMAIL, USER_PASSWORD, TOKENS_FILE } = process.env;
 if (!TOKENS_FILE) throw new Error('TOKENS_FILE is not set');
+const owner = `${AUTH_URL} ${CLIENT_ID} ${USER_EMAIL}`; // tokens of another are not used
 let renewing;
 
 /** Calls the API; once more, with another token, where the stored one is refused. */
@@ -71,13 +72,13 @@ function waitOf({ status, headers }) {
 
 function store(content) {
   const next = `${TOKENS_FILE}.${process.pid}`; // a file that is not whole never has the name
-  writeFileSync(next, JSON.stringify(content), { mode: 0o600 });
+  writeFileSync(next, JSON.stringify({ [owner]: content }), { mode: 0o600 });
   renameSync(next, TOKENS_FILE);
 }
 
 function stored() {
   try {
-    return JSON.parse(readFileSync(TOKENS_FILE, 'utf8'));
+    return JSON.parse(readFileSync(TOKENS_FILE, 'utf8'))[owner] ?? {};
   } catch {
     return {}; // there is none before the first login
   }

@@ -16,25 +16,26 @@ function validToken(#[SensitiveParameter] ?string $refused = null): string
     if ($root !== false && str_starts_with(realpath(dirname($path)) . DIRECTORY_SEPARATOR, rtrim($root, '/\\') . DIRECTORY_SEPARATOR)) {
         throw new RuntimeException('TOKENS_FILE is below DOCUMENT_ROOT, where anybody can fetch it: move it out of there');
     }
+    $owner = getenv('AUTH_URL') . ' ' . getenv('CLIENT_ID') . ' ' . getenv('USER_EMAIL'); // tokens of another are not used
     umask(0077);
     $file = fopen($path, 'c+') ?: throw new RuntimeException("TOKENS_FILE cannot be opened: $path");
     flock($file, LOCK_EX);
     try {
-        $pair = json_decode(stream_get_contents($file), true) ?? [];
+        $pair = json_decode(stream_get_contents($file), true)[$owner] ?? [];
         if (($pair['refused_until'] ?? 0) > time()) {
             throw new RuntimeException('The login was refused: mend the password and delete ' . $path);
         }
-        $pair = in_array($pair['access_token'] ?? null, [null, $refused], true) ? renew($pair, $file) : $pair;
+        $pair = in_array($pair['access_token'] ?? null, [null, $refused], true) ? renew($pair, $file, $owner) : $pair;
         return $pair['access_token'] ?? throw new RuntimeException('There is no token: ' . ($pair['error'] ?? 'another answered in place of the service'));
     } finally {
         fclose($file);
     }
 }
 
-function renew(#[SensitiveParameter] array $pair, mixed $file): array
+function renew(#[SensitiveParameter] array $pair, mixed $file, string $owner): array
 {
     $pair += ['refresh_until' => time() + 25];
-    store($pair, $file); // before the refresh token is sent: no later call may send it after that
+    store([$owner => $pair], $file); // before the refresh token is sent: no later call may send it after that
     $fresh = isset($pair['refresh_token']) && time() < $pair['refresh_until']
         ? grant(['grant_type' => 'refresh_token', 'refresh_token' => $pair['refresh_token']], $pair['refresh_until'])
         : ['error' => 'invalid_grant'];
@@ -43,16 +44,16 @@ function renew(#[SensitiveParameter] array $pair, mixed $file): array
         $fresh = grant(['grant_type' => 'password', 'username' => getenv('USER_EMAIL'), 'password' => getenv('USER_PASSWORD')]);
     }
     if (isset($fresh['access_token'])) {
-        store($fresh, $file); // before anybody uses it
+        store([$owner => $fresh], $file); // before anybody uses it
     } elseif (($fresh['error'] ?? null) === 'invalid_grant') {
-        store(['refused_until' => time() + 900], $file);
+        store([$owner => ['refused_until' => time() + 900]], $file);
     }
     return $fresh;
 }
 
-function store(#[SensitiveParameter] array $pair, mixed $file): void
+function store(#[SensitiveParameter] array $pairs, mixed $file): void
 {
-    $text = json_encode($pair);
+    $text = json_encode($pairs);
     rewind($file);
     $isStored = fwrite($file, $text) === strlen($text) && ftruncate($file, strlen($text)) && fsync($file);
     $isStored ?: throw new RuntimeException('The tokens could not be stored');

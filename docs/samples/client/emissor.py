@@ -7,6 +7,7 @@ from urllib.request import Request, urlopen
 AUTH_URL, BASE_URL, TOKENS_FILE = (os.environ[name] for name in ("AUTH_URL", "BASE_URL", "TOKENS_FILE"))
 CLIENT = {"client_id": os.environ["CLIENT_ID"], "client_secret": os.environ["CLIENT_SECRET"]}
 USER = {"username": os.environ["USER_EMAIL"], "password": os.environ["USER_PASSWORD"]}
+OWNER = " ".join((AUTH_URL, CLIENT["client_id"], USER["username"]))  # tokens of another are not used
 one_at_a_time = threading.Lock()
 
 
@@ -30,7 +31,7 @@ def valid_token(refused=None):
     """Returns the stored token unless it was refused. Threads and processes that need another wait at the file."""
     with one_at_a_time, open(os.open(TOKENS_FILE, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        pair = parsed(file.read()) or {}  # half of it, where a process was killed or the disk was full
+        pair = (parsed(file.read()) or {}).get(OWNER, {})  # half of it, where a process was killed or the disk was full
         if pair.get("refused_until", 0) > time.time():
             raise RuntimeError("The login was refused: mend the password and delete " + TOKENS_FILE)
         if pair.get("access_token") in (None, refused):
@@ -57,7 +58,7 @@ def renew(pair, file):
 
 def store(pair, file):
     file.seek(0)
-    file.write(json.dumps(pair))
+    file.write(json.dumps({OWNER: pair}))
     file.truncate()
     os.fsync(file.fileno())
 
