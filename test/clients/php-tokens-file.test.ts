@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -21,6 +21,11 @@ describeWith(['engines'], 'docs/samples/client/emissor.php behind a web server',
     expect(await (await fetch(url)).text()).toContain(answer);
     for (const file of ['tokens.json', 'folder/tokens.json']) expect((await fetch(`${url}/${file}`)).status).toBe(404);
   });
+});
+
+it('docs/samples/client/emissor.php assigns the variable that PHP 8.5 deprecates before it reads it', () => {
+  const [, first] = readFileSync(sample, 'utf8').split('$http_response_header');
+  expect(first).toMatch(/^ = http_get_last_response_headers\(\)/);
 });
 
 /** Starts PHP's own web server with a page that makes one call, and returns its address. */

@@ -77,6 +77,7 @@ function send(string $method, string $url, #[SensitiveParameter] array $headers,
 {
     $options = ['method' => $method, 'header' => $headers, 'content' => $body, 'timeout' => $timeout, 'ignore_errors' => true, 'follow_location' => 0];
     $text = @file_get_contents($url, false, stream_context_create(['http' => $options]));
+    function_exists('http_get_last_response_headers') && $http_response_header = http_get_last_response_headers(); // PHP 8.4 and newer
     $lines = $text === false ? [''] : $http_response_header;
     $status = (int) substr($lines[0], 9, 3);
     $seconds = array_map(fn (string $line): int => sscanf(strtolower($line), 'retry-after: %d')[0] ?? 1, $lines);
