@@ -7,7 +7,15 @@ import type { ShowProgress } from '../stage/operator.ts';
 import { openDeliveries, openWebhooks, readSlowSince } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import { readDeliveries } from './deliveries.ts';
-import { endsOwn, isUnstored, type Judgement, judgeDelivery, judgeLine, judgeMessage } from './event-verdict.ts';
+import {
+  endsOwn,
+  isUnstored,
+  type Judgement,
+  judgeDelivery,
+  judgeLine,
+  judgeMessage,
+  judgeOverdue,
+} from './event-verdict.ts';
 
 /** The choice of the events of an account. */
 interface EventsQuery {
@@ -44,6 +52,7 @@ export interface AccountSources {
   keptSince(): Promise<number>;
   /** The newest lines since then with that account and one of these messages. */
   findLines(account: string, messages: readonly string[], since: number): Promise<readonly LoggedLine[]>;
+  now(): number;
 }
 
 /** A webhook, and since when its attempts are made in the slow lane. */
@@ -72,6 +81,7 @@ export async function listAccountEvents(
       },
       keptSince: log.keptSince,
       findLines: (account, message, since) => log.filter({ account: [account], message }, since, mostLines, progress),
+      now: target.clock.now,
     },
     progress,
   );
@@ -103,7 +113,7 @@ export async function readEvents(
   const unstored = lines.filter(isUnstored);
   const found = [
     ...listed.map(delivery => eventOf(delivery, webhooks)),
-    ...newestOfEach(lines).flatMap(line => eventIn(line, stored, unstored)),
+    ...newestOfEach(lines).flatMap(line => eventIn(line, stored, unstored, sources.now())),
   ].toSorted((one, other) => other.at - one.at);
   // More lines than are read tell no further back than the oldest of them.
   const reached = lines.length < mostLines ? logSince : Math.min(...lines.map(({ at }) => at));
@@ -162,6 +172,7 @@ function eventIn(
   line: LoggedLine,
   stored: ReadonlyMap<string, string | undefined>,
   unstored: readonly LoggedLine[],
+  now: number,
 ): readonly AccountEvent[] {
   const { fields, at } = line;
   const deliveryId = idOf(fields);
@@ -170,5 +181,7 @@ function eventIn(
   if (isStored && (!endsOwn(line) || stored.get(deliveryId) === messageId)) return [];
   const own = messageId === undefined ? undefined : judgeMessage([line], messageId, unstored);
   const judgement = own ?? judgeLine(line, unstored);
-  return judgement ? [{ ...judgement, at, eventName: textOf(fields.event), deliveryId, messageId }] : [];
+  if (!judgement) return [];
+  const hint = `and may be a dead letter: "events find ${messageId ?? deliveryId}" tells`;
+  return [{ ...judgeOverdue(judgement, line, now, hint), at, eventName: textOf(fields.event), deliveryId, messageId }];
 }

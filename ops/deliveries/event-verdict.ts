@@ -23,6 +23,8 @@ export type Cause =
   /** Its webhook is suspended, for a reason of the wire. */
   | { readonly kind: 'suspended'; readonly reason: string }
   | { readonly kind: 'active again' | 'suspended before' | 'webhook deleted' | 'no webhook' | 'shed' | 'record gone' }
+  /** Its message should have come again by now. */
+  | { readonly kind: 'overdue' }
   /** Its message was refused, or (`null`) could not be processed. */
   | { readonly kind: 'refused'; readonly messageId: string; readonly reason: string | null; readonly detail: string }
   | { readonly kind: 'id used before'; readonly deliveryId: string }
@@ -99,6 +101,16 @@ export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedL
   const why = `so says the log of ${moment}; its record is past its time`;
   return { verdict: verdicts[ended], why, cause: { kind: 'record gone' } };
 }
+
+/** Judges an event that waits by a line of the log: long after its message should have come again it says so, with a hint at where it is. */
+export function judgeOverdue(judged: Judgement, { at, fields }: LoggedLine, now: number, hint: string): Judgement {
+  const { seconds = 0 } = fields;
+  if (judged.verdict !== 'waiting' || now <= at + Number(seconds) * 1_000 + toleratedMs) return judged;
+  return { ...judged, why: `${judged.why}. It should have come by now, ${hint}`, cause: { kind: 'overdue' } };
+}
+
+/** Lanes that are busy take a message up later than it may come. */
+const toleratedMs = 15 * 60_000;
 
 /** Returns whether a line tells of an attempt whose outcome could not be stored. */
 export function isUnstored({ fields }: LoggedLine): boolean {

@@ -8,7 +8,15 @@ import type { ShowProgress } from '../stage/operator.ts';
 import { type DeadLetter, lookedAt, openQueues, type Queues } from '../stage/queues.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
-import { isUnstored, type Judgement, judgeDelivery, judgeLetter, judgeLine, judgeMessage } from './event-verdict.ts';
+import {
+  isUnstored,
+  type Judgement,
+  judgeDelivery,
+  judgeLetter,
+  judgeLine,
+  judgeMessage,
+  judgeOverdue,
+} from './event-verdict.ts';
 
 /** The sources that are searched. Each is opened only when it is needed. */
 export interface EventSources {
@@ -16,6 +24,7 @@ export interface EventSources {
   readonly findWebhook: FindWebhook;
   openLog(): EventLog;
   openQueues(): Pick<Queues, 'deadLetters' | 'countInFlight'>;
+  now(): number;
 }
 
 /** The id of an event: that of its delivery, or that of its message. */
@@ -42,6 +51,7 @@ export async function findPublished(
     findWebhook,
     openLog: () => openEventLog(target),
     openQueues: () => openQueues(target),
+    now: target.clock.now,
   };
   return findEvent(reference, sources, progress, since);
 }
@@ -54,7 +64,7 @@ export async function findPublished(
  */
 export async function findEvent(
   reference: EventReference,
-  { readDelivery, findWebhook, openLog, openQueues }: EventSources,
+  { readDelivery, findWebhook, openLog, openQueues, now }: EventSources,
   progress: ShowProgress,
   since = 0,
 ): Promise<FoundEvent> {
@@ -83,19 +93,22 @@ export async function findEvent(
     const delivery = ids.deliveryId === undefined ? undefined : await readDelivery(ids.deliveryId);
     if (delivery && isOfMessage(delivery, given.messageId, lines)) return { ...(await judged(delivery)), logSince };
   }
-  const judgement = judgeNewest(lines);
-  if (judgement) return { ...judgement, ...ids, logSince };
+  const newest = judgeNewest(lines);
+  if (newest && newest.judgement.verdict !== 'waiting') return { ...newest.judgement, ...ids, logSince };
 
   progress('Looking through the dead-letter queue');
   const queues = openQueues();
   const before = await queues.countInFlight();
-  const { letter, looked } = await findLetter(queues, id);
-  if (!letter) {
-    const inFlight = Math.max(before, await queues.countInFlight());
-    return { ...unknown(logSince, inFlight, looked), ...ids, logSince };
+  // After the last receive SQS moves a message without a line. Of one that was refused the log told.
+  const { letter, looked } = await findLetter(queues, found => isOf(found, id) && (!newest || found.reason === null));
+  if (letter) {
+    const { messageId } = letter.origin;
+    return { ...judgeLetter(letter), deliveryId: ids.deliveryId ?? deliveryIdIn(letter), messageId, logSince };
   }
-  const { messageId } = letter.origin;
-  return { ...judgeLetter(letter), deliveryId: ids.deliveryId ?? deliveryIdIn(letter), messageId, logSince };
+  const seen = seenLetters(Math.max(before, await queues.countInFlight()), looked);
+  const hint = `and ${seen} tells of it: it may stand in its queue still ("status"), have been discarded or redriven, or be in somebody's hands`;
+  const judgement = newest ? judgeOverdue(newest.judgement, newest.line, now(), hint) : unknown(logSince, seen);
+  return { ...judgement, ...ids, logSince };
 }
 
 function textOf(value: unknown): string | undefined {
@@ -108,17 +121,24 @@ function isOfMessage(delivery: Delivery, messageId: string, lines: readonly Logg
   return delivery.messageId === messageId || isCopy;
 }
 
-/** Returns the judgement by the newest line that says what became of the event. */
-function judgeNewest(lines: readonly LoggedLine[]): Judgement | undefined {
+/** Returns the newest line that says what became of the event, and the judgement by it. */
+function judgeNewest(lines: readonly LoggedLine[]) {
   const unstored = lines.filter(isUnstored);
-  return lines.map(line => judgeLine(line, unstored)).find(judgement => judgement !== undefined);
+  for (const line of lines) {
+    const judgement = judgeLine(line, unstored);
+    if (judgement) return { judgement, line };
+  }
+  return undefined;
 }
 
-async function findLetter(queues: Pick<Queues, 'deadLetters'>, id: string): Promise<FoundLetter> {
+async function findLetter(
+  queues: Pick<Queues, 'deadLetters'>,
+  isWanted: (letter: DeadLetter) => boolean,
+): Promise<FoundLetter> {
   let looked = 0;
   for await (const letter of queues.deadLetters(mostLetters)) {
     looked += 1;
-    if (isOf(letter, id)) return { letter, looked };
+    if (isWanted(letter)) return { letter, looked };
   }
   return { looked };
 }
@@ -129,15 +149,19 @@ interface FoundLetter {
   readonly looked: number;
 }
 
-function unknown(since: number, inFlight: number, looked: number): Judgement {
+/** Says among which dead letters none is the event's. */
+function seenLetters(inFlight: number, looked: number): string {
   const seen =
     looked < mostLetters
       ? 'no dead letter'
       : `no dead letter of the first ${mostLetters} ("dlq list --limit 10000" looks at more)`;
-  const letter = inFlight === 0 ? seen : `${seen} that can be seen (${lookedAt(inFlight)})`;
+  return inFlight === 0 ? seen : `${seen} that can be seen (${lookedAt(inFlight)})`;
+}
+
+function unknown(since: number, seen: string): Judgement {
   return {
     verdict: 'unknown',
-    why: `no delivery, ${letter}, and no line of the log since ${isoTime(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
+    why: `no delivery, ${seen}, and no line of the log since ${isoTime(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
     cause: { kind: 'not found', since },
   };
 }

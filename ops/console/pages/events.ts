@@ -75,6 +75,11 @@ export function causeText({ texts, say }: Context, cause: Cause): string {
       return say('The account had no webhook for it', 'A conta não tinha webhook para ele');
     case 'shed':
       return say('It waits for a free place, for some seconds', 'Espera um lugar livre, por alguns segundos');
+    case 'overdue':
+      return say(
+        'It should have come again by now: it may be a dead letter, discarded or sent back',
+        'Já deveria ter voltado: pode ser uma mensagem rejeitada, ter sido descartada ou devolvida à fila',
+      );
     case 'record gone':
       return say('So says the log; its record is past its time', 'Diz o log; o registro já passou do prazo');
     case 'refused': {
@@ -194,6 +199,9 @@ function eventDetail(context: Context, account: string, { event, deliveryId, mes
   }
   if (event !== undefined && cause.kind === 'active again') {
     ways.push([`${pathOf({ account, event })}?state=retida`, say('All that are held', 'Todas as retidas')]);
+  }
+  if (cause.kind === 'overdue') {
+    ways.push([`/find?${new URLSearchParams({ id: messageId ?? deliveryId ?? '' })}`, say('Find it', 'Procurar')]);
   }
   const rows: (readonly [term: HtmlValue, value: HtmlValue])[] = [
     [html`<code>webhook-id</code>`, deliveryId && oneLine(context, deliveryId)],

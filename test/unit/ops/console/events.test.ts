@@ -46,6 +46,7 @@ const causes: readonly (readonly [cause: Cause, path: string | undefined])[] = [
   [{ kind: 'suspended before' }, `${webhook}/deliveries/${ids.deliveryId}`],
   [{ kind: 'no webhook' }, webhook],
   [{ kind: 'shed' }, undefined],
+  [{ kind: 'overdue' }, '/x/find?id=m-1'],
   [{ kind: 'record gone' }, undefined],
   [{ kind: 'refused', messageId: 'm-1', reason: 'unknown_event', detail: '' }, '/x/dead-letters/m-1'],
   [{ kind: 'refused', messageId: 'm-1', reason: null, detail: '' }, '/x/dead-letters/m-1'],

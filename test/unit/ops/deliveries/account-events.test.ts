@@ -12,6 +12,7 @@ const sourcesOf = (lines: readonly LoggedLine[], deliveries: readonly Delivery[]
   listWebhooks: async () => [],
   keptSince: async () => 0,
   findLines: async () => lines,
+  now: () => noon,
 });
 
 it('tells how far back it looked: to the oldest line where there are more lines than are read', async () => {
@@ -63,6 +64,17 @@ it('lists a message that was refused, or had no webhook, beside the delivery of 
     ['refused', 'refused'],
     ['early', 'no webhook'],
   ]);
+});
+
+it('says of an event that should have come again long ago that it may be a dead letter', async () => {
+  const fields = { message: 'message.deferred', messageId: 'm-1', account: 'conta-1', seconds: 900 };
+  const told = async (at: number) =>
+    (await readEvents({ account: 'conta-1', since: 0, limit: 1 }, sourcesOf([{ at, fields }]), () => {})).events[0];
+  expect((await told(noon - 1_800_000))?.why).toMatch(/comes again 900 s later$/);
+  expect(await told(noon - 1_800_001)).toMatchObject({
+    why: expect.stringContaining('may be a dead letter: "events find m-1" tells'),
+    cause: { kind: 'overdue' },
+  });
 });
 
 it('reads as many deliveries as are asked for, tests left out', async () => {

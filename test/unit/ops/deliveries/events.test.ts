@@ -32,6 +32,7 @@ const sourcesOf = ({ delivery, webhook, lines = [], letters = [], inFlight = 0 }
   const sources: EventSources = {
     readDelivery: async id => (delivery?.id === id ? delivery : undefined),
     findWebhook: async () => webhook,
+    now: () => noon,
     openLog: () => {
       opened.push('log');
       return {
@@ -249,7 +250,19 @@ describe('an event without a delivery', () => {
       'waiting',
       /comes again 40 s/,
     ],
-    ['was shed', [line({ message: 'delivery.shed', attempt: 1 })], 'waiting', /comes again within seconds/],
+    [
+      'waits for as long as it should',
+      [{ ...line({ message: 'message.deferred', seconds: 900 }), at: noon - 1_800_000 }],
+      'waiting',
+      /comes again 900 s later$/,
+    ],
+    [
+      'waits for longer than it should',
+      [{ ...line({ message: 'message.deferred', seconds: 900 }), at: noon - 1_800_001 }],
+      'waiting',
+      /should have come by now, and no dead letter tells of it/,
+    ],
+    ['was shed', [line({ message: 'delivery.shed', attempt: 1 })], 'waiting', /comes again within seconds$/],
     ['is past its time', [line({ message: 'delivery.attempt', state: 'failed' })], 'failed', /record is past its time/],
     ['was held, and is past its time', [line({ message: 'delivery.held' })], 'held', /record is past its time/],
     ['was cancelled, and is past its time', [line({ message: 'delivery.cancelled' })], 'cancelled', /past its time/],
@@ -295,6 +308,18 @@ describe('an event without a delivery', () => {
     expect(found).toMatchObject({ verdict: 'refused', why: expect.stringMatching(why), messageId });
     expect(found.opened).toEqual(['log', 'dead letters']);
   });
+
+  it.each(['message.deferred', 'delivery.shed', 'delivery.outcome_not_stored'])(
+    'is the dead letter that SQS made of it after its last line (%s), and no other of its id',
+    async message => {
+      const letter = { origin: { messageId, sentAt: noon }, body, reason: null, detail: null };
+      const lines = [line({ message, attempt: 1, seconds: 900 })];
+      for (const reference of [{ deliveryId }, { messageId }])
+        expect(await find({ lines, letters: [letter] }, reference)).toMatchObject({ verdict: 'refused', messageId });
+      const other = { body, reason: 'malformed', detail: 'no' } as const;
+      expect(await find({ lines, letters: [other] })).toMatchObject({ verdict: 'waiting' });
+    },
+  );
 
   it('has its delivery’s id from the body of its dead letter, when the log does not have it yet', async () => {
     const letter = { origin: { messageId, sentAt: noon }, body, reason: 'malformed' as const, detail: 'no demand' };
