@@ -4,6 +4,7 @@ import { inBatches } from '../../lambdas/platform/in-batches.ts';
 import type { Webhook } from '../../lambdas/webhooks/webhook.ts';
 import { type LoggedLine, openEventLog } from '../stage/cloudwatch.ts';
 import type { ShowProgress } from '../stage/operator.ts';
+import { openQueues } from '../stage/queues.ts';
 import { openDeliveries, openWebhooks, readSlowSince } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import { readDeliveries } from './deliveries.ts';
@@ -41,6 +42,8 @@ export interface AccountEvents extends EventsQuery {
   readonly isCutOff: boolean;
   /** The moment from which the log was searched for events that no table holds. Milliseconds since the epoch. */
   readonly logSince: number;
+  /** About how many messages the events queue has, where no event came. */
+  readonly queued: number | undefined;
 }
 
 export interface AccountSources {
@@ -52,6 +55,7 @@ export interface AccountSources {
   keptSince(): Promise<number>;
   /** The newest lines since then with that account and one of these messages. */
   findLines(account: string, messages: readonly string[], since: number): Promise<readonly LoggedLine[]>;
+  countQueued(): Promise<number>;
   now(): number;
 }
 
@@ -81,6 +85,7 @@ export async function listAccountEvents(
       },
       keptSince: log.keptSince,
       findLines: (account, message, since) => log.filter({ account: [account], message }, since, mostLines, progress),
+      countQueued: openQueues(target).countQueued,
       now: target.clock.now,
     },
     progress,
@@ -117,7 +122,8 @@ export async function readEvents(
   ].toSorted((one, other) => other.at - one.at);
   // More lines than are read tell no further back than the oldest of them.
   const reached = lines.length < mostLines ? logSince : Math.min(...lines.map(({ at }) => at));
-  return { ...query, events: found.slice(0, limit), isCutOff: found.length > limit, logSince: reached };
+  const queued = found.length === 0 ? await sources.countQueued() : undefined;
+  return { ...query, events: found.slice(0, limit), isCutOff: found.length > limit, logSince: reached, queued };
 }
 
 const day = 86_400_000;

@@ -30,7 +30,8 @@ export type Cause =
   | { readonly kind: 'id used before'; readonly deliveryId: string }
   | { readonly kind: 'our fault'; readonly seconds: number }
   | { readonly kind: 'outcome not stored'; readonly attempt: Attempt }
-  | { readonly kind: 'not found'; readonly since: number };
+  /** `queued`: about how many messages the events queue has. */
+  | { readonly kind: 'not found'; readonly since: number; readonly queued: number };
 
 interface Attempt {
   readonly number: number;

@@ -13,6 +13,7 @@ import {
 import { iso, makeShape } from '../command-line/report.ts';
 import { option, optionalArgument, required, timed } from '../command-line/words.ts';
 import { CliError } from '../stage/operator.ts';
+import { standInQueue } from '../stage/queues.ts';
 import { type AccountEvent, listAccountEvents } from './account-events.ts';
 import { delivery as deliveryShape, reportDelivery } from './deliveries.command.ts';
 import { type EventReference, type FoundEvent, findPublished } from './events.ts';
@@ -101,8 +102,8 @@ Examples:
   },
   effect: 'reads',
   act: listAccountEvents,
-  report: ({ account, since, limit, events, isCutOff, logSince }) => {
-    const none = `No event came for account ${account} since ${iso(since)}: nothing was published for it, or not to this stage, or it was received a hundred times ("dlq list").`;
+  report: ({ account, since, limit, events, isCutOff, logSince, queued }) => {
+    const none = `No event came for account ${account} since ${iso(since)}: nothing was published for it, or not to this stage, or it was received a hundred times ("dlq list")${standInQueue(queued ?? 0, "the account's")}.`;
     const kept = logSince === since ? '' : ' (it is kept no longer)';
     const sentences = [
       `Deliveries are listed back to ${iso(since)}; what had none, by the log, back to ${iso(logSince)}${kept}.`,
@@ -110,7 +111,10 @@ Examples:
       ...(isCutOff ? [`These are the latest ${limit}: --limit shows more.`] : []),
     ];
     return {
-      json: { account, since: iso(since), logSince: iso(logSince), isCutOff, events: events.map(listed.json) },
+      json: {
+        ...{ account, since: iso(since), logSince: iso(logSince), isCutOff, queued: queued ?? null },
+        events: events.map(listed.json),
+      },
       text: `${listed.table(events, none)}\n\n${sentences.join(' ')}`,
     };
   },

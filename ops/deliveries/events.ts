@@ -5,7 +5,7 @@ import type { FindWebhook } from '../../lambdas/delivery/store/find-webhook.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { type EventLog, type LoggedLine, openEventLog } from '../stage/cloudwatch.ts';
 import type { ShowProgress } from '../stage/operator.ts';
-import { type DeadLetter, lookedAt, openQueues, type Queues } from '../stage/queues.ts';
+import { type DeadLetter, lookedAt, openQueues, type Queues, standInQueue } from '../stage/queues.ts';
 import { openDeliveries } from '../stage/stores.ts';
 import type { Task } from '../stage/target.ts';
 import {
@@ -23,7 +23,7 @@ export interface EventSources {
   readDelivery(id: string): Promise<Delivery | undefined>;
   readonly findWebhook: FindWebhook;
   openLog(): EventLog;
-  openQueues(): Pick<Queues, 'deadLetters' | 'countInFlight'>;
+  openQueues(): Pick<Queues, 'deadLetters' | 'countInFlight' | 'countQueued'>;
   now(): number;
 }
 
@@ -106,9 +106,9 @@ export async function findEvent(
     return { ...judgeLetter(letter), deliveryId: ids.deliveryId ?? deliveryIdIn(letter), messageId, logSince };
   }
   const seen = seenLetters(Math.max(before, await queues.countInFlight()), looked);
+  if (!newest) return { ...unknown(logSince, seen, await queues.countQueued()), ...ids, logSince };
   const hint = `and ${seen} tells of it: it may stand in its queue still ("status"), have been discarded or redriven, or be in somebody's hands`;
-  const judgement = newest ? judgeOverdue(newest.judgement, newest.line, now(), hint) : unknown(logSince, seen);
-  return { ...judgement, ...ids, logSince };
+  return { ...judgeOverdue(newest.judgement, newest.line, now(), hint), ...ids, logSince };
 }
 
 function textOf(value: unknown): string | undefined {
@@ -158,11 +158,11 @@ function seenLetters(inFlight: number, looked: number): string {
   return inFlight === 0 ? seen : `${seen} that can be seen (${lookedAt(inFlight)})`;
 }
 
-function unknown(since: number, seen: string): Judgement {
+function unknown(since: number, seen: string, queued: number): Judgement {
   return {
     verdict: 'unknown',
-    why: `no delivery, ${seen}, and no line of the log since ${isoTime(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)`,
-    cause: { kind: 'not found', since },
+    why: `no delivery, ${seen}, and no line of the log since ${isoTime(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)${standInQueue(queued, 'it')}`,
+    cause: { kind: 'not found', since, queued },
   };
 }
 

@@ -36,6 +36,13 @@ export function lookedAt(inFlight: number): string {
   return `another command is looking at dead letters (about ${inFlight}), which show again when it ends, minutes later where it was killed`;
 }
 
+/** Returns the sentence about events that stand in their queue, where any do: no line tells of one before a function receives it. */
+export function standInQueue(queued: number, which: string): string {
+  if (queued === 0) return '';
+  const wait = queued === 1 ? 'message waits' : 'messages wait';
+  return `. About ${queued} ${wait} in the events queue, and ${which} may be among them ("status")`;
+}
+
 /** Returns what the copies of a dead letter share. An origin alone may be forged: it is an attribute of the message. */
 export function copyKey({ origin, body }: Pick<DeadLetter, 'origin' | 'body'>): string {
   return hash('sha256', JSON.stringify([origin.messageId, body]));
@@ -148,6 +155,12 @@ export function openQueues(target: Target) {
      * before or meanwhile.
      */
     countInFlight: async () => (await readDepth(target, urlOf('DeadLetterQueueUrl'))).inFlight,
+
+    /** Returns about how many messages the events queue has. A lane that is throttled has received some of them. */
+    countQueued: async () => {
+      const { waiting, inFlight, delayed } = await readDepth(target, urlOf('EventsQueueUrl'));
+      return waiting + inFlight + delayed;
+    },
 
     /** Deletes a dead letter. */
     remove: async ({ receipt }: DeadLetter): Promise<void> => {

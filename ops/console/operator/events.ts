@@ -15,7 +15,7 @@ export function operatorEvents(task: Task) {
   /** The latest events, or those among more of them that had one fate. */
   async function listEvents(account: string, fate?: EventVerdict) {
     const limit = fate === undefined ? mostShown : mostFiltered;
-    const { events, since, logSince, isCutOff } = await listAccountEvents(task, { account, limit });
+    const { events, since, logSince, isCutOff, queued } = await listAccountEvents(task, { account, limit });
     const wanted = events.filter(({ verdict }) => fate === undefined || verdict === fate);
     return {
       /** The time from which events are listed, and the one from which the log tells of those that became no delivery. */
@@ -23,6 +23,7 @@ export function operatorEvents(task: Task) {
       logSince: isoTime(logSince),
       looked: events.length,
       isCutOff,
+      queued,
       found: wanted.length,
       events: wanted.slice(0, mostShown).map(eventView),
     };

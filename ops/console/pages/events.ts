@@ -105,15 +105,24 @@ export function causeText({ texts, say }: Context, cause: Cause): string {
         `Tentativa ${cause.attempt.number}: ${resultOf(cause.attempt)}; isso não pôde ser guardado`,
       );
     case 'not found':
-      return say(
+      return `${say(
         'Neither a delivery nor a dead letter nor the log knows it: it was published before that, under another id, not here, or a moment ago',
         'Nem entregas, nem mensagens rejeitadas, nem o log o conhecem: foi publicado antes disso, com outro id, em outro lugar ou agora há pouco',
-      );
+      )}${standInQueue(say, cause.queued)}`;
   }
 
   function resultOf({ result, status }: { readonly result: string; readonly status: number | null }): string {
     return `${textFor(texts, 'result', result) ?? result}${status === null ? '' : ` ${status}`}`;
   }
+}
+
+/** Says how many messages no function has received, where there are any: nothing else tells of them. */
+function standInQueue(say: Say, queued = 0): string {
+  if (queued === 0) return '';
+  return say(
+    `. Messages that wait in the events queue: about ${queued}. It may be among them`,
+    `. Mensagens que esperam na fila de eventos: cerca de ${queued}. Pode estar entre elas`,
+  );
 }
 
 /** Writes what a refusal says, and the way to what was refused or came first. */
@@ -154,7 +163,7 @@ function fates(context: Context, account: string, chosen: EventVerdict | undefin
   return html`<nav class="chips inside" aria-label="${say('What became of it', 'O que houve')}">${[undefined, ...ofAccount].map(chip)}</nav>`;
 }
 
-function eventTable(context: Context, account: string, { events, looked }: EventsView, fate?: EventVerdict) {
+function eventTable(context: Context, account: string, { events, looked, queued }: EventsView, fate?: EventVerdict) {
   const { texts, say } = context;
   return table(
     [
@@ -179,8 +188,8 @@ function eventTable(context: Context, account: string, { events, looked }: Event
           `Nenhum dos últimos eventos (${looked}) teve este desfecho.`,
         )
       : say(
-          'No event came for this account. Its publisher sends them to the events queue.',
-          'Nenhum evento chegou para esta conta. O publicador os envia à fila de eventos.',
+          `No event came for this account. Its publisher sends them to the events queue${standInQueue(say, queued)}.`,
+          `Nenhum evento chegou para esta conta. O publicador os envia à fila de eventos${standInQueue(say, queued)}.`,
         ),
   );
 }

@@ -147,7 +147,7 @@ export const operator: OperatorSource = {
     ),
   listEvents: async () => ({
     ...{ since: '2026-11-22T10:00:00.000Z', logSince: '2026-11-22T10:00:00.000Z' },
-    ...{ looked: 1, isCutOff: false, found: 1 },
+    ...{ looked: 1, isCutOff: false, found: 1, queued: undefined },
     events: [
       {
         ...{ at: '2026-11-22T10:00:00.000Z', event: hostile, deliveryId: hostile, messageId: hostile },

@@ -19,7 +19,7 @@ const webhook = '/x/accounts/acme/webhooks/demanda.criada';
 const contextIn = (language: 'en' | 'pt', query = '', operator = aSource().operator as OperatorSource) =>
   aContext(aSource({ operator }), `/accounts/acme/events?${query}`, language, now);
 const listOf = (cause: Cause, changes: object = {}) => ({
-  ...{ since: at, logSince: at, looked: 1, isCutOff: false, found: 1 },
+  ...{ since: at, logSince: at, looked: 1, isCutOff: false, found: 1, queued: undefined as number | undefined },
   events: [{ at, event: 'demanda.criada', ...ids, fate: 'held' as const, cause }],
   ...changes,
 });
@@ -53,7 +53,8 @@ const causes: readonly (readonly [cause: Cause, path: string | undefined])[] = [
   [{ kind: 'id used before', deliveryId: 'evt_first' }, '/x/find?id=evt_first'],
   [{ kind: 'our fault', seconds: 60 }, undefined],
   [{ kind: 'outcome not stored', attempt }, undefined],
-  [{ kind: 'not found', since: now }, undefined],
+  [{ kind: 'not found', since: now, queued: 0 }, undefined],
+  [{ kind: 'not found', since: now, queued: 3 }, undefined],
 ];
 
 describe('why an event has its fate', () => {
@@ -95,6 +96,12 @@ describe('the events of an account', () => {
     const beyond = page.split('</table>')[1] ?? page;
     if (said === '') expect(beyond).not.toContain('class="inside muted"');
     else expect(beyond).toContain(said);
+  });
+
+  it('may stand in the events queue, where none came', async () => {
+    const none = { events: [], looked: 0, found: 0 };
+    expect(await show(listOf(cause, { ...none, queued: 3 }))).toContain('events queue: about 3. It may');
+    expect(await show(listOf(cause, { ...none, queued: 0 }))).not.toContain('about');
   });
 
   it('make a page under 100 kB, however many came and whatever was wrong with them', async () => {

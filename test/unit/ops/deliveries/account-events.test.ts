@@ -12,6 +12,7 @@ const sourcesOf = (lines: readonly LoggedLine[], deliveries: readonly Delivery[]
   listWebhooks: async () => [],
   keptSince: async () => 0,
   findLines: async () => lines,
+  countQueued: async () => 0,
   now: () => noon,
 });
 

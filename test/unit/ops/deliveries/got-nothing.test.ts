@@ -1,6 +1,9 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogService, startLogs } from '@emissor/local-cloud/logs';
+import { type QueueService, startSqs } from '@emissor/local-cloud/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openQueues } from '../../../../ops/stage/queues.ts';
+import { localTarget } from '../../../../ops/stage/target.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type Database, startDatabase } from '../../../support/database/database.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
@@ -12,6 +15,7 @@ import { answer, noon } from '../../delivery/builders.ts';
 
 let database: Database;
 let logs: LogService;
+let queues: QueueService;
 let outputs: Readonly<Record<string, string>>;
 let world: DeliveryWorld;
 let told = 0;
@@ -22,19 +26,22 @@ beforeEach(async () => {
   database = await startDatabase('Deliveries', 'Webhooks');
   told = 0;
   logs = await startLogs();
+  queues = await startSqs();
+  queues.ensureQueue({ name: 'events', attributes: {} });
   const tables = { DeliveriesTable: 'Deliveries', WebhooksTable: 'Webhooks', DeliveryLogGroups: 'delivery' };
   outputs = {
     ...tables,
     DynamoDbEndpoint: database.endpoint,
     LogsEndpoint: logs.endpoint,
+    SqsEndpoint: queues.endpoint,
+    EventsQueueUrl: queues.urlOf('events'),
     Region: database.region,
   };
 });
 
 afterEach(async () => {
   vi.useRealTimers();
-  await logs.stop();
-  await database.stop();
+  await Promise.all([logs.stop(), queues.stop(), database.stop()]);
 });
 
 const hour = 3_600_000;
@@ -141,7 +148,11 @@ const causes: Readonly<Record<string, Cause>> = {
   },
   'Nothing was published': {
     play: () => world.register(),
-    named: [/No event came for account conta-1 since/, /ativo/],
+    named: [/No event came for account conta-1 since.*\("dlq list"\)\.\n/, /ativo/],
+  },
+  'It stands in our own queue': {
+    play: () => openQueues(localTarget(outputs)).send('EventsQueueUrl', '{}', 'conta-1'),
+    named: [/No event came .* About 1 message waits in the events queue, and the account's may be among them/],
   },
 };
 
