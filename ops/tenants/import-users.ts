@@ -23,6 +23,8 @@ export interface Imported {
   readonly existing: number;
   /** E-mail addresses of another account. */
   readonly taken: number;
+  /** Users whose deletion has begun and is not complete. */
+  readonly beingDeleted: number;
   /** Lines that describe no user. */
   readonly wrong: number;
   /** Of the users that were created those whose hash is weaker than ours, by kind. */
@@ -106,7 +108,7 @@ export async function importLines({
   readonly pause: () => Promise<void>;
 }): Promise<Imported> {
   const weaker: Record<string, number> = {};
-  const counts = { lines: 0, created: 0, existing: 0, taken: 0, wrong: 0, weaker };
+  const counts = { lines: 0, created: 0, existing: 0, taken: 0, beingDeleted: 0, wrong: 0, weaker };
   // One line of an e-mail address at a time: the second of two is judged by what the first wrote.
   const underWay = new Map<string, Promise<unknown>>();
   const iterator = lines[Symbol.asyncIterator]();
@@ -132,6 +134,12 @@ export async function importLines({
       return;
     }
     const outcome = await inTurn(user);
+    if (typeof outcome === 'object') {
+      counts.beingDeleted += 1;
+      const next = `"users delete ${outcome.beingDeleted}" completes it, then run this again.`;
+      warn(`line ${number}: its user is being deleted: ${next}`);
+      return;
+    }
     counts[outcome] += 1;
     if (outcome === 'taken') warn(`line ${number}: a user of another account has this e-mail address.`);
     if (outcome === 'created') countIfWeak(user);
@@ -142,7 +150,7 @@ export async function importLines({
     if (kind !== undefined && isWeak) weaker[kind] = (weaker[kind] ?? 0) + 1;
   }
 
-  async function inTurn(user: ImportedUser): Promise<'created' | 'existing' | 'taken'> {
+  async function inTurn(user: ImportedUser): Promise<Outcome> {
     while (underWay.has(user.email)) await underWay.get(user.email);
     const importing = importWhenFree(user);
     underWay.set(user.email, importing);
@@ -154,7 +162,7 @@ export async function importLines({
   }
 
   /** A run that was killed leaves addresses that are claimed, without a user: they are free a minute after that. */
-  async function importWhenFree(user: ImportedUser): Promise<'created' | 'existing' | 'taken'> {
+  async function importWhenFree(user: ImportedUser): Promise<Outcome> {
     for (;;) {
       const outcome = await importUser(user);
       if (outcome !== 'being_made') return outcome;
@@ -167,13 +175,15 @@ export async function importLines({
   if (failures.length > 0) throw failures[0];
   const kinds = Object.entries(weaker).map(([kind, count]) => `${kind}: ${count}`);
   if (kinds.length > 0) warn(`hashes weaker than ours, until the first login of each user: ${kinds.join(', ')}.`);
-  const failed = counts.taken + counts.wrong;
+  const failed = counts.taken + counts.beingDeleted + counts.wrong;
   if (failed === 0) return counts;
   throw new CliError(
     `${failed} of ${counts.lines} lines were not imported: the warnings name them. Mend them and run it again: what is there stays as it is.`,
     counts,
   );
 }
+
+type Outcome = Exclude<Awaited<ReturnType<UserStore['importUser']>>, 'being_made'>;
 
 async function* linesOf(file: string): AsyncGenerator<NumberedLine> {
   try {

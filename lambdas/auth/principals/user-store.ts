@@ -63,14 +63,15 @@ export function makeUserStore({
 
   /**
    * Creates a user with the password hash that another system made, unless somebody has the e-mail address. May be repeated after it
-   * ended half-way; `being_made` for as long as the address is claimed by somebody who may not be done yet. `onCreated` is called with
-   * the user.
+   * ended half-way; `being_made` for as long as the address is claimed by somebody who may not be done yet. `beingDeleted` names the user
+   * of that address whose deletion has begun. `onCreated` is called with the user.
    */
   async function importUser(
     imported: ImportedUser,
     onCreated: (user: User) => void = () => {},
-  ): Promise<'created' | 'existing' | 'taken' | 'being_made'> {
+  ): Promise<'created' | 'existing' | 'taken' | 'being_made' | { readonly beingDeleted: string }> {
     const owner = await findUserByEmail(imported.email); // first: a second run of an import writes nothing
+    if (owner?.status === 'deleting') return { beingDeleted: owner.userId };
     if (owner) return owner.accountId === imported.accountId ? 'existing' : 'taken';
     try {
       onCreated(await addUser({ ...imported, passwordHash: `${importedPrefix}${imported.passwordHash}` }));
