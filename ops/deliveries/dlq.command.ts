@@ -178,7 +178,7 @@ export const discardLetters = command('dlq discard', {
     const inFlight = Math.max(before, await queues.countInFlight());
     if (reason !== undefined && inFlight > 0) warn(lookedAt(inFlight));
     if (missing.size === 0) return removed.size;
-    throw noLetter([...missing], inFlight, removed.size);
+    throw noLetter([...missing], inFlight, { discarded: removed.size });
   },
   subject: (_task, { ids, reason }) => (reason === undefined ? { messages: ids } : { all: reason }),
   report: count => ({ json: { discarded: count }, text: `Discarded ${count}.` }),
@@ -191,13 +191,17 @@ export const dlq: Noun = {
   commands: [listLetters, redriveLetters, showLetter, discardLetters],
 };
 
-/** Moves letters until there are no more, or it may move no more. Those that it received and did not move show again at its end. */
+/**
+ * Moves letters until there are no more, or it may move no more. Those that it received and did not move show again at its end.
+ *
+ * @throws {NoLetter} where it looked at all and did not see one that was named.
+ */
 async function redrive(
-  { target, progress, nameDone }: AuditedTask,
+  { target, progress, warn, nameDone }: AuditedTask,
   { ids, rate, limit, watch }: RedriveOptions,
   interruption?: AbortSignal,
 ) {
-  const wanted = new Set(ids);
+  const [wanted, missing] = [new Set(ids), new Set(ids)];
   const queues = openQueues(target);
   const findWebhook = makeFindWebhook(target.dynamo, requireOutput(target, 'WebhooksTable'));
   const before = await queues.countInFlight();
@@ -216,6 +220,7 @@ async function redrive(
     }
     isCutOff = moved.size === limit;
     if (isCutOff) break;
+    missing.delete(found.origin.messageId);
     const destination = await moveLetter(queues, findWebhook, found);
     if ('refused' in destination) {
       kept.set(key, { messageId: found.origin.messageId, detail: destination.refused });
@@ -227,18 +232,24 @@ async function redrive(
     watch?.tell({ moved: moved.size, kept: kept.size });
     if (moved.has(key)) await target.pause(1_000 / rate);
   }
-  const inFlight = Math.min(before, await queues.countInFlight());
-  return { moved: moved.size, kept: [...kept.values()], inFlight, isCutOff };
+  const after = await queues.countInFlight();
+  const done = { moved: moved.size, kept: [...kept.values()] };
+  if (missing.size === 0 || isCutOff || watch?.isCancelled()) {
+    return { ...done, inFlight: Math.min(before, after), isCutOff };
+  }
+  for (const { messageId, detail } of done.kept) warn(`message ${messageId} is kept: ${detail}`);
+  throw noLetter([...missing], Math.max(before, after), done);
 }
 
 /** The number of dead letters that one command goes through. */
 const mostLetters = 100_000;
 
 /** Says which letters are not to be seen, and what was done with the others. */
-function noLetter(missing: readonly string[], inFlight: number, discarded = 0): NoLetter {
+function noLetter(missing: readonly string[], inFlight: number, done: Partial<LettersOutcome> = {}): NoLetter {
   const hint = inFlight === 0 ? '"dlq list" shows what it does' : lookedAt(inFlight);
   return new NoLetter(`the dead-letter queue shows no message ${missing.join(', ')}: ${hint}.`, {
-    discarded,
+    ...{ discarded: 0, moved: 0, kept: [] },
+    ...done,
     missing,
     inFlight,
   });
@@ -246,16 +257,18 @@ function noLetter(missing: readonly string[], inFlight: number, discarded = 0): 
 
 /** Letters that are not to be seen: gone, or in the hands of others. */
 export class NoLetter extends CliError {
-  readonly outcome: DiscardOutcome;
+  readonly outcome: LettersOutcome;
 
-  constructor(message: string, outcome: DiscardOutcome) {
+  constructor(message: string, outcome: LettersOutcome) {
     super(message);
     this.outcome = outcome;
   }
 }
 
-interface DiscardOutcome {
+interface LettersOutcome {
   readonly discarded: number;
+  readonly moved: number;
+  readonly kept: readonly KeptLetter[];
   readonly missing: readonly string[];
   readonly inFlight: number;
 }

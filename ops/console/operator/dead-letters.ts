@@ -52,6 +52,7 @@ export function operatorDeadLetters(task: Task) {
       isCancelled: () => begun.state === 'cancelling',
     };
     inTurn(() => redriveLetters.act(task, { ids, rate: 10, limit: mostLetters, watch }))
+      .catch(outcomeWithout)
       .then(
         ({ moved, kept }) => {
           const state = begun.state === 'cancelling' ? 'cancelled' : 'done';
@@ -82,12 +83,13 @@ export function operatorDeadLetters(task: Task) {
   }
 
   /** Discards letters. Returns how many, and which were not to be seen: gone, or in the hands of others. */
-  async function discard(ids: readonly string[]) {
+  async function discard(
+    ids: readonly string[],
+  ): Promise<Pick<NoLetter['outcome'], 'discarded' | 'missing' | 'inFlight'>> {
     try {
       return { discarded: await inTurn(() => discardLetters.act(task, { ids })), missing: [], inFlight: 0 };
     } catch (error) {
-      if (error instanceof NoLetter) return error.outcome;
-      throw error;
+      return outcomeWithout(error);
     } finally {
       look = undefined;
     }
@@ -102,6 +104,12 @@ export function operatorDeadLetters(task: Task) {
     turn = acted;
     return acted;
   }
+}
+
+/** Returns what was done with the others, where letters were not to be seen. @throws every other error. */
+function outcomeWithout(error: unknown): NoLetter['outcome'] {
+  if (error instanceof NoLetter) return error.outcome;
+  throw error;
 }
 
 /** The letters that one reading of the queue found. */

@@ -264,6 +264,17 @@ describe('ops dlq redrive', () => {
     expect(process.listenerCount('SIGINT')).toBe(listeners);
   });
 
+  // Bug: of an id that nobody has it said "Moved 0, kept 0." and ended with 0.
+  it('fails where it did not see a named message, and says what it did with the others', async () => {
+    const [one, two] = [await put(JSON.stringify(event(1))), await put('no JSON')];
+    const { code, stderr } = await failing('redrive', one, two, 'nope', '--rate', '1000');
+    const told = `warning: message ${two} is kept: .*\n.*count 1\nerror: the dead-letter queue shows no message nope: "dlq list"`;
+    expect([code, stderr]).toEqual([1, expect.stringMatching(told)]);
+    expect(await failing('redrive', two, 'nope', '--limit', '1')).toMatchObject({ code: 1 });
+    const more = [await put(JSON.stringify(event(3))), await put(JSON.stringify(event(4))), 'nope'];
+    expect(await dlq('redrive', ...more, '--limit', '1')).toMatch(/^Moved 1, kept 0\. Others were not looked at/);
+  });
+
   // Bug: events of a name that Emissor came to know later reached nobody, were gone, and were reported as moved.
   it('keeps an event whose account registered the webhook after it was sent', async () => {
     const sentAt = Date.now() - 3_600_000;
