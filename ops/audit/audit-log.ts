@@ -42,6 +42,11 @@ export type Change = Readonly<Record<string, string | number | boolean | readonl
 /** One command of an operator, as its audit line tells it. */
 export type AuditRecord = z.output<typeof auditLine>;
 
+/** A command with the targets of its further lines. */
+export interface ListedCommand extends AuditRecord {
+  readonly parts: readonly AuditRecord['target'][];
+}
+
 export type BegunLine = Awaited<ReturnType<ReturnType<typeof openAuditLog>['begin']>>;
 
 /** Opens the target's audit trail: lines of a log group, in a stream for each day. @throws {CliError} where it has none. */
@@ -122,17 +127,42 @@ export function openAuditLog(target: Target) {
       };
     },
 
-    /** Returns the latest commands since then, at most `limit`, the newest first. */
-    list: async function listCommands(since: number, limit: number): Promise<readonly AuditRecord[]> {
+    /**
+     * Returns the latest commands since then, at most `limit`, the newest first, with their further lines. Where there are many of
+     * these `onCutOff` is told back to when it read.
+     */
+    list: async function listCommands(
+      since: number,
+      limit: number,
+      onCutOff: (readBackTo: number) => void = () => {},
+    ): Promise<readonly ListedCommand[]> {
       const found = new Map<string, AuditRecord>();
-      for await (const line of newestFirst(logs, logGroupName, since)) {
-        if (!found.has(line.id) && found.size === limit) break;
-        if (!found.has(line.id)) found.set(line.id, line); // the end of a command stands above its beginning
+      const parts = new Map<string, AuditRecord['target'][]>();
+      const open = new Set<string>(); // those whose beginning is not read yet: further lines may stand above it
+      let read = 0;
+      for await (const { line, at } of newestFirst(logs, logGroupName, since)) {
+        const { id, of, target } = line;
+        if (read++ === limit * linesPerCommand) {
+          onCutOff(at);
+          break;
+        }
+        if (of !== undefined) {
+          const known = parts.get(of);
+          if (known) known.push(target);
+          else parts.set(of, [target]);
+        } else if (!found.has(id) && found.size < limit) {
+          found.set(id, line); // the end of a command stands above its beginning
+          if (line.outcome !== 'begun') open.add(id);
+        } else open.delete(id);
+        if (found.size === limit && open.size === 0) break;
       }
-      return [...found.values()];
+      return [...found.values()].map(line => ({ ...line, parts: (parts.get(line.id) ?? []).toReversed() }));
     },
   };
 }
+
+/** So many lines are read for each command that is asked for: an import has one for each hundred users. */
+const linesPerCommand = 200;
 
 const auditLine = z.object({
   message: z.enum(['operator.begun', 'operator.continued', 'operator.ended']),
@@ -188,7 +218,9 @@ async function* newestFirst(logs: CloudWatchLogsClient, logGroupName: string, si
           ...(token === undefined ? {} : { nextToken: token }),
         }),
       );
-      for (const { message = '' } of events.toReversed()) yield* parseLine(message);
+      for (const { message = '', timestamp: at = since } of events.toReversed()) {
+        for (const line of parseLine(message)) yield { line, at };
+      }
       if (nextBackwardToken === token || nextBackwardToken === undefined) break; // CloudWatch repeats it at the end
       token = nextBackwardToken;
     }

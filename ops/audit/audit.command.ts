@@ -1,10 +1,10 @@
 import { moment, wholeNumber } from '../command-line/forms.ts';
 import { iso, makeShape } from '../command-line/report.ts';
 import { option, timed } from '../command-line/words.ts';
-import { type AuditRecord, openAuditLog } from './audit-log.ts';
+import { type AuditRecord, type ListedCommand, openAuditLog } from './audit-log.ts';
 import { command, type Noun } from './command.ts';
 
-const record = makeShape<AuditRecord>([
+const record = makeShape<ListedCommand>([
   { json: 'id' },
   { json: 'at', heading: 'begun' },
   { json: 'endedAt' },
@@ -12,14 +12,13 @@ const record = makeShape<AuditRecord>([
   { json: 'command', heading: 'command' },
   { json: 'target', heading: 'target', text: ({ target }) => textOf(target) },
   { json: 'change', heading: 'change', text: ({ change = {} }) => textOf(change) },
-  { json: 'of' },
   {
     json: 'outcome',
     heading: 'outcome',
-    text: ({ outcome, errorName, of }) =>
-      errorName === undefined ? `${outcome}${of === undefined ? '' : ', a part'}` : `${outcome}: ${errorName}`,
+    text: ({ outcome, errorName }) => (errorName === undefined ? outcome : `${outcome}: ${errorName}`),
   },
   { json: 'errorName' },
+  { json: 'parts' },
 ]);
 
 const list = command('audit list', {
@@ -27,7 +26,7 @@ const list = command('audit list', {
   notes: `
 Without --since it shows the last seven days. A line names ids only: never an e-mail address, a secret or a body. A command
 that is still "begun" runs, or was killed before its end. A command that failed may have done a part. Many ids are counted
-here; --json shows them.
+here; --json shows them, and as "parts" those that did not fit in one line: of an import each user's.
 
 Examples:
   npm run ops -- audit list
@@ -37,8 +36,10 @@ Examples:
     limit: option('<n>', 'show at most n commands', wholeNumber(1, 10_000), 100),
   },
   effect: 'reads',
-  act: async ({ target }, { since = target.clock.now() - week, limit }) => {
-    const found = await openAuditLog(target).list(since, limit + 1);
+  act: async ({ target, warn }, { since = target.clock.now() - week, limit }) => {
+    const found = await openAuditLog(target).list(since, limit + 1, readBackTo =>
+      warn(`the trail has many lines, and was read back to ${iso(readBackTo)}: a greater --limit reads more.`),
+    );
     return { since, records: found.slice(0, limit), isCutOff: found.length > limit };
   },
   report: ({ records, since, isCutOff }) =>

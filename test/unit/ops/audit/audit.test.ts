@@ -3,7 +3,7 @@ import { type LogService, startLogs } from '@emissor/local-cloud/logs';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import { audited } from '../../../../ops/audit/audit.ts';
-import { type AuditRecord, openAuditLog } from '../../../../ops/audit/audit-log.ts';
+import { type ListedCommand as AuditRecord, openAuditLog } from '../../../../ops/audit/audit-log.ts';
 import { CliError } from '../../../../ops/stage/operator.ts';
 import { makeTarget, type Target } from '../../../../ops/stage/target.ts';
 import { thisWorld } from '../../../../ops/stage/world.ts';
@@ -52,6 +52,7 @@ it('begins a line before the write, and completes it afterwards with what is kno
       target: { account: 'acme', client: 'c1' },
       outcome: 'done',
       endedAt: expect.any(String),
+      parts: [],
     },
   ]);
 });
@@ -162,13 +163,13 @@ it('tells what a command was asked to change, and what was done before it failed
     change: ({ role, quiet }) => ({ role, quiet, scopes: ['read', 'write'] }),
   });
   await expect(move(taskOn(targetOf()), { role: 'admin' })).rejects.toThrow('half-way');
-  const [line, further] = await trail();
+  const [line] = await trail();
   expect(line).toMatchObject({
     outcome: 'failed',
     target: { account: 'acme', count: 2, accounts: ['a'] },
     change: { role: 'admin', scopes: ['read', 'write'] },
+    parts: [{ users: ['u1', 'u2'] }],
   });
-  expect(further).toMatchObject({ of: line?.id, target: { users: ['u1', 'u2'] }, change: line?.change });
   expect(line?.change).not.toHaveProperty('quiet');
 });
 
@@ -186,7 +187,25 @@ it('lists few ids by their names, and many by their number, which programs are g
   const list = (...args: string[]) => runOpsOn(targetOf().outputs, 'audit', 'list', ...args);
   const { stdout } = await list();
   expect(stdout).toMatch(/ {2}count 100, accounts acme bolt +- +done\n/);
-  expect(stdout).toMatch(/ {2}100 users +- +done, a part\n/);
-  const targets: object[] = JSON.parse((await list('--json')).stdout).map(({ target }: AuditRecord) => target);
-  expect(targets).toContainEqual({ users });
+  const [record]: AuditRecord[] = JSON.parse((await list('--json')).stdout);
+  expect(record).toMatchObject({ target: { count: 100, accounts: ['acme', 'bolt'] }, parts: [{ users }] });
+});
+
+// Bug: each further line of an import counted as a command, so that an import of 10,000 users hid all before it.
+it('counts commands and not their further lines, and says where it read no further', async () => {
+  const log = openAuditLog(targetOf());
+  await (await log.begin('before', {})).complete('done', {});
+  const long = await log.begin('long', {});
+  for (let part = 0; part < 3; part++) await long.continue({ user: `u${part}` });
+  await (await log.begin('meanwhile', {})).complete('done', {});
+  for (let part = 3; part < 400; part++) await long.continue({ user: `u${part}` });
+  const list = async (limit: number) => {
+    const { stdout, stderr } = await runOpsOn(targetOf().outputs, 'audit', 'list', '--json', '--limit', `${limit}`);
+    const found = JSON.parse(stdout).map(({ command, parts }: AuditRecord) => `${command} ${parts.length}`);
+    return [...found, stderr];
+  };
+  expect(await list(3)).toEqual(['meanwhile 0', 'long 400', 'before 0', '']);
+  await long.complete('done', {});
+  expect(await list(2)).toEqual(['long 400', 'meanwhile 0', '']);
+  expect(await list(1)).toEqual(['long 397', expect.stringMatching(/"warning":"the trail .* read back to 20/)]);
 });
