@@ -21,16 +21,22 @@ export async function ownerOf(store: UserStore, reference: string): Promise<stri
   return userId;
 }
 
-/** Returns the store's answer. @throws {CliError} where the user is being deleted, has no credential to log in with, or got another password. */
+/** Returns the store's answer. @throws {CliError} where it refuses the change for what the user is, or what others do. */
 export async function unlessRefused<Answer>(userId: string, change: Promise<Answer>): Promise<Answer> {
   try {
     return await change;
   } catch (error) {
     if (isNamed(error, 'UserBeingDeletedError')) throw beingDeleted(userId);
-    if (isNamed(error, 'LoginGoneError') || isNamed(error, 'PasswordOvertakenError')) throw new CliError(error.message);
+    if (isNamed(error, 'PasswordHalfSetError')) {
+      const why = 'no password of this user is in force, since a change of it ended half-way';
+      throw new CliError(`${why}: "users set-password ${userId}" first.`);
+    }
+    if (error instanceof Error && refusals.includes(error.name)) throw new CliError(error.message);
     throw error;
   }
 }
+
+const refusals = ['LoginGoneError', 'PasswordOvertakenError', 'UserChangedError'];
 
 export function noUser(reference: string): CliError {
   return new CliError(`there is no user "${reference}": "users list" shows them.`);

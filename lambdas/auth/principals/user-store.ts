@@ -196,7 +196,14 @@ export function makeUserStore({
     return updateUser(userId, endedSessions);
   }
 
-  /** Ends no session. May be repeated after a crash. @throws {EmailTakenError} @throws {LoginGoneError} */
+  /**
+   * Ends no session. May be repeated after a crash.
+   *
+   * @throws {EmailTakenError}
+   * @throws {LoginGoneError}
+   * @throws {PasswordHalfSetError}
+   * @throws {UserChangedError}
+   */
   async function setUserEmail(userId: string, given: string): Promise<User | undefined> {
     const email = normaliseEmail(given);
     try {
@@ -216,6 +223,7 @@ export function makeUserStore({
       if (!user || user.email === email) return user;
       const current = await findCredential(user.email);
       if (current?.userId !== userId) throw new LoginGoneError();
+      if (current.credentialVersion < user.credentialVersion) throw new PasswordHalfSetError();
       if (await findUserByEmail(email)) throw new EmailTakenError(); // before anything is written
       // the user first: a deletion finds by it a credential that is made and not used
       if (!(await updateUser(userId, { claimedEmail: email }, expression`email = ${user.email}`))) continue;
@@ -231,7 +239,7 @@ export function makeUserStore({
       if (completed && completed.email !== email) throw new EmailTakenError();
       return completed;
     }
-    throw new Error('The user was changed by somebody else at the same moment: look at the user, then try again.');
+    throw new UserChangedError();
   }
 
   /** Releases what a change of the e-mail address that crashed left: the former address, or another one that was claimed. */
@@ -321,6 +329,22 @@ class PasswordOvertakenError extends Error {
   override readonly name = 'PasswordOvertakenError';
   constructor() {
     super('Somebody set another password for this user at the same moment: this one is not in force.');
+  }
+}
+
+/** Thrown when the user has another version of the password than the login: a change of it ended half-way, or is under way. */
+class PasswordHalfSetError extends Error {
+  override readonly name = 'PasswordHalfSetError';
+  constructor() {
+    super('No password of this user is in force, since a change of it ended half-way: set one first.');
+  }
+}
+
+/** Thrown when other changes came between at each try. */
+class UserChangedError extends Error {
+  override readonly name = 'UserChangedError';
+  constructor() {
+    super('The user was changed by somebody else at the same moment: look at the user, then try again.');
   }
 }
 

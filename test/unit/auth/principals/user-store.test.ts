@@ -195,6 +195,21 @@ describe('a change of the e-mail address', () => {
     expect(await store.findUserByEmail('kept@example.com')).toMatchObject({ userId });
   });
 
+  it('is refused, and writes nothing, where a new password crashed half-way, and where others go on being set', async () => {
+    const { userId } = await store.createUser(describeUser('halfway@example.com'));
+    await expect(crashingStore(2).setUserPassword(userId, 'new')).rejects.toThrow('killed');
+    const refused = { name: 'PasswordHalfSetError' };
+    await expect(store.setUserEmail(userId, 'set@example.com')).rejects.toMatchObject(refused);
+    expect([await credentialOf('set@example.com'), (await store.findUser(userId))?.claimedEmail]).toEqual([
+      undefined,
+      undefined,
+    ]);
+    await store.setUserPassword(userId, 'new');
+    const busy = storeThat(async () => void (await store.setUserPassword(userId, 'newer')));
+    await expect(busy.setUserEmail(userId, 'set@example.com')).rejects.toMatchObject({ name: 'UserChangedError' });
+    expect(await store.setUserEmail(userId, 'set@example.com')).toMatchObject({ email: 'set@example.com' });
+  });
+
   it('that is concurrent with a new password keeps that password', async () => {
     const { userId } = await store.createUser(describeUser('both@example.com'));
     await Promise.all([

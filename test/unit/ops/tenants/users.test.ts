@@ -139,6 +139,16 @@ describe('a user who is being deleted', () => {
   });
 });
 
+// Bug: it said for ever that somebody else changed the user at the same moment.
+it('ops users set-email asks for a password first, where a change of it ended half-way', async () => {
+  const { userId, email } = await create();
+  await expect(dataKilledAt(2).users.setUserPassword(userId, password)).rejects.toThrow('killed');
+  const stderr = expect.stringMatching(
+    `^error: no password of this user is in force.*"users set-password ${userId}" first`,
+  );
+  expect(await operated.run('users', 'set-email', email, `new-${email}`)).toMatchObject({ code: 1, stderr });
+});
+
 describe('ops users set-password', () => {
   it('fails where the login is gone, and says so', async () => {
     const { userId, email } = await create();
