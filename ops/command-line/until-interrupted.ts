@@ -1,7 +1,10 @@
+import { CliError } from '../stage/operator.ts';
+
 /**
  * Ends what is under way when the process is interrupted. A signal that comes later ends the process at once: what is under way may
  * take long.
  *
+ * @param act - looks at the interruption between two steps, and may throw its reason.
  * @param tell - is told that it ends.
  * @param other - interrupts it, too.
  */
@@ -18,7 +21,7 @@ export async function untilInterrupted<Value>(
     firstAt = Date.now();
     // At SIGHUP the terminal is gone: what is written to it fails.
     if (name !== 'SIGHUP') tell('Ending: what is under way is finished first. Ctrl-C again stops at once.');
-    end.abort();
+    end.abort(new CliError('interrupted: the same command again goes on with the others.'));
   };
   for (const name of signals) process.on(name, interrupt);
   try {

@@ -211,7 +211,7 @@ async function redrive(
   // Those that may be moved may stand behind any number of others.
   for await (const found of queues.deadLetters(mostLetters, 1 / rate, limit)) {
     if (watch?.isCancelled()) break;
-    if (interruption?.aborted) throw new CliError('interrupted: the same command again goes on with the others.');
+    interruption?.throwIfAborted();
     if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
     const key = copyKey(found);
     if (moved.has(key)) {

@@ -3,9 +3,11 @@ import * as z from 'zod';
 import { dueWithoutSlot } from '../../lambdas/delivery/store/delivery-item.ts';
 import type { Dynamo, Item } from '../../lambdas/platform/aws/dynamo.ts';
 import { readKeys } from '../../lambdas/platform/keyring.ts';
+import type { AuditedTask } from '../audit/audit.ts';
 import { command, type Noun } from '../audit/command.ts';
 import { notEmpty } from '../command-line/forms.ts';
-import { argument } from '../command-line/words.ts';
+import { untilInterrupted } from '../command-line/until-interrupted.ts';
+import { argument, type Given } from '../command-line/words.ts';
 import { CliError, isNamed } from '../stage/operator.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 import { type Comparison, compareTables, putMissing, type RestoredTable } from './restored-table.ts';
@@ -48,34 +50,7 @@ export const copyMissing = command('tables copy', {
   notes: examples,
   given: bothTables,
   effect: 'writes',
-  act: async ({ target, progress, confirm, nameDone }, { table, restored }) => {
-    const why = neverCopied[table];
-    if (why !== undefined) throw new CliError(`${table} are not copied: ${why}`);
-    const both = await findTables(target, table, restored);
-    await confirm(
-      `This copies every item of ${restored} that ${both.table} does not have, what was deleted on purpose since then too.`,
-    );
-    const { dynamo, pause } = target;
-    const displaced: Item[] = [];
-    const displace = (item: Item) => {
-      if (table === 'keyring' && mayReturn(table, item)) displaced.push(item);
-    };
-    let copied = 0;
-    const note = () => nameDone({ count: ++copied });
-    const comparison = await compareTables(dynamo, both, {
-      now: secondsOf(target),
-      pause,
-      onMissing: async item => {
-        if (!mayReturn(table, item)) return;
-        if (await putMissing(dynamo, both, table === 'deliveries' ? dueWithoutSlot(item) : item)) note();
-        else displace(item);
-      },
-      onChanged: displace,
-      onProgress: ({ restored: read }) => progress(`${read} items compared, ${copied} copied`),
-    });
-    for (const key of displaced) if (await putBelow(dynamo, both, key)) note();
-    return { ...comparison, copied };
-  },
+  act: (task, given) => untilInterrupted(signal => copy(task, given, signal), task.tell),
   subject: (_task, { table }) => ({ table }),
   report: result => ({ json: result, text: `Copied ${result.copied}. ${told(result)}.` }),
 });
@@ -86,6 +61,43 @@ export const tables: Noun = {
   notes: examples,
   commands: [compare, copyMissing],
 };
+
+/** Copies what is missing, and what has its place only below others. */
+async function copy(
+  { target, progress, confirm, nameDone }: AuditedTask,
+  { table, restored }: Given<typeof bothTables>,
+  interruption: AbortSignal,
+) {
+  const why = neverCopied[table];
+  if (why !== undefined) throw new CliError(`${table} are not copied: ${why}`);
+  const both = await findTables(target, table, restored);
+  await confirm(
+    `This copies every item of ${restored} that ${both.table} does not have, what was deleted on purpose since then too.`,
+  );
+  const { dynamo, pause } = target;
+  const displaced: Item[] = [];
+  const displace = (item: Item) => {
+    if (table === 'keyring' && mayReturn(table, item)) displaced.push(item);
+  };
+  let copied = 0;
+  const note = () => nameDone({ count: ++copied });
+  const comparison = await compareTables(dynamo, both, {
+    now: secondsOf(target),
+    pause,
+    onMissing: async item => {
+      if (!mayReturn(table, item)) return;
+      if (await putMissing(dynamo, both, table === 'deliveries' ? dueWithoutSlot(item) : item)) note();
+      else displace(item);
+    },
+    onChanged: displace,
+    onProgress: ({ restored: read }) => {
+      progress(`${read} items compared, ${copied} copied`);
+      interruption.throwIfAborted();
+    },
+  });
+  for (const key of displaced) if (await putBelow(dynamo, both, key)) note();
+  return { ...comparison, copied };
+}
 
 /** The tables whose items must not come back, and why. */
 const neverCopied: Readonly<Record<string, string>> = {

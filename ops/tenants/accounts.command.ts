@@ -1,5 +1,6 @@
 import { command, type Noun } from '../audit/command.ts';
 import { notEmpty, ordinaryAccountId } from '../command-line/forms.ts';
+import { untilInterrupted } from '../command-line/until-interrupted.ts';
 import { argument, required } from '../command-line/words.ts';
 import { lookedAt } from '../stage/queues.ts';
 import { deleteAll, exportAll } from './accounts.ts';
@@ -32,7 +33,7 @@ export const deleteAccount = command('accounts delete', {
   notes: examples,
   given: ofAccount,
   effect: 'writes',
-  act: (task, { account }) => deleteAll(task, account),
+  act: (task, { account }) => untilInterrupted(signal => deleteAll(task, account, signal), task.tell),
   subject: (_task, { account }) => ({ account }),
   report: ({ inFlight, deadLetters, ...counts }) => {
     const text = `Deleted: ${told(counts)}, ${deadLetters} dead letters.`;

@@ -73,7 +73,11 @@ export async function exportAll({ target, progress, warn }: Task, account: strin
  *
  * @throws {CliError} when nobody confirmed, or there is nothing of the account.
  */
-export async function deleteAll({ target, progress, confirm, nameDone }: AuditedTask, account: string) {
+export async function deleteAll(
+  { target, progress, confirm, nameDone }: AuditedTask,
+  account: string,
+  interruption: AbortSignal,
+) {
   const items = openAccountItems(target, account);
   const users = openUsers(target);
   const data = { users, sessions: openSessions(target), lockout: await openLockout(target) };
@@ -93,6 +97,7 @@ export async function deleteAll({ target, progress, confirm, nameDone }: Audited
     total += more;
     nameDone({ count: total });
     progress(`${total} items deleted`);
+    interruption.throwIfAborted();
   }
   for (const { userId } of await items.listUsers()) await users.beginDeletion(userId);
   for (const { clientId } of await items.listClients()) {

@@ -33,12 +33,16 @@ export interface Imported {
 
 /**
  * Imports the users of a file, a JSON object on each line: `email`, `account`, `role`, `password_hash`. It may be repeated: users that are
- * there stay as they are. Memory does not grow with the file.
+ * there stay as they are. Memory does not grow with the file. Interrupted it finishes the lines in hand.
  *
  * @throws {CliError} when a roll-back would lead to code that cannot judge these hashes, when the file cannot be read, or a line was not
  * imported. Such lines are warned of by their numbers as they come.
  */
-export async function importUsers({ target, progress, warn, ...audit }: AuditedTask, file: string): Promise<Imported> {
+export async function importUsers(
+  { target, progress, warn, ...audit }: AuditedTask,
+  file: string,
+  interruption: AbortSignal,
+): Promise<Imported> {
   const { deployed, connect } = target;
   if (deployed) await refuseUnjudged(name => readWayBack(connect, deployed, name));
   const users = openUsers(target);
@@ -51,6 +55,7 @@ export async function importUsers({ target, progress, warn, ...audit }: AuditedT
       progress,
       warn,
       pause: () => target.pause(retryPause),
+      interruption,
     });
   } finally {
     await named.end();
@@ -101,11 +106,13 @@ export async function importLines({
   progress,
   warn,
   pause,
+  interruption,
 }: Pick<Task, 'progress' | 'warn'> & {
   readonly lines: AsyncIterable<NumberedLine>;
   readonly importUser: (user: ImportedUser) => ReturnType<UserStore['importUser']>;
   /** Waits before a user whose making was begun elsewhere is tried again. */
   readonly pause: () => Promise<void>;
+  readonly interruption?: AbortSignal;
 }): Promise<Imported> {
   const weaker: Record<string, number> = {};
   const counts = { lines: 0, created: 0, existing: 0, taken: 0, beingDeleted: 0, wrong: 0, weaker };
@@ -118,6 +125,7 @@ export async function importLines({
     while (failures.length === 0) {
       const { done, value: line } = await iterator.next();
       if (done === true) return;
+      interruption?.throwIfAborted();
       await importLine(line);
       counts.lines += 1;
       if (counts.lines % linesPerProgress === 0) {
@@ -166,6 +174,7 @@ export async function importLines({
     for (;;) {
       const outcome = await importUser(user);
       if (outcome !== 'being_made') return outcome;
+      interruption?.throwIfAborted();
       await pause();
     }
   }

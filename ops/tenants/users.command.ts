@@ -12,6 +12,7 @@ import {
   userReference,
   wholeNumber,
 } from '../command-line/forms.ts';
+import { untilInterrupted } from '../command-line/until-interrupted.ts';
 import { argument, flag, option, required } from '../command-line/words.ts';
 import { CliError, describeError, isNamed } from '../stage/operator.ts';
 import { openClients, openLockout, openUsers } from '../stage/stores.ts';
@@ -74,12 +75,13 @@ const create = command('users create', {
   report: createdReport,
 });
 
-const importAll = command('users import', {
+/** Takes users over from a file. */
+export const importAll = command('users import', {
   about: 'take over users with the password hashes that they have; users that are there stay as they are',
   notes: `\nHashes:\n${importedKinds.map(kind => `  ${kind}`).join('\n')}`,
   given: { file: argument('file', 'a JSON object on each line: email, account, role, password_hash', notEmpty) },
   effect: 'writes',
-  act: (task, { file }) => importUsers(task, file),
+  act: (task, { file }) => untilInterrupted(signal => importUsers(task, file, signal), task.tell),
   report: importedReport,
 });
 

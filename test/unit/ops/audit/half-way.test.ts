@@ -12,7 +12,7 @@ import { tableDefinition } from '../../../../tools/support/tables.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { aWebhook } from '../../delivery/builders.ts';
 import { aTask } from '../a-task.ts';
-import { targetFailingAt } from '../target-failing-at.ts';
+import { interrupt, targetFailingAt } from '../target-failing-at.ts';
 
 let operated: OperatedTables;
 beforeAll(async () => {
@@ -28,20 +28,20 @@ const putLetters = (): Promise<string[]> => {
   return Promise.all(letters.map(letter => send('DeadLetterQueueUrl', letter, 'acme')));
 };
 
-const acts: Record<string, (task: Task) => Promise<unknown>> = {
+const acts: Record<string, (task: Task, items?: number) => Promise<unknown>> = {
   'keys rotate': task => rotateKeys.act(task, { now: true, revoke: true }),
   'dlq redrive': async task => redriveLetters.act(task, { ids: await putLetters(), rate: 1_000, limit: 10 }),
   'dlq discard': async task => discardLetters.act(task, { ids: await putLetters() }),
-  'tables copy': async task => {
-    const [TableName, { client }] = ['Clients-restored', operated.database];
+  'tables copy': async (task, items = 2) => {
+    const [TableName, { client }] = [`Clients-restored-${items}`, operated.database];
     const definition = { BillingMode: 'PAY_PER_REQUEST', ...tableDefinition('Clients') } as const;
     await client.send(new CreateTableCommand({ TableName, ...definition }));
     await waitUntilTableExists({ client, minDelay: 1, maxDelay: 1, maxWaitTime: 10 }, { TableName });
-    for (const clientId of ['one', 'two']) await put(TableName, { clientId });
+    for (let item = 0; item < items; item++) await put(TableName, { clientId: `${items}-${item}` });
     await copyMissing.act(task, { table: 'clients', restored: TableName });
   },
-  'accounts delete': async task => {
-    const user = ['--email', 'ana@example.com', '--account', 'acme', '--role', 'admin'];
+  'accounts delete': async (task, items = 2) => {
+    const user = ['--email', `ana${items}@example.com`, '--account', 'acme', '--role', 'admin'];
     await operated.ask(['users', 'create', ...user], 'a password of enough characters');
     await put('Webhooks', aWebhook({ accountId: 'acme' }));
     await deleteAccount.act(task, { account: 'acme' });
@@ -63,4 +63,15 @@ it.each([
   const lines = await openAuditLog(target).list(0, 100);
   expect(lines.find(line => line.command === command)).toMatchObject({ outcome: 'failed', target: done });
   expect(warnings).toEqual([expect.stringContaining(Object.values(done).join())]);
+});
+
+// Bug: after Ctrl-C the line stood as begun for ever, and named nothing of what had been done.
+it.each([
+  ['tables copy', 'PutCommand'],
+  ['accounts delete', 'DeleteCommand'],
+])('%s that is interrupted at %s ends as failed, and names what was done', async (command, at) => {
+  const target = targetFailingAt(operated.outputs, at, 1, interrupt);
+  await expect(acts[command]?.(aTask(target), 200)).rejects.toThrow(/^interrupted: the same command again goes on/);
+  const [line] = await openAuditLog(target).list(0, 1);
+  expect(line).toMatchObject({ command, outcome: 'failed', target: { count: expect.any(Number) } });
 });

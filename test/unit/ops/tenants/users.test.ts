@@ -10,12 +10,12 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { CliError } from '../../../../ops/stage/operator.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { eraseUser } from '../../../../ops/tenants/erase-user.ts';
-import { setPassword } from '../../../../ops/tenants/users.command.ts';
+import { importAll, setPassword } from '../../../../ops/tenants/users.command.ts';
 import { runOpsOn } from '../../../../tools/support/ops.ts';
 import { type OperatedTables, startOperatedTables } from '../../../support/operated-tables.ts';
 import { passwordHashing } from '../../../support/password-hashing.ts';
 import { aTask } from '../a-task.ts';
-import { targetFailingAt } from '../target-failing-at.ts';
+import { interrupt, targetFailingAt } from '../target-failing-at.ts';
 
 let operated: OperatedTables;
 let folder: string;
@@ -342,6 +342,21 @@ describe('ops users import in the audit trail', () => {
     expect([further.length, new Set(ids).size]).toEqual([2, 101]);
     const listed: { userId: string }[] = await operated.ask(['users', 'list', '--account', 'one']);
     for (const { userId } of listed) expect(ids).toContain(userId);
+  });
+
+  it('has them also of an import that is interrupted, which ends after the lines in hand', async () => {
+    const file = join(folder, 'interrupted');
+    await writeFile(file, Array.from({ length: 500 }, () => lineOf('interrupted')).join('\n'));
+    const target = targetFailingAt(operated.outputs, 'PutCommand', 300, interrupt);
+    await expect(importAll.act(aTask(target), { file })).rejects.toThrow(
+      /^interrupted: the same command again goes on/,
+    );
+    const [last]: AuditRecord[] = await operated.ask(['audit', 'list', '--limit', '1']);
+    const listed: { userId: string }[] = await operated.ask(['users', 'list', '--account', 'interrupted']);
+    expect(listed.length).toBeLessThan(500);
+    expect(last).toMatchObject({ outcome: 'failed', target: { accounts: ['interrupted'], count: listed.length } });
+    const ids = last?.parts.flatMap(({ users }) => users);
+    expect(ids?.toSorted()).toEqual(listed.map(({ userId }) => userId).toSorted());
   });
 });
 
