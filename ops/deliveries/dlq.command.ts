@@ -284,7 +284,7 @@ function namesIn(body: string) {
 }
 
 function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value.slice(0, longestName) : null;
+  return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, longestName) : null;
 }
 
 /** The most of a stranger's word that lists show. In UTF-16 units. */

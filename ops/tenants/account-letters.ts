@@ -22,14 +22,16 @@ export async function deleteLetters(
 
 /**
  * Returns whether a message is of an account: an event, also in the envelope of SNS or EventBridge, or a later attempt. An event says so
- * by its `id_conta` alone, whatever else it has.
+ * by its `id_conta` alone, whatever else it has. One that is a number was refused for that, and names the account all the same.
  */
 function namesAccount(body: string, account: string): boolean {
   const message = parseObject(body);
-  if (typeof message.id_conta === 'string') return message.id_conta === account;
+  const nameOf = (value: unknown) => (typeof value === 'number' ? String(value) : value);
+  const own = nameOf(message.id_conta);
+  if (typeof own === 'string') return own === account;
   return [message, message.detail, parseObject(message.Message)].some(value => {
     const { id_conta, accountId } = Object(value);
-    return id_conta === account || accountId === account;
+    return nameOf(id_conta) === account || nameOf(accountId) === account;
   });
 }
 

@@ -119,8 +119,10 @@ describe('a console at the dead-letter queue', () => {
 
   it('names what a letter names, its copies, and shows its body as the command line does', async () => {
     const id = await put({ ...event(1), event: 'pagamento.1' });
+    await put({ ...event(1), id_conta: 123 });
     expect((await letters.listLetters()).letters).toMatchObject([
       { id, account: 'acme', event: 'pagamento.1', copies: 1 },
+      { account: '123', event: 'demanda.criada' },
     ]);
     expect(JSON.parse(await letters.readLetter(id))).toMatchObject({ event: 'pagamento.1' });
   });

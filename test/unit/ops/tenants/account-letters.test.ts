@@ -52,6 +52,17 @@ describe('the dead letters of an account', () => {
     expect((await take()).sort()).toEqual(others.sort());
   });
 
+  // Bug: what named the account by a number stayed, and was refused for just that.
+  it('are deleted also where they name it by a number, which other accounts are not compared with', async () => {
+    const event = { id_conta: 123, event: 'demanda.criada', id_demanda: 1 };
+    for (const body of [event, { accountId: 123 }, { detail: event }, { Message: JSON.stringify(event) }])
+      await put(JSON.stringify(body));
+    const other = JSON.stringify({ ...event, id_conta: 1234, accountId: 123 });
+    await put(other);
+    expect(await deleteOf('123')).toEqual({ deadLetters: 4, inFlight: 0 });
+    expect(await take()).toEqual([other]);
+  });
+
   it('that another command is looking at are told of', async () => {
     await put(JSON.stringify({ id_conta: 'acme' }));
     expect(await take()).toHaveLength(1);
