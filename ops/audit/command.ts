@@ -2,6 +2,7 @@ import type { Command as CommanderCommand } from 'commander';
 import type { Report } from '../command-line/report.ts';
 import type { Run } from '../command-line/run.ts';
 import type { Given, Words } from '../command-line/words.ts';
+import { CliError } from '../stage/operator.ts';
 import type { Target } from '../stage/target.ts';
 import { type Act, type Audited, audited, type Effect } from './audit.ts';
 
@@ -55,12 +56,15 @@ export function command<Value, Of extends Words = Readonly<Record<never, never>>
     for (const [value, word] of Object.entries(words)) word.addTo(made, value);
     if (notes !== undefined) made.addHelpText('after', notes);
     made.action(() => {
-      let given = readGiven(made);
-      const refusal = refuse?.(given);
-      if (refusal) made.error(`error: ${refusal}`);
+      // AWS's time is not known yet: what is wrong at one time, and not at another, is judged when it is.
+      const [refusal, late] = [0, Number.MAX_SAFE_INTEGER].map(now => refuse?.(readGiven(made, now)));
+      if (refusal && late) made.error(`error: ${refusal}`);
+      let given: Given<Of>;
       return run(
         task => {
           given = readGiven(made, task.target.clock.now()); // AWS's answers have put the clock right by now
+          const refused = refuse?.(given);
+          if (refused) throw new CliError(refused);
           return act(task, given);
         },
         (value, target) => report(value, given, target),
@@ -68,7 +72,7 @@ export function command<Value, Of extends Words = Readonly<Record<never, never>>
     });
   }
 
-  function readGiven(made: CommanderCommand, now?: number): Given<Of> {
+  function readGiven(made: CommanderCommand, now: number): Given<Of> {
     const read = made.createCommand();
     for (const [name, word] of Object.entries(words)) {
       const value = word.read(made, name, now);

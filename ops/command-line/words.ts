@@ -5,8 +5,8 @@ import * as z from 'zod';
 export interface Word<Value> {
   /** Adds it to a command, by the name of its value. */
   readonly addTo: (command: Command, name: string) => void;
-  /** Returns its value, once the command line is parsed. @param now - the present time; the machine's, where none is known yet. */
-  readonly read: (command: Command, name: string, now?: number) => Value;
+  /** Returns its value, once the command line is parsed. @param now - the present time. */
+  readonly read: (command: Command, name: string, now: number) => Value;
 }
 
 /** The words of a command by the names of their values. An option is named after its value. */
@@ -69,7 +69,7 @@ export function negation(of: string, about: string): Word<true | undefined> {
 export function timed<Value>(word: Word<(now: number) => Value>): Word<Value>;
 export function timed<Value>(word: Word<((now: number) => Value) | undefined>): Word<Value | undefined>;
 export function timed<Value>({ addTo, read }: Word<((now: number) => Value) | undefined>): Word<Value | undefined> {
-  return { addTo, read: (command, name, now = Date.now()) => read(command, name)?.(now) };
+  return { addTo, read: (command, name, now) => read(command, name, now)?.(now) };
 }
 
 export function argument<Value>(placeholder: string, about: string, form: Form<Value>): Word<Value> {
