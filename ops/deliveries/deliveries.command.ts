@@ -47,7 +47,8 @@ replay skips a delivery whose state has changed, tests, and deliveries of earlie
 time. The command shows how far it is and waits for its end; the service goes on without it.
 
 Without --event it takes every webhook of the account, without both those of all accounts: it asks with their number, replays ten
-at once, and tells each by a line. Typed again with the same --since and --until it skips those whose replay of that range exists.
+at once, and tells each by a line. Typed again with the same --since and --until it skips those whose replay of that range exists;
+of one that was cancelled it says what sends the rest.
 
 Examples:
   npm run ops -- deliveries replay --account acme --event demanda.criada --state falhou --since 6h

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { progressAt, type ReplayRange, replayIdOf } from '../../lambdas/delivery/replay/replay.ts';
 import type { ReplayStore } from '../../lambdas/delivery/replay/replay-store.ts';
-import { wireReplayStates } from '../../lambdas/delivery/representation.ts';
+import { wireReplayStates, wireStates } from '../../lambdas/delivery/representation.ts';
 import { isoTime } from '../../lambdas/platform/clock.ts';
 import { isEventName } from '../../lambdas/webhooks/webhook.ts';
 import type { AuditedTask } from '../audit/audit.ts';
@@ -27,7 +27,7 @@ export type ReplayOne = (request: ReplayRequest, unique: string, onBegun: () => 
 
 /**
  * Replays a range of the deliveries of many webhooks, by account and event, ten at once. Each is told of by a line. With the same
- * range it goes on where it ended: the id of a replay is made of its range, and one that exists is skipped.
+ * range it goes on with the others: the id of a replay is made of its range, and one that exists is skipped, also where it was cancelled.
  *
  * @throws the first failure that is none of one webhook; no further replay is begun then.
  */
@@ -67,8 +67,11 @@ export async function replayRange(
     const existing = await find(account, event, replayIdOf(unique));
     if (existing) {
       const { replay, latest } = existing;
-      const state = replay.id === latest.id ? progressAt(latest, now()).state : replay.state;
-      return { ...webhook, outcome: 'skipped', reason: `its replay of this range exists (${wireReplayStates[state]})` };
+      const { state, sent } = replay.id === latest.id ? progressAt(latest, now()) : replay;
+      const again = `"deliveries replay --account ${account} --event ${event} --state ${wireStates[range.wanted]} ${optionsOf(range)}"`;
+      const rest = state === 'cancelled' ? `; ${sent} of ${replay.total} were sent: ${again} sends the rest` : '';
+      const reason = `its replay of this range exists (${wireReplayStates[state]})${rest}`;
+      return { ...webhook, outcome: 'skipped', reason };
     }
     try {
       const done = await replayOne(request, unique, () => onBegun(webhook, replayIdOf(unique)));

@@ -82,8 +82,11 @@ describe('replayRange', () => {
   });
 
   it('skips a webhook whose replay of the range exists, and one that cannot be replayed', async () => {
-    const past = { id: 'reenvio_1', state: 'cancelled' };
+    const past = { id: 'reenvio_1', state: 'cancelled', sent: 2, total: 5 };
     const found = { replay: past, latest: { id: 'reenvio_2' } } as unknown as FoundReplay;
+    // Bug: the command was said to go on where it ended, and nothing sent what a cancelled replay had not.
+    const span = '--since 2026-11-20T11:00:00.000Z --until 2026-11-20T12:00:00.000Z';
+    const rest = `2 of 5 were sent: "deliveries replay --account a --event demanda.criada --state falhou ${span}" sends the rest`;
     const { outcomes, named } = await replayAll(
       webhooksOf('a', 'b', 'c'),
       async (request, unique, onBegun) => {
@@ -93,7 +96,7 @@ describe('replayRange', () => {
       new Map([['a', found]]),
     );
     expect(outcomes).toMatchObject([
-      { account: 'a', outcome: 'skipped', reason: 'its replay of this range exists (cancelado)' },
+      { account: 'a', outcome: 'skipped', reason: `its replay of this range exists (cancelado); ${rest}` },
       { account: 'b', outcome: 'skipped', reason: 'it is suspended (gone).' },
       { account: 'c', outcome: 'done' },
     ]);
