@@ -65,6 +65,7 @@ export const rotateKeys = command('keys rotate', {
     const keys = await readKeys(target, kinds);
     return results.map(({ kind, created, removed }) => ({
       kind,
+      generation: created,
       created: keys.find(found => found.kind === kind && found.generation === created),
       removed,
     }));
@@ -72,10 +73,10 @@ export const rotateKeys = command('keys rotate', {
   subject: (_task, { kind = 'all kinds' }) => ({ all: kind }),
   change: ({ now, revoke }) => ({ now, revoke }),
   report: (rotated, { now }) => {
-    const kinds = rotated.map(({ kind, created, removed }) => {
-      const made = created
-        ? `key ${created.keyId} is ${created.state}, in use from ${iso(created.activeFrom)}`
-        : 'no key was due';
+    const kinds = rotated.map(({ kind, generation, created, removed }) => {
+      const gone =
+        generation === undefined ? 'no key was due' : `made generation ${generation}, which is deleted by now`;
+      const made = created ? `key ${created.keyId} is ${created.state}, in use from ${iso(created.activeFrom)}` : gone;
       return `${kind}: ${made}${removed.length > 0 ? `; deleted generation ${removed.join(', ')}` : ''}.`;
     });
     const note = now ? '\n\nThe functions follow within 30 seconds.' : '';

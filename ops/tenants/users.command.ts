@@ -197,7 +197,10 @@ const setEmail = command('users set-email', {
   // It may be repeated after it ended half-way.
   act: async ({ target }, { user: reference, address }) => {
     const store = openUsers(target);
-    const userId = await ownerOf(store, reference);
+    const userId = await ownerOf(store, reference).catch(async error => {
+      if (!(error instanceof CliError && (await store.findUserByEmail(address)))) throw error;
+      throw new CliError(`there is no user "${reference}". If it was changed already: "users show ${address}" tells.`);
+    });
     const known = await store.findUser(userId);
     if (!known || (reference.includes('@') && known.formerEmail === undefined)) await findUser(store, reference);
     const user = await unlessTaken(address, unlessRefused(userId, store.setUserEmail(userId, address)));

@@ -1,5 +1,6 @@
 import { type InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { STSClient } from '@aws-sdk/client-sts';
+import { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { rotateKeys } from '../../../../ops/keys/keys.command.ts';
 import { localTarget, type Target } from '../../../../ops/stage/target.ts';
@@ -54,6 +55,16 @@ describe('keys rotate', () => {
     ]);
     expect(invoked).toEqual([functionArn]);
     expect(await keysIn()).toBe(before);
+  });
+
+  // Bug: of a key that a colleague's --revoke had deleted by then it said that none was due.
+  it('tells people of a key that it made and that is deleted by now', async () => {
+    const target = stageAnswering([{ kind: 'signing', created: 99, removed: [] }, ...nothingDue.slice(1)]);
+    const noun = new Command('keys');
+    const told: string[] = [];
+    rotateKeys.addTo(noun, async (act, report) => void told.push(report(await act(aTask(target)), target).text));
+    await noun.parseAsync(['rotate'], { from: 'user' });
+    expect(told).toEqual([expect.stringMatching(/^signing: made generation 99, .* by now\.\nmac: no key was due\./)]);
   });
 
   it('fails where the function fails, and says why', async () => {

@@ -149,6 +149,14 @@ it('ops users set-email asks for a password first, where a change of it ended ha
   expect(await operated.run('users', 'set-email', email, `new-${email}`)).toMatchObject({ code: 1, stderr });
 });
 
+it('ops users set-email, killed after the old login was released, says where the user may be by now', async () => {
+  const { userId, email } = await create();
+  await expect(dataKilledAt(5).users.setUserEmail(userId, `n-${email}`)).rejects.toThrow('killed');
+  const asked = async (address: string) => (await operated.run('users', 'set-email', email, address)).stderr;
+  expect(await asked(`n-${email}`)).toMatch(`no user "${email}". If it was changed already: "users show n-${email}"`);
+  expect(await asked(`o-${email}`)).toMatch('"users list" shows them.');
+});
+
 describe('ops users set-password', () => {
   it('fails where the login is gone, and says so', async () => {
     const { userId, email } = await create();
