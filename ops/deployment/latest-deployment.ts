@@ -25,7 +25,7 @@ export function refuseWhileDeploying({ stacks, region }: StageStacks): void {
       ? `To end it and take it back: aws cloudformation cancel-update-stack ${options}. Otherwise wait`
       : 'Wait';
   throw new CliError(
-    `a deployment is under way: stack ${stackName} is in state ${found.StackStatus}. ${end} until it has ended (aws cloudformation wait stack-${found.StackStatus === 'CREATE_IN_PROGRESS' ? 'create' : 'update'}-complete ${options}), then try again.`,
+    `a deployment is under way: stack ${stackName} is in state ${found.StackStatus}. ${end} until it has ended (aws cloudformation wait stack-${found.StackStatus === 'CREATE_IN_PROGRESS' ? 'create' : 'update'}-complete ${options}), then try again: it takes back what of it is in use then.`,
   );
 }
 
@@ -33,31 +33,51 @@ export function refuseWhileDeploying({ stacks, region }: StageStacks): void {
 type Published = ReadonlyMap<string, number>;
 
 /**
- * Returns what the latest deployment that succeeded published, and what the one before it did. It may have ended in some stacks only, and
- * need not have published a function of each.
+ * Returns what the latest deployment published, and what the one before it did. It may have ended in some stacks only, and need not have
+ * published a function of each. Where it was taken back whole, `undone` is the stack in which it failed, and it published nothing.
  */
-export function publishedByLatest(stacks: readonly DeployedStack[]): Record<'latest' | 'before', Published> {
-  const ended = stacks.flatMap(({ found }) => {
-    const releases = releasesOf(found);
-    const at = (found?.LastUpdatedTime ?? found?.CreationTime)?.getTime() ?? 0;
-    const failed = found?.StackStatus?.includes('ROLLBACK') === true; // its time is that of the attempt, its output of the release before
-    return releases.length === 0 ? [] : [{ releases, at, failed }];
+export function publishedByLatest(stacks: readonly DeployedStack[]): {
+  readonly latest: Published;
+  readonly before: Published;
+  readonly undone?: DeployedStack;
+} {
+  const updated = stacks
+    .map(stack => {
+      const { found } = stack;
+      const at = (found?.LastUpdatedTime ?? found?.CreationTime)?.getTime() ?? 0;
+      // Its time is that of the attempt, its output of the release before.
+      return { stack, at, releases: releasesOf(found), hasFailed: /ROLLBACK|FAILED/.test(found?.StackStatus ?? '') };
+    })
+    .sort((one, other) => other.at - one.at);
+  const [last] = updated;
+  const [reached] = updated.filter(({ releases, hasFailed }) => releases.length > 0 && !hasFailed);
+  const all = updated.flatMap(({ releases }) => releases);
+  // A commit that is deployed again is the same release: in a stack that it did not reach yet, it may be the one before.
+  const inUse = updated.flatMap(({ releases }) => releases.slice(0, 1));
+  const publishedBy = (wanted: Release | undefined, releases: readonly Release[]): Published =>
+    new Map(releases.filter(({ release }) => release === wanted?.release).flatMap(({ versions }) => versions));
+  if (last && isUndone(last, updated)) {
+    const [stands] = last.releases.length > 0 ? last.releases : (reached?.releases ?? []); // the data stack tells of none
+    return { latest: new Map(), before: publishedBy(stands, inUse), undone: last.stack };
+  }
+  const [latest, before] = reached?.releases ?? [];
+  return { latest: publishedBy(latest, inUse), before: publishedBy(before, all) };
+}
+
+interface Updated {
+  readonly stack: DeployedStack;
+  readonly releases: readonly Release[];
+}
+
+/** Returns whether the update of a stack was taken back, and no other stack went on to that release before. */
+function isUndone({ stack, releases }: Updated, all: readonly Updated[]): boolean {
+  if (!/^UPDATE_(ROLLBACK|FAILED)/.test(stack.found?.StackStatus ?? '')) return false;
+  const [stands, earlier] = releases.map(({ release }) => release);
+  if (stands === undefined) return true; // the data stack, which comes first
+  return all.every(({ releases: [latest, before] }) => {
+    const isBehind = latest?.release === earlier && before?.release !== stands; // an earlier deployment did not reach it
+    return latest === undefined || latest.release === stands || isBehind;
   });
-  const [newest] = ended.filter(({ failed }) => !failed).sort((one, other) => other.at - one.at);
-  const [latest, before] = newest?.releases ?? [];
-  const publishedBy = (id: string | undefined, releases: readonly Release[]): Published =>
-    new Map(releases.filter(({ release }) => release === id).flatMap(({ versions }) => versions));
-  return {
-    // A commit that is deployed again is the same release: in a stack that it did not reach yet, it may be the one before.
-    latest: publishedBy(
-      latest?.release,
-      ended.flatMap(({ releases }) => releases.slice(0, 1)),
-    ),
-    before: publishedBy(
-      before?.release,
-      ended.flatMap(({ releases }) => releases),
-    ),
-  };
 }
 
 interface Release {

@@ -1,5 +1,7 @@
+import { isoTime } from '../../lambdas/platform/clock.ts';
 import { rollbackState } from '../../lambdas/platform/deployment/rollback-record.ts';
 import { CliError } from '../stage/operator.ts';
+import type { DeployedStack } from '../stage/stage-stacks.ts';
 import type { LiveFunction } from './live-functions.ts';
 
 /** A version that Lambda keeps of a function. */
@@ -79,6 +81,35 @@ export function refuseAgain(label: string, candidates: readonly Candidate[]): vo
   if (candidates.some(one => planRollback([one], { names: [], again: true }).moves.length > 0)) return;
   throw new CliError(
     `nothing tells of a release before that published a version in use: name the functions that are to go further back: ${candidates.map(({ name }) => name).join(', ')}.`,
+  );
+}
+
+/**
+ * Refuses to go on where a plan without names moves nothing.
+ *
+ * @param undone - the stack in which the latest deployment failed, where all of it was taken back.
+ * @throws {CliError} with the functions that may be named.
+ */
+export function refuseNothing(label: string, candidates: readonly Candidate[], undone?: DeployedStack): never {
+  const latest = `the latest deployment of ${label}`;
+  const all = candidates.map(({ name }) => name).join(', ');
+  if (!undone) {
+    throw new CliError(
+      `nothing to roll back: ${latest} published no version that is in use. Name functions to take them back all the same: ${all}.`,
+    );
+  }
+  const { stackName, found } = undone;
+  if (found?.StackStatus?.endsWith('FAILED')) {
+    throw new CliError(
+      `${latest} ended half-way (stack ${stackName} is in state ${found.StackStatus}), and nothing tells what of it is in use: name the functions that are to go back: ${all}.`,
+    );
+  }
+  const before = candidates.flatMap(({ name, version, versions, publishedBefore }) =>
+    versions.filter(kept => kept.version === version && version === publishedBefore).map(kept => ({ ...kept, name })),
+  );
+  const at = before.length > 0 ? isoTime(Math.max(...before.map(({ publishedAt }) => publishedAt))) : '?';
+  throw new CliError(
+    `${latest} was taken back and nothing of it is in use; to take back the release before (published at ${at}), name functions: ${before.map(({ name }) => name).join(', ') || all}.`,
   );
 }
 

@@ -7,7 +7,8 @@ import { type MoveView, nameAsked, type Rollback, rollBack } from './rollback.ts
 
 const examples = `
 It needs a deployed stage, and takes seconds: versions are kept, and only the alias that everything calls changes. Repeated, it
-changes nothing more. It is refused during a deployment. Tables and queues stay as they are, and so do permissions.
+changes nothing more. It is refused during a deployment; after one that was taken back whole, the release before stays unless its
+functions are named. Tables and queues stay as they are, and so do permissions.
 Where that did not help, --again takes back what the release before published, and leaves the rest; with names it takes those
 one more version back.
 The next deployment publishes a new version of every function, and leads all of them to it.

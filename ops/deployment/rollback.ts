@@ -9,10 +9,10 @@ import type { StageStacks } from '../stage/stage-stacks.ts';
 import { requireOutput, type Target } from '../stage/target.ts';
 import { moveAll, raiseNumber } from './alias-moves.ts';
 import { type Deployed, readCandidates } from './kept-versions.ts';
-import { ownStacks, refuseWhileDeploying } from './latest-deployment.ts';
+import { ownStacks, publishedByLatest, refuseWhileDeploying } from './latest-deployment.ts';
 import { type LiveFunction, listFunctions } from './live-functions.ts';
 import { readMissingGrants } from './missing-grants.ts';
-import { type Choice, type Move, planRollback, refuseAgain, type Version } from './rollback-plan.ts';
+import { type Choice, type Move, planRollback, refuseAgain, refuseNothing, type Version } from './rollback-plan.ts';
 
 export type Rollback = Awaited<ReturnType<typeof rollBack>>;
 
@@ -41,9 +41,7 @@ export async function rollBack({ target, progress, confirm, nameDone }: AuditedT
     throw new CliError(noVersion(stuck.map(nameOf)));
   }
   if (moves.length + already.length === 0) {
-    throw new CliError(
-      `nothing to roll back: the latest deployment of ${target.label} published no version that is in use. Name functions to take them back all the same: ${candidates.map(nameOf).join(', ')}.`,
-    );
+    refuseNothing(target.label, candidates, publishedByLatest(ownStacks(deployed)).undone);
   }
   const iam = connect(IAMClient);
   const views = await Promise.all(moves.map(move => viewMove(iam, move)));

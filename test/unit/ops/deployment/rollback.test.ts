@@ -6,7 +6,13 @@ import { moveAll, raiseNumber } from '../../../../ops/deployment/alias-moves.ts'
 import { publishedByLatest, refuseWhileDeploying } from '../../../../ops/deployment/latest-deployment.ts';
 import { findRolledBack } from '../../../../ops/deployment/live-functions.ts';
 import { readMissingGrants } from '../../../../ops/deployment/missing-grants.ts';
-import { type Candidate, type Choice, planRollback, refuseAgain } from '../../../../ops/deployment/rollback-plan.ts';
+import {
+  type Candidate,
+  type Choice,
+  planRollback,
+  refuseAgain,
+  refuseNothing,
+} from '../../../../ops/deployment/rollback-plan.ts';
 import type { DeployedStack } from '../../../../ops/stage/stage-stacks.ts';
 
 const moment = Date.parse('2026-11-20T12:00:00.000Z');
@@ -121,7 +127,26 @@ describe('the plan of a roll-back', () => {
 
   it('ends a release that CodeDeploy is shifting: the newest version that gets requests is taken back', () => {
     const shifting = candidate('Token', { version: 2, sharing: [3], isOfLatest: false });
-    expect(waysOf(plan([shifting]))).toEqual([['Token', 3, 2]]);
+    const other = candidate('Revoke', { isOfLatest: false, publishedBefore: 3 });
+    expect(waysOf(plan([shifting, other]))).toEqual([['Token', 3, 2]]);
+  });
+
+  it.each<[string, string | undefined, RegExp]>([
+    [
+      'what was taken back whole',
+      'UPDATE_ROLLBACK_COMPLETE',
+      /taken back and nothing of it is in use; to take back the release before \(published at 2026-11-20T12:00:00\.003Z\), name functions: Token\.$/,
+    ],
+    [
+      'what ended half-way',
+      'UPDATE_ROLLBACK_FAILED',
+      /Emissor-dev-Auth is in state UPDATE_ROLLBACK_FAILED\).*: Token, Sweep\.$/,
+    ],
+    ['what published nothing', undefined, /published no version that is in use\. .*: Token, Sweep\.$/],
+  ])('says for %s what to type', (_case, StackStatus, said) => {
+    const functions = [candidate('Token', { publishedBefore: 3 }), candidate('Sweep')];
+    const undone = StackStatus && ({ stackName: 'Emissor-dev-Auth', found: { StackStatus } } as DeployedStack);
+    expect(() => refuseNothing('dev', functions, undone || undefined)).toThrow(said);
   });
 
   it('tells what has no version to go back to', () => {
@@ -178,7 +203,7 @@ describe('the record of a roll-back', () => {
 });
 
 describe('the latest deployment', () => {
-  const stack = (stackName: string, Release: string, minute: number, StackStatus = 'UPDATE_COMPLETE') =>
+  const stack = (stackName: string, Release: string | undefined, minute: number, StackStatus = 'UPDATE_COMPLETE') =>
     ({
       stackName,
       found: {
@@ -188,6 +213,7 @@ describe('the latest deployment', () => {
       },
     }) as DeployedStack;
 
+  const undone = 'UPDATE_ROLLBACK_COMPLETE';
   const [latest, one, two] = ['r2 token:7,revoke:3', 'r2  r1 first:4', 'r1 receiver:2'] as const;
   it.each<[string, readonly DeployedStack[], object, object]>([
     [
@@ -211,6 +237,37 @@ describe('the latest deployment', () => {
       [stack('Auth', 'r1 token:3 r2 token:2', 2), stack('Delivery', 'r2 sweep:2 r1 sweep:1', 1)],
       { token: 3 },
       { token: 2, sweep: 2 },
+    ],
+    // Bug: the good release before counted as the latest, and was taken back.
+    [
+      'was taken back whole where no stack went on to another release',
+      [stack('Auth', 'r1 token:6 r0 token:5', 5, undone), stack('Delivery', 'r1 first:4 r0 first:3', 1)],
+      {},
+      { token: 6, first: 4 },
+    ],
+    [
+      'was taken back whole where the data stack failed',
+      [stack('Data', undefined, 5, undone), stack('Auth', 'r1 token:6 r0 token:5', 1)],
+      {},
+      { token: 6 },
+    ],
+    [
+      'was taken back whole after one that had reached a part of the stacks',
+      [stack('Auth', 'r1 token:6 r0 token:5', 5, undone), stack('Delivery', 'r0 first:3 r9 first:2', 3, undone)],
+      {},
+      { token: 6 },
+    ],
+    [
+      'is in use in a part of the stacks, though it was there before',
+      [stack('Auth', 'r2 token:7 r1 token:6', 4), stack('Delivery', 'r1 first:4 r2 first:3', 5, undone)],
+      { token: 7 },
+      { token: 6, first: 4 },
+    ],
+    [
+      'is in use where a stack that is new failed',
+      [stack('Auth', 'r2 token:7 r1 token:6', 4), stack('Smoke', undefined, 5, 'ROLLBACK_COMPLETE')],
+      { token: 7 },
+      { token: 6 },
     ],
     ['may be none', [], {}, {}],
   ])('%s', (_case, stacks, published, before) => {
