@@ -4,13 +4,14 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { AlarmRule } from './constructs/alarms.ts';
 
 /*
- * The rules of the alarms, in CloudWatch's metric math. An alarm evaluates as many periods as it names, and of a series that has no
- * value at all in them nothing can be said: what a rule divides by is always there when there is something to divide.
+ * The rules of the alarms, in CloudWatch's metric math. An alarm judges as many values as it names periods, the newest that are there:
+ * where some are missing, also older ones. So `FILL` gives each period its value where that would make a difference. Of a series that has
+ * no value at all nothing can be said: what a rule divides by is always there when there is something to divide.
  */
 
 /** Returns the rule of what may pass by itself: it rings where any happened in three of the last fifteen minutes. */
 export function persisting(count: cloudwatch.Metric): AlarmRule {
-  return { metric: count.with({ statistic: 'Sum', period: minute }), ...threeOfFifteen };
+  return { metric: filled(count.with({ statistic: 'Sum', period: minute })), ...threeOfFifteen };
 }
 
 /** Returns the same rule for what is written only when it happens: it rings also where it happened 20 times within five minutes. */
@@ -25,7 +26,12 @@ export function persistingOrMany(count: cloudwatch.Metric): AlarmRule {
  * which no further one sends a mail.
  */
 export function occurring(count: cloudwatch.Metric): AlarmRule {
-  return { metric: count.with({ statistic: 'Sum', period: minute }), among: 15 };
+  return { metric: filled(count.with({ statistic: 'Sum', period: minute })), among: 15 };
+}
+
+/** Returns the values of what is written only when it happens, and 0 for every other period. */
+export function filled(count: cloudwatch.Metric): cloudwatch.IMetric {
+  return math('FILL(count, 0)', { count }, count.period);
 }
 
 /**
@@ -33,7 +39,7 @@ export function occurring(count: cloudwatch.Metric): AlarmRule {
  * Strangers make a share small: what the gateway refuses and unknown paths are requests, too.
  */
 export function persistingShareOrMany(failed: cloudwatch.Metric, all: cloudwatch.Metric): AlarmRule {
-  const expression = `failed / all * IF(failed >= ${manyInAMinute}, ${leastShare / leastShareOfMany}, 1)`;
+  const expression = `FILL(failed / all * IF(failed >= ${manyInAMinute}, ${leastShare / leastShareOfMany}, 1), 0)`;
   return { metric: math(expression, { failed, all }), threshold: leastShare, ...threeOfFifteen };
 }
 
@@ -56,9 +62,8 @@ export function ownFaults(faults: cloudwatch.Metric, attempts: cloudwatch.Metric
 /** Returns the rule of a queue that nobody empties: messages lie there, and for fifteen minutes their number never falls. */
 export function notFalling(visible: cloudwatch.Metric, inFlight: cloudwatch.Metric): AlarmRule {
   return {
-    metric: math('IF(visible + inFlight > 0 AND DIFF(visible + inFlight) >= 0, 1, 0)', { visible, inFlight }),
-    periods: 14, // the first minute has none before it to differ from
-    among: 15,
+    metric: math('IF(visible + inFlight > 0 AND FILL(DIFF(visible + inFlight), 0) >= 0, 1, 0)', { visible, inFlight }),
+    periods: 15, // the first minute may have none before it to differ from
   };
 }
 
@@ -97,7 +102,7 @@ export function hardlyAny(succeeded: cloudwatch.Metric): AlarmRule {
   return { metric: math(expression, usingMetrics, fiveMinutes), periods: 3 };
 }
 
-/** Returns the rule of a metric that must get values: it rings after `periods` periods without one. */
+/** Returns the rule of a metric that must get values: it rings after `periods` periods without one, and some that CloudWatch adds. */
 export function silent(written: cloudwatch.Metric, period: Duration, periods: number): AlarmRule {
   const metric = written.with({ statistic: 'SampleCount', period });
   return { metric, threshold: 1, comparison: 'below', periods };
@@ -105,11 +110,11 @@ export function silent(written: cloudwatch.Metric, period: Duration, periods: nu
 
 /**
  * Returns the rule of a function that must run in each period, and never fail. Lambda counts by itself, for nothing, what a metric of
- * one's own would cost three times an alarm for: of each invocation `Errors` is 0 or 1.
+ * one's own would cost three times an alarm for: of each invocation `Errors` is 0 or 1. A period without any counts as a failure.
  */
 export function succeeding(invoked: lambda.IFunction, period: Duration): AlarmRule {
   const errors = invoked.metricErrors({ statistic: 'Sum' });
-  return { metric: math('1 - errors', { errors }, period), threshold: 1, comparison: 'below' };
+  return { metric: math('FILL(1 - errors, 0)', { errors }, period), threshold: 1, comparison: 'below' };
 }
 
 const minute = Duration.minutes(1);

@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import {
+  filled,
   growing,
   hardlyAny,
   longWaits,
@@ -91,7 +92,7 @@ export function authAlarms(configuration: StageConfiguration, { auth }: { readon
     },
     KeysNotRotated: {
       severity: 'ticket',
-      harm: 'No rotation of keys ended well for 26 hours. Tokens are still issued, with the keys that are there.',
+      harm: 'No rotation of keys ended well for over 26 hours. Tokens are still issued, with the keys that are there.',
       command: 'keys list',
       // An alarm looks back for seven days at most where its periods are an hour or longer, and for one day where they are shorter.
       rule: silent(own(configuration, 'KeyCreated', { service: 'rotate-keys' }), Duration.hours(1), 26),
@@ -180,7 +181,7 @@ export function deliveryAlarms(
     },
     SweepStopped: {
       severity: 'page',
-      harm: 'No sweep ended well for 5 minutes: waits of over 15 minutes do not end.',
+      harm: 'No sweep ended well for over 5 minutes: waits of over 15 minutes do not end.',
       command: 'status',
       rule: silent(sweep('OldestDue'), Duration.minutes(1), 5),
     },
@@ -197,13 +198,13 @@ export function deliveryAlarms(
       command: 'status',
       // The sweeper asks in minutes 0, 15, 30 and 45. Where sweeps begin near the end of a minute, one may slip into the next: then 30
       // minutes lie between two looks. That it does not stop asking is what `SweepStopped` watches.
-      rule: { metric: sweep('KeyNotEnabled').with({ statistic: 'Maximum' }), among: 35 },
+      rule: { metric: filled(sweep('KeyNotEnabled').with({ statistic: 'Maximum' })), among: 35 },
     },
     SourceOff: {
       severity: 'ticket',
       harm: 'A queue is not read: somebody switched the trigger of its consumer off.',
       command: 'status',
-      rule: { metric: sweep('SourceOff').with({ statistic: 'Maximum', period: Duration.hours(1) }), among: 2 },
+      rule: { metric: filled(sweep('SourceOff').with({ statistic: 'Maximum', period: Duration.hours(1) })), among: 2 },
     },
     Blocked: {
       severity: 'ticket',

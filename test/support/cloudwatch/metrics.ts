@@ -42,12 +42,10 @@ export function makeMetrics(): Metrics {
   }
 
   function read(metric: Metric, statistic: string, period: number, periods: number, end: number): Series {
-    const known = samples.get(keyOf(metric)) ?? [];
-    return Array.from({ length: periods }, (_, index) => {
-      const start = end - (periods - index) * period;
-      const values = known.filter(({ at }) => at >= start && at < start + period).map(({ value }) => value);
-      return values.length === 0 ? undefined : statisticOf(statistic, values);
-    });
+    const start = end - periods * period;
+    const found: number[][] = Array.from({ length: periods }, () => []);
+    for (const { at, value } of samples.get(keyOf(metric)) ?? []) found[Math.floor((at - start) / period)]?.push(value);
+    return found.map(values => (values.length === 0 ? undefined : statisticOf(statistic, values)));
   }
 }
 
