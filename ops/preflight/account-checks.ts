@@ -1,6 +1,7 @@
 import { receiverConcurrency, unreservedConcurrency } from '../../lib/account-concurrency.ts';
 import type { StageConfiguration } from '../../lib/config.ts';
 import { lanePlaces } from '../../lib/lane-places.ts';
+import { type StackName, stackNames } from '../stage/stage-stacks.ts';
 import { type Check, type Finding, ok, problem, type Subject } from './checks.ts';
 import { resourcesOf, type Template } from './synthesis.ts';
 
@@ -30,6 +31,16 @@ async function checkConcurrency(subject: Subject): Promise<Finding> {
     return problem(
       `the stage reserves ${wanted} of ${quota} concurrent executions and other functions ${others}: ${left} would be left, and AWS keeps ${least} unreserved`,
       `${raise}, or lower tokenConcurrency and apiConcurrency in stages/${stage}.ts (0 reserves nothing)`,
+    );
+  }
+  // The CDK deploys a stack as soon as its assets are there: until the last one is deployed, any may hold its higher value.
+  const valuesOf = (name: StackName) =>
+    [deployed.get(name), synthesis.templates[name]].map((template = {}) => reservedBy([template]));
+  const most = stackNames.reduce((sum, name) => sum + Math.max(...valuesOf(name)), 0);
+  if (most > reservedBy([...deployed.values()]) && quota - others - most < least) {
+    return problem(
+      `the stage would reserve ${most} of ${quota} concurrent executions while its stacks are deployed one by one, and other functions ${others}: ${quota - others - most} would be left, and AWS keeps ${least} unreserved`,
+      `deploy the lower values first (tokenConcurrency: ${Math.min(...valuesOf('Auth'))}, apiConcurrency: ${Math.min(...valuesOf('Webhooks'))}), and raise after that`,
     );
   }
   const { firstConcurrency, retryConcurrency, slowConcurrency } = configuration;

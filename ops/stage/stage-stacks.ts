@@ -4,7 +4,7 @@ import { ConfigurationError, type StageName } from '../../lib/stage-files.ts';
 import { CliError } from './operator.ts';
 import type { Connect } from './world.ts';
 
-/** The stacks that a stage may have, in the order in which they are deployed. */
+/** The stacks that a stage may have. `Data` is deployed first; the CDK deploys the others as their assets are there. */
 export const stackNames = ['Data', 'Auth', 'Webhooks', 'Delivery', 'Smoke'] as const;
 
 /** The attempts that a call has at a stage. AWS holds callers back: a roll-back asks for every function of a stage at once. */

@@ -273,6 +273,24 @@ describe('the concurrency', () => {
     await expectOk('concurrency', { values, next, deployed, aws: inAccount(quota, unreserved) }, message);
   });
 
+  // Bug: only the end was compared, and Lambda refused the higher value in the middle of the deployment.
+  it.each([
+    [100, 100, 150, 50],
+    [150, 50, 100, 100],
+  ])(
+    'is compared while stacks are deployed one by one: from %i and %i to %i and %i',
+    (token, api, nextToken, nextApi) =>
+      expectProblem(
+        'concurrency',
+        {
+          next: { Auth: reserving('Token', nextToken), Webhooks: reserving('WebhooksApi', nextApi) },
+          deployed: { Auth: reserving('Token', token), Webhooks: reserving('WebhooksApi', api) },
+          aws: inAccount(300, 100),
+        },
+        /reserve 250 of 300 .* 50 would be left, .* \(tokenConcurrency: 100, apiConcurrency: 50\)/,
+      ),
+  );
+
   it('is read of the account, and told where the file makes the lanes smaller than they may be', () =>
     expectOk(
       'concurrency',
