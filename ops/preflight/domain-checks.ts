@@ -215,7 +215,10 @@ async function judgeEnd(subject: Subject, url: string, to: Domain): Promise<Find
   }
   const ends = stacks.filter(isDeployed).map(({ stackName }) => subject.aws.lastEvent(stackName));
   const issued = Math.max(0, ...(await Promise.all(ends)));
-  const end = issued + configuration.accessTokenLifetime;
+  // Tokens live as long as the functions say that issued them: this deployment may shorten it.
+  const functions = resourcesOf((await subject.deployedTemplates()).get('Auth') ?? {}, 'AWS::Lambda::Function');
+  const lifetimes = functions.map(([, { Properties }]) => Number(variablesOf(Properties).ACCESS_TOKEN_SECONDS ?? 0));
+  const end = issued + Math.max(configuration.accessTokenLifetime, ...lifetimes.map(seconds => seconds * 1_000));
   if (now >= end) return undefined;
   return problem(
     `access tokens that name the former host of ${url} may be in use until ${new Date(end).toISOString()}`,
