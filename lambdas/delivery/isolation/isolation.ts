@@ -28,6 +28,7 @@ export function makeIsolation(
     readonly store: Pick<DeliveryStore, 'read' | 'update'>;
     readonly slowQueue: Pick<AttemptQueue, 'send'>;
     readonly slowRate: number;
+    readonly attemptTimeoutMs: number;
     readonly lane: Lane;
   } & Pick<Time, 'now' | 'elapsed' | 'turn'> &
     DeliveryTelemetry,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { isTest, type WaitingDelivery } from '../delivery.ts';
 import type { Lane } from '../lane-routing.ts';
-import { latestInSlot, storedFromReceive } from '../limits.ts';
+import { latestInSlot, storedFromReceive, timeAroundAttempt } from '../limits.ts';
 import { endTooOld } from '../store/end-unattempted.ts';
 import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
@@ -34,9 +34,12 @@ interface ReceivedMessage {
 /**
  * Returns the function that judges in a lane whether a delivery has its turn. Slots are reserved up to a minute ahead. Meanwhile a
  * receiver may change its ways, or the lane may lag: the pace is judged anew when the message comes. One whose slot counts no more
- * takes another, which is stored before the message is hidden until then: a process that dies in between loses nothing, and a copy
- * of the message that comes before that slot waits for it, too. What would have to wait for long, or was moved often, waits
- * in the table, in the place that it had there. Only the slow lane has slots; tests and resends take none.
+ * takes another, which is stored before the message is hidden until then: a process that dies in between loses nothing. What would
+ * have to wait for long, or was moved often, waits in the table, in the place that it had there. Only the slow lane has slots; tests
+ * and resends take none.
+ *
+ * A message that comes before the slot is a copy: the one that took the slot is hidden until then. So the copy is hidden until an
+ * attempt in that slot is over, lest two processes make it side by side. If there is no other message, it takes another slot then.
  */
 export function makeJudgeTurn(
   dependencies: {
@@ -44,10 +47,12 @@ export function makeJudgeTurn(
     readonly reserveSlot: ReserveSlot;
     readonly waitInTable: WaitInTable;
     readonly slowRate: number;
+    /** The timeout of an attempt, in milliseconds. */
+    readonly attemptTimeoutMs: number;
     readonly now: Clock;
   } & DeliveryTelemetry,
 ): JudgeTurn {
-  const { lane, reserveSlot, waitInTable, slowRate, now, log } = dependencies;
+  const { lane, reserveSlot, waitInTable, slowRate, attemptTimeoutMs, now, log } = dependencies;
 
   return async function judgeTurn(delivery, slowness, storeChange, { slotSeries = 0, receiveCount }) {
     if (lane !== 'slow' || isTest(delivery) || delivery.broughtForward || !isSlow(slowness)) return 'now';
@@ -55,7 +60,7 @@ export function makeJudgeTurn(
     const series = Math.max(slotSeries, storedSeries);
     const hasMissedSlot = now() - nextAttemptAt > latestInSlot;
     if (!hasMissedSlot && countsStill(slowness, series, slotInterval(slowness, slowRate)))
-      return attemptAt(nextAttemptAt);
+      return unlessCopy(attemptAt(nextAttemptAt));
 
     if (isTooOld(delivery, now())) return over(endTooOld(delivery, storeChange, dependencies));
     const slot = receiveCount < storedFromReceive ? await reserveSlot(slowness) : undefined;
@@ -71,6 +76,10 @@ export function makeJudgeTurn(
   function attemptAt(moment: number): Exclude<Turn, 'over'> {
     const hiddenFor = moment - now();
     return hiddenFor <= clockTolerance ? 'now' : { hiddenFor };
+  }
+
+  function unlessCopy(turn: Exclude<Turn, 'over'>): Turn {
+    return turn === 'now' ? turn : { hiddenFor: turn.hiddenFor + attemptTimeoutMs + timeAroundAttempt };
   }
 }
 

@@ -318,17 +318,36 @@ describe('a delivery whose slot counts no more', () => {
     expect(world.posts).toMatchObject([{ at: slot, lane: 'slow' }]);
   });
 
-  it('keeps that one where a copy of its message comes, which takes no other', async () => {
+  // Both came back in the same second, and two processes POSTed it in the same moment.
+  it('keeps that one where a copy of its message comes, which waits until an attempt in it is over', async () => {
     await waitForOldSlot();
     const slot = world.now() + 10 * second;
     world.send('slow', world.waiting('slow')[0]?.body ?? '');
     await world.step('slow');
     await world.pass(second);
     await world.step('slow');
-    expect(world.waiting('slow')).toMatchObject([{ visibleAt: slot }, { visibleAt: slot }]);
+    expect(world.waiting('slow')).toMatchObject([{ visibleAt: slot }, { visibleAt: slot + 25 * second }]);
     expect(await world.slowness()).toMatchObject({ nextSlotAt: slot + 250 });
-    await world.settle();
+    await world.run(slot + second);
+    world.answers.push({ ...answer(500), takesMs: 14 * second });
+    await Promise.all([world.step('slow'), world.step('slow')]);
+    expect(world.posts).toMatchObject([{ at: slot + second, lane: 'slow' }]);
+    await world.run(slot + 25 * second);
+    await world.step('slow');
+    expect(world.counts).toMatchObject({ StaleDropped: 1 });
     expect(world.posts).toHaveLength(1);
+  });
+
+  it('takes another by a message that comes before that one, where it turns out to be the only one', async () => {
+    await waitForOldSlot();
+    const slot = world.now() + 10 * second;
+    await world.step('slow');
+    const [message] = world.lose('slow');
+    world.send('slow', message?.body ?? '');
+    await world.step('slow');
+    await world.settle();
+    expect(world.posts).toMatchObject([{ at: slot + 25 * second, lane: 'slow' }]);
+    expect(names().filter(name => name === 'delivery.overdue')).toEqual([]);
   });
 
   it('waits in the table, in its turn, where the next is over a minute off', async () => {
