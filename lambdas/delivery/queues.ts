@@ -24,7 +24,8 @@ export const attemptMessage = z.object({
   attempt: z.int().check(z.positive()),
   /** The moment when a resend brought the attempt forward: of two messages for one attempt only the later one is not stale. */
   broughtForwardAt: z.optional(z.int()),
-  /** In the slow lane, the series of its slot: the message may come before its delivery is stored with it. */
+  /** In the slow lane, its slot and the series of that: the message may come before its delivery is stored with them. */
+  slotAt: z.optional(z.number()), // an earlier release stored slots with a fraction
   slotSeries: z.optional(z.int()),
 });
 
@@ -151,7 +152,7 @@ function messageOf(
     eventName,
     attempt,
     ...(broughtForward && { broughtForwardAt: broughtForward.at }),
-    ...(wait.slotSeries !== undefined && { slotSeries: wait.slotSeries }),
+    ...(wait.slotSeries !== undefined && { slotAt: wait.nextAttemptAt, slotSeries: wait.slotSeries }),
   };
   return {
     MessageBody: JSON.stringify(message),

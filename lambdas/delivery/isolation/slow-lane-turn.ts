@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { isTest, type WaitingDelivery } from '../delivery.ts';
 import type { Lane } from '../lane-routing.ts';
 import { latestInSlot, storedFromReceive, timeAroundAttempt } from '../limits.ts';
+import type { AttemptMessage } from '../queues.ts';
 import { endTooOld } from '../store/end-unattempted.ts';
 import { type StoreChange, storeUnlessStale } from '../store/store-unless-stale.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
@@ -25,8 +26,7 @@ export type JudgeTurn = (
   message: ReceivedMessage,
 ) => Promise<Turn>;
 
-interface ReceivedMessage {
-  readonly slotSeries?: number | undefined;
+interface ReceivedMessage extends Pick<AttemptMessage, 'slotAt' | 'slotSeries'> {
   /** The number of times that it was received by now. */
   readonly receiveCount: number;
 }
@@ -54,13 +54,14 @@ export function makeJudgeTurn(
 ): JudgeTurn {
   const { lane, reserveSlot, waitInTable, slowRate, attemptTimeoutMs, now, log } = dependencies;
 
-  return async function judgeTurn(delivery, slowness, storeChange, { slotSeries = 0, receiveCount }) {
+  return async function judgeTurn(delivery, slowness, storeChange, { slotAt = 0, slotSeries = 0, receiveCount }) {
     if (lane !== 'slow' || isTest(delivery) || delivery.broughtForward || !isSlow(slowness)) return 'now';
     const { nextAttemptAt, slotSeries: storedSeries = 0 } = delivery.wait;
+    const moment = Math.max(slotAt, nextAttemptAt);
     const series = Math.max(slotSeries, storedSeries);
-    const hasMissedSlot = now() - nextAttemptAt > latestInSlot;
+    const hasMissedSlot = now() - moment > latestInSlot;
     if (!hasMissedSlot && countsStill(slowness, series, slotInterval(slowness, slowRate)))
-      return unlessCopy(attemptAt(nextAttemptAt));
+      return unlessCopy(attemptAt(moment));
 
     if (isTooOld(delivery, now())) return over(endTooOld(delivery, storeChange, dependencies));
     const slot = receiveCount < storedFromReceive ? await reserveSlot(slowness) : undefined;

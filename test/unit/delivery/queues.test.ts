@@ -1,7 +1,7 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
 import type { WaitingDelivery } from '../../../lambdas/delivery/delivery.ts';
-import { makeAttemptQueue, makeHasMessages } from '../../../lambdas/delivery/queues.ts';
+import { attemptMessage, makeAttemptQueue, makeHasMessages } from '../../../lambdas/delivery/queues.ts';
 import { frozenClock } from '../../support/clock.ts';
 import { aDelivery, fakeTelemetry, noon } from './builders.ts';
 
@@ -35,6 +35,17 @@ describe('the retry queue', () => {
       DelaySeconds: 5,
       MessageGroupId: 'conta-1',
     });
+  });
+
+  it('is told the slot of an attempt in the slow lane, and takes what an earlier release sent or stored', async () => {
+    const { queue, sent } = queueOver();
+    const waits = waiting(5_000);
+    await queue.send({ ...waits, wait: { ...waits.wait, slotSeries: 7 } });
+    const message: Record<string, unknown> = JSON.parse(Object(sent[0]?.input).MessageBody);
+    expect(message).toMatchObject({ slotSeries: 7, slotAt: noon + 5_000 });
+    const { slotAt, ...earlier } = message;
+    for (const body of [earlier, { ...message, slotAt: Number(slotAt) + 0.5 }])
+      expect(attemptMessage.parse(body)).toEqual(body);
   });
 
   it.each([

@@ -350,6 +350,20 @@ describe('a delivery whose slot counts no more', () => {
     expect(names().filter(name => name === 'delivery.overdue')).toEqual([]);
   });
 
+  // What had waited in the table for long seemed to have missed it.
+  it('keeps the slot that the sweeper gave it, where its message comes before that is stored', async () => {
+    await waitInTable();
+    await world.pass(90 * second);
+    world.between('PutCommand', async () => {
+      await world.reserveSlots(40);
+      await world.step('slow');
+    });
+    await world.sweep();
+    expect(world.posts).toMatchObject([{ at: noon + 90 * second, lane: 'slow' }]);
+    await world.settle();
+    expect(world.posts).toHaveLength(1);
+  });
+
   it('waits in the table, in its turn, where the next is over a minute off', async () => {
     await waitForOldSlot();
     await world.reserveSlots(210);
