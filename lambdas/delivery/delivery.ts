@@ -71,11 +71,16 @@ export interface Wait {
    * queue named, or `ofEvent`. Where that one is handed over again, the message that it sent may be missing (`send-again.ts`).
    */
   readonly movedBy?: number;
+  /** Beside it, the id of a retry's message: a copy of that has moved nothing. The release before knows `movedBy` alone. */
+  readonly moverId?: string;
   /** In the slow lane, the series of its slot (`isolation/slowness.ts`). */
   readonly slotSeries?: number;
   /** The moment when it was due before it had a slot, or was brought forward: its place among those that wait for a slot. */
   readonly turnAt?: number;
 }
+
+/** The message that moves a delivery to the slow queue. */
+export type Mover = Pick<Wait, 'movedBy' | 'moverId'>;
 
 /** The message of an event, as `movedBy` has it: attempts begin at 1. */
 export const ofEvent = 0;

@@ -7,6 +7,7 @@ import {
   type Delivery,
   isTest,
   keptAttempts,
+  type Mover,
   settled,
   type Wait,
   type WaitingDelivery,
@@ -168,12 +169,11 @@ export function withSlot(delivery: Delivery, { at, series }: Slot, now: number):
 /**
  * Returns a delivery whose message is in the slow queue, where it may wait for long.
  *
- * @param movedBy - the message that moved it there; none where the sweeper did.
+ * @param mover - the message that moved it there; none where the sweeper did.
  */
-export function queuedInSlowLane(delivery: WaitingDelivery, movedBy?: number): WaitingDelivery {
+export function queuedInSlowLane(delivery: WaitingDelivery, mover?: Mover): WaitingDelivery {
   const sweepAt = delivery.wait.nextAttemptAt + slowQueueOverdue;
-  const moved = movedBy === undefined ? {} : { movedBy };
-  return { ...delivery, wait: { ...delivery.wait, sweepAt, slowLane: 'queued', ...moved } };
+  return { ...delivery, wait: { ...delivery.wait, sweepAt, slowLane: 'queued', ...mover } };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Delivery, WaitingDelivery } from '../delivery.ts';
+import type { Delivery, Mover, WaitingDelivery } from '../delivery.ts';
 import type { AttemptMessage, AttemptQueue } from '../queues.ts';
 import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
 
@@ -9,7 +9,7 @@ import { type DeliveryTelemetry, describeDelivery } from '../telemetry.ts';
  */
 export type SendAgain = (
   delivery: Delivery,
-  message: Pick<AttemptMessage, 'attempt' | 'broughtForwardAt'>,
+  message: Pick<AttemptMessage, 'attempt' | 'broughtForwardAt'> & Pick<Mover, 'moverId'>,
 ) => Promise<boolean>;
 
 export function makeSendAgain({
@@ -19,9 +19,10 @@ export function makeSendAgain({
   readonly slowQueue: Pick<AttemptQueue, 'send'>;
   readonly log: DeliveryTelemetry['log'];
 }): SendAgain {
-  return async function sendAgain(delivery, { attempt, broughtForwardAt }) {
-    if (!isMoved(delivery) || delivery.wait.movedBy !== attempt) return false;
-    if (delivery.broughtForward?.at !== broughtForwardAt) return false;
+  return async function sendAgain(delivery, message) {
+    if (!isMoved(delivery) || delivery.wait.movedBy !== message.attempt) return false;
+    if ((delivery.wait.moverId ?? message.moverId) !== message.moverId) return false;
+    if (delivery.broughtForward?.at !== message.broughtForwardAt) return false;
     await slowQueue.send(delivery);
     log.info('delivery.sent_again', describeDelivery(delivery));
     return true;

@@ -1,7 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
-import { type Delivery, ofEvent, type WaitingDelivery } from '../delivery.ts';
-import type { Lane } from '../lane-routing.ts';
+import type { Delivery, Mover, WaitingDelivery } from '../delivery.ts';
 import { type AttemptQueue, sendOrLeave } from '../queues.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import { endTooOld } from '../store/end-unattempted.ts';
@@ -17,7 +16,12 @@ import type { WaitInTable } from './wait-in-table.ts';
  * the table, where it waits for the sweeper to give it one (`slow-backlog.ts`). Throws whenever something that it must store
  * or send is not.
  */
-export type MoveToSlowLane = (delivery: Delivery, slowness: StoredSlowness, storeChange: StoreChange) => Promise<void>;
+export type MoveToSlowLane = (
+  delivery: Delivery,
+  slowness: StoredSlowness,
+  mover: Mover,
+  storeChange: StoreChange,
+) => Promise<void>;
 
 export function makeMoveToSlowLane(
   dependencies: {
@@ -25,26 +29,19 @@ export function makeMoveToSlowLane(
     readonly waitInTable: WaitInTable;
     readonly store: Pick<DeliveryStore, 'read' | 'update'>;
     readonly slowQueue: Pick<AttemptQueue, 'send'>;
-    readonly lane: Lane;
     readonly now: Clock;
   } & DeliveryTelemetry,
 ): MoveToSlowLane {
-  const { reserveSlot, waitInTable, store, slowQueue, lane, now, log, count } = dependencies;
+  const { reserveSlot, waitInTable, store, slowQueue, now, log, count } = dependencies;
 
-  return async function moveToSlowLane(delivery, slowness, storeChange) {
+  return async function moveToSlowLane(delivery, slowness, mover, storeChange) {
     if (isTooOld(delivery, now())) return endTooOld(delivery, storeChange, dependencies);
     const slot = await slotFor(delivery, slowness);
     if (!slot) return waitInTable(delivery, slowness, storeChange);
     const waiting = withSlot(delivery, slot, now());
-    const queued = queuedInSlowLane(waiting, messageInHand(delivery));
+    const queued = queuedInSlowLane(waiting, mover);
     return delivery.wait ? sendThenMark(waiting, queued) : storeThenSend(delivery, { waiting, queued }, storeChange);
   };
-
-  /** Returns the message that moves a delivery. A retry that was given up is stored with the number of the next attempt. */
-  function messageInHand({ wait, attempt }: Delivery): number {
-    if (lane === 'first') return ofEvent;
-    return wait ? attempt : attempt - 1;
-  }
 
   /** A delivery that a resend brought forward comes now, before those that wait: by default resends are limited to 60 a minute. */
   async function slotFor({ broughtForward }: Delivery, slowness: StoredSlowness): Promise<Slot | undefined> {

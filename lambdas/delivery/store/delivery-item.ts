@@ -102,6 +102,7 @@ export function deliveryFromItem(item: Item): Delivery {
     overdueCount = 0,
     slowLane,
     movedBy,
+    moverId,
     slotSeries,
     turnAt,
     claimedUntil,
@@ -122,7 +123,7 @@ export function deliveryFromItem(item: Item): Delivery {
         ? {
             ...{ nextAttemptAt, sweepAt, overdueCount, slowLane, claimedUntil, turnAt },
             // Beside another wait they are left of an earlier one: the release before keeps what it does not know.
-            ...(slowLane === 'queued' && { movedBy, slotSeries }),
+            ...(slowLane === 'queued' && { movedBy, moverId, slotSeries }),
           }
         : undefined,
   } as unknown as Delivery;

@@ -54,7 +54,7 @@ export function makeFirstAttempt(dependencies: FirstAttemptDependencies): Proces
       if (countsSuccess({ accountId })) measure('FirstAttemptWait', Math.max(0, now() - scheduledAt));
       return onAttempt?.() ?? (() => undefined);
     };
-    const inHand = { mayAttempt, onAttempt: beginAttempt };
+    const inHand = { mayAttempt, onAttempt: beginAttempt, mover: { movedBy: ofEvent } };
     const sender = record.attributes.SenderId || unknownSender;
     await attemptEvent(parsed.event, { messageId, acceptedAt, scheduledAt, sender }, inHand).finally(leave);
     return 'processed';

@@ -2,7 +2,7 @@ import { type Clock, isoTime } from '../../platform/clock.ts';
 import { describeError } from '../../platform/telemetry.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';
 import type { Random } from '../backoff.ts';
-import { type AttemptOutcome, type Delivery, isTest, type WaitingDelivery } from '../delivery.ts';
+import { type AttemptOutcome, type Delivery, isTest, type Mover, type WaitingDelivery } from '../delivery.ts';
 import type { AdmittedMessage } from '../isolation/admission.ts';
 import type { MoveToSlowLane } from '../isolation/slow-lane.ts';
 import { isSlow } from '../isolation/slowness.ts';
@@ -44,6 +44,7 @@ export type ProcessDelivery = (
 /** The message that a delivery came with, as it was admitted. */
 export interface MessageInHand extends Pick<AdmittedMessage, 'mayAttempt'> {
   readonly onAttempt?: OnAttempt | undefined;
+  readonly mover: Mover;
 }
 
 /** Called when an attempt begins. From then on it only waits for the receiver. Returns the function to call when it ends. */
@@ -67,19 +68,19 @@ export function makeProcessDelivery(
   const { attempt, startAttemptWatch, applyOutcome, health, suspensions, moveToSlowLane } = dependencies;
   const { lane, queues, now, random, log, count } = dependencies;
 
-  return async function processDelivery(delivery, { webhook, slowness }, storeChange, { mayAttempt, onAttempt }) {
+  return async function processDelivery(delivery, { webhook, slowness }, storeChange, message) {
     const end = unattemptedEndOf(delivery, webhook);
     if (!webhook || end) return endUnattempted(delivery, end ?? 'cancelled', storeChange, dependencies);
 
     const other = otherLaneFor(delivery, webhook, slowness);
-    if (other === 'slow' && !isTest(delivery)) return moveToSlowLane(delivery, slowness, storeChange);
+    if (other === 'slow' && !isTest(delivery)) return moveToSlowLane(delivery, slowness, message.mover, storeChange);
     if (other !== undefined) return move(delivery, storeChange, other);
-    if (!mayAttempt) return move(delivery, storeChange, 'retry', webhookLimitWait(random));
+    if (!message.mayAttempt) return move(delivery, storeChange, 'retry', webhookLimitWait(random));
 
-    const outcome = await makeAttempt(delivery, webhook, slowness, onAttempt);
+    const outcome = await makeAttempt(delivery, webhook, slowness, message.onAttempt);
     const after = applyOutcome(delivery, outcome);
     if (outcome.outcome === 'given_up') {
-      const repeat = () => repeatInSlowLane(delivery, after, outcome, { webhook, slowness }, storeChange);
+      const repeat = () => repeatInSlowLane(delivery, after, outcome, { webhook, slowness }, message, storeChange);
       return storeOrTell(delivery, outcome, repeat);
     }
     const isGone = outcome.outcome === 'gone' && !isTest(delivery);
@@ -157,9 +158,10 @@ export function makeProcessDelivery(
     { wait: _, ...after }: Delivery,
     outcome: AttemptOutcome,
     { webhook, slowness }: { readonly webhook: Webhook; readonly slowness: StoredSlowness },
+    { mover }: MessageInHand,
     storeChange: StoreChange,
   ): Promise<void> {
-    await moveToSlowLane(after, slowness, async function storeGivenUp(moved) {
+    await moveToSlowLane(after, slowness, mover, async function storeGivenUp(moved) {
       if (!(await storeChange(moved))) return false;
       report(before, moved, outcome, webhook);
       return true;

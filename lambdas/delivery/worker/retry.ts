@@ -1,6 +1,6 @@
 import type { SQSRecord } from 'aws-lambda';
 import type { Clock } from '../../platform/clock.ts';
-import { type Delivery, settled, type WaitingDelivery } from '../delivery.ts';
+import { type Delivery, type Mover, settled, type WaitingDelivery } from '../delivery.ts';
 import type { MoveToDeadLetters } from '../intake/dead-letters.ts';
 import type { Admit } from '../isolation/admission.ts';
 import type { SendAgain } from '../isolation/send-again.ts';
@@ -51,7 +51,8 @@ export function makeRetry(dependencies: RetryDependencies): ProcessRecord {
     }
     const { mayAttempt, leave } = admission;
     inHand.add(key);
-    return attemptDelivery({ ...message, receiveCount }, { mayAttempt, onAttempt }).finally(() => {
+    const mover = { movedBy: attempt, moverId: record.messageId };
+    return attemptDelivery({ ...message, ...mover, receiveCount }, { mayAttempt, onAttempt, mover }).finally(() => {
       inHand.delete(key);
       leave();
     });
@@ -144,8 +145,8 @@ class DeliveryChangedError extends Error {
   override readonly name = 'DeliveryChangedError';
 }
 
-/** A message of the retry or slow queue, and how many times it was received by now. */
-type ReceivedMessage = AttemptMessage & { readonly receiveCount: number };
+/** A message of the retry or slow queue, its id, and how many times it was received by now. */
+type ReceivedMessage = AttemptMessage & Pick<Mover, 'moverId'> & { readonly receiveCount: number };
 
 /** The most times that a delivery is read for one message while others change it. */
 const maxTries = 3;

@@ -158,7 +158,7 @@ describe('the wait of a delivery of a slow webhook', () => {
   });
 
   it('in the slow queue ends after 5 min, and then each 30', () => {
-    let { wait } = queuedInSlowLane(withSlot(due, { at: noon, series: 0 }, noon), 2);
+    let { wait } = queuedInSlowLane(withSlot(due, { at: noon, series: 0 }, noon), { movedBy: 2, moverId: 'm' });
     expect(wait.movedBy).toBe(2);
     const looks: number[] = [];
     for (let sweep = 0; sweep < 4; sweep++) {

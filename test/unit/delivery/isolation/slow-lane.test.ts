@@ -1,3 +1,4 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { casesOf } from '../../../support/sample.ts';
@@ -213,6 +214,39 @@ describe('a message that moved its delivery to the slow queue and is handed over
     await world.step('first');
     expect(world.waiting('slow')).toHaveLength(1);
     expect(world.counts).toMatchObject({ DuplicateDropped: 1 });
+  });
+
+  // Three messages of one retry, whose lane had stood still, came to three POSTs in the same moment.
+  it.each([
+    ['is moved', failOnce],
+    [
+      'is given up',
+      async () => {
+        world.publishEvent();
+        world.answers.push(answer(500), late);
+        await world.step('first');
+        await world.pass(5 * second);
+      },
+    ],
+  ])('sends nothing where the sweeper’s copies come of a retry that %s', async (_, prepare) => {
+    await prepare();
+    for (let copy = 0; copy < 2; copy++) world.send('retries', world.waiting('retries')[0]?.body ?? '');
+    for (let message = 0; message < 3; message++) await world.step('retry');
+    expect(world.waiting('slow')).toHaveLength(1);
+    expect(world.counts).toMatchObject({ StaleDropped: 2 });
+  });
+
+  it('sends it where an earlier release has moved it, which names only the attempt, as that release reads it still', async () => {
+    await failOnce();
+    await world.step('retry', undefined, true);
+    expect(world.only().wait).toMatchObject({ movedBy: 2 });
+    const { moverId, ...earlier } = world.items().find(({ movedBy }) => movedBy !== undefined) ?? {};
+    expect(moverId).toBeTypeOf('string');
+    await world.dynamo(new PutCommand({ TableName: 'Deliveries', Item: earlier }));
+    world.lose('slow');
+    await comeBack();
+    await world.step('retry');
+    expect(world.waiting('slow')).toHaveLength(1);
   });
 
   it('sends nothing where the event’s own message came first, and a retry moved it later', async () => {
