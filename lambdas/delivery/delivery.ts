@@ -75,7 +75,7 @@ export interface Wait {
   readonly moverId?: string;
   /** In the slow lane, the series of its slot (`isolation/slowness.ts`). */
   readonly slotSeries?: number;
-  /** The moment when it was due before it had a slot, or was brought forward: its place among those that wait for a slot. */
+  /** The moment when it was due before it had a slot, was released or brought forward: its place among those that wait for a slot. */
   readonly turnAt?: number;
 }
 

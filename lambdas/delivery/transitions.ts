@@ -151,6 +151,11 @@ export function waitingForSlot(delivery: Delivery, now: number): WaitingDelivery
   return { ...delivery, wait: { nextAttemptAt, sweepAt: nextAttemptAt, overdueCount: 0, slowLane: 'waiting' } };
 }
 
+/** Returns a delivery that waits in the table no longer, due after `waitMs`. It keeps its turn: its webhook may become slow again. */
+export function released(delivery: WaitingDelivery, now: number, waitMs: number): WaitingDelivery {
+  return { ...delivery, wait: { ...waitOf(waitMs, now), turnAt: turnOf(delivery, now) } };
+}
+
 /** A slot in the slow lane: its moment, in milliseconds since the epoch, and the number of its series. */
 export interface Slot {
   readonly at: number;

@@ -111,8 +111,8 @@ const longestPreparation = 8 * second;
 const earliestInSlot = 500;
 
 /** Returns when an attempt is due by the schedule: in the slow lane it waits for a slot, which counts no more once its webhook is quick. */
-function dueAt({ turnAt, nextAttemptAt }: Wait): number {
-  return turnAt ?? nextAttemptAt;
+function dueAt({ slowLane, turnAt, nextAttemptAt }: Wait): number {
+  return (slowLane && turnAt) ?? nextAttemptAt;
 }
 
 /** An event may have been accepted so long before its webhook was registered, in milliseconds: clocks differ. */

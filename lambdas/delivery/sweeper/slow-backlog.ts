@@ -14,7 +14,7 @@ import { endTooOld, endUnattempted } from '../store/end-unattempted.ts';
 import type { FindWebhook } from '../store/find-webhook.ts';
 import type { StoreChange } from '../store/store-unless-stale.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import { isTooOld, queuedInSlowLane, scheduled, unattemptedEndOf, withSlot } from '../transitions.ts';
+import { isTooOld, queuedInSlowLane, released, unattemptedEndOf, withSlot } from '../transitions.ts';
 
 export interface SlowBacklogDependencies extends DeliveryTelemetry {
   readonly slownessStore: Pick<
@@ -169,7 +169,7 @@ export function makeSlowBacklogTask(dependencies: SlowBacklogDependencies): DueT
     let isComplete = true;
     const slots = deliveries.map((delivery, index) => {
       const at = plan.beginAt + index * plan.interval;
-      if (plan.to === 'retry') return scheduled(delivery, now(), Math.max(0, at - now()));
+      if (plan.to === 'retry') return released(delivery, now(), Math.max(0, at - now()));
       return withSlot(delivery, { at, series: plan.slots.slotSeries }, now());
     });
     const handOverBatch = plan.to === 'slow' ? giveToSlowLane : releaseBacklog;

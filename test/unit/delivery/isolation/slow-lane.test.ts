@@ -95,6 +95,18 @@ describe('a delivery of a slow webhook', () => {
     expect(world.deliveries().map(({ wait }) => wait?.slowLane)).toEqual(['waiting', 'waiting']);
   });
 
+  // It came back behind all that had waited for a shorter time.
+  it('keeps its turn where it was released and its webhook is slow again', async () => {
+    await waitInTable();
+    await world.pass(minute);
+    await world.speedUp();
+    await world.sweep();
+    await world.slowDown();
+    await world.takeSlots();
+    await world.step('retry');
+    expect(world.only().wait).toMatchObject({ slowLane: 'waiting', nextAttemptAt: noon });
+  });
+
   it('ends as failed when it is moved ten days after acceptance', async () => {
     await failOnce();
     await world.pass(10 * day);

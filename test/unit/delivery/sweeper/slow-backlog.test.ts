@@ -239,6 +239,7 @@ describe('the sweeper’s task for a slow webhook', () => {
     expect(sent.map(({ to }) => to)).toEqual(ids.map(() => 'retry'));
     expect(slots()).toEqual(ids.map((_, at) => noon + at * 10));
     expect(sent.map(({ stored }) => stored?.wait?.slowLane)).toEqual(ids.map(() => undefined));
+    expect((await readAll(ids)).map(({ wait }) => wait?.turnAt)).toEqual(ids.map((_, number) => noon - number));
     expect(telemetry.counts).toEqual({ BacklogReleased: 25 });
   });
 
