@@ -156,9 +156,11 @@ export function webhookLimitWait(random: () => number): number {
 export const timeAroundAttempt = 10 * second;
 
 /**
- * A process stops receiving up to this much before an attempt could no longer begin. What it holds must end before it is given
- * more, and processes that began together, with a burst, must not all do so at the same moment.
+ * A process stops receiving this much, at least and at most, before an attempt could no longer begin: longer than a receive lasts, as a
+ * rule. What it holds must end before it is given more, and processes that began together, with a burst, must not all do so at the same
+ * moment.
  */
+export const leastStopsEarlier = 2 * second;
 export const mostStopsEarlier = 10 * second;
 
 /** A consumer that waits for receivers looks for further messages after this pause, which doubles while there are none. */

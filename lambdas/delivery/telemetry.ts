@@ -40,7 +40,7 @@ export type DeliveryMetric =
   | 'WebhookSlow'
   /** Messages that go back to their queue until their visibility timeout is over: the store or a queue was out of reach. */
   | 'MessageDeferred'
-  /** Messages that stay in their queue for a moment, because the process has reached its limit for their webhook. */
+  /** Messages that stay in their queue for a moment, because the process has reached its limit for their webhook, or its time is over. */
   | 'MessageShed'
   /** Messages of the retry queue or the slow queue that could not be sent: the sweeper sends them. */
   | 'AttemptNotSent'

@@ -4,6 +4,7 @@ import type { Time } from '../../platform/timer.ts';
 import type { Random } from '../backoff.ts';
 import {
   firstReceivePause,
+  leastStopsEarlier,
   longestReceivePause,
   maxPauseLateness,
   messagesInOwnWork,
@@ -72,7 +73,7 @@ export function makeConsumer(
       inHand,
       /** Returns the time in which a whole attempt can still begin. */
       remainingTime: () => context.getRemainingTimeInMillis() - attemptTimeoutMs - timeAroundAttempt,
-      stopsEarlier: random() * mostStopsEarlier,
+      stopsEarlier: leastStopsEarlier + random() * (mostStopsEarlier - leastStopsEarlier),
       hasFailed: false,
     };
     for (const record of event.Records) inHand.begin(processGiven(record));
@@ -122,8 +123,8 @@ export function makeConsumer(
   /** Returns whether the message is done with. One that is not comes back by its visibility timeout. Never throws. */
   async function processOrLeave(record: SQSRecord, invocation: Invocation): Promise<boolean> {
     try {
-      if (invocation.remainingTime() < 0) throw new OutOfTimeError();
-      const outcome = await process(record, invocation.inHand.onAttempt);
+      const isLate = invocation.remainingTime() < 0; // receivers are not cut short
+      const outcome = isLate ? 'shed' : await process(record, invocation.inHand.onAttempt);
       if (outcome === 'processed') return true;
       await (outcome === 'shed' ? visibility.shed(record) : visibility.hide(record, outcome.hiddenFor));
     } catch (error) {
@@ -170,9 +171,4 @@ function mayReceive({ hasFailed, remainingTime, stopsEarlier }: Invocation): boo
 function pauseBeforeReceiving(given: number): number {
   if (given === receiveBatch) return pauseWhileMessages;
   return given === 1 ? receivePauseOfOne : firstReceivePause;
-}
-
-/** Thrown for messages of an invocation that has too little time left for a whole attempt: receivers are not cut short. */
-class OutOfTimeError extends Error {
-  override readonly name = 'OutOfTimeError';
 }
