@@ -30,6 +30,15 @@ export interface Stage {
   /** What each request to {base_url} has asked of the store. */
   readonly costs: RequestCost[];
   readonly scalingOf: Readonly<Record<Lane, Scaling>>;
+  /** A lane whose event source is off for a time, in milliseconds from the beginning. */
+  readonly standstill?: Standstill | undefined;
+}
+
+/** The time in which the event source of a lane is off. */
+export interface Standstill {
+  readonly lane: Lane;
+  readonly from: number;
+  readonly until: number;
 }
 
 type Scaling = ReturnType<typeof standardScaling>;

@@ -1,12 +1,15 @@
 import { ChangeMessageVisibilityBatchCommand } from '@aws-sdk/client-sqs';
 import type { BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { makeRandom } from '../../../tools/support/random.ts';
 import { brokenSlowLaneBounds } from '../../world/isolation/bounds.ts';
 import { attackLength, inOrder, quickTrials } from '../../world/isolation/plan.ts';
 import { runAttack } from '../../world/isolation/run-attack.ts';
-import type { Alter, RunResult } from '../../world/isolation/run-tenants.ts';
+import { type Alter, type RunResult, runTenants } from '../../world/isolation/run-tenants.ts';
+import { atRate, type Tenant } from '../../world/isolation/tenant.ts';
 import { judge } from '../../world/isolation/verdict.ts';
-import { deliveryEnvironment } from '../../world/stage.ts';
+import { deliveryEnvironment, type Standstill } from '../../world/stage.ts';
+import { minute } from '../../world/times.ts';
 
 const minutes = 60_000; // of a busy machine: each takes up to 40 s of processor time
 const run = { situation: inOrder, seed: 1 };
@@ -20,6 +23,22 @@ describe('Innocents wait no longer than promised', { timeout: 5 * minutes }, () 
   test.each(quickTrials)('beside: $attack', async trial => {
     const beside = await runAttack({ ...run, ...trial, length: attackLength });
     expect(judge(trial, beside, alone).broken).toEqual([]);
+  });
+});
+
+describe('After the slow lane stood still', { timeout: 5 * minutes }, () => {
+  // Bug: copies that the sweeper had sent meanwhile waited for the same slot, and two processes made the same attempt.
+  test('a webhook that hangs is attempted at its pace, each delivery once', async () => {
+    const period = { from: 0, until: 12 * minute };
+    const hanging: Tenant = {
+      ...{ account: 'hangs', webhook: 'hangs', part: 'attacker', resolves: 2 },
+      publishes: atRate(10)(period, makeRandom(1)),
+      behave: () => ({ answers: Number.POSITIVE_INFINITY, isSuccess: true }),
+    };
+    const standstill: Standstill = { lane: 'slow', from: 3 * minute, until: 10 * minute };
+    const { slowLane, postedTwice } = await runTenants({ ...run, period, tenants: [hanging], standstill });
+    expect(postedTwice).toBe(0);
+    expect(brokenSlowLaneBounds(slowLane, true)).toEqual([]);
   });
 });
 

@@ -11,11 +11,12 @@ export function deliveryFunctions(stage: Stage): readonly FunctionDefinition<Pro
 
 function consumerOf(lane: Lane, stage: Stage): FunctionDefinition<ProcessOutside> {
   const { compositions, values, outsideOf, telemetryOf, scalingOf } = stage;
+  const standstill = stage.standstill?.lane === lane ? stage.standstill : undefined;
   const name = `deliver-${lane}`;
   return {
     name,
     timeout: consumerTimeout,
-    sources: [{ queue: queueOf[lane], scaling: scalingOf[lane] }],
+    sources: [{ queue: queueOf[lane], scaling: scalingOf[lane], standstill }],
     start: process => {
       const telemetry = telemetryOf(name, process);
       const environment = { ...consumers, ...values, lane, queueUrl: queueOf[lane] };

@@ -6,7 +6,7 @@ import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { makeWorld } from '../make-world.ts';
 import { makeWorldOutside } from '../process-outside.ts';
 import { webhookIdOf } from '../set-up.ts';
-import { deadLetters, deliveryEnvironment } from '../stage.ts';
+import { deadLetters, deliveryEnvironment, type Standstill } from '../stage.ts';
 import { minute } from '../times.ts';
 import type { SlowLaneFigures } from './bounds.ts';
 import type { InnocentWaits } from './extra-waits.ts';
@@ -20,6 +20,7 @@ export interface TenantsRun {
   readonly seed: number;
   readonly period: Period;
   readonly tenants: readonly Tenant[];
+  readonly standstill?: Standstill;
 }
 
 /** The result of a run. */
@@ -28,6 +29,8 @@ export interface RunResult {
   readonly slowLane: SlowLaneFigures;
   readonly deadLetters: number;
   readonly posts: number;
+  /** Of them, those within a second of another of the same delivery. */
+  readonly postedTwice: number;
   readonly slowLaneAttempts: number;
   /** Deliveries that are pending at the end, and those of them that wait for a slot in the slow lane. */
   readonly pending: number;
@@ -41,7 +44,7 @@ export type Alter = (outside: ProcessOutside) => ProcessOutside;
 
 /** Runs tenants in a world without faults, by the seed. */
 export async function runTenants(
-  { situation, seed, period, tenants }: TenantsRun,
+  { situation, seed, period, tenants, standstill }: TenantsRun,
   alter: Alter = outside => outside,
 ): Promise<RunResult> {
   const usageBefore = process.threadCpuUsage();
@@ -58,6 +61,7 @@ export async function runTenants(
       values: { slowRate: 20, retrySchedule: schedule, attemptTimeoutMs: 15_000, giveUp: situation.giveUp },
       outsideOf: watched,
       telemetryOf: () => quiet,
+      standstill,
     },
     hasPeople: false,
     keepsTrace: false,
@@ -78,6 +82,7 @@ export async function runTenants(
       slowLane: receivers.slowLane(),
       deadLetters: cloud.queue(deadLetters.queue).bodies().length,
       posts: receivers.posts(),
+      postedTwice: receivers.postedTwice(),
       slowLaneAttempts: receivers.slowLaneAttempts(),
       pending: pending.length,
       waitingInTable: pending.filter(({ slowLane }) => slowLane === 'waiting').length,

@@ -4,6 +4,7 @@ import { makeRandom } from '../../../tools/support/random.ts';
 import type { ReceiverSide } from '../process-outside.ts';
 import type { SentPost } from '../receivers.ts';
 import { queueOf } from '../stage.ts';
+import { second } from '../times.ts';
 import { aboutSixty } from './bounds.ts';
 import type { InnocentWaits } from './extra-waits.ts';
 import { eventsOf, hostOf, type Period, type Tenant, type TenantEvent } from './tenant.ts';
@@ -11,13 +12,19 @@ import { eventsOf, hostOf, type Period, type Tenant, type TenantEvent } from './
 /** Makes the receivers of tenants, which note how long what is sent to them has waited. `now`: milliseconds from the beginning. */
 export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, seed: number, now: () => number) {
   const random = makeRandom(seed);
-  const events = new Map(eventsOf(tenants).map(event => [event.publication.deliveryId, { ...event, posts: 0 }]));
+  const events = new Map(
+    eventsOf(tenants).map(event => [
+      event.publication.deliveryId,
+      { ...event, posts: 0, postedAt: Number.NEGATIVE_INFINITY },
+    ]),
+  );
   const tenantOf = new Map(tenants.map(tenant => [hostOf(tenant), tenant]));
   const retriesDue = new Map<string, number>();
   const crowds = makeCrowds(now);
   const waits = { first: [] as { due: number; wait: number }[], retries: [] as { due: number; wait: number }[] };
   let bystanderLongest = 0;
   let posts = 0;
+  let postedTwice = 0;
   let slowLaneAttempts = 0;
   const side: ReceiverSide = { take, answer: () => undefined, leave, resolvesAfter };
   return {
@@ -27,6 +34,7 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     waits: waitsUntilNow,
     slowLane,
     posts: () => posts,
+    postedTwice: () => postedTwice,
     slowLaneAttempts: () => slowLaneAttempts,
   };
 
@@ -35,6 +43,8 @@ export function makeTenantReceivers(tenants: readonly Tenant[], period: Period, 
     if (!event) throw new Error(`A POST of an unknown event: ${deliveryId}`);
     posts += 1;
     event.posts += 1;
+    if (now() - event.postedAt < second) postedTwice += 1;
+    event.postedAt = now();
     noteWait(event, deliveryId);
     if (isSlowLane(functionName)) {
       slowLaneAttempts += 1;

@@ -39,6 +39,8 @@ export interface EventSourceDefinition {
   /** 10 by default. */
   readonly batchSize?: number;
   readonly scaling: Scaling;
+  /** It takes no message in this time, in milliseconds from the beginning. */
+  readonly standstill?: { readonly from: number; readonly until: number } | undefined;
 }
 
 /** The batches that an event source has its function work on at once. */

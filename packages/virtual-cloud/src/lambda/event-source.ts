@@ -20,7 +20,8 @@ export function connectEventSource(
   definition: EventSourceDefinition,
   { queue, target, time, workOfMessage }: Connected,
 ) {
-  const { scaling, batchSize = 10 } = definition;
+  const { scaling, batchSize = 10, standstill } = definition;
+  const began = time.now();
   let places = scaling.first;
   let busy = 0;
   let isLookPlanned = false;
@@ -39,6 +40,11 @@ export function connectEventSource(
   }
 
   function look(): void {
+    const age = time.now() - began;
+    if (standstill && standstill.from <= age && age < standstill.until) {
+      time.after(standstill.until - age, look);
+      return;
+    }
     isLookPlanned = false;
     while (busy < places) {
       const batch = queue.receive(batchSize);
