@@ -1,5 +1,5 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import { BatchGetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import { composeDeliveriesApi } from '../../../lambdas/base-api/deliveries-api.composition.ts';
 import { composeWebhooksApi } from '../../../lambdas/base-api/webhooks-api.composition.ts';
@@ -134,8 +134,9 @@ const products: readonly Faulty[] = [
     found: [/its replay had sent it/],
   },
   {
-    that: 'undoes changes, and tells operators nothing',
+    that: 'undoes changes, tells operators nothing, and forgets what they have suspended',
     altered: {
+      ...forgettingHolds(),
       ...consumersWith(
         storing(({ slowLane, version }) =>
           slowLane === 'queued' && version ? { version: Number(version) - 1 } : undefined,
@@ -143,7 +144,7 @@ const products: readonly Faulty[] = [
       ),
       ...sweepingWith(silently),
     },
-    found: [/undone by another/, /operators were not told/],
+    found: [/undone by another/, /operators were not told/, /an operator had suspended/],
   },
   {
     that: 'suspends for an answer that it does not store, and tells operators twice',
@@ -383,6 +384,25 @@ function sendEachSecond(command: object): void {
   if (!(command instanceof PutCommand)) return;
   const { Item: item } = command.input;
   if (item?.replayId && item.state === 'pending') item.nextAttemptAt = 1_000 * Math.ceil(item.nextAttemptAt / 1_000);
+}
+
+/** Returns an API by which an account ends its operator's suspension, or deletes it with the webhook. */
+function forgettingHolds(): Partial<Compositions> {
+  const forgetting =
+    (dynamo: Dynamo): Dynamo =>
+    (command, options) => {
+      if (command instanceof DeleteCommand || command instanceof UpdateCommand) {
+        const { ConditionExpression = '', ExpressionAttributeValues: values = {} } = command.input;
+        for (const [name, value] of Object.entries(values)) {
+          if (value === 'operator' && ConditionExpression.includes(`<> ${name}`)) values[name] = 'nobody';
+        }
+      }
+      return dynamo(command, options);
+    };
+  return {
+    webhooksApi: (environment, outside, telemetry) =>
+      composeWebhooksApi(environment, { ...outside, dynamo: forgetting(outside.dynamo) }, telemetry),
+  };
 }
 
 /** Returns an API that reads each item three times. */

@@ -7,6 +7,7 @@ import { type Evidence, gatherEvidence } from './evidence.ts';
 import { judgeFindings } from './findings.ts';
 import { judgeHistories } from './histories.ts';
 import { judgeMetrics } from './metrics.ts';
+import { judgeOperators } from './operators.ts';
 import { judgeOrphans } from './orphans.ts';
 import { judgePosts } from './posts.ts';
 import { judgeRefusals } from './refusals.ts';
@@ -34,6 +35,7 @@ export function makeJudge(world: World, began: number) {
     judgeRequests(world, evidence, violate),
     judgeReplays(world, evidence, violate),
     judgeSlots(world, evidence, violate),
+    judgeOperators(world, evidence, violate),
     judgeAnnouncements(world, evidence, violate),
     judgeRefusals(world, evidence, violate),
     judgeOrphans(world, violate),

@@ -10,7 +10,15 @@ import type { WatchedTables } from '../watched-tables.ts';
 import { integrate, readHistory } from './integrators.ts';
 import { planOperators } from './operators.ts';
 
-/** Makes the people of a world, and keeps which accounts operators deleted and what seals hid. */
+/** Work of an operator, and when it was done. Nothing goes wrong with its calls. */
+export interface DoneWork {
+  readonly asked: OperatorWork;
+  readonly beganAt: number;
+  /** Infinity until it is done. */
+  answeredAt: number;
+}
+
+/** Makes the people of a world, and keeps what operators did and what seals hid. */
 export function makePeople({
   seed,
   cloud,
@@ -29,7 +37,7 @@ export function makePeople({
   readonly request: Request;
 }) {
   const restless = accounts.filter(({ isRestless }) => isRestless);
-  const deletions: { readonly account: string; answeredAt: number }[] = [];
+  const works: DoneWork[] = [];
   const opened = new Map<string, string>();
   const found = new Map<string, string>();
   const failures: unknown[] = [];
@@ -40,12 +48,15 @@ export function makePeople({
     /** Returns the verdicts of `events find` on some events in the end, by the ids of their deliveries. */
     found: (): ReadonlyMap<string, string> => found,
     wasDeleted,
+    works: (): readonly Readonly<DoneWork>[] => works,
     failures: (): readonly unknown[] => failures,
   };
 
   /** Returns whether an account was deleted after a moment, or is being deleted. */
   function wasDeleted(account: string, after: number): boolean {
-    return deletions.some(deletion => deletion.account === account && after < deletion.answeredAt);
+    return works.some(
+      ({ asked, answeredAt }) => asked.work === 'deleteAccount' && asked.account === account && after < answeredAt,
+    );
   }
 
   /** Plans what people do, from this moment on. When all should have come to rest, they look at what is there. */
@@ -85,11 +96,10 @@ export function makePeople({
   }
 
   async function operate(asked: OperatorWork): Promise<void> {
-    const account = asked.work === 'deleteAccount' ? asked.account : '';
-    const deletion = { account, answeredAt: Number.POSITIVE_INFINITY };
-    deletions.push(deletion);
+    const work = { asked, beganAt: cloud.now(), answeredAt: Number.POSITIVE_INFINITY };
+    works.push(work);
     await ask(asked);
-    deletion.answeredAt = cloud.now();
+    work.answeredAt = cloud.now();
   }
 
   async function openSeals(): Promise<void> {
@@ -108,7 +118,8 @@ export function makePeople({
 
   async function ask(asked: OperatorWork): Promise<readonly unknown[]> {
     const outcome = await new Promise<Outcome>(resolve => cloud.function(operatorName).invoke(asked, resolve));
-    const answer: unknown = outcome.status === 'answered' ? outcome.result : [];
+    if (outcome.status !== 'answered') throw new Error(`${asked.work} ${outcome.status}`);
+    const answer: unknown = outcome.result;
     return Array.isArray(answer) ? answer : [];
   }
 

@@ -1,0 +1,41 @@
+import { eventName } from '../arrival.ts';
+import type { World } from '../make-world.ts';
+import type { DoneWork } from '../people/people.ts';
+import { itemsWithin } from '../watched-tables.ts';
+import type { Evidence } from './evidence.ts';
+import type { Judgement, Violate } from './violation.ts';
+
+/** Judges what operators did: what one has suspended stays so until an operator ends it, whatever its account does. */
+export function judgeOperators({ people }: World, evidence: () => Evidence, violate: Violate): Judgement {
+  return { judgeEnd };
+
+  function judgeEnd(): void {
+    for (const work of people.works()) {
+      if (work.asked.work === 'suspend') judgeSuspension(work.asked.account, work);
+      if (work.asked.work === 'reactivate') judgeReactivation(work.asked.account, work);
+    }
+  }
+
+  /** Who reads the webhook meanwhile finds it suspended: then no POST may be made, which is judged by each reading. */
+  function judgeSuspension(account: string, { beganAt, answeredAt }: DoneWork): void {
+    const ends = people.works().filter(({ asked }) => endsSuspension(asked, account));
+    const end = Math.min(...ends.filter(one => one.answeredAt >= beganAt).map(one => one.beganAt));
+    if (end < answeredAt) return;
+    if (itemsOf(account, answeredAt, end).some(item => item?.suspensionReason !== 'operator'))
+      violate(`an operator had suspended it: ${account}`);
+  }
+
+  function judgeReactivation(account: string, { beganAt, answeredAt }: DoneWork): void {
+    if (itemsOf(account, beganAt, answeredAt).every(item => item?.status === 'suspended'))
+      violate(`an operator had reactivated it: ${account}`);
+  }
+
+  function itemsOf(accountId: string, from: number, until: number) {
+    return itemsWithin(evidence().webhookChanges({ accountId, eventName }), from, until);
+  }
+}
+
+/** Deleting an account ends what suspends its webhooks, too. */
+function endsSuspension(asked: DoneWork['asked'], account: string): boolean {
+  return (asked.work === 'reactivate' || asked.work === 'deleteAccount') && asked.account === account;
+}
