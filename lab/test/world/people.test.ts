@@ -77,15 +77,16 @@ const products: readonly Faulty[] = [
     found: [/a test was made in a quick lane/],
   },
   {
-    that: 'signs with another secret, keeps no answers, and leaves numbers out',
+    that: 'signs with another secret, keeps no answers, holds tests, and leaves numbers out',
     altered: consumersWith(
       sending({ 'webhook-signature': 'v1,AAAA' }),
       storing(item => {
         if (String(item.part).startsWith('answer#')) return { part: 'answer#0#other' };
+        if (String(item.id).startsWith('teste_') && item.state === 'failed') return { state: 'held' };
         return item.attempt === 3 ? { attempt: 4 } : undefined;
       }),
     ),
-    found: [/signed by other secrets/, /is not kept/, /a number was left out/],
+    found: [/signed by other secrets/, /is not kept/, /a test was held/, /a number was left out/],
   },
   {
     that: 'signs at another time, charges nothing, and leaves what belongs to nothing',
@@ -176,6 +177,7 @@ const products: readonly Faulty[] = [
       /though it was there/,
       /and it is not stored/,
       /nothing came of it/,
+      /reenvio of .*active at no time/,
       /404 .*though it is there/,
       /not in the list/,
     ],
@@ -219,10 +221,10 @@ const products: readonly Faulty[] = [
     found: [/entered the queue/, /is shown as em_andamento/, /in calm an invocation failed/],
   },
   {
-    that: 'sends ten deliveries of a replay at once',
+    that: 'sends ten deliveries of a replay at once, and what is resent ten minutes later',
     seed: 2,
-    altered: replayingWith(sendEachSecond),
-    found: [/two slots of replays/],
+    altered: replayingWith(sendOtherwise),
+    found: [/two slots of replays/, /resent, and not at once/],
   },
 ];
 
@@ -380,10 +382,12 @@ function replayingWith(alter: (command: object) => void): Partial<Compositions> 
   };
 }
 
-function sendEachSecond(command: object): void {
+function sendOtherwise(command: object): void {
   if (!(command instanceof PutCommand)) return;
   const { Item: item } = command.input;
-  if (item?.replayId && item.state === 'pending') item.nextAttemptAt = 1_000 * Math.ceil(item.nextAttemptAt / 1_000);
+  if (item?.state !== 'pending') return;
+  const { nextAttemptAt } = item;
+  item.nextAttemptAt = item.replayId ? 1_000 * Math.ceil(nextAttemptAt / 1_000) : nextAttemptAt + 600_000;
 }
 
 /** Returns an API by which an account ends its operator's suspension, or deletes it with the webhook. */

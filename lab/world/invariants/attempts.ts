@@ -103,9 +103,10 @@ export function judgeAttempts(
     if (isGivenSlot && !isRegistered(after, at)) violate('it has a slot, and its registration is gone', id);
     if (isNew && after.replayId === before.replayId && !wasResent(id, at))
       violate('sent again, though nobody asked for it', id);
-    if (after.broughtForward && after.broughtForward.at !== before.broughtForward?.at && !wasResent(id, at)) {
-      violate('brought forward, though nobody asked for it', id);
-    }
+    const isForward = after.broughtForward && after.broughtForward.at !== before.broughtForward?.at;
+    if (isForward && !wasResent(id, at)) violate('brought forward, though nobody asked for it', id);
+    const isResent = isForward || (isNew && after.replayId === undefined);
+    if (isResent && after.wait && after.wait.nextAttemptAt > at + clockError) violate('resent, and not at once', id);
   }
 
   /** Returns when it was stored that a resend brought the next attempt forward. */
@@ -146,6 +147,7 @@ export function judgeAttempts(
       if (!isOver) violate('cancelled beside its registration', id);
     }
     if (state === 'held') {
+      if (isTest(after)) violate('a test was held', id);
       const isGone = goneFrom !== undefined && latest?.status === 410;
       if (!isGone && !own.some(one => one?.status === 'suspended')) violate('held beside an active webhook', id);
     }

@@ -137,8 +137,10 @@ export function judgeRequests(
     return ended === undefined && !people.wasDeleted(account, sentAt) ? 'and it is gone' : undefined;
   }
 
-  /** It is under way, or is attempted, or ends without an attempt, after it was asked for. */
-  function judgeResent({ account, sentAt, answer }: Answered): string | undefined {
+  /** It is under way, or is attempted, or ends without an attempt, after it was asked for. A suspended webhook gets nothing. */
+  function judgeResent(one: Answered): string | undefined {
+    const { account, sentAt, answer } = one;
+    if (!during(one).some(webhook => webhook?.status === 'active')) return 'and it was active at no time';
     const changes = evidence().deliveries.get(String(answer.id)) ?? [];
     const isDone = changes.some(({ at, delivery }, index) => {
       const before = changes[index - 1]?.delivery;
