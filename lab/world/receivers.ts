@@ -16,6 +16,7 @@ export interface Reaction {
 export interface Post extends SentPost {
   readonly at: number;
   readonly deliveryId: string;
+  readonly status: number;
   /** The body of the answer, if there was one: each has its own. */
   readonly answer: string;
   /** The seconds that the answer asked for. */
@@ -91,11 +92,9 @@ export function makeReceivers(seed: number, now: () => number) {
     const reaction = (reactions.get(sent.host) ?? (() => noWay))();
     const earlier = posts.get(deliveryId) ?? [];
     const answer = `${deliveryId} ${earlier.length + 1}`;
-    if (typeof reaction.status === 'number')
-      posts.set(deliveryId, [
-        ...earlier,
-        { ...sent, at: now(), deliveryId, answer, retryAfter: reaction.retryAfter ?? 0 },
-      ]);
+    const { status, retryAfter = 0 } = reaction;
+    if (typeof status === 'number')
+      posts.set(deliveryId, [...earlier, { ...sent, at: now(), deliveryId, status, answer, retryAfter }]);
     return { ...reaction, answer };
   }
 

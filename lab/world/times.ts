@@ -4,5 +4,8 @@ export const second = 1_000;
 /** Two clocks of processes differ by no more than this, in milliseconds. */
 export const clockError = 250;
 
+/** Milliseconds from reading to the POST: within them keys are opened, which KMS and the tables may delay. */
+export const longestPreparation = 8 * second;
+
 /** A minute, in milliseconds. */
 export const minute = 60 * second;

@@ -215,10 +215,21 @@ const products: readonly Faulty[] = [
   {
     that: 'counts one more than a replay sent, shows it as running for ever, and fails once it has swept',
     altered: {
-      ...showingReplays([/"enviadas":/, '$&1'], [/"estado":"[a-z_]*"/, '"estado":"em_andamento"']),
+      ...showing([/"enviadas":/, '$&1'], [/"estado":"c[a-z]*o"/, '"estado":"em_andamento"']),
       sweep: (...given) => failingAfter(composeSweep(...given)),
     },
     found: [/entered the queue/, /is shown as em_andamento/, /in calm an invocation failed/],
+  },
+  {
+    that: 'shows other results, other answers, no waits, no failures, and nothing that came in vain',
+    altered: showing(
+      [/"resultado":"http"/g, '"resultado":"interno"'],
+      [/("resposta":"evt_\S+) 2"/g, '$1 1"'],
+      [/"proxima_tentativa_em":"[^"]*"/g, '"proxima_tentativa_em":null'],
+      [/"falhando_desde":"[^"]*"/g, '"falhando_desde":null'],
+      [/,"ultimo_sem_webhook_em":"[^"]*"/, ''],
+    ),
+    found: [/with other results/, /is not kept/, /listed otherwise/, /webhooks shows .* at no time/, /came in vain/],
   },
   {
     that: 'sends ten deliveries of a replay at once, and what is resent ten minutes later',
@@ -349,18 +360,15 @@ function answering(
   };
 }
 
-/** Returns an API that shows replays otherwise. */
-function showingReplays(...changes: readonly (readonly [RegExp, string])[]): Partial<Compositions> {
+/** Returns an API that shows otherwise what there is. */
+function showing(...changes: readonly (readonly [RegExp, string])[]): Partial<Compositions> {
+  const shown = (api: Api) => async (request: HttpRequest) => {
+    const answer = await api(request);
+    return { ...answer, body: changes.reduce((body, change) => body?.replace(...change), answer.body) };
+  };
   return {
-    deliveriesApi: (...given) => {
-      const api = composeDeliveriesApi(...given);
-      return async request => {
-        const answer = await api(request);
-        const { body = '' } = answer;
-        if (!body.startsWith('{"id":"reenvio_')) return answer;
-        return { ...answer, body: changes.reduce((shown, change) => shown.replace(...change), body) };
-      };
-    },
+    webhooksApi: (...given) => shown(composeWebhooksApi(...given)),
+    deliveriesApi: (...given) => shown(composeDeliveriesApi(...given)),
   };
 }
 

@@ -4,7 +4,7 @@ import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { type EventName, type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
-import { second } from '../times.ts';
+import { clockError, longestPreparation, second } from '../times.ts';
 import { type Change, itemsWithin } from '../watched-tables.ts';
 import { readDelivery } from './stored.ts';
 
@@ -24,16 +24,29 @@ export function gatherEvidence({ watched, receivers }: World) {
     const [id = '', part] = key.split(' ');
     if (part === headPart && isDeliveryId(id)) deliveries.set(id, changes.map(readChange));
   }
-  return { deliveries, postOf, webhookChanges, webhooksWithin, webhooksBefore };
+  return { deliveries, postOf, deliveriesWithin, webhookChanges, webhooksWithin, webhooksBefore };
 
-  /** Returns the POST whose answer is kept for an attempt at a moment: each answer has a text of its own. */
+  /** Returns the POST of an attempt whose answer is kept at a moment: each answer has a text of its own. */
   function postOf(id: string, record: AttemptRecord, at = Number.POSITIVE_INFINITY): Post | undefined {
     const kept = watched
       .changesOf('Deliveries')
       .get(`${id} ${answerPart(record)}`)
       ?.findLast(change => change.at <= at);
     const answer = record.answerId ? kept?.item?.response : record.response;
-    return receivers.postsOf(id).find(post => post.answer === answer);
+    const startedAt = Date.parse(record.startedAt);
+    const isOwn = (post: Post) =>
+      post.answer === answer &&
+      post.status === record.status &&
+      post.at > startedAt - clockError &&
+      post.at < startedAt + record.durationMs + longestPreparation;
+    return receivers.postsOf(id).find(isOwn);
+  }
+
+  /** Returns the forms that a delivery had at any time of a span. */
+  function deliveriesWithin(id: string, from: number, until: number): readonly (Delivery | undefined)[] {
+    const changes = deliveries.get(id) ?? [];
+    const meanwhile = changes.filter(({ at }) => from < at && at <= until);
+    return [changes.findLast(({ at }) => at <= from), ...meanwhile].map(change => change?.delivery);
   }
 
   /** Returns the changes of an account's webhook for an event. */

@@ -1,14 +1,19 @@
 import type { AttemptRecord, Delivery } from '../../../lambdas/delivery/delivery.ts';
-import { wireStates } from '../../../lambdas/delivery/representation.ts';
+import { wireResults, wireStates } from '../../../lambdas/delivery/representation.ts';
+import { isoTime } from '../../../lambdas/platform/clock.ts';
+import { wireReasons, wireStatuses } from '../../../lambdas/webhooks/representation.ts';
+import type { Webhook } from '../../../lambdas/webhooks/webhook.ts';
+import { eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import { lastLook } from '../people/people.ts';
 import type { Answered } from '../requests.ts';
+import { second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges that what receivers answered is kept, and that the API shows each delivery as it is. */
+/** Judges that what receivers answered is kept, and that the API shows each delivery and webhook as it is. */
 export function judgeHistories(
-  { answered }: World,
+  { cloud, answered, people, faultClass }: World,
   began: number,
   evidence: () => Evidence,
   violate: Violate,
@@ -23,6 +28,11 @@ export function judgeHistories(
     }
     for (const delivery of deliveries.values()) {
       for (const record of delivery.attempts) judgeAnswer(delivery.id, record);
+    }
+    for (const one of answered()) {
+      judgeListed(one);
+      judgeWebhooks(one);
+      judgeDropped(one);
     }
     const looks = answered().filter(({ method, sentAt }) => method === 'GET' && sentAt >= began + lastLook);
     for (const look of looks) judgeLook(look, deliveries);
@@ -42,22 +52,59 @@ export function judgeHistories(
       violate('listed, and not shown', id);
       return;
     }
-    const { estado, corpo, tentativas } = answer;
-    if (estado !== wireStates[delivery.state] || corpo !== delivery.body) violate('shown otherwise than it is', id);
+    const { corpo, tentativas } = answer;
+    if (!isShown(delivery, answer) || corpo !== delivery.body) violate('shown otherwise than it is', id);
     const shown: readonly Shown[] = Array.isArray(tentativas) ? tentativas : [];
     if (shown.map(({ numero }) => numero).join() !== delivery.attempts.map(({ number }) => number).join()) {
       violate('shown with other attempts', id);
     }
-    for (const { numero, status: answeredWith, resposta } of shown) {
+    for (const { numero, resultado, status: answeredWith, resposta } of shown) {
       const record = delivery.attempts.find(({ number }) => number === numero);
+      if (record && resultado !== wireResults[record.result]) violate('shown with other results', id);
       if (record) judgeAnswer(id, { ...record, status: answeredWith, response: resposta, answerId: undefined });
     }
   }
 
+  /** Judges that each delivery of a list was so while it was read. */
+  function judgeListed({ sentAt, answeredAt, answer }: Answered): void {
+    for (const shown of listOf(answer.entregas)) {
+      const forms = evidence().deliveriesWithin(String(shown.id), sentAt - longestLag, answeredAt);
+      if (!forms.some(form => form && isShown(form, shown))) violate('listed otherwise than it was', String(shown.id));
+    }
+  }
+
+  /** Judges that webhooks were as they are shown while they were read. */
+  function judgeWebhooks({ account, path, method, status, answer, ...span }: Answered): void {
+    const isList = path === '/v1/webhooks';
+    if (method !== 'GET' || status !== 200 || !(isList || path === `/v1/webhooks/${eventName}`)) return;
+    const shown = isList ? listOf(answer.webhooks) : [answer];
+    const isRight = (webhook: Webhook | undefined) =>
+      shown.length === (webhook ? 1 : 0) && shown.every(one => webhook && isWebhookShown(webhook, one));
+    if (!webhooksOf(account, span).some(isRight)) violate(`${path} shows ${account} what was at no time`);
+  }
+
+  /** Judges that an account is told which events came in vain, also where it is told that it has no webhook. */
+  function judgeDropped({ account, answer, ...span }: Answered): void {
+    if (faultClass !== 'calm' || people.wasDeleted(account, 0)) return;
+    const isRefusal = answer.code === 'webhook_not_found';
+    if (!isRefusal && answer.eventos_sem_webhook === undefined) return;
+    const isTold = isRefusal
+      ? answer.ultimo_sem_webhook_em !== undefined
+      : listOf(answer.eventos_sem_webhook).length > 0;
+    const lines = cloud.logs({ text: '"message":"event.without_webhook"', until: span.sentAt - second });
+    const wereDropped = lines.some(({ text }) => text.includes(`"account":"${account}"`));
+    const isNone = webhooksOf(account, span).every(webhook => !webhook);
+    if (isNone && wereDropped && !isTold) violate(`${account} is not told what came in vain`);
+  }
+
+  function webhooksOf(accountId: string, { sentAt, answeredAt }: Pick<Answered, 'sentAt' | 'answeredAt'>) {
+    return evidence().webhooksWithin({ accountId, eventName }, sentAt, answeredAt);
+  }
+
   function judgeList(account: string, looks: readonly Answered[], deliveries: ReadonlyMap<string, Delivery>): void {
     const pages = looks.filter(look => look.account === account && look.path.includes('/entregas?'));
-    const listed = pages.flatMap(({ answer: { entregas } }) => (Array.isArray(entregas) ? entregas : []));
-    const ids = new Set(listed.map(({ id }: { readonly id: unknown }) => String(id)));
+    const listed = pages.flatMap(({ answer }) => listOf(answer.entregas));
+    const ids = new Set(listed.map(({ id }) => String(id)));
     if (ids.size < listed.length) violate(`${account} is shown a delivery twice`);
     for (const { id, accountId } of deliveries.values()) {
       if (accountId === account && !ids.delete(id)) violate('not in the list of its webhook', id);
@@ -66,8 +113,39 @@ export function judgeHistories(
   }
 }
 
+/** A list is read from an index, which lags. */
+const longestLag = second;
+
+type Representation = Answered['answer'];
+
+function listOf(value: unknown): readonly Representation[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** What waits for an earlier registration is shown as cancelled. */
+function isShown({ state, wait, attempts }: Delivery, shown: Representation): boolean {
+  const isPending = shown.estado === wireStates.pending;
+  const latest = attempts.at(-1);
+  return (
+    (shown.estado === wireStates[state] || (state === 'pending' && shown.estado === wireStates.cancelled)) &&
+    shown.proxima_tentativa_em === (isPending && wait ? isoTime(wait.nextAttemptAt) : null) &&
+    shown.ultimo_resultado === (latest ? wireResults[latest.result] : null) &&
+    shown.ultimo_status === (latest?.status ?? null)
+  );
+}
+
+function isWebhookShown({ url, status, suspensionReason, failingSince }: Webhook, shown: Representation): boolean {
+  return (
+    shown.url === url &&
+    shown.estado === wireStatuses[status] &&
+    shown.motivo_suspensao === (suspensionReason && wireReasons[suspensionReason]) &&
+    shown.falhando_desde === (failingSince === undefined ? null : isoTime(failingSince))
+  );
+}
+
 interface Shown {
   readonly numero: number;
+  readonly resultado: string;
   readonly status: number | null;
   readonly resposta: string | null;
 }

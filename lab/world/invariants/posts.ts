@@ -10,7 +10,7 @@ import { type Webhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import { sentAt } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import type { Post } from '../receivers.ts';
-import { clockError, second } from '../times.ts';
+import { clockError, longestPreparation, second } from '../times.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
@@ -103,9 +103,6 @@ export function judgePosts(
     if (headers['Content-Type'] !== 'application/json') violate('sent without the type of its content', id);
   }
 }
-
-/** Milliseconds from reading to the POST: within them keys are opened, which KMS and the tables may delay. */
-const longestPreparation = 8 * second;
 
 /** A slot is taken so much earlier: SQS counts whole seconds. */
 const earliestInSlot = 500;

@@ -39,6 +39,8 @@ export async function integrate(account: Account, seed: number, world: Integrato
     await pause(began + moment - now());
     await acts.replay();
     await acts.resend();
+    await acts.look();
+    await acts.list();
   }
   await pause(began + world.lastLook - now());
   await acts.lookAtReplays();
@@ -75,7 +77,7 @@ function makeActs(
     ...[replace, replace, replace, remove, register, register, rotate, rotate, test, test],
     ...[resend, resend, resend, replay, replay, cancelReplay, reactivate, look],
   ];
-  return { inTurmoil, retire, register, reactivate, replay, resend, lookAtReplays };
+  return { inTurmoil, retire, register, reactivate, replay, resend, look, list, lookAtReplays };
 
   async function register(): Promise<void> {
     url = newUrl();
@@ -145,6 +147,10 @@ function makeActs(
   async function look(): Promise<void> {
     await ask('GET', webhook);
     await ask('GET', webhooks);
+  }
+
+  async function list(): Promise<void> {
+    await ask('GET', `${webhook}/entregas?limite=${longestPage}`);
   }
 
   /** Makes a request until it is answered, four times at most. */
