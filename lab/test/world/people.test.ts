@@ -100,14 +100,22 @@ const products: readonly Faulty[] = [
     found: [/its timestamp/, /charged otherwise/, /belongs to nothing/],
   },
   {
-    that: 'leaves what has ended in the index, tells publishers nothing, and does not count what it holds',
-    altered: countingNoneHeld(
+    that: 'leaves what has ended in the index, tells publishers nothing, and counts neither what it holds nor suspensions',
+    altered: countingNone(
+      ['Held', 'WebhookSuspended'],
       consumersWith(
+        withoutReasons,
         storing(item => (item.state === 'delivered' ? { dueShard: '0', dueAt: '3' } : undefined)),
         () => ({ publish: silently() }),
       ),
     ),
-    found: [/ended, and in the index/, /told of 0 in calm/, /0 × Held/],
+    found: [
+      /ended, and in the index/,
+      /told of 0 in calm/,
+      /0 × Held/,
+      /0 × WebhookSuspended/,
+      /not all is told of it/,
+    ],
   },
   {
     that: 'holds what it may send',
@@ -148,19 +156,22 @@ const products: readonly Faulty[] = [
     found: [/undone by another/, /operators were not told/, /an operator had suspended/],
   },
   {
-    that: 'suspends for an answer that it does not store, and tells operators twice',
+    that: 'suspends for an answer that it does not store, and tells operators twice, and too little',
     altered: {
       ...consumersWith(
         storing(({ attempts }) => (/,\d?410[,"]/.test(JSON.stringify(attempts ?? [])) ? { attempts: [] } : undefined)),
       ),
-      ...sweepingWith(twice),
+      ...sweepingWith(publish => twice((topic, { Subject, Message }) => publish(topic, { Subject, Message }))),
     },
-    found: [/its answer stands nowhere/, /operators were told twice/],
+    found: [/its answer stands nowhere/, /operators were told twice/, /operators were told too little/],
   },
   {
     that: 'tells publishers twice, takes three names that nobody reaches for its own outage, and reads no `Retry-After`',
-    altered: consumersWith(({ publish }) => ({ publish: twice(publish) }), blamingItself, readingNoHeaders),
-    found: [/told twice in calm/, /a fault of ours in calm/, /wait is shorter/],
+    altered: countingNone(
+      ['InternalError'],
+      consumersWith(({ publish }) => ({ publish: twice(publish) }), blamingItself, readingNoHeaders),
+    ),
+    found: [/told twice in calm/, /a fault of ours in calm/, /0 × InternalError/, /wait is shorter/],
   },
   {
     that: 'answers without a look, one way',
@@ -244,11 +255,14 @@ test.each(products)('A product that $that is found out.', async ({ altered, foun
   for (const what of found) expect([what, violations.some(broken => what.test(broken.what))]).toEqual([what, true]);
 });
 
-function countingNoneHeld({ deliver = composeDeliver }: Partial<Compositions>): Partial<Compositions> {
+function countingNone(
+  uncounted: readonly string[],
+  { deliver = composeDeliver }: Partial<Compositions>,
+): Partial<Compositions> {
   return {
     deliver: (environment, outside, telemetry) => {
       const count: typeof telemetry.count = (metric, by) => {
-        if (metric !== 'Held') telemetry.count(metric, by);
+        if (!uncounted.includes(metric)) telemetry.count(metric, by);
       };
       return deliver(environment, outside, { ...telemetry, count });
     },
@@ -458,11 +472,23 @@ function readingCarelessly({ dynamo }: ConsumerOutside): Pick<ConsumerOutside, '
 }
 
 /** Returns a way out by which messages come at once. */
-function withoutDelays({ sqs }: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
+function withoutDelays(outside: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
+  return messaging(outside, input => Object.assign(input, { DelaySeconds: 0 }));
+}
+
+/** Returns a way out by which nothing says why a message is a dead letter. */
+function withoutReasons(outside: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
+  return messaging(outside, ({ MessageAttributes }) => delete MessageAttributes?.reason);
+}
+
+function messaging(
+  { sqs }: ConsumerOutside,
+  change: (input: SendMessageCommand['input']) => void,
+): Pick<ConsumerOutside, 'sqs'> {
   return {
     sqs: {
       send: (command: Parameters<typeof sqs.send>[0]) => {
-        if (command instanceof SendMessageCommand) command.input.DelaySeconds = 0;
+        if (command instanceof SendMessageCommand) change(command.input);
         return sqs.send(command);
       },
     },

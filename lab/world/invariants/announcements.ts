@@ -28,6 +28,9 @@ export function judgeAnnouncements(
       if (times > 1 && faultClass === 'calm') violate(`operators were told twice in calm: ${JSON.stringify(cause)}`);
     }
     for (const one of told) {
+      const isByAttempt = one.type !== 'webhook.reactivated' && one.reason !== wireReasons.operator;
+      const isWhole = !isByAttempt || (one.deliveryId !== null && one.lastResult !== null);
+      if (!isWhole || one.attribute !== one.type) violate(`operators were told too little: ${JSON.stringify(one)}`);
       if (!causes.some(cause => isOf(one, cause)))
         violate(`operators were told what was not so: ${JSON.stringify(one)}`);
     }
@@ -49,7 +52,10 @@ export function judgeAnnouncements(
 
   function readTold(): readonly Told[] {
     const published = cloud.published.filter(({ topicArn }) => topicArn === operationsTopic);
-    return published.map(({ message: { Message = '' } }): Told => JSON.parse(Message));
+    return published.map(({ message: { Message = '', MessageAttributes } }) => {
+      const told: Omit<Told, 'attribute'> = JSON.parse(Message);
+      return { ...told, attribute: MessageAttributes?.type?.StringValue };
+    });
   }
 
   /** What nobody is registered for, or is deleted with its account, need not be told, nor what many others followed. */
@@ -74,7 +80,7 @@ export function judgeAnnouncements(
 }
 
 /** A change that operators are to be told of. */
-interface Cause extends Omit<Told, 'webhookId'> {
+interface Cause extends Pick<Told, 'accountId' | 'type' | 'since' | 'reason'> {
   readonly at: number;
   /** Without one no webhook was registered. */
   readonly webhookId: string | undefined;
@@ -86,6 +92,10 @@ interface Told {
   readonly since: string;
   readonly reason: string | null;
   readonly webhookId: string;
+  readonly lastResult: string | null;
+  readonly deliveryId: string | null;
+  /** By which a subscription tells it from an alarm. */
+  readonly attribute: string | undefined;
 }
 
 function typeOf(before: Item | undefined, after: Item): string | undefined {

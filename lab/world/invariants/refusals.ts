@@ -20,6 +20,10 @@ export function judgeRefusals(
   function judgeEnd(): void {
     if (faultClass === 'deaths') judgeDeadLetters();
     judgeCopies();
+    for (const { origin, detail } of sentTo(deadLetters.queue)) {
+      const isTold = ['reason', 'detail', 'sender'].every(name => detail.includes(`"${name}":{`));
+      if (origin !== undefined && !isTold) violate(`${origin} became a dead letter, and not all is told of it`);
+    }
     const refused = readRefused();
     const notices = readNotices();
     for (const reason of new Set(refused.map(one => one.reason))) {
@@ -65,6 +69,7 @@ export function judgeRefusals(
       .trace(({ kind, text }) => kind === 'message' && text.startsWith(`${queue} `))
       .map(({ at, detail }) => ({
         at,
+        detail,
         origin: /"original_message_id":\{[^}]*"StringValue":"([^"]*)"/.exec(detail)?.[1],
       }));
   }
