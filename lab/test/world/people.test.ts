@@ -56,6 +56,14 @@ const products: readonly Faulty[] = [
     found: [/wait is longer/],
   },
   {
+    that: 'keeps in the slow lane who is quick again, and begins as many attempts as if all were quick',
+    seed: 3,
+    altered: consumersWith(
+      reading((_, item) => (item.slowSince ? { ...item, longestAttempt: 0, hold: 60_000_000 } : item)),
+    ),
+    found: [/has a slot each/, /stays in the slow lane/],
+  },
+  {
     that: 'sees neither slowness nor failures',
     altered: consumersWith(reading((_, item) => ({ ...item, slowSince: undefined, failingSince: undefined }))),
     found: [/its webhook is slow/, /first lane, and it keeps failing/],
