@@ -108,17 +108,18 @@ const products: readonly Faulty[] = [
     found: [/its timestamp/, /charged otherwise/, /belongs to nothing/],
   },
   {
-    that: 'leaves what has ended in the index, tells publishers nothing, and counts neither what it holds nor suspensions',
+    that: 'leaves what has ended in the index and for ever, tells publishers nothing, and counts neither what it holds nor suspensions',
     altered: countingNone(
       ['Held', 'WebhookSuspended'],
       consumersWith(
         withoutReasons,
-        storing(item => (item.state === 'delivered' ? { dueShard: '0', dueAt: '3' } : undefined)),
+        storing(item => (item.state === 'delivered' ? { dueShard: '0', dueAt: '3', ttl: 9e12 } : undefined)),
         () => ({ publish: silently() }),
       ),
     ),
     found: [
       /ended, and in the index/,
+      /kept for \d+ ms/,
       /told of 0 in calm/,
       /0 × Held/,
       /0 × WebhookSuspended/,

@@ -5,14 +5,15 @@ import { itemsWithin } from '../watched-tables.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
-/** Judges what operators did: what one has suspended stays so until an operator ends it, whatever its account does. */
-export function judgeOperators({ people }: World, evidence: () => Evidence, violate: Violate): Judgement {
+/** Judges what operators did: what one has suspended stays so until an operator ends it, and what one has deleted is gone. */
+export function judgeOperators({ people, tables }: World, evidence: () => Evidence, violate: Violate): Judgement {
   return { judgeEnd };
 
   function judgeEnd(): void {
     for (const work of people.works()) {
       if (work.asked.work === 'suspend') judgeSuspension(work.asked.account, work);
       if (work.asked.work === 'reactivate') judgeReactivation(work.asked.account, work);
+      if (work.asked.work === 'deleteAccount') judgeDeletion(work.asked.account, work);
     }
   }
 
@@ -28,6 +29,14 @@ export function judgeOperators({ people }: World, evidence: () => Evidence, viol
   function judgeReactivation(account: string, { beganAt, answeredAt }: DoneWork): void {
     if (itemsOf(account, beganAt, answeredAt).every(item => item?.status === 'suspended'))
       violate(`an operator had reactivated it: ${account}`);
+  }
+
+  /** The account may be admitted anew meanwhile. */
+  function judgeDeletion(account: string, { beganAt }: DoneWork): void {
+    for (const table of ['Webhooks', 'Deliveries', 'Users'] as const) {
+      const left = tables.items(table).filter(item => item.accountId === account && Number(item.createdAt) < beganAt);
+      if (left.length > 0) violate(`${left.length} items of ${table} are left of ${account}, which was deleted`);
+    }
   }
 
   function itemsOf(accountId: string, from: number, until: number) {

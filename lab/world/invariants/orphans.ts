@@ -9,17 +9,18 @@ import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import { type Account, eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
+import { minute, second } from '../times.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges what is left in the tables: every item belongs to something. */
-export function judgeOrphans({ tables, accounts, people, faultClass }: World, violate: Violate): Judgement {
+export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: World, violate: Violate): Judgement {
   return { judgeEnd };
 
   function judgeEnd(): void {
     const items = tables.items('Deliveries');
     const heads = new Set(items.filter(({ part }) => part === headPart).map(({ id }) => String(id)));
     const own = new Set(accounts.flatMap(idsOf));
-    for (const { id, part, state, dueShard, webhookId, accountId } of items) {
+    for (const { id, part, state, dueShard, webhookId, accountId, settledAt, ttl } of items) {
       const key = `${id} ${part}`;
       const isAnswer = String(part).startsWith(answersPrefix);
       if (isDeliveryId(String(id))) {
@@ -28,6 +29,11 @@ export function judgeOrphans({ tables, accounts, people, faultClass }: World, vi
           violate(`an answer without a delivery: ${key}`);
         if (!isAnswer && (part !== headPart || webhookId === undefined))
           violate(`an item that belongs to nothing: ${key}`);
+        const keptFor = Number(ttl) * second - Number(isAnswer ? cloud.now() : settledAt);
+        const days = isAnswer ? 59 : 30; // a world lasts for less than a day
+        if (isAnswer || settledAt !== undefined) {
+          if (!(keptFor >= days * day && keptFor < (days + 1) * day)) violate(`kept for ${keptFor} ms: ${key}`);
+        }
         if (dueShard !== undefined && state !== 'pending' && state !== 'held')
           violate(`ended, and in the index: ${key}`);
         if (!isAnswer && !accounts.some(account => account.id === accountId)) violate(`of an unknown account: ${key}`);
@@ -47,6 +53,8 @@ export function judgeOrphans({ tables, accounts, people, faultClass }: World, vi
     return accounts.some(({ id }) => people.wasDeleted(id, 0));
   }
 }
+
+const day = 24 * 60 * minute;
 
 /** Returns the ids of what stands beside an account's deliveries. */
 function idsOf({ id: accountId, event = eventName }: Account): readonly string[] {

@@ -1,4 +1,5 @@
 import { noticesPerMinute } from '../../../lambdas/delivery/limits.ts';
+import { refusalsPrefix } from '../../../lambdas/delivery/refusals/refusal-counts.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import type { World } from '../make-world.ts';
 import { deadLetters, queueOf, refusedTopic } from '../stage.ts';
@@ -11,14 +12,14 @@ import type { Judgement, Violate } from './violation.ts';
  * they are told where a field differs that the stored event has.
  */
 export function judgeRefusals(
-  { cloud, bodies, faultClass }: World,
+  { cloud, tables, bodies, metrics, faultClass }: World,
   evidence: () => Evidence,
   violate: Violate,
 ): Judgement {
   return { judgeEnd };
 
   function judgeEnd(): void {
-    if (faultClass === 'deaths') judgeDeadLetters();
+    if (faultClass === 'deaths' || faultClass === 'calm') judgeDeadLetters();
     judgeCopies();
     for (const { origin, detail } of sentTo(deadLetters.queue)) {
       const isTold = ['reason', 'detail', 'sender'].every(name => detail.includes(`"${name}":{`));
@@ -34,6 +35,7 @@ export function judgeRefusals(
         notices.filter(one => one.reason === reason),
       );
     }
+    if (faultClass === 'calls' || faultClass === 'spells') judgeUntold(refused.length, notices);
     const known = new Set(refused.map(({ messageId }) => messageId));
     for (const { messageId } of notices) {
       if (messageId !== undefined && !known.has(messageId)) violate(`told of ${messageId}, which was not refused`);
@@ -72,6 +74,15 @@ export function judgeRefusals(
         detail,
         origin: /"original_message_id":\{[^}]*"StringValue":"([^"]*)"/.exec(detail)?.[1],
       }));
+  }
+
+  /** Where nobody dies, who is not told is counted. A sweeper that has marked a sum, and gets no answer to that, tells of it no more. */
+  function judgeUntold(came: number, notices: readonly Notice[]): void {
+    const single = new Set(notices.flatMap(({ messageId }) => messageId ?? [])).size;
+    const counts = tables.items('Deliveries').filter(({ id }) => String(id).startsWith(`${refusalsPrefix}#`));
+    const marked = counts.reduce((sum, { told = 0 }) => sum + Number(told), 0);
+    const untold = came - single - marked - metrics.sum('RefusalNotTold');
+    if (untold > 0) violate(`${untold} refused events are neither told of nor counted as untold`);
   }
 
   function judgeReason(reason: string, came: readonly Refused[], notices: readonly Notice[]): void {

@@ -36,7 +36,8 @@ export function judgeRequests(
   /** Returns what is wrong with an answer. */
   function judge(one: Answered): string | undefined {
     const { status, account } = one;
-    if (status === 401) return people.wasDeleted(account, 0) ? undefined : 'though it has a token';
+    if (status === 401)
+      return people.isShutOut(account, one.sentAt, one.answeredAt) ? undefined : 'though it has a token';
     if (status === 404 && codeOf(one) === 'webhook_not_found') return wasThereAllAlong(one);
     if (isOf(one, deliveryRoutes.Replay.path)) return judgeReplay(one);
     if (status === 409 && codeOf(one) === 'suspended_by_operator') {

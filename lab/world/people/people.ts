@@ -48,6 +48,7 @@ export function makePeople({
     /** Returns the verdicts of `events find` on some events in the end, by the ids of their deliveries. */
     found: (): ReadonlyMap<string, string> => found,
     wasDeleted,
+    isShutOut,
     works: (): readonly Readonly<DoneWork>[] => works,
     failures: (): readonly unknown[] => failures,
   };
@@ -56,6 +57,17 @@ export function makePeople({
   function wasDeleted(account: string, after: number): boolean {
     return works.some(
       ({ asked, answeredAt }) => asked.work === 'deleteAccount' && asked.account === account && after < answeredAt,
+    );
+  }
+
+  /** Returns whether an account was deleted, and not admitted anew yet, at some time of a span. */
+  function isShutOut(account: string, from: number, until: number): boolean {
+    const isOwn = (work: OperatorWork['work']) =>
+      works.filter(({ asked }) => asked.work === work && 'account' in asked && asked.account === account);
+    const [deletions, admissions] = [isOwn('deleteAccount'), isOwn('admit')];
+    return deletions.some(
+      ({ beganAt }) =>
+        beganAt <= until && !admissions.some(({ answeredAt }) => beganAt < answeredAt && answeredAt < from),
     );
   }
 
