@@ -3,7 +3,7 @@ import { EVENT_NAMES, type EventName } from '../../lambdas/webhooks/webhook.ts';
 import { makeRandom, pick, type Random } from '../../tools/support/random.ts';
 import { receiverKinds, unreachable } from './receivers.ts';
 import { deadLetters, queueOf } from './stage.ts';
-import { minute, second } from './times.ts';
+import { day, minute, second } from './times.ts';
 
 /** An account with a webhook for one event. An account with several has a row for each. */
 export interface Account {
@@ -16,6 +16,8 @@ export interface Account {
   readonly isRestless: boolean;
   /** The event of its webhook, in place of `eventName`. */
   readonly event?: EventName;
+  /** The webhook has done nothing but fail for so many milliseconds when the world begins: half a minute less than some days. */
+  readonly failingFor?: number;
 }
 
 /** A message that somebody publishes. */
@@ -45,7 +47,12 @@ export function makeAccounts(seed: number): readonly Account[] {
   const restless = Array.from({ length: restlessAccounts }, () => pick(kinds, random));
   const reached = [...kinds, undefined, ...restless].map((kind, index) => {
     const id = `conta-${index}`;
-    return { id, host: `${id}.example.com`, kind, isRestless: index > kinds.length };
+    const isOld = index < kinds.length && ['down', 'hangs', 'refuses'].includes(kind ?? '');
+    const failingFor = (failingDays[seed % 3] ?? 1) * day - minute / 2;
+    return {
+      ...{ id, host: `${id}.example.com`, kind, isRestless: index > kinds.length },
+      ...(isOld && { failingFor }),
+    };
   });
   return [...reached, ...makeUnreachable(random() < 0.5)];
 }
@@ -60,6 +67,9 @@ function makeUnreachable(isOneOwner: boolean): readonly Account[] {
     event,
   }));
 }
+
+/** Operators are told of the first two, and the third suspends. */
+const failingDays = [1, 4, 5] as const;
 
 const kinds = Object.keys(receiverKinds);
 

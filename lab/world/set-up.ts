@@ -12,7 +12,7 @@ import { makeAdmission } from './admission.ts';
 import { type Account, eventName, type Publication } from './arrival.ts';
 import type { WorldOutside } from './process-outside.ts';
 import { deliveryEnvironment, type Tokens } from './stage.ts';
-import { minute } from './times.ts';
+import { day, minute, second } from './times.ts';
 
 /** Makes the function that fills the tables of a world: the first keys, and each account with its webhook and its token. */
 export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], tokens: Tokens): () => Promise<void> {
@@ -30,7 +30,7 @@ export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], t
     for (const account of accounts) if (account.kind !== undefined) await register(account);
   };
 
-  async function register({ id: accountId, host, event = eventName }: Account): Promise<void> {
+  async function register({ id: accountId, host, event = eventName, failingFor }: Account): Promise<void> {
     const createdAt = time.now();
     const sealed = await sealing.seal('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', secretBinding(accountId, event));
     await webhooks.create({
@@ -43,8 +43,15 @@ export function makeSetUp(outside: WorldOutside, accounts: readonly Account[], t
       suspensionReason: null,
       createdAt,
       updatedAt: createdAt,
+      ...(failingFor !== undefined && failingSinceBefore(createdAt - failingFor, failingFor)),
     });
   }
+}
+
+/** Returns the health of a webhook that has failed for long: operators were told of a day, and of four. */
+function failingSinceBefore(failingSince: number, failingFor: number) {
+  const failingMark = [4, 1].map(days => days * day).find(mark => mark < failingFor);
+  return { failingSince, ...(failingMark !== undefined && { failingMark, announcedSince: failingSince }) };
 }
 
 /** Returns the write of an event that waits since the release before, which did not know `id_demanda`. */
@@ -60,14 +67,12 @@ export function webhookIdOf(host: string): string {
   return `webhook-of-${host}`;
 }
 
-const day = 86_400;
-
 /** The settings of the rotation that makes the first keys. */
 export const keyRotation = {
   keyringTable: 'Keyring',
   keyArn: 'arn:aws:kms:sa-east-1:000000000000:key/world',
   signingAlgorithm: 'ES256',
-  keyRotationSeconds: 90 * day,
+  keyRotationSeconds: (90 * day) / second,
   accessTokenSeconds: 900,
-  refreshAbsoluteSeconds: 90 * day,
+  refreshAbsoluteSeconds: (90 * day) / second,
 } as const;

@@ -9,3 +9,6 @@ export const longestPreparation = 8 * second;
 
 /** A minute, in milliseconds. */
 export const minute = 60 * second;
+
+/** A day, in milliseconds. */
+export const day = 24 * 60 * minute;

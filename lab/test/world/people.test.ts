@@ -66,7 +66,7 @@ const products: readonly Faulty[] = [
   {
     that: 'sees neither slowness nor failures',
     altered: consumersWith(reading((_, item) => ({ ...item, slowSince: undefined, failingSince: undefined }))),
-    found: [/its webhook is slow/, /first lane, and it keeps failing/],
+    found: [/its webhook is slow/, /first lane, and it keeps failing/, /fails for long, and nothing/],
   },
   {
     that: 'forgets when what is resent was due',

@@ -1,3 +1,4 @@
+import { isTest } from '../../../lambdas/delivery/delivery.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { isoTime } from '../../../lambdas/platform/clock.ts';
 import { mostAnnouncements, parseAnnouncedItem } from '../../../lambdas/webhooks/announcement.ts';
@@ -6,7 +7,8 @@ import { parseWebhook, webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import { type Account, eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import { operationsTopic } from '../stage.ts';
-import { minute } from '../times.ts';
+import { clockError, day, minute, second } from '../times.ts';
+import { isFailure } from './attempts.ts';
 import type { Evidence } from './evidence.ts';
 import type { Judgement, Violate } from './violation.ts';
 
@@ -19,7 +21,10 @@ export function judgeAnnouncements(
   return { judgeEnd };
 
   function judgeEnd(): void {
-    for (const account of accounts) judgeGone(account);
+    for (const account of accounts) {
+      judgeGone(account);
+      judgeFailing(account);
+    }
     const told = readTold();
     const causes = accounts.flatMap(causesOf);
     for (const cause of causes) {
@@ -50,6 +55,37 @@ export function judgeAnnouncements(
     }
   }
 
+  /** A charged failure tells of the mark that it has passed, where no success comes first; after five days the last of a schedule suspends. */
+  function judgeFailing({ id: accountId, event = eventName, failingFor }: Account): void {
+    const changes = evidence().webhookChanges({ accountId, eventName: event });
+    for (const { at, item } of changes) {
+      if (item?.suspensionReason === 'no_success' && at - Number(item.failingSince) < 5 * day - clockError)
+        violate(`suspended without five days of failures: ${accountId}`);
+    }
+    if (failingFor === undefined) return;
+    const markAt = Number(changes[0]?.item?.failingSince) + failingFor + minute / 2;
+    const endsAt = Math.min(...changes.filter(({ item }) => item?.failingSince === undefined).map(({ at }) => at));
+    const late = [...evidence().deliveries.values()].flat().filter(({ at, delivery }) => {
+      const record = delivery?.attempts.at(-1);
+      const isOwn = delivery?.accountId === accountId && delivery.eventName === event && !isTest(delivery);
+      return (
+        isOwn &&
+        record &&
+        isFailure(record) &&
+        at < endsAt - second &&
+        Date.parse(record.startedAt) > markAt + clockError
+      );
+    });
+    const isLast = failingFor > 4 * day;
+    const telling = isLast ? late.filter(({ delivery }) => delivery?.state === 'failed') : late;
+    const isTold = changes.some(({ item }) =>
+      isLast ? item?.suspensionReason === 'no_success' : Number(item?.failingMark) >= failingFor,
+    );
+    // What cannot be recorded of one failure the next one records.
+    if (!isTold && telling.length > (faultClass === 'calm' || isLast ? 0 : 5))
+      violate(`fails for long, and nothing comes of it: ${accountId}`);
+  }
+
   function readTold(): readonly Told[] {
     const published = cloud.published.filter(({ topicArn }) => topicArn === operationsTopic);
     return published.map(({ message: { Message = '', MessageAttributes } }) => {
@@ -73,7 +109,7 @@ export function judgeAnnouncements(
       if (!after || type === undefined) return [];
       const reason = webhookIn(after)?.suspensionReason ?? (type === 'webhook.suspended' ? 'operator' : null);
       const webhookId = after.webhookId === undefined ? undefined : parseWebhook(after).webhookId;
-      const since = isoTime(Number(after.updatedAt));
+      const since = isoTime(Number(sinceOf(type, before, after)));
       return [{ at, accountId, type, since, reason: reason && wireReasons[reason], webhookId }];
     });
   }
@@ -102,7 +138,14 @@ function typeOf(before: Item | undefined, after: Item): string | undefined {
   const isSuspended = after.status === 'suspended';
   if (isSuspended && before?.suspensionReason !== after.suspensionReason) return 'webhook.suspended';
   const isSame = before?.webhookId !== undefined && before.webhookId === after.webhookId;
+  if (isSame && after.failingMark !== undefined && before.failingMark !== after.failingMark) return 'webhook.failing';
+  if (isSame && before.announcedSince !== undefined && after.announcedSince === undefined) return 'webhook.recovered';
   return isSame && before.status === 'suspended' && after.status === 'active' ? 'webhook.reactivated' : undefined;
+}
+
+function sinceOf(type: string, before: Item | undefined, after: Item): unknown {
+  if (type === 'webhook.failing') return after.failingSince;
+  return type === 'webhook.recovered' ? before?.announcedSince : after.updatedAt;
 }
 
 function isOf(told: Told, { accountId, type, since, reason, webhookId }: Cause): boolean {

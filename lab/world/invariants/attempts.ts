@@ -154,10 +154,11 @@ export function judgeAttempts(
   }
 }
 
-function keyOf({ number, startedAt, result }: AttemptRecord): string {
-  return `${number} ${startedAt} ${result}`;
+/** Returns whether an attempt failed by its receiver, or the way to it. */
+export function isFailure({ result }: AttemptRecord): boolean {
+  return result !== 'delivered' && result !== 'slow' && result !== 'internal';
 }
 
-function isFailure({ result }: AttemptRecord): boolean {
-  return result !== 'delivered' && result !== 'slow' && result !== 'internal';
+function keyOf({ number, startedAt, result }: AttemptRecord): string {
+  return `${number} ${startedAt} ${result}`;
 }

@@ -9,7 +9,7 @@ import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { webhookIn } from '../../../lambdas/webhooks/webhook.ts';
 import { type Account, eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
-import { minute, second } from '../times.ts';
+import { day, second } from '../times.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges what is left in the tables: every item belongs to something. */
@@ -53,8 +53,6 @@ export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: Wo
     return accounts.some(({ id }) => people.wasDeleted(id, 0));
   }
 }
-
-const day = 24 * 60 * minute;
 
 /** Returns the ids of what stands beside an account's deliveries. */
 function idsOf({ id: accountId, event = eventName }: Account): readonly string[] {
