@@ -4,6 +4,7 @@ import { composeIntrospect } from '../../../lambdas/auth/endpoints/introspect.co
 import { composeRevoke } from '../../../lambdas/auth/endpoints/revoke.composition.ts';
 import { composeToken } from '../../../lambdas/auth/endpoints/token.composition.ts';
 import type { Dynamo, Item } from '../../../lambdas/platform/aws/dynamo.ts';
+import { makeOperators } from '../../world/auth/operators.ts';
 import { runTokenSeed } from '../../world/auth/run-token-seed.ts';
 import type { TokenCompositions } from '../../world/auth/token-stage.ts';
 import type { FaultClass } from '../../world/fault-classes.ts';
@@ -11,7 +12,7 @@ import type { FaultClass } from '../../world/fault-classes.ts';
 /** A product with faults, and what is found of each of them. */
 interface Faulty {
   readonly that: string;
-  readonly altered: TokenCompositions;
+  readonly altered: Partial<TokenCompositions>;
   readonly found: readonly RegExp[];
   /** @default calm */
   readonly faultClass?: FaultClass;
@@ -104,9 +105,24 @@ const others: readonly Faulty[] = [
     found: [/^token password: refused what had to be granted/],
   },
   {
+    that: 'ends no session by a command, nor by an access token',
+    seed: 2,
+    altered: {
+      revoke: (...given) => {
+        const revoke = composeRevoke(...given);
+        return request => revoke({ ...request, body: request.body?.replace(/\btoken=ey[^&]*/, 'token=none') });
+      },
+      operate: outside => makeOperators({ ...outside, dynamo: withoutEnds(outside.dynamo) }),
+    },
+    found: [
+      /^token refresh_token: granted what had to be refused/,
+      /^introspect: granted what had to be refused/,
+      /^revoked, and the session goes on/,
+    ],
+  },
+  {
     that: 'is careless of times, sums, reads, ends and what it did not foresee',
     altered: {
-      revoke: composeRevoke,
       token: composeCareless,
       introspect: (...given) => {
         const introspect = composeIntrospect(...given);
@@ -132,7 +148,7 @@ test.each([...former, ...others])(
 );
 
 /** Returns the product, but that its functions send other commands of DynamoDB than they mean to: each is altered in place. */
-function sending(alter: (command: { readonly input: object }) => void): TokenCompositions {
+function sending(alter: (command: { readonly input: object }) => void): Partial<TokenCompositions> {
   return calling(dynamo => (command, options) => {
     alter(command);
     return dynamo(command, options);
@@ -140,7 +156,7 @@ function sending(alter: (command: { readonly input: object }) => void): TokenCom
 }
 
 /** Returns the product, but that its functions read other items by BatchGet than there are: each is altered in place. */
-function reading(alter: (table: string, item: Item) => void): TokenCompositions {
+function reading(alter: (table: string, item: Item) => void): Partial<TokenCompositions> {
   return calling(dynamo => async (command, options) => {
     const output = await dynamo(command, options);
     const answer: object = output;
@@ -151,7 +167,7 @@ function reading(alter: (table: string, item: Item) => void): TokenCompositions 
 }
 
 /** Returns the product with other calls of DynamoDB. */
-function calling(wrap: (dynamo: Dynamo) => Dynamo): TokenCompositions {
+function calling(wrap: (dynamo: Dynamo) => Dynamo): Partial<TokenCompositions> {
   return {
     token: (environment, outside, telemetry) =>
       composeToken(environment, { ...outside, dynamo: wrap(outside.dynamo) }, telemetry),
@@ -180,6 +196,16 @@ function composeCareless(
     },
     careless,
   );
+}
+
+/** Writes no other version of a user or client. */
+function withoutEnds(dynamo: Dynamo): Dynamo {
+  return (command, options) => {
+    const name = command instanceof UpdateCommand && nameIn(command, 'version');
+    if (name) command.input.UpdateExpression = command.input.UpdateExpression?.replace(`${name} = `, '#other = ');
+    if (name) Object.assign(command.input.ExpressionAttributeNames ?? {}, { '#other': 'other' });
+    return dynamo(command, options);
+  };
 }
 
 /** Has a command write an item that nobody reads. */

@@ -39,6 +39,16 @@ export interface TokenRequest {
   readonly calls: RequestCall[];
 }
 
+/** A command of an operator. */
+export interface Commanded {
+  readonly name: string;
+  /** The id of the user or client whom it concerns. */
+  readonly about: string;
+  readonly sentAt: number;
+  /** Nothing as long as it is under way. */
+  endedAt?: number;
+}
+
 /** The requests of a world, and what they wrote. */
 export type Journal = ReturnType<typeof makeJournal>;
 
@@ -46,7 +56,8 @@ export type Journal = ReturnType<typeof makeJournal>;
 export function makeJournal(now: () => number) {
   const requests = new Map<string, TokenRequest>();
   const requestOf = new WeakMap<object, TokenRequest>();
-  return { begin, find, beginCall, all, authorOf };
+  const commands: Commanded[] = [];
+  return { commands, begin, find, beginCall, all, authorOf };
 
   /** Notes a request that has come to the gateway. */
   function begin(endpoint: Endpoint, form: Form, ip: string): TokenRequest {

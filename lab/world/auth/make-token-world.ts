@@ -27,7 +27,7 @@ export type TokenWorld = ReturnType<typeof makeTokenWorld>;
 export function makeTokenWorld(
   seed: number,
   faultClass: FaultClass,
-  compositions: TokenCompositions = { token: composeToken, revoke: composeRevoke, introspect: composeIntrospect },
+  compositions: Partial<TokenCompositions> = {},
   keepsDetails = true,
 ) {
   const tables = makeServiceTables(seed, now);
@@ -36,14 +36,19 @@ export function makeTokenWorld(
   const metrics = makeMetrics(now);
   const nobody = makeReceivers(seed, () => 0);
   const population = makePopulation();
-  const stage: TokenStage = { compositions, journal, outsideOf, telemetryOf: metrics.telemetryOf };
+  const stage: TokenStage = {
+    compositions: { ...product, ...compositions },
+    journal,
+    outsideOf,
+    telemetryOf: metrics.telemetryOf,
+  };
   const cloud = makeVirtualCloud({
     seed,
     keepsDetails,
     tables: () => watched,
     functions: [
       ...tokenFunctions(stage),
-      { name: 'operators', timeout: minute, start: process => makeOperators(outsideOf(process)) },
+      { name: 'operators', timeout: minute, start: process => stage.compositions.operate(outsideOf(process)) },
       { name: 'set-up', timeout: minute, start: process => makeTokenSetUp(outsideOf(process), population) },
     ],
     faults: sparing(tokenFaultsOf(faultClass), ['set-up', 'operators']),
@@ -66,3 +71,10 @@ export function makeTokenWorld(
     return setUp(cloud);
   }
 }
+
+const product: TokenCompositions = {
+  token: composeToken,
+  revoke: composeRevoke,
+  introspect: composeIntrospect,
+  operate: makeOperators,
+};

@@ -20,7 +20,7 @@ export type Command =
   | { readonly name: 'set-role'; readonly user: WorldUser; readonly role: Role }
   | { readonly name: 'disable-user' | 'enable-user' | 'end-user-sessions' | 'unlock'; readonly user: WorldUser }
   | {
-      readonly name: 'disable-client' | 'enable-client' | 'end-client-sessions' | 'only-refresh';
+      readonly name: 'disable-client' | 'enable-client' | 'end-client-sessions' | 'only-refresh' | 'unbind-client';
       readonly client: WorldClient;
     };
 
@@ -71,6 +71,9 @@ export function makeOperators(outside: TokenOutside): (command: Command) => Prom
         return;
       case 'only-refresh':
         await clients.updateClient(command.client.clientId, { grants: ['refresh_token'] });
+        return;
+      case 'unbind-client':
+        await clients.updateClient(command.client.clientId, { accountId: null });
     }
   };
 

@@ -11,7 +11,7 @@ import type { TokenCompositions } from './token-stage.ts';
 export async function runTokenSeed(
   seed: number,
   faultClass: FaultClass,
-  compositions?: TokenCompositions,
+  compositions?: Partial<TokenCompositions>,
   keepsDetails = true,
 ): Promise<WorldResult> {
   const usageBefore = process.threadCpuUsage();

@@ -1,7 +1,7 @@
 import type { VirtualCloud } from '@emissor/virtual-cloud';
 import type { TokenResponse } from '../../../lambdas/auth/answers.ts';
 import { makeRandom, type Random } from '../../../tools/support/random.ts';
-import { type Endpoint, type Form, type Journal, type TokenRequest, tokensOf } from './journal.ts';
+import { type Commanded, type Endpoint, type Form, type Journal, type TokenRequest, tokensOf } from './journal.ts';
 import type { Command } from './operators.ts';
 import type { WorldClient, WorldUser } from './population.ts';
 import type { Responded } from './token-functions.ts';
@@ -67,8 +67,12 @@ export function makeScene({ cloud, journal, seed }: SceneParts) {
 
   /** Has an operator's command done. */
   async function operate(command: Command): Promise<void> {
+    const about = 'user' in command ? command.user.userId : command.client.clientId;
+    const commanded: Commanded = { name: command.name, about, sentAt: cloud.now() };
+    journal.commands.push(commanded);
     await new Promise<void>(resolve => {
       cloud.function('operators').invoke(command, outcome => {
+        commanded.endedAt = cloud.now();
         if (outcome.status === 'failed') failures.push(outcome.error);
         resolve();
       });
@@ -83,7 +87,7 @@ export function credentialsOf({ clientId, clientSecret }: WorldClient): Form {
 
 interface SceneParts {
   readonly cloud: Pick<VirtualCloud, 'now' | 'at' | 'function'>;
-  readonly journal: Pick<Journal, 'begin'>;
+  readonly journal: Pick<Journal, 'begin' | 'commands'>;
   readonly seed: number;
 }
 

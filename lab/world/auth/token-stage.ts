@@ -12,6 +12,7 @@ export interface TokenCompositions {
   readonly token: typeof composeToken;
   readonly revoke: typeof composeRevoke;
   readonly introspect: typeof composeIntrospect;
+  readonly operate: (outside: TokenOutside) => (command: never) => Promise<void>;
 }
 
 /** The part of the outside that functions of tokens use. */

@@ -7,13 +7,14 @@ import { claimsOf } from './access-tokens.ts';
 import { type TokenRequest, timesOf } from './journal.ts';
 import type { LockModel } from './lock-model.ts';
 import { isPasswordOf } from './quick-derivation.ts';
+import type { SessionEnds } from './session-ends.ts';
 import type { States } from './states.ts';
 
 /** What a request must be answered with, by what stood while it was under way; `either` where that changed meanwhile. */
 export type Verdict = 'granted' | 'refused' | 'either';
 
 /** Makes the judgement of a world that has ended. Introspection grants what it calls active. */
-export function makeVerdicts(states: States, locks: LockModel) {
+export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEnds) {
   return { verdictOf, tokenStatesOf };
 
   function verdictOf(request: TokenRequest): Verdict {
@@ -72,13 +73,12 @@ export function makeVerdicts(states: States, locks: LockModel) {
   function sessionsOf(request: TokenRequest, sessionId: string): readonly Candidate[] {
     return states.sessions(request, sessionId).flatMap((session): readonly Candidate[] => {
       if (!session) return [{ isGoing: false }];
-      return states
-        .clients(request, session.clientId)
-        .flatMap(client =>
-          states
-            .users(request, session.userId)
-            .map(user => ({ session, client, isGoing: goesOn(session, client, user) })),
-        );
+      const users = states.users(request, session.userId);
+      const ends = endsOf(session, request);
+      return states.clients(request, session.clientId).flatMap(client => {
+        const goingOn = users.flatMap(user => ends.map(isEnded => !isEnded && goesOn(session, client, user)));
+        return goingOn.map(isGoing => ({ session, client, isGoing }));
+      });
     });
   }
 
@@ -126,8 +126,7 @@ function hasScope(client: Client | undefined, user: User | undefined, scope: str
 }
 
 function goesOn(session: Session, client: Client | undefined, user: User | undefined): boolean {
-  if (!isEnabled(client) || user?.status !== 'enabled' || session.revokedAt !== undefined) return false;
-  return user.version === session.userVersion && client?.version === session.clientVersion;
+  return isEnabled(client) && user?.status === 'enabled' && session.revokedAt === undefined;
 }
 
 function isUnexpired(session: Session | undefined, now: number): boolean {

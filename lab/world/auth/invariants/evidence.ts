@@ -3,6 +3,7 @@ import { second } from '../../times.ts';
 import type { TokenRequest } from '../journal.ts';
 import { makeLockModel } from '../lock-model.ts';
 import type { TokenWorld } from '../make-token-world.ts';
+import { makeSessionEnds } from '../session-ends.ts';
 import { makeStates } from '../states.ts';
 import { makeVerdicts } from '../verdicts.ts';
 
@@ -14,9 +15,10 @@ export function makeEvidence(world: TokenWorld, began: number) {
   const { watched, journal, faultClass } = world;
   const states = makeStates(watched);
   const locks = makeLockModel(watched, journal);
+  const verdicts = makeVerdicts(states, locks, makeSessionEnds(watched, journal));
   const reasons = readReasons(world);
   const reasonOf = ({ id }: TokenRequest) => reasons.get(id);
-  return { world, states, locks, verdicts: makeVerdicts(states, locks), requests: journal.all(), isCalm, reasonOf };
+  return { world, states, locks, verdicts, requests: journal.all(), isCalm, reasonOf };
 
   /** Returns whether nothing went wrong while a request was under way, nor shortly before. */
   function isCalm({ sentAt }: TokenRequest): boolean {

@@ -1,6 +1,7 @@
 import { readRefreshToken } from '../../../../lambdas/auth/sessions/refresh-token.ts';
 import { parseSession, sessionKey } from '../../../../lambdas/auth/sessions/session.ts';
 import type { Violate } from '../../invariants/violation.ts';
+import { claimsOf } from '../access-tokens.ts';
 import { tokensOf } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
@@ -44,18 +45,24 @@ function judgeEnds({ world, requests, verdicts, states }: Evidence, violate: Vio
   for (const request of requests) {
     const { id, endpoint, form, answer, endedAt = 0 } = request;
     if (!answer || answer.status >= 500) continue;
-    const revoked = endpoint === 'revoke' && answer.status === 200 ? readRefreshToken(form.token ?? '') : undefined;
+    const revoked = endpoint === 'revoke' && answer.status === 200 ? sessionIdIn(form.token) : undefined;
     const isUsed = () =>
       verdicts.tokenStatesOf(request, form.refresh_token ?? '', form.client_id).every(is => is === 'used');
     const isAllowed = () =>
       states.clients(request, form.client_id ?? '').every(client => client?.grants.includes('refresh_token'));
     const reused =
-      form.refresh_token !== undefined && isUsed() && isAllowed() ? readRefreshToken(form.refresh_token) : undefined;
+      form.refresh_token !== undefined && isUsed() && isAllowed() ? sessionIdIn(form.refresh_token) : undefined;
     const ended = revoked ?? reused;
-    if (!ended) continue;
-    const session = parseSession(world.watched.at('Sessions', sessionKey('Sessions', ended.sessionId).key, endedAt));
+    if (ended === undefined) continue;
+    const session = parseSession(world.watched.at('Sessions', sessionKey('Sessions', ended).key, endedAt));
     if (session && session.revokedAt === undefined) {
-      violate(revoked ? 'revoked, and the session goes on' : 'used again, and the session goes on', id);
+      violate(revoked !== undefined ? 'revoked, and the session goes on' : 'used again, and the session goes on', id);
     }
   }
+}
+
+/** Returns the session of a token of either kind. */
+function sessionIdIn(token = ''): string | undefined {
+  const sessionId = readRefreshToken(token)?.sessionId ?? claimsOf(token)?.sid;
+  return typeof sessionId === 'string' ? sessionId : undefined;
 }

@@ -39,7 +39,8 @@ export async function operateNow(scene: Scene, { clients, users }: Population, r
 
   async function endSessions(): Promise<void> {
     await operate({ name: 'end-user-sessions', user: anyone() });
-    await operate({ name: 'end-client-sessions', client: clients.strict });
+    await operate({ name: 'end-client-sessions', client: clients.web });
+    await operate({ name: 'unbind-client', client: clients.bound });
   }
 
   async function onlyRefresh(): Promise<void> {

@@ -1,0 +1,32 @@
+import type { Session } from '../../../lambdas/auth/sessions/session.ts';
+import type { WatchedTables } from '../watched-tables.ts';
+import type { Journal, TokenRequest } from './journal.ts';
+
+/** Returns whether operators had ended a session when a request met it; both where that changed meanwhile. */
+export type SessionEnds = (session: Session, request: TokenRequest) => readonly boolean[];
+
+/** Makes it of the commands that were given: what the product wrote of them proves nothing. */
+export function makeSessionEnds(watched: WatchedTables, journal: Journal): SessionEnds {
+  const created = watched.writesOf('Sessions').filter(({ before, item }) => !before && item);
+  const logins = new Map(created.map(change => [change.key.sessionId, journal.authorOf(change)]));
+  const commands = journal.commands.filter(({ name }) => endingCommands.has(name));
+
+  return function endsOf({ sessionId, userId, clientId, createdAt }, { sentAt, endedAt = sentAt }) {
+    const { sentAt: begunAt, endedAt: madeAt = begunAt } = logins.get(sessionId) ?? { sentAt: createdAt };
+    const own = commands.filter(({ about }) => about === userId || about === clientId);
+    const isSure = own.some(command => madeAt < command.sentAt && (command.endedAt ?? endedAt) < sentAt);
+    if (isSure) return [true];
+    const isPossible = own.some(command => begunAt <= (command.endedAt ?? endedAt) && command.sentAt <= endedAt);
+    return isPossible ? [true, false] : [false];
+  };
+}
+
+/** The contract's list. Other commands end none. */
+const endingCommands: ReadonlySet<string> = new Set([
+  'set-password',
+  'disable-user',
+  'disable-client',
+  'end-user-sessions',
+  'end-client-sessions',
+  'unbind-client',
+]);
