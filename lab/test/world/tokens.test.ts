@@ -4,6 +4,7 @@ import { composeIntrospect } from '../../../lambdas/auth/endpoints/introspect.co
 import { composeRevoke } from '../../../lambdas/auth/endpoints/revoke.composition.ts';
 import { composeToken } from '../../../lambdas/auth/endpoints/token.composition.ts';
 import type { Dynamo, Item } from '../../../lambdas/platform/aws/dynamo.ts';
+import type { HttpRequest } from '../../../lambdas/platform/http.ts';
 import { makeOperators } from '../../world/auth/operators.ts';
 import { runTokenSeed } from '../../world/auth/run-token-seed.ts';
 import type { TokenCompositions } from '../../world/auth/token-stage.ts';
@@ -77,15 +78,17 @@ const others: readonly Faulty[] = [
     found: [/^revoked, and the session goes on/, /^used again, and the session goes on/, /^a failure does not count/],
   },
   {
-    that: 'sees no end of sessions, and ends the newest first where there are too many',
+    that: 'sees neither ends of sessions nor roles, and ends the newest first where there are too many',
     seed: 3,
     altered: reading((table, item) => {
-      if (table === 'Users' || table === 'Clients') Object.assign(item, { version: 1, status: 'enabled' });
+      if (table === 'Users' || table === 'Clients')
+        Object.assign(item, { version: 1, status: 'enabled', role: 'admin' });
       if (table === 'Sessions') item.rotatedAt = 4e12 - Number(item.rotatedAt);
     }),
     found: [
       /^token refresh_token: granted what had to be refused/,
       /^introspect: granted what had to be refused/,
+      /^a token has the scope "webhooks:read webhooks:manage" in place of ""/,
       /^a session was ended before \d+ that are worth less/,
     ],
   },
@@ -105,19 +108,18 @@ const others: readonly Faulty[] = [
     found: [/^token password: refused what had to be granted/],
   },
   {
-    that: 'ends no session by a command, nor by an access token',
+    that: 'ends no session by a command, nor by an access token, and grants more than was asked for',
     seed: 2,
     altered: {
-      revoke: (...given) => {
-        const revoke = composeRevoke(...given);
-        return request => revoke({ ...request, body: request.body?.replace(/\btoken=ey[^&]*/, 'token=none') });
-      },
+      token: (...given) => changing(composeToken(...given), /&scope=[^&]*/, ''),
+      revoke: (...given) => changing(composeRevoke(...given), /\btoken=ey[^&]*/, 'token=none'),
       operate: outside => makeOperators({ ...outside, dynamo: withoutEnds(outside.dynamo) }),
     },
     found: [
       /^token refresh_token: granted what had to be refused/,
       /^introspect: granted what had to be refused/,
       /^revoked, and the session goes on/,
+      /^a token has the scope "webhooks:read webhooks:manage" in place of "webhooks:read"/,
     ],
   },
   {
@@ -196,6 +198,14 @@ function composeCareless(
     },
     careless,
   );
+}
+
+/** Returns an endpoint that is asked for something else. */
+function changing<Answer>(answer: (request: HttpRequest) => Answer, what: RegExp, instead: string) {
+  return (event: HttpRequest | { readonly requestContext?: never }) => {
+    if (!event.requestContext) throw new Error('Nothing is asked.');
+    return answer({ ...event, body: event.body?.replace(what, instead) });
+  };
 }
 
 /** Writes no other version of a user or client. */

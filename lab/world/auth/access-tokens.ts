@@ -1,10 +1,13 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import type { Client } from '../../../lambdas/auth/principals/client.ts';
+import type { User } from '../../../lambdas/auth/principals/user.ts';
 import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 
 /** What an access token says, unverified; nothing where it is none. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined {
-  const [, claims, signature] = token.split('.');
-  return claims === undefined || signature === undefined || !token.startsWith('ey') ? undefined : decode(claims);
+  const [, claims, signature, beyond] = token.split('.');
+  const isOne = token.startsWith('ey') && signature !== undefined && beyond === undefined; // a refresh token has four parts
+  return claims !== undefined && isOne ? decode(claims) : undefined;
 }
 
 /** Makes what tells whether an access token was signed by a key of the keyring, by the rules of RFC 9068. */
@@ -24,6 +27,14 @@ export function makeSignatureCheck(keyring: readonly Item[]): (token: string) =>
     return verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url'));
   };
 }
+
+/** Returns the scope of a token, as the contract has it: of what is asked for, what the role has and the client may have. */
+export function scopeOf({ scopes }: Client, { role }: User, asked = scopeOfAdmins): string {
+  const own = role === 'admin' ? scopeOfAdmins.split(' ') : [];
+  return own.filter(name => asked.split(' ').includes(name) && scopes.some(scope => scope === name)).join(' ');
+}
+
+const scopeOfAdmins = 'webhooks:read webhooks:manage';
 
 function decode(part: string): Readonly<Record<string, unknown>> {
   const decoded: Readonly<Record<string, unknown>> = JSON.parse(Buffer.from(part, 'base64url').toString());

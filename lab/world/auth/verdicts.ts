@@ -1,9 +1,8 @@
 import { type Client, mayRefresh } from '../../../lambdas/auth/principals/client.ts';
-import { scopesAllowed } from '../../../lambdas/auth/principals/scope.ts';
 import type { Credential, User } from '../../../lambdas/auth/principals/user.ts';
 import { type RefreshTokenContent, readRefreshToken } from '../../../lambdas/auth/sessions/refresh-token.ts';
 import type { Session } from '../../../lambdas/auth/sessions/session.ts';
-import { claimsOf } from './access-tokens.ts';
+import { claimsOf, scopeOf } from './access-tokens.ts';
 import { type TokenRequest, timesOf } from './journal.ts';
 import type { LockModel } from './lock-model.ts';
 import { isPasswordOf } from './quick-derivation.ts';
@@ -120,9 +119,7 @@ function mayLogIn(client: Client | undefined, credential: Credential, user: User
 }
 
 function hasScope(client: Client | undefined, user: User | undefined, scope: string | undefined): boolean {
-  if (scope === undefined || !client || !user) return true;
-  const allowed: ReadonlySet<string> = scopesAllowed(client, user);
-  return scope.split(' ').some(name => allowed.has(name));
+  return scope === undefined || !client || !user || scopeOf(client, user, scope) !== '';
 }
 
 function goesOn(session: Session, client: Client | undefined, user: User | undefined): boolean {

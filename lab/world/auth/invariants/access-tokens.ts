@@ -1,9 +1,31 @@
 import type { Session } from '../../../../lambdas/auth/sessions/session.ts';
 import type { Violate } from '../../invariants/violation.ts';
-import { claimsOf, makeSignatureCheck } from '../access-tokens.ts';
+import { claimsOf, makeSignatureCheck, scopeOf } from '../access-tokens.ts';
 import { timesOf, tokensOf } from '../journal.ts';
 import { accessTokenSeconds, audience, issuer } from '../token-stage.ts';
 import type { Evidence } from './evidence.ts';
+
+/** Judges the scope of each token that was granted or shown: a session's later tokens have what its login got, as far as it is still allowed. */
+export function judgeScopes({ requests, states }: Evidence, violate: Violate): void {
+  const scopes = new Map<unknown, string>();
+  for (const request of requests) {
+    const { form, answer } = request;
+    const shown = answer?.body.active === true ? answer.body : claimsOf(tokensOf(request)?.access_token ?? '');
+    if (!shown) continue;
+    const { scope = '', sid, sub, client_id } = shown;
+    const isLogin = form.grant_type === 'password';
+    if (isLogin) scopes.set(sid, String(scope));
+    const claims = claimsOf(form.token ?? '');
+    const ofSession = claims ? String(claims.scope ?? '') : scopes.get(sid);
+    const asked = isLogin ? form.scope : ofSession;
+    const users = states.users(request, String(sub));
+    const allowed = states
+      .clients(request, String(client_id))
+      .flatMap(client => users.map(user => client && user && scopeOf(client, user, asked)));
+    if (!allowed.includes(String(scope)))
+      violate(`a token has the scope "${scope}" in place of "${allowed[0]}"`, request.id);
+  }
+}
 
 /** Judges the tokens of each grant: they verify by the keys of the world, say what is so, and are of their session. */
 export function judgeAccessTokens({ world, requests, states }: Evidence, violate: Violate): void {

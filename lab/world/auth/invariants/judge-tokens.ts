@@ -1,6 +1,6 @@
 import { makeViolations, type Violation } from '../../invariants/violation.ts';
 import type { TokenWorld } from '../make-token-world.ts';
-import { judgeAccessTokens } from './access-tokens.ts';
+import { judgeAccessTokens, judgeScopes } from './access-tokens.ts';
 import { judgeAnswers } from './answers.ts';
 import { judgeCalls } from './calls.ts';
 import { makeEvidence } from './evidence.ts';
@@ -23,6 +23,7 @@ const judges = [
   judgeAnswers,
   judgeRotation,
   judgeAccessTokens,
+  judgeScopes,
   judgeUnansweredLogins,
   judgeSessionLimit,
   judgeLockoutCounts,

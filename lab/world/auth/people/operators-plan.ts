@@ -48,6 +48,8 @@ export async function operateNow(scene: Scene, { clients, users }: Population, r
   }
 
   async function changeRole(): Promise<void> {
-    await operate({ name: 'set-role', user: users.bia, role: pick(['admin', 'member'], random) });
+    await operate({ name: 'set-role', user: users.bia, role: 'admin' });
+    await pause(random() * 40 * second);
+    await operate({ name: 'set-role', user: users.bia, role: 'member' });
   }
 }
