@@ -8,7 +8,10 @@ export type Endpoint = 'token' | 'revoke' | 'introspect';
 /** The fields of a form. */
 export type Form = Readonly<Record<string, string>>;
 
-/** A call of DynamoDB that was made for a request. */
+/** The name of a hash among the calls of a request. */
+export const hashName = 'Argon2';
+
+/** A call of DynamoDB, or a hash, that was made for a request. */
 export interface RequestCall {
   /** `Update Sessions` */
   readonly name: string;

@@ -2,6 +2,7 @@ import type { Item } from '../../../lambdas/platform/aws/dynamo.ts';
 import { clockError } from '../times.ts';
 import type { Change, WatchedTables } from '../watched-tables.ts';
 import { type Journal, type TokenRequest, timesOf } from './journal.ts';
+import { clientFailureLimit } from './token-stage.ts';
 
 /** A write in the item of an e-mail address: a failure that is counted, or a success that clears them. */
 export interface LockWrite extends Change {
@@ -27,7 +28,7 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
   const macs = new Map(writes.map(({ request, mac }) => [pairOf(request), mac]));
   const keys = new Map(writes.map(({ request, key }) => [request.form.username, key]));
   const firstWrites = new Map(writes.map(({ request, at }) => [request, at] as const).toReversed());
-  return { writes, lockOf };
+  return { writes, lockOf, limitOf };
 
   /** Takes a write into account. Those of the set-up are too old to count. An unlocked user has no item. */
   function follow(change: Change): void {
@@ -66,6 +67,18 @@ export function makeLockModel(watched: WatchedTables, journal: Journal) {
     const firstWrite = firstWrites.get(request) ?? to;
     const before = spans.filter(({ begin }) => begin < firstWrite);
     return before.every(({ until, end }) => end - clockError > Math.min(until, firstWrite)) ? 'always' : 'sometimes';
+  }
+
+  /** Returns whether a client had too many refused passwords in its minute while a login through it was under way. */
+  function limitOf(request: TokenRequest): 'always' | 'never' | 'sometimes' {
+    const { form, sentAt, endedAt = sentAt } = request;
+    const reached = watched
+      .versionsWithin('Lockouts', { pk: `client#${form.client_id}` }, sentAt, endedAt)
+      .flatMap(({ item }) =>
+        timesOf(request).map(now => Number(item?.count) >= clientFailureLimit && Number(item?.endsAt) > now),
+      );
+    if (!reached.includes(true)) return 'never';
+    return reached.includes(false) ? 'sometimes' : 'always';
   }
 }
 

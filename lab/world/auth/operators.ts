@@ -1,6 +1,6 @@
 import { composeRotateKeys } from '../../../lambdas/auth/keys/rotate-keys.composition.ts';
 import { makeClientStore } from '../../../lambdas/auth/principals/client-store.ts';
-import { makePasswordHashing } from '../../../lambdas/auth/principals/password-hash.ts';
+import { type HashParameters, makePasswordHashing } from '../../../lambdas/auth/principals/password-hash.ts';
 import type { Role } from '../../../lambdas/auth/principals/user.ts';
 import { makeUserStore } from '../../../lambdas/auth/principals/user-store.ts';
 import { makeLockout } from '../../../lambdas/auth/protection/lockout.ts';
@@ -25,11 +25,14 @@ export type Command =
     };
 
 /** Makes the function that does what operators ask for, by the stores that their command line has. */
-export function makeOperators(outside: TokenOutside): (command: Command) => Promise<void> {
+export function makeOperators(
+  outside: TokenOutside,
+  hashParameters?: HashParameters,
+): (command: Command) => Promise<void> {
   const { dynamo, time, random } = outside;
   const makeId = makeRandomIds(random);
   const clients = makeClientStore({ ...time, dynamo, table: 'Clients', makeId });
-  const { hash } = makePasswordHashing(outside);
+  const { hash } = makePasswordHashing(outside, hashParameters);
   const tables = { users: 'Users', credentials: 'Credentials' };
   const users = makeUserStore({ ...time, dynamo, tables, makeId, hash });
   const keyring = makeKeyring({ ...outside, ...time, table: 'Keyring' });
@@ -83,12 +86,12 @@ export function makeOperators(outside: TokenOutside): (command: Command) => Prom
   }
 }
 
-/** Makes the function that fills the tables of a world of tokens: the first keys, the clients and the users. */
+/** Makes the function that fills the tables of a world of tokens: the first keys, the clients, and users with hashes of former parameters. */
 export function makeTokenSetUp(outside: TokenOutside, { clients, users }: Population): () => Promise<void> {
   const { dynamo, time, random } = outside;
   const telemetry = makeTelemetry('rotate-keys', 'rotate-keys', time.now);
   const rotateKeys = composeRotateKeys(keyRotation, outside, telemetry);
-  const operate = makeOperators(outside);
+  const operate = makeOperators(outside, { memory: 19_456, passes: 1, parallelism: 1 });
   const keyring = makeKeyring({ ...outside, ...time, table: 'Keyring' });
   const now = () => time.now() - 25 * 60 * minute;
   const lockout = makeLockout({ dynamo, table: 'Lockouts', keyring, makeId: makeRandomIds(random), now });

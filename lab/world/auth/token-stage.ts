@@ -34,8 +34,12 @@ export const audience = 'https://api.example.com';
 export const accessTokenSeconds = 900;
 export const refreshIdleSeconds = 14 * 86_400;
 
+/** The refused passwords of a client in a minute: fewer than in `lib/stage-values.ts`, so that a few guesses reach them. */
+export const clientFailureLimit = 30;
+
 const shared = {
   ...stageConfiguration('dev'),
+  clientFailureLimit,
   clientsTable: 'Clients',
   usersTable: 'Users',
   sessionsTable: 'Sessions',

@@ -32,9 +32,9 @@ export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEn
         return users.map(user => mayLogIn(client, credential, user) && hasScope(client, user, scope));
       }),
     );
-    const lock = locks.lockOf(request);
-    if (lock === 'always') return 'refused';
-    return lock === 'sometimes' ? agreed([...isRight, false]) : agreed(isRight);
+    const hindrances = [locks.lockOf(request), locks.limitOf(request)];
+    if (hindrances.includes('always')) return 'refused';
+    return hindrances.includes('sometimes') ? agreed([...isRight, false]) : agreed(isRight);
   }
 
   function refresh(request: TokenRequest): Verdict {

@@ -1,8 +1,9 @@
 import { type Dynamo, isConditionFailed } from '../../../lambdas/platform/aws/dynamo.ts';
-import type { Journal, TokenRequest } from './journal.ts';
+import type { KeyDerivation } from '../../../lambdas/platform/key-derivation.ts';
+import { hashName, type Journal, type TokenRequest } from './journal.ts';
 import type { TokenOutside } from './token-stage.ts';
 
-/** Makes an outside of one process whose calls of DynamoDB are noted with the request that the process works on. */
+/** Makes an outside of one process whose calls of DynamoDB, and hashes, are noted with the request that the process works on. */
 export function watchCalls(outside: TokenOutside, journal: Journal) {
   let current: TokenRequest | undefined;
   const dynamo: Dynamo = async (command, options) => {
@@ -17,8 +18,12 @@ export function watchCalls(outside: TokenOutside, journal: Journal) {
       throw error;
     }
   };
+  const argon2: KeyDerivation['argon2'] = (...given) => {
+    current?.calls.push({ name: hashName });
+    return outside.keyDerivation.argon2(...given);
+  };
   return {
-    outside: { ...outside, dynamo },
+    outside: { ...outside, dynamo, keyDerivation: { ...outside.keyDerivation, argon2 } },
     /** Further calls are of this request. What the process loads before its first one is of none. */
     begin: (request: TokenRequest) => {
       current = request;

@@ -1,8 +1,8 @@
 import type { Violate } from '../../invariants/violation.ts';
-import type { TokenRequest } from '../journal.ts';
+import { hashName, type TokenRequest } from '../journal.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges how often DynamoDB is called for a request in calm: reads and writes by table, at most. */
+/** Judges how often DynamoDB is called for a request in calm, and a hash computed: reads and writes by table, at most. */
 export function judgeCalls(evidence: Evidence, violate: Violate): void {
   for (const request of evidence.requests) {
     if (!evidence.isCalm(request)) continue;
@@ -44,9 +44,11 @@ const mostCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     'BatchGet Lockouts': 3,
     'Update Lockouts': 3,
   },
-  /** One in twenty counts the sessions. Where another client's failure swept old ones meanwhile, a login is committed anew. */
+  /** A hash of former parameters is replaced. One in twenty counts the sessions. Where another client's failure swept old ones meanwhile, a login is committed anew. */
   login: {
     ...eachLogin,
+    [hashName]: 2,
+    'Update Credentials': 1,
     'Update Lockouts': 3,
     'BatchGet Lockouts': 1,
     'Put Sessions': 1,
@@ -57,6 +59,7 @@ const mostCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
   /** A failure, the clean-up beside it, and the client's minute, which may begin side by side; or a session that a lock overtook. */
   'refused login': {
     ...eachLogin,
+    [hashName]: 1,
     'Update Lockouts': 6,
     'BatchGet Lockouts': 2,
     'Put Sessions': 1,

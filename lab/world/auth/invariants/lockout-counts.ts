@@ -1,14 +1,24 @@
 import type { Violate } from '../../invariants/violation.ts';
 import { clockError } from '../../times.ts';
-import type { TokenRequest } from '../journal.ts';
+import { hashName, type TokenRequest } from '../journal.ts';
 import { countIn, type LockWrite } from '../lock-model.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Judges what was counted against addresses: each judged failure once, nothing else, and a success clears what came before it. */
+/**
+ * Judges what was counted against addresses: each judged failure once, nothing else, and a success clears what came before it. A judged
+ * failure costs one hash, and counts for its client, too.
+ */
 export function judgeLockoutCounts(evidence: Evidence, violate: Violate): void {
+  const { watched, journal } = evidence.world;
+  const ofClients = watched.writesOf('Lockouts').filter(({ key }) => String(key.pk).startsWith('client#'));
+  const countedForClient = new Set(ofClients.map(journal.authorOf));
   const byRequest = Map.groupBy(evidence.locks.writes, ({ request }) => request);
   for (const request of evidence.requests) {
-    if (request.form.grant_type === 'password') judgeCount(request, byRequest.get(request) ?? [], evidence, violate);
+    if (request.form.grant_type !== 'password') continue;
+    judgeCount(request, byRequest.get(request) ?? [], evidence, violate);
+    const isCounted = countedForClient.has(request) || !evidence.isCalm(request);
+    if (!isCounted && isJudged(request, evidence))
+      violate('a refused password does not count for its client', request.id);
   }
   judgeSteps(evidence, violate);
 }
@@ -25,10 +35,15 @@ function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidenc
     return;
   }
   const reason = evidence.reasonOf(request);
-  const isJudged = judgedReasons.has(reason ?? '');
-  if (!isJudged && failures > 0) violate(`a login counts that was refused as ${reason}`, id);
-  if (isJudged && failures === 0) violate('a failure does not count', id);
-  if (isJudged && failures > mostTimes(request)) violate('a failure counts too often', id);
+  const wasJudged = isJudged(request, evidence);
+  const hashes = calls.filter(({ name }) => name === hashName).length;
+  if (hashes !== 1 && wasJudged) violate(`a refused password costs ${hashes} hashes`, id);
+  const limit = evidence.locks.limitOf(request);
+  if (answer.status === 429 ? limit === 'never' : limit === 'always' && wasJudged)
+    violate(`${answer.status} where the limit of a client stood ${limit}`, id);
+  if (!wasJudged && failures > 0) violate(`a login counts that was refused as ${reason}`, id);
+  if (wasJudged && failures === 0) violate('a failure does not count', id);
+  if (wasJudged && failures > mostTimes(request)) violate('a failure counts too often', id);
   if (
     reason === 'user_locked' &&
     calls.some(({ name }) => name.startsWith('Update Lockouts')) &&
@@ -36,6 +51,11 @@ function judgeCount(request: TokenRequest, writes: readonly LockWrite[], evidenc
   ) {
     violate('a login that found a lock wrote', id);
   }
+  if (reason === 'user_locked' && hashes > 0) violate('a login that found a lock costs a hash', id);
+}
+
+function isJudged(request: TokenRequest, { reasonOf }: Evidence): boolean {
+  return judgedReasons.has(reasonOf(request) ?? '');
 }
 
 /** A write that the SDK repeats may count again where others failed in between. */

@@ -4,7 +4,7 @@ import type { Violate } from '../../invariants/violation.ts';
 import type { Evidence } from './evidence.ts';
 
 /** Judges what is left in the tables: each item goes by itself one day, and belongs to somebody. */
-export function judgeTables({ world }: Evidence, violate: Violate): void {
+export function judgeTables({ world, requests, isCalm }: Evidence, violate: Violate): void {
   const { tables } = world;
   const ids = (table: string, name: string) => new Set(tables.items(table).map(item => item[name]));
   const [users, clients, keys] = [ids('Users', 'userId'), ids('Clients', 'clientId'), ids('Keyring', 'keyId')];
@@ -16,6 +16,12 @@ export function judgeTables({ world }: Evidence, violate: Violate): void {
     if (!keys.has(keyId)) violate('a session whose key is gone', sessionId);
     if (item.ttl !== Math.ceil(Math.min(idleExpiresAt, absoluteExpiresAt) / 1_000))
       violate('a session outlives its end', sessionId);
+  }
+  const credentials = new Map(tables.items('Credentials').map(({ email, passwordHash }) => [email, passwordHash]));
+  for (const request of requests) {
+    const isLogin = request.form.grant_type === 'password' && request.answer?.status === 200 && isCalm(request);
+    if (isLogin && !String(credentials.get(request.form.username)).startsWith('$argon2id$v=19$m=19456,t=2,p=1$'))
+      violate('a login leaves a hash of other parameters', request.id);
   }
   for (const item of tables.items('Lockouts')) {
     if (typeof item.ttl !== 'number') violate('an item without an end', String(item.pk));

@@ -4,7 +4,7 @@ import type { WorldClient, WorldUser } from '../population.ts';
 import type { Scene } from '../scene.ts';
 
 /** The ways to guess passwords. */
-export const guessers = { guessPatiently, guessAtOnce, guessEverywhere };
+export const guessers = { guessPatiently, guessAtOnce, guessEverywhere, guessWidely };
 
 /** Guesses one password after another from one address, whatever the answers are. */
 async function guessPatiently(scene: Scene, [client]: readonly WorldClient[], { email }: Guessed, random: Random) {
@@ -34,6 +34,15 @@ async function guessEverywhere(scene: Scene, clients: readonly WorldClient[], { 
     }),
   );
   await Promise.all(guesses);
+}
+
+/** Tries passwords at one client for many addresses, three at a time. */
+async function guessWidely(scene: Scene, [client]: readonly WorldClient[], _: Guessed, random: Random) {
+  for (let round = 0; round < 13 && client; round += 1) {
+    const emails = [1, 2, 3].map(place => `nobody${3 * round + place}@nowhere.example`);
+    await Promise.all(emails.map(email => scene.logIn(client, { email, password: 'none' }, '203.0.113.9')));
+    await scene.pause(random() * second);
+  }
 }
 
 /** Guesses at some clients side by side, or logs in, while an operator may unlock the user; then guesses on at one until it is locked. */
