@@ -49,7 +49,7 @@ export function watchTables(tables: Tables, now: () => number) {
   /** A statement that was refused wrote nothing: what stands there is noted once more. */
   function note(table: string, written: Item, command: object): void {
     const key = keyOf(table, written);
-    const { Item: item } = tables.execute(new GetCommand({ TableName: table, Key: key }));
+    const { Item: item } = tables.execute(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));
     const history = listIn(historiesOf(table), nameOf(key));
     const change = { at: now(), key, before: history.at(-1)?.item, item, command };
     history.push(change);

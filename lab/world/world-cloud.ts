@@ -4,13 +4,14 @@ import { guardGlobals } from '@emissor/virtual-cloud/guarded-globals';
 import { makeRandom } from '../../tools/support/random.ts';
 import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
 
-/** Makes the tables of the service, which translate as `makeDocumentClient` sets it. An index sees a write up to 300 ms late, by the seed. */
+/** Makes the tables of the service, which translate as `makeDocumentClient` sets it. An index, and a reading that need not be consistent, sees a write up to 300 ms late, by the seed. */
 export function makeServiceTables(seed: number, now: () => number): Tables {
   const lag = makeRandom(seed * 31);
   return makeTables({
     definitions: tableNames().map(name => ({ TableName: name, ...tableDefinition(name) })),
     now,
     indexLag: () => lag() * 300,
+    readLag: () => lag() * 300,
     translate: { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers: Number } },
   });
 }

@@ -129,6 +129,14 @@ const others: readonly Faulty[] = [
     ],
   },
   {
+    that: 'reads what may be old',
+    altered: sending(command => {
+      if (!(command instanceof BatchGetCommand)) return;
+      for (const asked of Object.values(command.input.RequestItems ?? {})) asked.ConsistentRead = false;
+    }),
+    found: [/^a refresh token has two successors/, /^introspect: granted what had to be refused/],
+  },
+  {
     that: 'is careless of times, sums, reads, ends, hashes, limits and what it did not foresee',
     altered: {
       token: composeCareless,

@@ -19,11 +19,11 @@ export function makeBatches(tableOf: (name: string | undefined) => Table, { attr
     const wanted = Object.entries(request.RequestItems ?? {}).flatMap(([name, { Keys = [], ...options }]) => {
       checkOptions(options, ['ConsistentRead']);
       found[name] = [];
-      return Keys.map(key => ({ name, key: attributes(key) }));
+      return Keys.map(key => ({ name, key: attributes(key), isConsistent: options.ConsistentRead }));
     });
     checkBatch(wanted, 100);
-    for (const { name, key } of wanted) {
-      const item = tableOf(name).get(key);
+    for (const { name, key, isConsistent } of wanted) {
+      const item = tableOf(name).read(key, isConsistent);
       if (item) found[name]?.push(native(item));
     }
     return { Responses: found, UnprocessedKeys: {} };

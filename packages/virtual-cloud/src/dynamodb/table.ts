@@ -3,7 +3,7 @@ import { insertSorted } from '../sorted.ts';
 import { type Attributes, itemSize } from './attribute-values.ts';
 import { checkKey, checkKeyValue, type Key, keyValue, readKey } from './keys.ts';
 import { notKnown, validationError } from './refusals.ts';
-import { compareOrders, makeSortedItems, type SortedItems } from './sorted-items.ts';
+import { compareOrders, type Entry, makeSortedItems, type SortedItems } from './sorted-items.ts';
 
 /** What a table is made of, in the words of `CreateTable`. Other settings have no effect. */
 export type TableDefinition = Pick<
@@ -22,14 +22,17 @@ export interface Source {
 /** A table in memory, with its indexes. */
 export type Table = ReturnType<typeof makeTable>;
 
-/** Makes a table. `lag` says after how many milliseconds an index sees a write. */
-export function makeTable(definition: TableDefinition, now: () => number, lag: () => number) {
+/** Makes a table. `lag` says after how many milliseconds an index sees a write, `readLag` how old a reading is that need not be consistent. */
+export function makeTable(definition: TableDefinition, now: () => number, lag: () => number, readLag: () => number) {
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes = [] } = definition;
   const key = readKey(KeySchema, AttributeDefinitions);
   const items = makeSortedItems(key);
   const own: Source = { key, names: namesOf(key), items: () => items };
+  /** The writes of the last moments, the oldest first, each with what it has replaced. */
+  const recent: { readonly at: number; readonly order: readonly string[]; readonly before: Attributes | undefined }[] =
+    [];
   const indexes = new Map(GlobalSecondaryIndexes.map(index => [index.IndexName, indexOf(index)]));
-  return { key, get, check, put, remove, source, items: () => items.all().map(({ item }) => item) };
+  return { key, get, read, check, put, remove, source, items: () => items.all().map(({ item }) => item) };
 
   function indexOf({ KeySchema: schema, Projection }: GlobalSecondaryIndex) {
     if (Projection?.ProjectionType !== 'KEYS_ONLY') throw notKnown('indexes that hold more than keys');
@@ -41,6 +44,37 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     checkKey(key, keyed);
     if (Object.keys(keyed).length === key.length) return items.get(items.orderOf(keyed));
     throw validationError('The provided key element does not match the schema');
+  }
+
+  /** Returns the item with a key as a reading finds it. @throws {ServiceError} as `get`. */
+  function read(keyed: Attributes, isConsistent = false): Attributes | undefined {
+    const item = get(keyed);
+    const missed = isConsistent ? [] : missedBy(items.orderOf(keyed));
+    return missed.length > 0 ? missed[0]?.before : item;
+  }
+
+  /** Returns the writes of an item, or of a whole partition, that a reading misses which need not be consistent. */
+  function missedBy(order: readonly string[]) {
+    const seenUntil = now() - readLag();
+    return recent.filter(({ at, order: own }) => at > seenUntil && order.every((text, place) => own[place] === text));
+  }
+
+  /** Returns the items of a partition as such a reading finds them. */
+  function earlierPartition(text = ''): readonly Entry[] {
+    const earlier = makeSortedItems(key);
+    for (const entry of items.partition(text)) earlier.put(entry);
+    for (const { order, before } of missedBy([text]).toReversed()) {
+      if (before) earlier.put({ order, item: before, size: itemSize(before) });
+      else earlier.remove(order);
+    }
+    return earlier.partition(text);
+  }
+
+  /** Notes a write, for its indexes and for readings that miss it. */
+  function follow(order: readonly string[], before: Attributes | undefined, after: Attributes | undefined): void {
+    while (recent[0] && recent[0].at <= now() - longestReadLag) recent.shift();
+    recent.push({ at: now(), order, before });
+    for (const index of indexes.values()) index.follow(order, before, after);
   }
 
   /** Returns the size of an item. @throws {ServiceError} where it is too large, lacks a key, or has a value that no key has. */
@@ -58,7 +92,7 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     const order = items.orderOf(item);
     const before = items.get(order);
     items.put({ order, item, size });
-    for (const index of indexes.values()) index.follow(order, before, item);
+    follow(order, before, item);
   }
 
   /** Removes the item with a key, if there is one. */
@@ -67,18 +101,22 @@ export function makeTable(definition: TableDefinition, now: () => number, lag: (
     if (!before) return;
     const order = items.orderOf(keyed);
     items.remove(order);
-    for (const index of indexes.values()) index.follow(order, before, undefined);
+    follow(order, before, undefined);
   }
 
   /** Returns what is read. @throws {ServiceError} for an index that is not there, or cannot be read consistently. */
   function source(name: string | undefined, isConsistent = false): Source {
-    if (name === undefined) return own;
+    if (name === undefined)
+      return isConsistent ? own : { ...own, items: () => ({ ...items, partition: earlierPartition }) };
     const index = indexes.get(name);
     if (!index) throw validationError(`The table does not have the specified index: ${name}`);
     if (isConsistent) throw validationError('Consistent reads are not supported on global secondary indexes');
     return index;
   }
 }
+
+/** Milliseconds. */
+const longestReadLag = 300;
 
 /** In bytes. */
 const largestItem = 400 * 1_024;

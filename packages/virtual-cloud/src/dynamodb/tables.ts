@@ -52,6 +52,7 @@ export function makeTables({
   definitions,
   now,
   indexLag = () => 0,
+  readLag = () => 0,
   translate,
 }: {
   readonly definitions: readonly TableDefinition[];
@@ -59,10 +60,14 @@ export function makeTables({
   readonly now: () => number;
   /** Returns after how many milliseconds an index sees a write. @default 0 */
   readonly indexLag?: () => number;
+  /** Returns how many milliseconds ago, 300 at most, an item stood so as a reading finds it that need not be consistent. @default 0 */
+  readonly readLag?: () => number;
   /** The settings of the document client that is stood in for. @default - its defaults */
   readonly translate?: TranslateConfig;
 }): Tables {
-  const tables = new Map(definitions.map(definition => [definition.TableName, makeTable(definition, now, indexLag)]));
+  const tables = new Map(
+    definitions.map(definition => [definition.TableName, makeTable(definition, now, indexLag, readLag)]),
+  );
   const translation = makeTranslation(translate);
   const { attributes, native, placeholders } = translation;
   const many = makeQueries(tableOf, translation);
@@ -85,7 +90,7 @@ export function makeTables({
 
   function get(request: GetCommandInput): object {
     checkOptions(request, getOptions);
-    const item = tableOf(request.TableName).get(attributes(request.Key));
+    const item = tableOf(request.TableName).read(attributes(request.Key), request.ConsistentRead);
     return item ? { Item: native(item) } : {};
   }
 

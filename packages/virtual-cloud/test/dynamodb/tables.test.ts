@@ -1,5 +1,6 @@
 import {
   BatchExecuteStatementCommand,
+  BatchGetCommand,
   DeleteCommand,
   GetCommand,
   PutCommand,
@@ -104,7 +105,35 @@ test('an index sees writes late, and those of one item in their order', () => {
   expect(seen()).toEqual([3]);
 });
 
-function make(now = () => 0, indexLag = () => 0) {
+test('a reading that need not be consistent finds items as they stood a moment ago', () => {
+  let now = 0;
+  const { execute } = make(
+    () => now,
+    () => 0,
+    () => 100,
+  );
+  const put = (place: number, text: string) => execute(new PutCommand({ TableName, Item: { ...Key, place, text } }));
+  const look = (ConsistentRead: boolean) => {
+    const { Item } = execute(new GetCommand({ TableName, Key, ConsistentRead }));
+    const { Responses } = execute(new BatchGetCommand({ RequestItems: { Things: { Keys: [Key], ConsistentRead } } }));
+    const partition = { KeyConditionExpression: 'id = :x', ExpressionAttributeValues: { ':x': 'a' } };
+    const { Items } = execute(new QueryCommand({ TableName, ConsistentRead, ...partition }));
+    return [Item?.text, Responses?.Things?.[0]?.text, Items?.map(({ text }) => text)];
+  };
+  put(1, 'old');
+  put(2, 'deleted');
+  now = 150;
+  put(1, 'new');
+  put(1, 'newest');
+  put(3, 'added');
+  execute(new DeleteCommand({ TableName, Key: { ...Key, place: 2 } }));
+  expect(look(true)).toEqual(['newest', 'newest', ['newest', 'added']]);
+  expect(look(false)).toEqual(['old', 'old', ['old', 'deleted']]);
+  now = 250;
+  expect(look(false)).toEqual(look(true));
+});
+
+function make(now = () => 0, indexLag = () => 0, readLag = () => 0) {
   const keyOf = (hash: string, range: string) => [
     { AttributeName: hash, KeyType: 'HASH' as const },
     { AttributeName: range, KeyType: 'RANGE' as const },
@@ -120,7 +149,7 @@ function make(now = () => 0, indexLag = () => 0) {
     ],
   };
   const translate = { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers: Number } };
-  return makeTables({ definitions: [definition], now, indexLag, translate });
+  return makeTables({ definitions: [definition], now, indexLag, readLag, translate });
 }
 
 function update(UpdateExpression: string): UpdateCommand {
