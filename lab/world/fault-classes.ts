@@ -48,8 +48,8 @@ const tokenSpells: FaultPlan['spells'] = [
 
 const plans: Readonly<Record<FaultClass, FaultPlan>> = {
   calm: {},
-  calls: { shares: badCalls, refusedSends: 0.02 },
+  calls: { shares: badCalls, refusedEntries: 0.02 },
   spells: { spells },
   deaths: { shares: deaths },
-  all: { shares: { ...badCalls, ...deaths }, spells, refusedSends: 0.02, copies: 0.02, skew: 100 },
+  all: { shares: { ...badCalls, ...deaths }, spells, refusedEntries: 0.02, copies: 0.02, skew: 100 },
 };

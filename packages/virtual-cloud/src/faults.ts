@@ -38,8 +38,8 @@ export interface FaultPlan {
   readonly shares?: Shares;
   /** Bad times of one service, or of one of its resources. */
   readonly spells?: readonly Spells[];
-  /** The share of sent messages that a queue refuses, each by itself. */
-  readonly refusedSends?: number;
+  /** The share of sent messages, and of entries of other batches, that a queue refuses, each by itself. */
+  readonly refusedEntries?: number;
   /** The share of deleted messages that a queue hands over once more. */
   readonly copies?: number;
   /** Milliseconds by which the clocks of processes are wrong at most. */
@@ -75,7 +75,7 @@ export function makeFaults(plan: FaultPlan, now: () => number, randomOf: (name: 
     slowness: () => random.number() * slowest,
     /** Returns whether a refusal of a batch is about one entry of it: half of them, by chance. */
     isAboutEntry: () => random.happens(0.5),
-    isSendRefused: () => !isOver && random.happens(plan.refusedSends),
+    isEntryRefused: () => !isOver && random.happens(plan.refusedEntries),
     comesAgain: () => !isOver && random.happens(plan.copies),
     /** Nothing goes wrong from now on. */
     end: () => {

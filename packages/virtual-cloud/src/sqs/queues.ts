@@ -45,13 +45,16 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     if (command instanceof DeleteMessageCommand) return remove(queueOf(command), command.input);
     if (command instanceof ChangeMessageVisibilityCommand) return hide(queueOf(command), command.input);
     if (command instanceof SendMessageBatchCommand) {
-      return inBatch(command.input.Entries, entry => send(queueOf(command), entry, sender));
+      const { Entries = [] } = command.input;
+      if (Entries.reduce((sum, entry) => sum + sizeOf(entry), 0) > largest)
+        throw new ServiceError('BatchRequestTooLong', `A batch has at most ${largest} bytes.`);
+      return inBatch(Entries, entry => send(queueOf(command), entry, sender));
     }
     if (command instanceof DeleteMessageBatchCommand) {
-      return inBatch(command.input.Entries, entry => remove(queueOf(command), entry));
+      return inBatch(command.input.Entries, entry => remove(queueOf(command), taken(entry)));
     }
     if (command instanceof ChangeMessageVisibilityBatchCommand) {
-      return inBatch(command.input.Entries, entry => hide(queueOf(command), entry));
+      return inBatch(command.input.Entries, entry => hide(queueOf(command), taken(entry)));
     }
     if (command instanceof GetQueueAttributesCommand) return { Attributes: attributesOf(queueOf(command)) };
     throw new TypeError('This virtual SQS does not know that command.');
@@ -61,15 +64,38 @@ export function makeQueues(definitions: readonly QueueDefinition[], world: Queue
     const { MessageBody: body = '', MessageGroupId: group, DelaySeconds = 0, MessageAttributes: attributes } = sent;
     requireWithin('DelaySeconds', DelaySeconds, 0, 900);
     if (body === '') throw new ServiceError('MissingParameter', 'The request must contain the parameter MessageBody.');
-    if (world.faults.isSendRefused()) throw new ServiceError('InternalError', 'The message was not taken.', 'server');
+    const texts = Object.values(attributes ?? {}).map(({ StringValue = '' }) => StringValue);
+    if (notInXml.test(body)) throw new ServiceError('InvalidMessageContents', 'XML knows no such character.');
+    if (sizeOf(sent) > largest || texts.some(text => text === '' || notInXml.test(text)))
+      throw new ServiceError('InvalidParameterValue', 'The message is too long, or an attribute is wrong.');
+    taken(sent);
     return { MessageId: queue.send({ body, group, delaySeconds: DelaySeconds, attributes }, sender) };
+  }
+
+  /** Returns what the queue takes. @throws {ServiceError} for what it refuses by chance. */
+  function taken<Entry>(entry: Entry): Entry {
+    if (world.faults.isEntryRefused()) throw new ServiceError('InternalError', 'The entry was not taken.', 'server');
+    return entry;
   }
 }
 
 interface QueuesWorld {
   readonly time: Pick<VirtualTime, 'now' | 'at' | 'after'>;
-  readonly faults: Pick<Faults, 'comesAgain' | 'isSendRefused'>;
+  readonly faults: Pick<Faults, 'comesAgain' | 'isEntryRefused'>;
   readonly note: Note;
+}
+
+/** In bytes, with attributes: of a message, and of a batch. */
+const largest = 1_024 * 1_024;
+
+const notInXml = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+
+/** Returns the bytes of a message's body and attributes. */
+function sizeOf({ MessageBody = '', MessageAttributes = {} }: Omit<SendMessageCommandInput, 'QueueUrl'>): number {
+  const attributes = Object.entries(MessageAttributes).map(
+    ([name, { DataType = '', StringValue = '' }]) => name + DataType + StringValue,
+  );
+  return Buffer.byteLength(MessageBody + attributes.join(''));
 }
 
 /** What a command says of a message that was received. */

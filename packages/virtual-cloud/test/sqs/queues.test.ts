@@ -16,7 +16,7 @@ const QueueUrl = 'https://sqs.virtual/000000000000/q';
 
 function open(
   definition: Partial<QueueDefinition> = {},
-  faults = { comesAgain: () => false, isSendRefused: () => false },
+  faults = { comesAgain: () => false, isEntryRefused: () => false },
 ) {
   const time = makeTime(0);
   const definitions = [{ name: 'q', ...definition }, { name: 'dead' }];
@@ -125,7 +125,7 @@ describe('a queue', () => {
   });
 
   it('gives a message again that it was told to delete, where the fault is a copy', () => {
-    const { send, receive, execute, bodies } = open({}, { comesAgain: () => true, isSendRefused: () => false });
+    const { send, receive, execute, bodies } = open({}, { comesAgain: () => true, isEntryRefused: () => false });
     send('a');
     const Entries = receive().map(({ receipt: ReceiptHandle }) => ({ Id: '1', ReceiptHandle }));
     expect(execute(new DeleteMessageBatchCommand({ QueueUrl, Entries }))).toEqual({ Successful: [{ Id: '1' }] });
@@ -134,7 +134,7 @@ describe('a queue', () => {
 
   it('refuses entries of a batch each by itself', () => {
     const refusals = [false, true];
-    const { execute } = open({}, { comesAgain: () => false, isSendRefused: () => refusals.shift() ?? false });
+    const { execute } = open({}, { comesAgain: () => false, isEntryRefused: () => refusals.shift() ?? false });
     const Entries = [
       { Id: '1', MessageBody: 'a' },
       { Id: '2', MessageBody: 'b' },
@@ -147,6 +147,38 @@ describe('a queue', () => {
         { Id: '3', Code: 'InvalidParameterValue', SenderFault: true },
       ],
     });
+  });
+
+  it('refuses entries of batches that delete and hide, each by itself', () => {
+    const refusals = [true, false, true];
+    const { send, receive, execute, queue } = open(
+      {},
+      { comesAgain: () => false, isEntryRefused: () => refusals.shift() ?? false },
+    );
+    for (const body of ['a', 'b']) send(body);
+    const Entries = receive().map(({ receipt: ReceiptHandle }, at) => ({ Id: `${at}`, ReceiptHandle }));
+    const refused = { Failed: [{ Id: '0', Code: 'InternalError', SenderFault: false }] };
+    expect(execute(new DeleteMessageBatchCommand({ QueueUrl, Entries }))).toMatchObject(refused);
+    const hidden = Entries.slice(0, 1).map(entry => ({ ...entry, VisibilityTimeout: 0 }));
+    expect(execute(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries: hidden }))).toMatchObject(refused);
+    expect(queue.inFlight()).toBe(1);
+  });
+
+  it.each([
+    ['an empty attribute', { MessageBody: 'a', MessageAttributes: { of: { DataType: 'String', StringValue: '' } } }],
+    ['a control character', { MessageBody: 'a\u0001' }],
+    [
+      'over 1 MiB',
+      { MessageBody: 'é'.repeat(512 * 1_024), MessageAttributes: { a: { DataType: 'String', StringValue: 'b' } } },
+    ],
+  ])('refuses %s', (_, sent) => {
+    const { execute } = open();
+    expect(() => execute(new SendMessageCommand({ QueueUrl, ...sent }))).toThrow(/too long|no such character/);
+  });
+
+  it('refuses a batch over 1 MiB', () => {
+    const Entries = ['1', '2'].map(Id => ({ Id, MessageBody: 'a'.repeat(600 * 1_024) }));
+    expect(() => open().execute(new SendMessageBatchCommand({ QueueUrl, Entries }))).toThrow('A batch has at most');
   });
 
   it.each([
