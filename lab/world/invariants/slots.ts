@@ -47,16 +47,13 @@ export function judgeSlots(
     }
   }
 
-  /** No more are begun than keeps 60 under way, at the longest of the last minute, which is stored twice a minute. A quick one ends it. */
+  /** No more are begun than keeps 60 under way, at the shortest of the latest attempts: the product goes by the longest that it has stored. */
   function judgePace(id: string, changes: readonly Change[], attempts: readonly PacedAttempt[]): void {
     for (const { at, before, item } of changes) {
       if (item?.seriesInterval === undefined || item.nextSlotAt === before?.nextSlotAt) continue;
       const isLate = (one: PacedAttempt) => one.at > Math.max(at - 28 * second, Number(item.slowSince));
       const known = attempts.filter(one => isLate(one) && one.at < at - longestRead);
-      const read = itemsWithin(changes, at - longestRead - 10 * second, at).map(one =>
-        Number(one?.longestAttempt ?? 0),
-      );
-      const pace = Math.max(Math.min(...read), ...known.map(({ record }) => record.durationMs)) / mostUnderWay;
+      const pace = known.length > 0 ? Math.min(...known.map(({ record }) => record.durationMs)) / mostUnderWay : 0;
       if (Number(item.seriesInterval) * 1.1 ** 2 < pace)
         violate(`${id} has a slot each ${item.seriesInterval} ms, and not ${pace}`);
     }
