@@ -114,16 +114,17 @@ const others: readonly Faulty[] = [
     found: [/^token password: refused what had to be granted/],
   },
   {
-    that: 'ends no session by a command, nor by an access token, and grants more than was asked for',
-    seed: 2,
+    that: 'ends sessions by no command but for a role, nor by an access token, and grants more than was asked for',
+    seed: 4,
     altered: {
       token: (...given) => changing(composeToken(...given), /&scope=[^&]*/, ''),
       revoke: (...given) => changing(composeRevoke(...given), /\btoken=ey[^&]*/, 'token=none'),
-      operate: outside => makeOperators({ ...outside, dynamo: withoutEnds(outside.dynamo) }),
+      operate: outside => makeOperators({ ...outside, dynamo: altering(outside.dynamo, endOtherwise) }),
     },
     found: [
       /^token refresh_token: granted what had to be refused/,
       /^introspect: granted what had to be refused/,
+      /^token refresh_token: refused what had to be granted/,
       /^revoked, and the session goes on/,
       /^a token has the scope "webhooks:read webhooks:manage" in place of "webhooks:read"/,
     ],
@@ -169,10 +170,15 @@ test.each([...former, ...others])(
 
 /** Returns the product, but that its functions send other commands of DynamoDB than they mean to: each is altered in place. */
 function sending(alter: (command: { readonly input: object }) => void): Partial<TokenCompositions> {
-  return calling(dynamo => (command, options) => {
+  return calling(dynamo => altering(dynamo, alter));
+}
+
+/** Returns calls of DynamoDB that send other commands: each is altered in place. */
+function altering(dynamo: Dynamo, alter: (command: { readonly input: object }) => void): Dynamo {
+  return (command, options) => {
     alter(command);
     return dynamo(command, options);
-  });
+  };
 }
 
 /** Returns the product, but that its functions read other items by BatchGet than there are: each is altered in place. */
@@ -232,14 +238,12 @@ function changing<Answer>(answer: (request: HttpRequest) => Answer, what: RegExp
   };
 }
 
-/** Writes no other version of a user or client. */
-function withoutEnds(dynamo: Dynamo): Dynamo {
-  return (command, options) => {
-    const name = command instanceof UpdateCommand && nameIn(command, 'version');
-    if (name) command.input.UpdateExpression = command.input.UpdateExpression?.replace(`${name} = `, '#other = ');
-    if (name) Object.assign(command.input.ExpressionAttributeNames ?? {}, { '#other': 'other' });
-    return dynamo(command, options);
-  };
+/** Writes no other version of a user or client, but where a role is set. */
+function endOtherwise(command: object): void {
+  if (!(command instanceof UpdateCommand)) return;
+  const { UpdateExpression: update = '' } = command.input;
+  const grown = nameIn(command, 'role') ? update.replace('SET ', 'SET version = version + version, ') : update;
+  command.input.UpdateExpression = grown.replace(`${nameIn(command, 'version')} = `, 'other = ');
 }
 
 const cost = { memory: 8, passes: 1, parallelism: 1, tagLength: 4 };
