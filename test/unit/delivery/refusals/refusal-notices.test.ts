@@ -67,9 +67,9 @@ describe('a refused event', () => {
     ['an object as id', { event: 'x', id: { secreto: 1 } }, null],
     ['an empty id', { event: 'x', id: '' }, ''],
     ['an id of 128 characters', { event: 'x', id: '😀'.repeat(128) }, '😀'.repeat(128)],
-    ['a longer id: it is cut to 128 characters', { event: 'x', id: '😀'.repeat(400_000) }, '😀'.repeat(128)],
+    ['a longer id: it is cut to 128 characters', { event: 'x', id: '😀'.repeat(200_000) }, '😀'.repeat(128)],
     ['an id of half a character', { event: 'x', id: '\ud83d' }, '\ud83d'],
-    ['an id that SQS takes escaped only', { event: 'x', id: '\ufffe' }, '\ufffe'],
+    ['an id that SQS takes escaped only', '{"event":"x","id":"\\ufffe"}', '\ufffe'],
   ])('with %s', async (_case, message, id) => {
     world.publish(message);
     await world.step('first');
