@@ -31,14 +31,13 @@ const products: readonly Faulty[] = [
     altered: consumersWith(readingCarelessly),
     found: [/a reading that may be old/, /late by more than/],
   },
-  { that: 'does not wait', seed: 5, altered: consumersWith(withoutDelays), found: [/POSTed before its time/] },
   {
-    that: 'does not wait for slots',
+    that: 'does not wait, nor for slots',
     altered: consumersWith(withoutDelays, outside => {
       const isDue = (item: Item) => ({ ...item, nextAttemptAt: outside.time.now() });
-      return reading((_, item) => (item.slowLane === 'queued' ? isDue(item) : item))(outside);
+      return reading((_, item) => (item.slowLane === 'waiting' ? item : isDue(item)))(outside);
     }),
-    found: [/POSTed before its slot/],
+    found: [/POSTed before its time/, /POSTed before its slot/],
   },
   {
     that: 'has its own pace, and another schedule',
@@ -482,7 +481,10 @@ function readingCarelessly({ dynamo }: ConsumerOutside): Pick<ConsumerOutside, '
 
 /** Returns a way out by which messages come at once. */
 function withoutDelays(outside: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
-  return messaging(outside, input => Object.assign(input, { DelaySeconds: 0 }));
+  return messaging(outside, input => {
+    const { slotAt: _, ...message } = JSON.parse(input.MessageBody ?? '');
+    Object.assign(input, { DelaySeconds: 0, MessageBody: JSON.stringify(message) });
+  });
 }
 
 /** Returns a way out by which nothing says why a message is a dead letter. */

@@ -47,19 +47,28 @@ export function judgeSlots(
     }
   }
 
-  /** No more are begun than keeps 60 under way, at the shortest of the latest attempts: the product goes by the longest that it has stored. */
+  /** No more are begun than keeps 60 under way, at the longest that is stored: none is much longer. A quick success ends the slowness. */
   function judgePace(id: string, changes: readonly Change[], attempts: readonly PacedAttempt[]): void {
     for (const { at, before, item } of changes) {
       if (item?.seriesInterval === undefined || item.nextSlotAt === before?.nextSlotAt) continue;
-      const isLate = (one: PacedAttempt) => one.at > Math.max(at - 28 * second, Number(item.slowSince));
-      const known = attempts.filter(one => isLate(one) && one.at < at - longestRead);
-      const pace = known.length > 0 ? Math.min(...known.map(({ record }) => record.durationMs)) / mostUnderWay : 0;
-      if (Number(item.seriesInterval) * 1.1 ** 2 < pace)
+      const read = itemsWithin(changes, at - longestRead - 10 * second, at).map(one =>
+        Number(one?.longestAttempt ?? 0),
+      );
+      const pace = Math.min(...read) / mostUnderWay;
+      if (Number(item.seriesInterval) * 1.1 < pace)
         violate(`${id} has a slot each ${item.seriesInterval} ms, and not ${pace}`);
     }
     for (const { at, record } of attempts) {
+      const around = itemsWithin(changes, at - longestRead, at + longestRead);
+      const isForgotten = around.every(
+        item =>
+          Date.parse(record.startedAt) > Number(item?.slowSince) &&
+          record.durationMs > 1.1 * Number(item?.longestAttempt) + clockError,
+      );
+      if (isForgotten && record.result !== 'internal')
+        violate(`${id} is paced without its attempt of ${record.durationMs} ms`);
       if (record.result !== 'delivered' || record.durationMs > slowAfter) continue;
-      const isKept = itemsWithin(changes, at - longestRead, at + longestRead).every(
+      const isKept = around.every(
         item => Number(item?.slowSince) && Date.parse(record.startedAt) > Number(item?.reachedAt) + holdAt(changes, at),
       );
       if (isKept) violate(`${id} was quick again, and stays in the slow lane`);

@@ -42,7 +42,7 @@ export interface ClaimedNotices {
 }
 
 /** A minute's count, over all processes. */
-interface CountedRefusals extends Omit<Readonly<z.infer<typeof firstItem>>, 'refused'> {
+export interface CountedRefusals extends Omit<Readonly<z.infer<typeof firstItem>>, 'refused'> {
   readonly keptBack: number;
 }
 
@@ -112,7 +112,7 @@ export function makeRefusalTotals({
   table,
   random,
 }: Omit<StoreParts, 'now'> & { readonly random: () => number }) {
-  return { read, markTold, unmarkTold };
+  return { read, drawMark: () => drawId(random), markTold, unmarkTold };
 
   /** Reads consistently, by the first item's id. */
   async function read(id: string): Promise<CountedRefusals | undefined> {
@@ -128,18 +128,17 @@ export function makeRefusalTotals({
   }
 
   /**
-   * Marks all that were kept back as told, before that is done, and ends the sweeper's task. Returns what identifies the mark;
-   * `undefined` where more were kept back since they were read, or another sweeper was quicker.
+   * Marks all that were kept back as told, before that is done, and ends the sweeper's task. Returns `false` where more were kept back
+   * since they were read, or another sweeper was quicker.
    */
-  async function markTold({ id, keptBack, told, late }: CountedRefusals): Promise<string | undefined> {
-    const mark = drawId(random);
+  async function markTold({ id, keptBack, told, late }: CountedRefusals, mark: string): Promise<boolean> {
     const isMarked = await updateItem(dynamo, headKey(table, id), {
       set: { told: keptBack || undefined, toldBy: mark, dueShard: undefined, dueAt: undefined },
       when: expression`${isStill('told', told)} AND ${isStill('late', late)}`,
     });
-    if (isMarked) return mark;
+    if (isMarked) return true;
     const [item] = await batchGet(dynamo, [headKey(table, id)]);
-    return item?.toldBy === mark ? mark : undefined;
+    return item?.toldBy === mark;
   }
 
   /** Takes a mark back, where the telling failed: the minute is a task of the sweeper again. */

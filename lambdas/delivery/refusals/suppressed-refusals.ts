@@ -3,7 +3,7 @@ import { describeError } from '../../platform/telemetry.ts';
 import { pauseAfterFailedNotice, refusalWindow } from '../limits.ts';
 import type { DueTask } from '../store/due-index.ts';
 import type { DeliveryTelemetry } from '../telemetry.ts';
-import type { RefusalTotals } from './refusal-counts.ts';
+import type { CountedRefusals, RefusalTotals } from './refusal-counts.ts';
 import type { SuppressedRefusals } from './refusal-notice.ts';
 import type { PublishNotice } from './refused-events-topic.ts';
 
@@ -27,12 +27,19 @@ export function makeSuppressedRefusalsTask(
     const counted = await totals.read(id);
     if (!counted) return;
     const { principal: sender, reason, beganAt, keptBack, told } = counted;
-    const mark = await totals.markTold(counted);
+    const mark = totals.drawMark();
+    const isMarked = await totals.markTold(counted, mark).catch(error => takeBack(error, counted, mark));
     const suppressed = keptBack - told;
-    if (mark === undefined || suppressed <= 0) return;
+    if (!isMarked || suppressed <= 0) return;
     const [since, until] = [isoTime(beganAt), isoTime(beganAt + refusalWindow)];
     if (!(await tell({ sender, reason, suppressed, since, until }))) await totals.unmarkTold(counted, mark);
   };
+
+  /** Takes back a mark that may have been written, though no answer came. @throws the error that was given */
+  async function takeBack(error: unknown, counted: CountedRefusals, mark: string): Promise<never> {
+    await totals.unmarkTold(counted, mark).catch(() => count('RefusalNotTold'));
+    throw error;
+  }
 
   /** Publishes the notice. Returns whether that succeeded. */
   async function tell(notice: SuppressedRefusals): Promise<boolean> {

@@ -17,7 +17,7 @@ export type Note = (kind: Happening['kind'], text: string, detail?: () => unknow
 export interface RecordOptions {
   /** `false` keeps the digest and the log only. */
   readonly keepsTrace?: boolean;
-  /** `false` leaves out what was asked and answered, of trace and digest. */
+  /** `false` leaves out what calls and invocations asked and answered, of trace and digest. */
   readonly keepsDetails?: boolean;
 }
 
@@ -39,7 +39,8 @@ export function makeRecord(now: () => number, { keepsTrace = true, keepsDetails 
   return { note, digest, trace, writeLog, logs };
 
   function note(kind: Happening['kind'], text: string, detail?: () => unknown): void {
-    const happening = { at: now(), kind, text, detail: detail && keepsDetails ? JSON.stringify(detail()) : '' };
+    const isKept = keepsDetails || kind === 'message';
+    const happening = { at: now(), kind, text, detail: detail && isKept ? JSON.stringify(detail()) : '' };
     if (keepsTrace) happenings.push(happening);
     unhashed += `${happening.at} ${kind} ${text} ${happening.detail}\n`;
     if (unhashed.length > hashedAtOnce) hashRest();

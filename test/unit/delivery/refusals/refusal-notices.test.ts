@@ -1,7 +1,9 @@
+import { ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeRefusalCounts } from '../../../../lambdas/delivery/refusals/refusal-counts.ts';
+import { makeRefusalCounts, makeRefusalTotals } from '../../../../lambdas/delivery/refusals/refusal-counts.ts';
 import type { RefusalNotice, SuppressedRefusals } from '../../../../lambdas/delivery/refusals/refusal-notice.ts';
 import { makeRefusalNotices } from '../../../../lambdas/delivery/refusals/refusal-notices.ts';
+import { makeSuppressedRefusalsTask } from '../../../../lambdas/delivery/refusals/suppressed-refusals.ts';
 import type { Dynamo } from '../../../../lambdas/platform/aws/dynamo.ts';
 import { type DeliveryWorld, makeDeliveryWorld } from '../../../support/delivery-world/delivery-world.ts';
 import { fakeTelemetry } from '../builders.ts';
@@ -198,6 +200,33 @@ describe('the eleventh of a minute, of one principal and reason', () => {
       expect(toldByCount()).toEqual(told === 1 ? [count()] : []);
     },
   );
+
+  // Bug: the mark stayed, and nobody was told of the sum, nor was that counted.
+  it.each([
+    ['is told by the next sweep where the answer to its mark was lost', 1, {}],
+    ['is counted as untold where that mark cannot be taken back', 2, { RefusalNotTold: 1 }],
+  ])('%s', async (_case, faults, counts) => {
+    await refuse(13);
+    await world.pass(minute + 5_000);
+    const { Items = [] } = await world.dynamo(new ScanCommand({ TableName: 'Deliveries' }));
+    const [due = {}] = Items.filter(item => item.refused !== undefined);
+    let updates = 0;
+    const dynamo: Dynamo = async command => {
+      if (!(command instanceof UpdateCommand) || ++updates > faults) return world.dynamo(command);
+      if (updates === 1) await world.dynamo(command);
+      throw new Error('TimeoutError');
+    };
+    const telemetry = fakeTelemetry();
+    const totals = makeRefusalTotals({ dynamo, table: 'Deliveries', random: Math.random });
+    const publish = async () => undefined;
+    const task = makeSuppressedRefusalsTask({ totals, publish, now: world.now, ...telemetry });
+    await expect(task({ id: due.id, dueShard: due.dueShard, dueAt: due.dueAt }, () => true)).rejects.toThrow(
+      'TimeoutError',
+    );
+    expect(telemetry.counts).toEqual(counts);
+    await world.sweep();
+    expect(toldByCount()).toEqual(faults === 1 ? [count()] : []);
+  });
 
   it('is counted once where each write is repeated because its answer was lost', async () => {
     world.table.repeatsUpdates = true;
