@@ -33,6 +33,12 @@ export const savedQueries: Readonly<Record<'auth' | 'webhooks' | 'delivery', Rea
       sort: '@timestamp desc',
       limit: 200,
     },
+    'right passwords in a lock': {
+      fields: ['@timestamp', 'clientId', 'userId', 'ip'],
+      filterStatements: ["message = 'token.refused' and reason = 'user_locked_meanwhile'"],
+      sort: '@timestamp desc',
+      limit: 200,
+    },
     'refused tokens by client': {
       filterStatements: ['message like /^(token|revoke|introspect)\\.refused$/'],
       statsStatements: ['count(*) as refusals by clientId, error, reason'],

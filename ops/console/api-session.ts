@@ -100,7 +100,7 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
       return error instanceof DOMException ? 'none' : undefined;
     });
     if (typeof answer === 'object') {
-      if (answer.status === 429) sentAt = before; // it replaced nothing
+      if (answer.status > 401 && answer.status < 500) sentAt = before; // a gateway that refuses replaces nothing
       if (answer.status < 500 || repeats === 0) return answer;
     }
     await new Promise<void>(resolve => void address.after(2_000, resolve));

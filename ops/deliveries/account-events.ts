@@ -55,7 +55,7 @@ export interface AccountSources {
   keptSince(): Promise<number>;
   /** The newest lines since then with that account and one of these messages. */
   findLines(account: string, messages: readonly string[], since: number): Promise<readonly LoggedLine[]>;
-  countQueued(): Promise<number>;
+  countQueued(): Promise<number | undefined>;
   now(): number;
 }
 
@@ -189,5 +189,13 @@ function eventIn(
   const judgement = own ?? judgeLine(line, unstored);
   if (!judgement) return [];
   const hint = `and may be a dead letter: "events find ${messageId ?? deliveryId}" tells`;
-  return [{ ...judgeOverdue(judgement, line, now, hint), at, eventName: textOf(fields.event), deliveryId, messageId }];
+  return [
+    {
+      ...judgeOverdue(judgement, line, { now, hint, looked: false }),
+      at,
+      eventName: textOf(fields.event),
+      deliveryId,
+      messageId,
+    },
+  ];
 }

@@ -115,8 +115,8 @@ export const redriveLetters = command('dlq redrive', {
   act: (task, given) =>
     given.watch ? redrive(task, given) : untilInterrupted(signal => redrive(task, given, signal), task.tell),
   subject: (_task, { ids }) => (ids.length > 0 ? { messages: ids } : {}),
-  report: ({ moved, kept, inFlight, isCutOff }) => {
-    const further = isCutOff ? ' Others were not looked at: the same command again goes on with them.' : '';
+  report: ({ moved, kept, inFlight, isCutOff, goOn }) => {
+    const further = isCutOff ? ` Others were not looked at: ${goOn}` : '';
     const keptLines = kept.length === 0 ? '' : `\n\n${keptLetter.table(kept, '')}`;
     const more = `\n\nAbout ${inFlight} more may be in the hands of another command: they show again when it ends.`;
     const text = `Moved ${moved}, kept ${kept.length}.${further}${keptLines}${inFlight === 0 ? '' : more}`;
@@ -211,7 +211,7 @@ async function redrive(
   // Those that may be moved may stand behind any number of others.
   for await (const found of queues.deadLetters(mostLetters, 1 / rate, limit)) {
     if (watch?.isCancelled()) break;
-    interruption?.throwIfAborted();
+    if (interruption?.aborted) throw missing.size === 0 ? interruption.reason : new CliError(`interrupted: ${goOn()}`);
     if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
     const key = copyKey(found);
     if (moved.has(key)) {
@@ -235,10 +235,17 @@ async function redrive(
   const after = await queues.countInFlight();
   const done = { moved: moved.size, kept: [...kept.values()] };
   if (missing.size === 0 || isCutOff || watch?.isCancelled()) {
-    return { ...done, inFlight: Math.min(before, after), isCutOff };
+    return { ...done, inFlight: Math.min(before, after), isCutOff, goOn: goOn() };
   }
   for (const { messageId, detail } of done.kept) warn(`message ${messageId} is kept: ${detail}`);
   throw noLetter([...missing], Math.max(before, after), done);
+
+  function goOn(): string {
+    const others = [...missing].join(' ');
+    return missing.size === 0
+      ? 'the same command again goes on with them.'
+      : `"dlq redrive ${others}" goes on with them.`;
+  }
 }
 
 /** The number of dead letters that one command goes through. */

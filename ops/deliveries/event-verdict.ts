@@ -23,15 +23,15 @@ export type Cause =
   /** Its webhook is suspended, for a reason of the wire. */
   | { readonly kind: 'suspended'; readonly reason: string }
   | { readonly kind: 'active again' | 'suspended before' | 'webhook deleted' | 'no webhook' | 'shed' | 'record gone' }
-  /** Its message should have come again by now. */
-  | { readonly kind: 'overdue' }
+  /** Its message should have come again by now. `looked`: no dead letter tells of it. */
+  | { readonly kind: 'overdue'; readonly looked: boolean }
   /** Its message was refused, or (`null`) could not be processed. */
   | { readonly kind: 'refused'; readonly messageId: string; readonly reason: string | null; readonly detail: string }
   | { readonly kind: 'id used before'; readonly deliveryId: string }
   | { readonly kind: 'our fault'; readonly seconds: number }
   | { readonly kind: 'outcome not stored'; readonly attempt: Attempt }
   /** `queued`: about how many messages the events queue has. */
-  | { readonly kind: 'not found'; readonly since: number; readonly queued: number };
+  | { readonly kind: 'not found'; readonly since: number; readonly queued: number | undefined };
 
 interface Attempt {
   readonly number: number;
@@ -103,11 +103,19 @@ export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedL
   return { verdict: verdicts[ended], why, cause: { kind: 'record gone' } };
 }
 
-/** Judges an event that waits by a line of the log: long after its message should have come again it says so, with a hint at where it is. */
-export function judgeOverdue(judged: Judgement, { at, fields }: LoggedLine, now: number, hint: string): Judgement {
+/**
+ * Judges an event that waits by a line of the log: long after its message should have come again it says so, with a hint at where it is.
+ *
+ * @param looked - whether it was looked for among the dead letters.
+ */
+export function judgeOverdue(
+  judged: Judgement,
+  { at, fields }: LoggedLine,
+  { now, hint, looked }: { readonly now: number; readonly hint: string; readonly looked: boolean },
+): Judgement {
   const { seconds = 0 } = fields;
   if (judged.verdict !== 'waiting' || now <= at + Number(seconds) * 1_000 + toleratedMs) return judged;
-  return { ...judged, why: `${judged.why}. It should have come by now, ${hint}`, cause: { kind: 'overdue' } };
+  return { ...judged, why: `${judged.why}. It should have come by now, ${hint}`, cause: { kind: 'overdue', looked } };
 }
 
 /** Lanes that are busy take a message up later than it may come. */

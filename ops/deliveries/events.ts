@@ -108,7 +108,7 @@ export async function findEvent(
   const seen = seenLetters(Math.max(before, await queues.countInFlight()), looked);
   if (!newest) return { ...unknown(logSince, seen, await queues.countQueued()), ...ids, logSince };
   const hint = `and ${seen} tells of it: it may stand in its queue still ("status"), have been discarded or redriven, or be in somebody's hands`;
-  return { ...judgeOverdue(newest.judgement, newest.line, now(), hint), ...ids, logSince };
+  return { ...judgeOverdue(newest.judgement, newest.line, { now: now(), hint, looked: true }), ...ids, logSince };
 }
 
 function textOf(value: unknown): string | undefined {
@@ -158,7 +158,7 @@ function seenLetters(inFlight: number, looked: number): string {
   return inFlight === 0 ? seen : `${seen} that can be seen (${lookedAt(inFlight)})`;
 }
 
-function unknown(since: number, seen: string, queued: number): Judgement {
+function unknown(since: number, seen: string, queued: number | undefined): Judgement {
   return {
     verdict: 'unknown',
     why: `no delivery, ${seen}, and no line of the log since ${isoTime(since)}: it was published before that, under other ids, not here, or a moment ago (the log follows within a minute or so)${standInQueue(queued, 'it')}`,

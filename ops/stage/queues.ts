@@ -37,8 +37,8 @@ export function lookedAt(inFlight: number): string {
 }
 
 /** Returns the sentence about events that stand in their queue, where any do: no line tells of one before a function receives it. */
-export function standInQueue(queued: number, which: string): string {
-  if (queued === 0) return '';
+export function standInQueue(queued: number | undefined, which: string): string {
+  if (!queued) return '';
   const wait = queued === 1 ? 'message waits' : 'messages wait';
   return `. About ${queued} ${wait} in the events queue, and ${which} may be among them ("status")`;
 }
@@ -156,10 +156,10 @@ export function openQueues(target: Target) {
      */
     countInFlight: async () => (await readDepth(target, urlOf('DeadLetterQueueUrl'))).inFlight,
 
-    /** Returns about how many messages the events queue has. A lane that is throttled has received some of them. */
-    countQueued: async () => {
-      const { waiting, inFlight, delayed } = await readDepth(target, urlOf('EventsQueueUrl'));
-      return waiting + inFlight + delayed;
+    /** Returns about how many messages the events queue has, where it may be read. A lane that is throttled has received some of them. */
+    countQueued: async (): Promise<number | undefined> => {
+      const depth = await readDepth(target, urlOf('EventsQueueUrl')).catch(() => undefined);
+      return depth && depth.waiting + depth.inFlight + depth.delayed;
     },
 
     /** Deletes a dead letter. */

@@ -1,12 +1,14 @@
+import { headPart } from '../../../lambdas/delivery/store/head-key.ts';
 import { eventName } from '../arrival.ts';
 import type { World } from '../make-world.ts';
 import type { DoneWork } from '../people/people.ts';
 import { itemsWithin } from '../watched-tables.ts';
 import type { Evidence } from './evidence.ts';
+import { idsOf } from './orphans.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges what operators did: what one has suspended stays so until an operator ends it, and what one has deleted is gone. */
-export function judgeOperators({ people, tables }: World, evidence: () => Evidence, violate: Violate): Judgement {
+export function judgeOperators({ people, tables, watched }: World, evidence: () => Evidence, violate: Violate): Judgement {
   return { judgeEnd };
 
   function judgeEnd(): void {
@@ -31,8 +33,13 @@ export function judgeOperators({ people, tables }: World, evidence: () => Eviden
       violate(`an operator had reactivated it: ${account}`);
   }
 
-  /** The account may be admitted anew meanwhile. */
-  function judgeDeletion(account: string, { beganAt }: DoneWork): void {
+  /** The account may be admitted anew meanwhile, and a consumer may note something of what it had under way. */
+  function judgeDeletion(account: string, { beganAt, answeredAt }: DoneWork): void {
+    const beside = watched.changesOf('Deliveries');
+    for (const id of answeredAt < Number.POSITIVE_INFINITY ? idsOf({ id: account }) : []) {
+      const latest = beside.get(`${id} ${headPart}`)?.findLast(({ at }) => at <= answeredAt);
+      if (latest?.item && latest.at < beganAt) violate(`${id} is left of ${account}, which was deleted`);
+    }
     for (const table of ['Webhooks', 'Deliveries', 'Users'] as const) {
       const left = tables.items(table).filter(item => item.accountId === account && Number(item.createdAt) < beganAt);
       if (left.length > 0) violate(`${left.length} items of ${table} are left of ${account}, which was deleted`);

@@ -55,7 +55,7 @@ export function judgeOrphans({ cloud, tables, accounts, people, faultClass }: Wo
 }
 
 /** Returns the ids of what stands beside an account's deliveries. */
-function idsOf({ id: accountId, event = eventName }: Account): readonly string[] {
+export function idsOf({ id: accountId, event = eventName }: Pick<Account, 'id' | 'event'>): readonly string[] {
   const owner = { accountId, eventName: event };
   return [withoutWebhookId(accountId), slownessId(owner), replaysId(owner), ...limitIdsOf(accountId, [event])];
 }

@@ -7,7 +7,7 @@ import type { Dynamo, Item, ItemKey } from './dynamo.ts';
  * Deletes items of one table, whether or not they exist, several requests at once. It may be repeated: what was deleted stays so.
  *
  * @param onDeleted - is told how many more were deleted, and which.
- * @throws {Error} when DynamoDB leaves deletions undone five times in a row.
+ * @throws {Error} when DynamoDB leaves deletions undone five times in a row, once nothing is under way any more.
  */
 export async function batchDelete(
   dynamo: Dynamo,
@@ -15,10 +15,12 @@ export async function batchDelete(
   onDeleted: (count: number, keys: readonly ItemKey[]) => void = () => {},
 ): Promise<void> {
   const batches = inBatches(keys, batchSize);
-  await Promise.all(Array.from({ length: atOnce }, work));
+  const failures: unknown[] = [];
+  await Promise.all(Array.from({ length: atOnce }, () => work().catch(error => failures.push(error))));
+  if (failures.length > 0) throw failures[0];
 
   async function work(): Promise<void> {
-    for (let next = await batches.next(); !next.done; next = await batches.next()) {
+    for (let next = await batches.next(); !next.done && failures.length === 0; next = await batches.next()) {
       const keys = withoutRepeats(next.value);
       await deleteBatch(dynamo, keys);
       onDeleted(keys.length, keys);

@@ -76,10 +76,15 @@ export function causeText({ texts, say }: Context, cause: Cause): string {
     case 'shed':
       return say('It waits for a free place, for some seconds', 'Espera um lugar livre, por alguns segundos');
     case 'overdue':
-      return say(
-        'It should have come again by now: it may be a dead letter, discarded or sent back',
-        'Já deveria ter voltado: pode ser uma mensagem rejeitada, ter sido descartada ou devolvida à fila',
-      );
+      return cause.looked
+        ? say(
+            'It should have come again by now, and no dead letter tells of it: it may stand in its queue still, or have been discarded or sent back',
+            'Já deveria ter voltado, e nenhuma mensagem rejeitada fala dele: pode estar ainda na fila, ou ter sido descartado ou devolvido à fila',
+          )
+        : say(
+            'It should have come again by now: it may stand in its queue still, be a dead letter, or have been discarded or sent back',
+            'Já deveria ter voltado: pode estar ainda na fila, ser uma mensagem rejeitada, ou ter sido descartado ou devolvido à fila',
+          );
     case 'record gone':
       return say('So says the log; its record is past its time', 'Diz o log; o registro já passou do prazo');
     case 'refused': {
@@ -116,7 +121,7 @@ export function causeText({ texts, say }: Context, cause: Cause): string {
   }
 }
 
-/** Says how many messages no function has received, where there are any: nothing else tells of them. */
+/** Says about how many messages the events queue has, where it has any: no line tells of one before a function receives it. */
 function standInQueue(say: Say, queued = 0): string {
   if (queued === 0) return '';
   return say(

@@ -217,7 +217,7 @@ function deliveryTable(context: Context, { deliveries, next }: DeliveryPage, isA
     ],
     deliveries,
     next // the API may leave a page empty
-      ? say('None on this page; there are older ones.', 'Nenhuma nesta página; há mais antigas.')
+      ? say('None on this page; there may be older ones.', 'Nenhuma nesta página; pode haver mais antigas.')
       : isAll
         ? say(
             'No event has come yet. A test shows how one is delivered.',

@@ -325,6 +325,7 @@ describe('a session', () => {
     ['the service is busy', [busy, busy, busy, fresh], 'failed, ended'],
     ['the service is busy for longer than the grace', [slow, slow, fresh], 'ended, ended'],
     ['the gateway throttles', [throttled, fresh], 'failed, goes on'],
+    ['a firewall refuses', [says(403, ''), fresh], 'failed, goes on'],
     ['there is no network', [offline, offline, offline, fresh], 'failed, goes on'],
     ['an answer gets lost, and then there is no network', [lost, offline, offline, fresh], 'failed, ended'],
     ['an answer gets lost, and then the gateway throttles', [lost, throttled, fresh], 'failed, ended'],

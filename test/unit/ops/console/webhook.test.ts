@@ -210,8 +210,8 @@ describe('the chart', () => {
 
 describe('an empty page of the list', () => {
   it.each([
-    ['', 'x', 'None on this page; there are older ones.'],
-    ['?state=falhou', 'x', 'None on this page; there are older ones.'],
+    ['', 'x', 'None on this page; there may be older ones.'],
+    ['?state=falhou', 'x', 'None on this page; there may be older ones.'],
     ['?state=falhou', null, 'No delivery matches.'],
     ['', null, undefined], // 404: there is nothing of that name
   ])('says whether there are older ones, also where the webhook is gone: %j, %j', async (query, next, said) => {

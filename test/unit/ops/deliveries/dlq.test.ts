@@ -272,7 +272,9 @@ describe('ops dlq redrive', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(told)]);
     expect(await failing('redrive', two, 'nope', '--limit', '1')).toMatchObject({ code: 1 });
     const more = [await put(JSON.stringify(event(3))), await put(JSON.stringify(event(4))), 'nope'];
-    expect(await dlq('redrive', ...more, '--limit', '1')).toMatch(/^Moved 1, kept 0\. Others were not looked at/);
+    const cutOff = /^Moved 1, kept 0\. Others were not looked at: "dlq redrive (\S+) nope" goes on with them\.\n$/;
+    const [, left] = cutOff.exec(await dlq('redrive', ...more, '--limit', '1')) ?? [];
+    expect(more).toContain(left);
   });
 
   // Bug: events of a name that Emissor came to know later reached nobody, were gone, and were reported as moved.

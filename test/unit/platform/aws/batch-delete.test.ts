@@ -58,6 +58,21 @@ it('names an item once in a request, and counts it once', async () => {
   expect([sizes, told]).toEqual([[3], [3]]);
 });
 
+// Bug: an interrupted "accounts delete" said how much was gone, and up to fifteen requests went on.
+it('has told of all that is deleted when it fails, and deletes nothing after that', async () => {
+  const { dynamo, deleted } = storeOf();
+  let told = 0;
+  const deleting = batchDelete(dynamo, keys(700), more => {
+    told += more;
+    if (told > 50) throw new Error('interrupted');
+  });
+  await expect(deleting).rejects.toThrow('interrupted');
+  const gone = deleted.length;
+  expect(told).toBe(gone);
+  await new Promise(setImmediate);
+  expect(deleted).toHaveLength(gone);
+});
+
 it('asks again for what the store left undone', async () => {
   const { dynamo, deleted } = storeOf((id, time) => Number(id) % 7 === 0 && time === 0);
   await batchDelete(dynamo, keys(60));
