@@ -35,7 +35,7 @@ const limits: Readonly<Record<string, readonly [kibibytes: number, modules: read
   'delivery/sweeper/sweep': [296, ['node:timers']],
   'delivery/worker/deliver': [392, [...resolving, 'node:tls']],
   'smoke/receiver': [235, []],
-  'smoke/scheduled-test': [296, ['node:timers']],
+  'smoke/scheduled-test': [295, ['node:timers']],
 };
 
 /** The sources in the bundles that know a source of randomness: ours, and libraries by what they draw. */

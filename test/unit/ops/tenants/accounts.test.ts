@@ -6,6 +6,7 @@ import { randomId } from '../../../../lambdas/platform/identifiers.ts';
 import { systemTime } from '../../../../lambdas/platform/timer.ts';
 import type { EventName } from '../../../../lambdas/webhooks/webhook.ts';
 import { stageConfiguration } from '../../../../lib/config.ts';
+import { openUsers } from '../../../../ops/stage/stores.ts';
 import { localTarget } from '../../../../ops/stage/target.ts';
 import { openAccountItems } from '../../../../ops/tenants/account-items.ts';
 import { makeRecordReaders } from '../../../../ops/tenants/account-records.ts';
@@ -129,6 +130,17 @@ describe('ops accounts delete', () => {
     expect(counts).toMatchObject({ webhooks: 1, deliveries: 1 });
     expect(Math.max(...waits)).toBeGreaterThan(25_000);
     expect(await store.read([late.id])).toEqual([]);
+  });
+
+  // Bug: the run after one that was interrupted found no webhook any more, and did not wait.
+  it('waits for them, too, where a run before had deleted the webhooks', async () => {
+    const { userId } = await create('interrupted');
+    const waits: number[] = [];
+    const pause = async (milliseconds: number) => void waits.push(milliseconds);
+    const target = { ...localTarget(operated.outputs), pause };
+    await openUsers(target).beginDeletion(userId);
+    await deleteAccount.act(aTask(target), { account: 'interrupted' });
+    expect(Math.max(...waits)).toBeGreaterThan(25_000);
   });
 
   it('waits for as long as an attempt of any stage may last', () => {
