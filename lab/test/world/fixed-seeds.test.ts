@@ -4,8 +4,8 @@ import { runWorld } from '../../world/run-world.ts';
 import { kinds } from '../../world/world-result.ts';
 
 /**
- * In all forty small worlds, the same for every change. `.ci/run` adds all that found a fault and a hundred of the change's own. They
- * stand in one file: a second process would have to warm up, which takes a third of the processor time.
+ * In all forty small worlds, the same for every change. `.ci/run` adds all that found a fault, and others that the files of the change
+ * choose. They stand in one file: a second process would have to warm up, which takes a third of the processor time.
  */
 const seeds = { delivery: [3, 15], tokens: [4, 5, 7, 8, 13, 14] };
 const fixed = kinds.flatMap(kind =>
