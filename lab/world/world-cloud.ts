@@ -4,7 +4,10 @@ import { guardGlobals } from '@emissor/virtual-cloud/guarded-globals';
 import { makeRandom } from '../../tools/support/random.ts';
 import { tableDefinition, tableNames } from '../../tools/support/tables.ts';
 
-/** Makes the tables of the service, which translate as `makeDocumentClient` sets it. An index, and a reading that need not be consistent, sees a write up to 300 ms late, by the seed. */
+/**
+ * Makes the tables of the service, which translate as `makeDocumentClient` sets it. An index, and a reading that need not be consistent,
+ * sees a write up to 300 ms late, by the seed.
+ */
 export function makeServiceTables(seed: number, now: () => number): Tables {
   const lag = makeRandom(seed * 31);
   return makeTables({

@@ -382,7 +382,7 @@ function answering(
   };
 }
 
-/** Returns an API that shows otherwise what there is. */
+/** Returns an API that shows another state than the one that is stored. */
 function showing(...changes: readonly (readonly [RegExp, string])[]): Partial<Compositions> {
   const shown = (api: Api) => async (request: HttpRequest) => {
     const answer = await api(request);

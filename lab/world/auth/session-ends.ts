@@ -5,7 +5,7 @@ import type { Journal, TokenRequest } from './journal.ts';
 /** Returns whether operators had ended a session when a request met it; both where that changed meanwhile. */
 export type SessionEnds = (session: Session, request: TokenRequest) => readonly boolean[];
 
-/** Makes it of the commands that were given: what the product wrote of them proves nothing. */
+/** Makes it from the commands that operators gave, and not from the versions that the product wrote. */
 export function makeSessionEnds(watched: WatchedTables, journal: Journal): SessionEnds {
   const created = watched.writesOf('Sessions').filter(({ before, item }) => !before && item);
   const logins = new Map(created.map(change => [change.key.sessionId, journal.authorOf(change)]));

@@ -122,7 +122,7 @@ function listOf(value: unknown): readonly Representation[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What waits for an earlier registration is shown as cancelled. */
+/** A delivery that waits for an earlier registration is shown as cancelled. */
 function isShown({ state, wait, attempts }: Delivery, shown: Representation): boolean {
   const isPending = shown.estado === wireStates.pending;
   const latest = attempts.at(-1);

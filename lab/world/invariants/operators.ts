@@ -8,7 +8,11 @@ import { idsOf } from './orphans.ts';
 import type { Judgement, Violate } from './violation.ts';
 
 /** Judges what operators did: what one has suspended stays so until an operator ends it, and what one has deleted is gone. */
-export function judgeOperators({ people, tables, watched }: World, evidence: () => Evidence, violate: Violate): Judgement {
+export function judgeOperators(
+  { people, tables, watched }: World,
+  evidence: () => Evidence,
+  violate: Violate,
+): Judgement {
   return { judgeEnd };
 
   function judgeEnd(): void {

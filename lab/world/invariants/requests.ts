@@ -138,7 +138,7 @@ export function judgeRequests(
     return ended === undefined && !people.wasDeleted(account, sentAt) ? 'and it is gone' : undefined;
   }
 
-  /** It is under way, or is attempted, or ends without an attempt, after it was asked for. A suspended webhook gets nothing. */
+  /** A resend is done where an attempt follows, or the delivery ends. It is refused while the webhook is suspended. */
   function judgeResent(one: Answered): string | undefined {
     const { account, sentAt, answer } = one;
     if (!during(one).some(webhook => webhook?.status === 'active')) return 'and it was active at no time';

@@ -44,7 +44,10 @@ const mostCalls: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     'BatchGet Lockouts': 3,
     'Update Lockouts': 3,
   },
-  /** A hash of former parameters is replaced. One in twenty counts the sessions. Where another client's failure swept old ones meanwhile, a login is committed anew. */
+  /**
+   * A hash of former parameters is replaced. One in twenty counts the sessions. Where another client's failure swept old ones meanwhile,
+   * a login is committed anew.
+   */
   login: {
     ...eachLogin,
     [hashName]: 2,
