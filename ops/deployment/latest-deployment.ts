@@ -67,16 +67,18 @@ export function publishedByLatest(stacks: readonly DeployedStack[]): {
 interface Updated {
   readonly stack: DeployedStack;
   readonly releases: readonly Release[];
+  readonly hasFailed: boolean;
 }
 
-/** Returns whether the update of a stack was taken back, and no other stack went on to that release before. */
+/** Returns whether the update of a stack was taken back, and no other stack, the latest first, went on to that release before. */
 function isUndone({ stack, releases }: Updated, all: readonly Updated[]): boolean {
   if (!/^UPDATE_(ROLLBACK|FAILED)/.test(stack.found?.StackStatus ?? '')) return false;
   const [stands, earlier] = releases.map(({ release }) => release);
   if (stands === undefined) return true; // the data stack, which comes first
-  return all.every(({ releases: [latest, before] }) => {
-    const isBehind = latest?.release === earlier && before?.release !== stands; // an earlier deployment did not reach it
-    return latest === undefined || latest.release === stands || isBehind;
+  return all.every(({ releases: [latest, before], hasFailed }, index) => {
+    if (hasFailed || latest === undefined || latest.release === stands) return true;
+    const later = all.slice(1, index).some(other => other.hasFailed || other.releases[0]?.release === stands);
+    return before?.release !== stands && (later || latest.release === earlier); // an earlier deployment did not reach it
   });
 }
 

@@ -257,6 +257,33 @@ describe('the latest deployment', () => {
       {},
       { token: 6 },
     ],
+    // Bug: a stack that lagged by two releases passed for one that had gone on, and the good release was taken back.
+    [
+      'was taken back whole after two that had failed in the last stack',
+      [
+        stack('Auth', 'r3 token:6 r2 token:5', 5, undone),
+        stack('Delivery', 'r3 first:4 r2 first:3', 4),
+        stack('Smoke', 'r1 receiver:2 r0 receiver:1', 3, undone),
+      ],
+      {},
+      { token: 6, first: 4 },
+    ],
+    [
+      'was taken back whole after two that had not reached the last stack',
+      [
+        stack('Auth', 'r3 token:6 r2 token:5', 5, undone),
+        stack('Webhooks', 'r1 api:4 r0 api:3', 4, undone),
+        stack('Smoke', 'r1 receiver:2 r0 receiver:1', 1),
+      ],
+      {},
+      { token: 6 },
+    ],
+    [
+      'is in use in a stack that it reached, though the one before did not',
+      [stack('Auth', 'r4 token:7 r2 token:5', 4), stack('Delivery', 'r3 first:4 r2 first:3', 5, undone)],
+      { token: 7 },
+      { token: 5, first: 3 },
+    ],
     [
       'is in use in a part of the stacks, though it was there before',
       [stack('Auth', 'r2 token:7 r1 token:6', 4), stack('Delivery', 'r1 first:4 r2 first:3', 5, undone)],
