@@ -22,7 +22,8 @@ export async function readCandidates(connect: Connect, deployed: StageStacks): P
       const { versions, wants } = await readVersions(lambda, one.functionName, deployed.region);
       const { functionName } = one;
       const isOfLatest = published.latest.has(functionName);
-      return { ...one, versions, wants, isOfLatest, publishedBefore: published.before.get(functionName) };
+      const [publishedBefore, publishedEarlier] = [published.before, published.earlier].map(of => of.get(functionName));
+      return { ...one, versions, wants, isOfLatest, publishedBefore, publishedEarlier };
     }),
   );
 }

@@ -34,11 +34,13 @@ type Published = ReadonlyMap<string, number>;
 
 /**
  * Returns what the latest deployment published, and what the one before it did. It may have ended in some stacks only, and need not have
- * published a function of each. Where it was taken back whole, `undone` is the stack in which it failed, and it published nothing.
+ * published a function of each. Where it was taken back whole, `undone` is the stack in which it failed, and it published nothing;
+ * `earlier` is what the one before `before` published then.
  */
 export function publishedByLatest(stacks: readonly DeployedStack[]): {
   readonly latest: Published;
   readonly before: Published;
+  readonly earlier: Published;
   readonly undone?: DeployedStack;
 } {
   const updated = stacks
@@ -57,11 +59,12 @@ export function publishedByLatest(stacks: readonly DeployedStack[]): {
   const publishedBy = (wanted: Release | undefined, releases: readonly Release[]): Published =>
     new Map(releases.filter(({ release }) => release === wanted?.release).flatMap(({ versions }) => versions));
   if (last && isUndone(last, updated)) {
-    const [stands] = last.releases.length > 0 ? last.releases : (reached?.releases ?? []); // the data stack tells of none
-    return { latest: new Map(), before: publishedBy(stands, inUse), undone: last.stack };
+    const [stands, earlier] = last.releases.length > 0 ? last.releases : (reached?.releases ?? []); // the data stack tells of none
+    const before = publishedBy(stands, inUse);
+    return { latest: new Map(), before, earlier: publishedBy(earlier, all), undone: last.stack };
   }
   const [latest, before] = reached?.releases ?? [];
-  return { latest: publishedBy(latest, inUse), before: publishedBy(before, all) };
+  return { latest: publishedBy(latest, inUse), before: publishedBy(before, all), earlier: new Map() };
 }
 
 interface Updated {

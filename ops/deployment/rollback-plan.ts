@@ -18,6 +18,8 @@ export interface Candidate extends LiveFunction {
   readonly isOfLatest: boolean;
   /** The version that the deployment before the latest published; `undefined` where it published none, or nothing tells. */
   readonly publishedBefore: number | undefined;
+  /** The version that the deployment before that one published, where the latest was undone: a roll-back may have begun with that one. */
+  readonly publishedEarlier?: number | undefined;
 }
 
 /** The way back of one function. */
@@ -46,10 +48,11 @@ export function planRollback<Of extends Candidate>(functions: readonly Of[], { n
   const moves: Move<Of>[] = [];
   const already: Of[] = [];
   const stuck: Of[] = [];
+  const isBeforeLeft = functions.some(one => !isTakenBack(one, one.publishedBefore) && wayBack(one));
   for (const one of functions) {
-    const { name, version, sharing, record, isOfLatest, publishedBefore } = one;
+    const { name, version, sharing, record, isOfLatest, publishedBefore, publishedEarlier } = one;
     const state = sharing.length > 0 ? 'shifting' : rollbackState(version, record);
-    const isOfBefore = publishedBefore !== undefined && !record?.from.includes(publishedBefore);
+    const isOfBefore = !isTakenBack(one, isBeforeLeft ? publishedBefore : publishedEarlier);
     const isRolledBack = state === 'rolled back';
     const isOfRelease = (again ? isOfBefore : isOfLatest) || (state !== undefined && !isRolledBack);
     const isMeant = names.length > 0 ? names.includes(name) : isOfRelease;
@@ -78,7 +81,7 @@ export function refuseAgain(label: string, candidates: readonly Candidate[]): vo
   if (left.length > 0) {
     throw new CliError(`${left.join(', ')} of the latest release is in use still: type it without --again first.`);
   }
-  if (candidates.some(one => planRollback([one], { names: [], again: true }).moves.length > 0)) return;
+  if (planRollback(candidates, { names: [], again: true }).moves.length > 0) return;
   throw new CliError(
     `nothing tells of a release before that published a version in use: name the functions that are to go further back: ${candidates.map(({ name }) => name).join(', ')}.`,
   );
@@ -111,6 +114,11 @@ export function refuseNothing(label: string, candidates: readonly Candidate[], u
   throw new CliError(
     `${latest} was taken back and nothing of it is in use; to take back the release before (published at ${at}), name functions: ${before.map(({ name }) => name).join(', ') || all}.`,
   );
+}
+
+/** Returns whether a version of a function was taken back, or there is none. */
+function isTakenBack({ record }: Candidate, version: number | undefined): boolean {
+  return version === undefined || record?.from.includes(version) === true;
 }
 
 /** Returns the way from the newest version that gets requests; `undefined` where no version is left before it. */

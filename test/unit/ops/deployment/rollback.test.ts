@@ -100,6 +100,21 @@ describe('the plan of a roll-back', () => {
     else expect(attempt).not.toThrow();
   });
 
+  // Bug: after a repair that was undone the release before was the one taken back already, and nothing told of one before that.
+  it('goes on with the release before what was taken back already, where the latest deployment was undone', () => {
+    const [back, other] = [
+      candidate('Token', { ...rolledBackTo2, isOfLatest: false, publishedBefore: 3, publishedEarlier: 2 }),
+      candidate('Sweep', { isOfLatest: false, publishedEarlier: 3 }),
+    ];
+    expect(() => refuseAgain('dev', [back, other])).not.toThrow();
+    expect(waysOf(plan([back, other], { again: true }))).toEqual([
+      ['Token', 2, 1],
+      ['Sweep', 3, 2],
+    ]);
+    const left = candidate('Revoke', { isOfLatest: false, publishedBefore: 3, publishedEarlier: 2 });
+    expect(waysOf(plan([back, other, left], { again: true }))).toEqual([['Revoke', 3, 2]]);
+  });
+
   it('does again in one go what a failed deployment undid, and leaves what still stands', () => {
     const record = { from: [3], to: 2, at: 'then' };
     const found = plan([
@@ -300,6 +315,16 @@ describe('the latest deployment', () => {
   ])('%s', (_case, stacks, published, before) => {
     const found = publishedByLatest(stacks);
     expect([found.latest, found.before].map(versions => Object.fromEntries(versions))).toEqual([published, before]);
+  });
+
+  it('tells also of the release before the one that stands, where it was undone', () => {
+    const [auth, data] = [stack('Auth', 'r2 token:6 r1 token:5', 5, undone), stack('Data', undefined, 6, undone)];
+    const delivery = stack('Delivery', 'r2 first:4 r1 first:3', 1);
+    for (const stacks of [
+      [auth, delivery],
+      [data, delivery, stack('Auth', 'r2 token:6 r1 token:5', 0)],
+    ])
+      expect(Object.fromEntries(publishedByLatest(stacks).earlier)).toEqual({ token: 5, first: 3 });
   });
 
   it('is waited for: a roll-back meanwhile is refused, with what to type', () => {
