@@ -291,6 +291,22 @@ describe('the concurrency', () => {
       ),
   );
 
+  // Bug: it advised the values that the file had already.
+  it('is compared with the receiver of smoke tests, which waits where the file has the lower values already', () =>
+    expectProblem(
+      'concurrency',
+      {
+        next: {
+          Auth: reserving('Token', 598),
+          Webhooks: reserving('WebhooksApi', 300),
+          Smoke: reserving('Receiver', 2),
+        },
+        deployed: { Auth: reserving('Token', 600), Webhooks: reserving('WebhooksApi', 300) },
+        aws: inAccount(1_000, 100),
+      },
+      /reserve 902 of 1000 .* 98 would be left, .* -> deploy the lower values first \(npx cdk deploy Emissor-dev-Auth Emissor-dev-Webhooks -c stage=dev\), and the other stacks after that/,
+    ));
+
   it('is read of the account, and told where the file makes the lanes smaller than they may be', () =>
     expectOk(
       'concurrency',
