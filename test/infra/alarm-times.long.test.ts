@@ -348,6 +348,31 @@ describe('what AWS counts by itself', () => {
   });
 });
 
+// Bug: the period was twice the interval, 10 minutes, while a test may begin after five and be counted five later.
+describe('SmokeFailed where a test runs every five minutes', () => {
+  const templates = stageTemplates('prod', { smokeSchedule: '5m' });
+  const [found] = resourcesOf(templates.Smoke, 'AWS::CloudWatch::Alarm');
+  const alarm = found?.[1].Properties as AlarmProperties;
+
+  it.each([
+    ['each second one is late', 60, undefined],
+    ['none runs any more', 20, 36], // the last one began after 20 minutes
+  ])('%s', (_what, last, expected) => {
+    const metrics = collectMetrics();
+    const [errors] = watchedMetrics(alarm);
+    const start = Date.now();
+    const count = (began: number) => errors && metrics.add(errors, start + began * minute, 0);
+    count(-10);
+    const minutes = Array.from({ length: 60 }, (_, passed) => passed);
+    const rang = minutes.find(passed => {
+      // It is due every five minutes, begins every ten, and is counted after another five.
+      if (passed % 10 === 5 && passed - 5 <= last) count(passed - 5);
+      return rings(alarm, metrics, start + passed * minute);
+    });
+    expect(rang).toBe(expected);
+  });
+});
+
 describe('what users feel', () => {
   it.each(['webhooks', 'history', 'token', 'revoke', 'introspect', 'discovery'] as const)(
     'RequestsFail: %s answers 503 every five minutes',
