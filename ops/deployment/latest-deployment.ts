@@ -25,7 +25,7 @@ export function refuseWhileDeploying({ stacks, region }: StageStacks): void {
       ? `To end it and take it back: aws cloudformation cancel-update-stack ${options}. Otherwise wait`
       : 'Wait';
   throw new CliError(
-    `a deployment is under way: stack ${stackName} is in state ${found.StackStatus}. ${end} until it has ended (aws cloudformation wait stack-${found.StackStatus === 'CREATE_IN_PROGRESS' ? 'create' : 'update'}-complete ${options}), then try again: it takes back what of it is in use then.`,
+    `a deployment is under way: stack ${stackName} is in state ${found.StackStatus}. ${end} until it has ended (aws cloudformation wait stack-${found.StackStatus === 'CREATE_IN_PROGRESS' ? 'create' : 'update'}-complete ${options}), then run this command again: it takes back the versions of that deployment that are still in use.`,
   );
 }
 

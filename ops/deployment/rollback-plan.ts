@@ -104,7 +104,7 @@ export function refuseNothing(label: string, candidates: readonly Candidate[], u
   const { stackName, found } = undone;
   if (found?.StackStatus?.endsWith('FAILED')) {
     throw new CliError(
-      `${latest} ended half-way (stack ${stackName} is in state ${found.StackStatus}), and nothing tells what of it is in use: name the functions that are to go back: ${all}.`,
+      `${latest} ended half-way (stack ${stackName} is in state ${found.StackStatus}), and it is not known which of its versions are in use: name the functions that are to go back: ${all}.`,
     );
   }
   const before = candidates.flatMap(({ name, version, versions, publishedBefore }) =>
@@ -112,7 +112,7 @@ export function refuseNothing(label: string, candidates: readonly Candidate[], u
   );
   const at = before.length > 0 ? isoTime(Math.max(...before.map(({ publishedAt }) => publishedAt))) : '?';
   throw new CliError(
-    `${latest} was taken back and nothing of it is in use; to take back the release before (published at ${at}), name functions: ${before.map(({ name }) => name).join(', ') || all}.`,
+    `${latest} was taken back and none of its versions is in use; to take back the release before (published at ${at}), name functions: ${before.map(({ name }) => name).join(', ') || all}.`,
   );
 }
 

@@ -34,7 +34,7 @@ step(
     expect(rolledBack, output).toBe('UPDATE_ROLLBACK_COMPLETE');
     const again = await copy().program('ops', ['--stage', 'dev', 'rollback', '--yes']);
     // The CDK may have deployed other stacks before, in which nothing changed.
-    expect(again.output).toMatch(/nothing of it is in use|published no version that is in use/);
+    expect(again.output).toMatch(/none of its versions is in use|published no version that is in use/);
     return `${rolledBack}, then ${await nextDeployment('a repair')}`;
   },
 );

@@ -150,7 +150,7 @@ describe('the plan of a roll-back', () => {
     [
       'what was taken back whole',
       'UPDATE_ROLLBACK_COMPLETE',
-      /taken back and nothing of it is in use; to take back the release before \(published at 2026-11-20T12:00:00\.003Z\), name functions: Token\.$/,
+      /taken back and none of its versions is in use; to take back the release before \(published at 2026-11-20T12:00:00\.003Z\), name functions: Token\.$/,
     ],
     [
       'what ended half-way',
@@ -330,7 +330,7 @@ describe('the latest deployment', () => {
   it('is waited for: a roll-back meanwhile is refused, with what to type', () => {
     const deploying = { stacks: [stack('Auth', 'r1 token', 0, 'UPDATE_IN_PROGRESS')], region: 'sa-east-1' };
     expect(() => refuseWhileDeploying(deploying as never)).toThrow(
-      /under way.*cancel-update-stack --region sa-east-1 --stack-name Auth/,
+      /under way.*cancel-update-stack --region sa-east-1 --stack-name Auth.*takes back the versions of that deployment that are still in use/,
     );
     const ended = { stacks: [stack('Auth', 'r1 token', 0)], region: 'sa-east-1' };
     expect(() => refuseWhileDeploying(ended as never)).not.toThrow();
