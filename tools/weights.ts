@@ -20,17 +20,17 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
     takes: /^docs\/api\/|^(site\/)?package-lock\.json$|^packages\/publisher\/(src\/events\.ts|python\/.*\/events\.py)$/,
     most: 19_100,
   },
-  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 26_030 },
-  { name: 'ops', takes: /^(bin|ops)\//, most: 18_930 },
+  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 26_040 },
+  { name: 'ops', takes: /^(bin|ops)\//, most: 18_990 },
   { name: 'lab', takes: /^lab\//, most: 12_970 },
   { name: 'virtual-cloud', takes: /^packages\/virtual-cloud\//, most: 4_560 },
   { name: 'local-cloud', takes: /^packages\/local-cloud\//, most: 10_270 },
   { name: 'publisher', takes: /^packages\/publisher\//, most: 2_210 },
   { name: 'tools', takes: /^tools\//, most: 4_350 },
   { name: 'site', takes: /^site\//, most: 450 },
-  { name: 'test', takes: /^test\//, most: 57_270 },
+  { name: 'test', takes: /^test\//, most: 57_390 },
   { name: 'docs', takes: /^docs\//, most: 7_430 },
-  { name: 'other', takes: /^/, most: 1_960 },
+  { name: 'other', takes: /^/, most: 1_970 },
 ];
 
 /** The programs around the service, without their tests. */
