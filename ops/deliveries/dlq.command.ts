@@ -211,7 +211,11 @@ async function redrive(
   // Those that may be moved may stand behind any number of others.
   for await (const found of queues.deadLetters(mostLetters, 1 / rate, limit)) {
     if (watch?.isCancelled()) break;
-    if (interruption?.aborted) throw missing.size === 0 ? interruption.reason : new CliError(`interrupted: ${goOn()}`);
+    if (interruption?.aborted) {
+      if (wanted.size === 0) throw interruption.reason;
+      if (missing.size === 0) break; // copies are left at most
+      throw new CliError(`interrupted: ${goOn('the others')}`);
+    }
     if (wanted.size > 0 && !wanted.has(found.origin.messageId)) continue;
     const key = copyKey(found);
     if (moved.has(key)) {
@@ -240,11 +244,9 @@ async function redrive(
   for (const { messageId, detail } of done.kept) warn(`message ${messageId} is kept: ${detail}`);
   throw noLetter([...missing], Math.max(before, after), done);
 
-  function goOn(): string {
-    const others = [...missing].join(' ');
-    return missing.size === 0
-      ? 'the same command again goes on with them.'
-      : `"dlq redrive ${others}" goes on with them.`;
+  function goOn(others = 'them'): string {
+    const again = missing.size === 0 ? 'the same command again' : `"dlq redrive ${[...missing].join(' ')}"`;
+    return `${again} goes on with ${others}.`;
   }
 }
 

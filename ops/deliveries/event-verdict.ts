@@ -106,7 +106,7 @@ export function judgeLine({ at, fields }: LoggedLine, unstored: readonly LoggedL
 /**
  * Judges an event that waits by a line of the log: long after its message should have come again it says so, with a hint at where it is.
  *
- * @param looked - whether it was looked for among the dead letters.
+ * @param looked - whether all dead letters were looked through.
  */
 export function judgeOverdue(
   judged: Judgement,

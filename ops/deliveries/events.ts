@@ -105,10 +105,18 @@ export async function findEvent(
     const { messageId } = letter.origin;
     return { ...judgeLetter(letter), deliveryId: ids.deliveryId ?? deliveryIdIn(letter), messageId, logSince };
   }
-  const seen = seenLetters(Math.max(before, await queues.countInFlight()), looked);
+  const inFlight = Math.max(before, await queues.countInFlight());
+  const seen = seenLetters(inFlight, looked);
   if (!newest) return { ...unknown(logSince, seen, await queues.countQueued()), ...ids, logSince };
   const hint = `and ${seen} tells of it: it may stand in its queue still ("status"), have been discarded or redriven, or be in somebody's hands`;
-  return { ...judgeOverdue(newest.judgement, newest.line, { now: now(), hint, looked: true }), ...ids, logSince };
+  return {
+    ...judgeOverdue(newest.judgement, newest.line, {
+      ...{ now: now(), hint },
+      looked: looked < mostLetters && inFlight === 0,
+    }),
+    ...ids,
+    logSince,
+  };
 }
 
 function textOf(value: unknown): string | undefined {

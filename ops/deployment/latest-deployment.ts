@@ -80,7 +80,8 @@ function isUndone({ stack, releases }: Updated, all: readonly Updated[]): boolea
   if (stands === undefined) return true; // the data stack, which comes first
   return all.every(({ releases: [latest, before], hasFailed }, index) => {
     if (hasFailed || latest === undefined || latest.release === stands) return true;
-    const later = all.slice(1, index).some(other => other.hasFailed || other.releases[0]?.release === stands);
+    // A stack that failed went past this one where it stands at another release, another where it is at this one.
+    const later = all.slice(1, index).some(other => other.hasFailed !== (other.releases[0]?.release === stands));
     return before?.release !== stands && (later || latest.release === earlier); // an earlier deployment did not reach it
   });
 }

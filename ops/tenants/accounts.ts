@@ -106,17 +106,17 @@ export async function deleteAll(
   await deleteOwn(target, items, count);
   const webhooksGoneAt = target.clock.now();
   await deleteDeliveries(target, items, count);
-  // Whom a run before shut out says that it may have ended after the webhooks.
-  if (counts.webhooks + counts.deliveries > 0 || found.some(({ status }) => status === 'deleting')) {
-    progress('Waiting for attempts that are under way');
-    await target.pause(Math.max(webhooksGoneAt + longestAttempt - target.clock.now(), 0));
-    await deleteDeliveries(target, items, count);
-  }
   // Users as they are by now: a colleague may have moved one, or given an address to somebody else's user, meanwhile.
   for (const { userId } of await items.listUsers()) {
     if (await eraseUser(data, userId, more => count('sessions', more))) count('users');
   }
   count('claimedAddresses', await users.releaseClaims(account)); // for users who were never made
+  // A user whose deletion had begun already shows that an earlier run was ended, perhaps after it had deleted the webhooks.
+  if (counts.webhooks + counts.deliveries > 0 || found.some(({ status }) => status === 'deleting')) {
+    progress('Waiting for attempts that are under way');
+    await target.pause(Math.max(webhooksGoneAt + longestAttempt - target.clock.now(), 0));
+    await deleteDeliveries(target, items, count);
+  }
   await deleteOwn(target, items, count); // a consumer may have noted slowness meanwhile
   const onLetters = (deleted: number) => count('deadLetters', deleted - counts.deadLetters);
   const { inFlight } = await deleteLetters(openQueues(target), account, onLetters);

@@ -7,7 +7,8 @@ import type { Dynamo, Item, ItemKey } from './dynamo.ts';
  * Deletes items of one table, whether or not they exist, several requests at once. It may be repeated: what was deleted stays so.
  *
  * @param onDeleted - is told how many more were deleted, and which.
- * @throws {Error} when DynamoDB leaves deletions undone five times in a row, once nothing is under way any more.
+ * @throws {Error} when DynamoDB leaves deletions undone five times in a row, once nothing is under way any more. What went of
+ *   their batches is not told.
  */
 export async function batchDelete(
   dynamo: Dynamo,

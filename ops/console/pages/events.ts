@@ -122,8 +122,14 @@ export function causeText({ texts, say }: Context, cause: Cause): string {
 }
 
 /** Says about how many messages the events queue has, where it has any: no line tells of one before a function receives it. */
-function standInQueue(say: Say, queued = 0): string {
+function standInQueue(say: Say, queued: number | undefined): string {
   if (queued === 0) return '';
+  if (queued === undefined) {
+    return say(
+      '. How many messages wait in the events queue could not be read',
+      '. Não foi possível ler quantas mensagens esperam na fila de eventos',
+    );
+  }
   return say(
     `. Messages that wait in the events queue: about ${queued}. It may be among them`,
     `. Mensagens que esperam na fila de eventos: cerca de ${queued}. Pode estar entre elas`,

@@ -74,7 +74,7 @@ it('says of an event that should have come again long ago that it may be a dead 
   expect((await told(noon - 1_800_000))?.why).toMatch(/comes again 900 s later$/);
   expect(await told(noon - 1_800_001)).toMatchObject({
     why: expect.stringContaining('may be a dead letter: "events find m-1" tells'),
-    cause: { kind: 'overdue' },
+    cause: { kind: 'overdue', looked: false },
   });
 });
 

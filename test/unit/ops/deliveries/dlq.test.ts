@@ -264,6 +264,17 @@ describe('ops dlq redrive', () => {
     expect(process.listenerCount('SIGINT')).toBe(listeners);
   });
 
+  it.each([
+    [1, undefined],
+    [2, /^interrupted: "dlq redrive \S+" goes on with the others\.$/],
+  ])('names those that are left when it is interrupted, where %i were named', async (named, said) => {
+    const put3 = [await put(JSON.stringify(event(1))), await put(JSON.stringify(event(2))), await put('no JSON')];
+    const target = { ...localTarget(outputs), pause: async () => void process.emit('SIGINT', 'SIGINT') };
+    const redriven = redriveLetters.act(aTask(target), { ids: put3.slice(0, named), rate: 10, limit: 1_000 });
+    if (said) await expect(redriven).rejects.toThrow(said);
+    else expect(await redriven).toMatchObject({ moved: 1, kept: [] });
+  });
+
   // Bug: of an id that nobody has it said "Moved 0, kept 0." and ended with 0.
   it('fails where it did not see a named message, and says what it did with the others', async () => {
     const [one, two] = [await put(JSON.stringify(event(1))), await put('no JSON')];

@@ -25,7 +25,7 @@ interface World {
   /** Dead letters that others are looking at. */
   readonly inFlight?: number;
   /** Messages of the events queue. */
-  readonly queued?: number;
+  readonly queued?: number | 'unread';
 }
 
 /** Sources over a world, and which of them were opened. */
@@ -46,7 +46,7 @@ const sourcesOf = ({ delivery, webhook, lines = [], letters = [], inFlight = 0, 
       opened.push('dead letters');
       return {
         countInFlight: async () => inFlight,
-        countQueued: async () => queued,
+        countQueued: async () => (queued === 'unread' ? undefined : queued),
         deadLetters: async function* () {
           for (const letter of letters) {
             yield { origin: { messageId: 'other', sentAt: noon }, body: '', ...letter } as DeadLetter;
@@ -364,5 +364,6 @@ describe('an event without a delivery', () => {
       why: expect.stringMatching(/About 3 messages wait in the events queue, and it may be among them \("status"\)$/),
       cause: { kind: 'not found', queued: 3 },
     });
+    expect((await find({ queued: 'unread' })).why).toMatch(/ How many .* could not be read$/);
   });
 });

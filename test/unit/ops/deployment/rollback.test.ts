@@ -300,6 +300,16 @@ describe('the latest deployment', () => {
       { token: 5, first: 3 },
     ],
     [
+      'is in use in a stack that it reached, though two others failed after that',
+      [
+        stack('Auth', 'r4 token:7 r2 token:5', 4),
+        stack('Webhooks', 'r3 api:4 r2 api:3', 5, undone),
+        stack('Delivery', 'r3 first:4 r2 first:3', 6, undone),
+      ],
+      { token: 7 },
+      { token: 5, api: 3, first: 3 },
+    ],
+    [
       'is in use in a part of the stacks, though it was there before',
       [stack('Auth', 'r2 token:7 r1 token:6', 4), stack('Delivery', 'r1 first:4 r2 first:3', 5, undone)],
       { token: 7 },
