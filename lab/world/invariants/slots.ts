@@ -51,9 +51,7 @@ export function judgeSlots(
   function judgePace(id: string, changes: readonly Change[], attempts: readonly PacedAttempt[]): void {
     for (const { at, before, item } of changes) {
       if (item?.seriesInterval === undefined || item.nextSlotAt === before?.nextSlotAt) continue;
-      const read = itemsWithin(changes, at - longestRead - 10 * second, at).map(one =>
-        Number(one?.longestAttempt ?? 0),
-      );
+      const read = itemsWithin(changes, at - longestGivenUp, at).map(one => Number(one?.longestAttempt ?? 0));
       const pace = Math.min(...read) / mostUnderWay;
       if (Number(item.seriesInterval) * 1.1 < pace)
         violate(`${id} has a slot each ${item.seriesInterval} ms, and not ${pace}`);
@@ -121,6 +119,9 @@ const mostUnderWay = 60;
 
 /** An attempt that lasts longer is slow. */
 const slowAfter = 2 * second;
+
+/** From the reading of a slowness before an attempt that is given up to the slot that it is repeated in: calls may be made three times. */
+const longestGivenUp = 30 * second;
 
 /** From the reading of a slowness to what was decided by it, in calm. */
 const longestRead = 2 * second;
