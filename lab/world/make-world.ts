@@ -139,4 +139,5 @@ const product: Compositions = {
   sweep: composeSweep,
   webhooksApi: composeWebhooksApi,
   deliveriesApi: composeDeliveriesApi,
+  operators: outside => outside,
 };

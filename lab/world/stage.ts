@@ -17,6 +17,8 @@ export interface Compositions {
   readonly sweep: typeof composeSweep;
   readonly webhooksApi: typeof composeWebhooksApi;
   readonly deliveriesApi: typeof composeDeliveriesApi;
+  /** Returns the calls that operators make. */
+  readonly operators: (outside: ProcessOutside) => ProcessOutside;
 }
 
 /** What the functions of a world are made with. */

@@ -1,5 +1,5 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import { BatchGetCommand, DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, BatchWriteCommand, DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import { composeDeliveriesApi } from '../../../lambdas/base-api/deliveries-api.composition.ts';
 import { composeWebhooksApi } from '../../../lambdas/base-api/webhooks-api.composition.ts';
@@ -131,9 +131,13 @@ const products: readonly Faulty[] = [
     found: [/held beside an active/],
   },
   {
-    that: 'cancels what it may send',
-    altered: consumersWith(reading((table, item) => (table === 'Webhooks' ? { ...item, webhookId: 'other' } : item))),
-    found: [/cancelled beside/],
+    that: 'cancels what it may send, and leaves what stands beside the deliveries of a deleted account',
+    seed: 26,
+    altered: {
+      operators: leaving('limit#tests'),
+      ...consumersWith(reading((table, item) => (table === 'Webhooks' ? { ...item, webhookId: 'other' } : item))),
+    },
+    found: [/cancelled beside/, /limit#tests.* is left of .*, which was deleted/],
   },
   {
     that: 'goes on with cancelled replays, and takes a field that an earlier release left out for a difference',
@@ -161,7 +165,12 @@ const products: readonly Faulty[] = [
       ),
       ...sweepingWith(silently),
     },
-    found: [/undone by another/, /operators were not told/, /an operator had suspended/],
+    found: [
+      /undone by another/,
+      /operators were not told/,
+      /an operator had suspended/,
+      /is left of .*, which was deleted/,
+    ],
   },
   {
     that: 'suspends for an answer that it does not store, and tells operators twice, and too little',
@@ -436,6 +445,23 @@ function forgettingHolds(): Partial<Compositions> {
   return {
     webhooksApi: (environment, outside, telemetry) =>
       composeWebhooksApi(environment, { ...outside, dynamo: forgetting(outside.dynamo) }, telemetry),
+  };
+}
+
+/** Returns calls of operators that do not delete items whose ids begin so. */
+function leaving(start: string): Compositions['operators'] {
+  return outside => {
+    const { dynamodb } = outside;
+    const send: typeof dynamodb.send = (command, options) => {
+      if (command instanceof BatchWriteCommand) {
+        for (const { DeleteRequest } of command.input.RequestItems?.Deliveries ?? []) {
+          if (String(DeleteRequest?.Key?.id).startsWith(start))
+            Object.assign(DeleteRequest?.Key ?? {}, { id: 'other' });
+        }
+      }
+      return dynamodb.send(command, options);
+    };
+    return { ...outside, dynamodb: { send } };
   };
 }
 

@@ -42,13 +42,18 @@ export interface Sealed {
 }
 
 /** Returns the operators as a function: they work with the code of their own commands. */
-export function operatorFunction({ outsideOf, tokens, searchLogs }: Stage): FunctionDefinition<ProcessOutside> {
+export function operatorFunction({
+  compositions,
+  outsideOf,
+  tokens,
+  searchLogs,
+}: Stage): FunctionDefinition<ProcessOutside> {
   return {
     name: operatorName,
     timeout: 10 * minute,
     start: process => {
       const outside = outsideOf(process);
-      const task = taskOn(targetOf(process, searchLogs));
+      const task = taskOn(targetOf(compositions.operators(process), searchLogs));
       const admission = makeAdmission(outside, tokens);
       const keyring = makeKeyring({ ...outside.time, dynamo: outside.dynamo, kms: outside.kms, table: 'Keyring' });
       const sealing = makeSealing(keyring, outside.random);
