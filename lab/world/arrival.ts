@@ -16,7 +16,7 @@ export interface Account {
   readonly isRestless: boolean;
   /** The event of its webhook, in place of `eventName`. */
   readonly event?: EventName;
-  /** The webhook has done nothing but fail for so many milliseconds when the world begins: half a minute less than some days. */
+  /** The age of the webhook's failures when the world begins, in milliseconds: half a minute less than one, four or five days. */
   readonly failingFor?: number;
 }
 
@@ -68,7 +68,7 @@ function makeUnreachable(isOneOwner: boolean): readonly Account[] {
   }));
 }
 
-/** Operators are told of the first two, and the third suspends. */
+/** Operators are told of failures of one day and of four; those of five days suspend the webhook. */
 const failingDays = [1, 4, 5] as const;
 
 const kinds = Object.keys(receiverKinds);

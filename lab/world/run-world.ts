@@ -15,7 +15,7 @@ export interface SeedJob extends WorldName {
   readonly trace?: string | undefined;
 }
 
-/** What became of it. */
+/** The outcome of a world. */
 export interface SeedReport extends Omit<WorldResult, 'trace'> {
   /** The id of what the trace is about, if there is one. */
   readonly traced: string | undefined;

@@ -21,7 +21,7 @@ export interface Compositions {
   readonly operators: (outside: ProcessOutside) => ProcessOutside;
 }
 
-/** What the functions of a world are made with. */
+/** The parts that the functions of a world are made with. */
 export interface Stage {
   readonly compositions: Compositions;
   readonly values: StageValues;
@@ -29,7 +29,7 @@ export interface Stage {
   readonly telemetryOf: (service: string, process: ProcessOutside) => WorldTelemetry;
   readonly tokens: Tokens;
   readonly searchLogs: VirtualCloud['logs'];
-  /** What each request to {base_url} has asked of the store. */
+  /** The calls of the store that each request to {base_url} has made. */
   readonly costs: RequestCost[];
   readonly scalingOf: Readonly<Record<Lane, Scaling>>;
   /** A lane whose event source is off for a time, in milliseconds from the beginning. */

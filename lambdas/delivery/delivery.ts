@@ -71,7 +71,7 @@ export interface Wait {
    * queue named, or `ofEvent`. Where that one is handed over again, the message that it sent may be missing (`send-again.ts`).
    */
   readonly movedBy?: number;
-  /** Beside it, the id of a retry's message: a copy of that has moved nothing. The release before knows `movedBy` alone. */
+  /** The SQS message id of a retry that moved it: a copy of its message has another id. The release before knows `movedBy` alone. */
   readonly moverId?: string;
   /** In the slow lane, the series of its slot (`isolation/slowness.ts`). */
   readonly slotSeries?: number;

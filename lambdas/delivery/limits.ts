@@ -156,9 +156,9 @@ export function webhookLimitWait(random: () => number): number {
 export const timeAroundAttempt = 10 * second;
 
 /**
- * A process stops receiving this much, at least and at most, before an attempt could no longer begin: longer than a receive lasts, as a
- * rule. What it holds must end before it is given more, and processes that began together, with a burst, must not all do so at the same
- * moment.
+ * A process stops receiving at a random time between these two before an attempt could no longer begin. The shorter one is longer than a
+ * receive usually lasts. What the process holds must end before it is given more, and processes that began together, with a burst, must
+ * not all stop at the same moment.
  */
 export const leastStopsEarlier = 2 * second;
 export const mostStopsEarlier = 10 * second;

@@ -161,7 +161,7 @@ export function openAuditLog(target: Target) {
   };
 }
 
-/** So many lines are read for each command that is asked for: an import has one for each hundred users. */
+/** The lines that are read for each command that is asked for. An import writes one for each hundred users. */
 const linesPerCommand = 200;
 
 const auditLine = z.object({

@@ -92,8 +92,8 @@ export async function openApiSession(address: ServiceAddress, credentials: ApiCr
     const [before, at] = [sentAt, now()];
     sentAt ??= at;
     if (at - sentAt >= longestDoubt) throw new SessionEnded('The refresh token may have been replaced.');
-    const wait = (signal?: AbortSignal) => postForm('token', form, signal && { signal });
-    const asked = repeats === 0 ? wait() : withDeadline(address.after, longestAnswer, wait);
+    const ask = (signal?: AbortSignal) => postForm('token', form, signal && { signal });
+    const asked = repeats === 0 ? ask() : withDeadline(address.after, longestAnswer, ask);
     const answer = await asked.catch(error => {
       if (error instanceof UnexpectedAnswer && unsent.test(error.message)) sentAt = before;
       if (repeats === 0) throw error;

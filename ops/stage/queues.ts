@@ -36,7 +36,7 @@ export function lookedAt(inFlight: number): string {
   return `another command is looking at dead letters (about ${inFlight}), which show again when it ends, minutes later where it was killed`;
 }
 
-/** Returns the sentence about events that may stand in their queue: no line tells of one before a function receives it. */
+/** Returns the sentence about the messages in the events queue. No line of the log tells of one before a function receives it. */
 export function standInQueue(queued: number | undefined, which: string): string {
   if (queued === undefined) return '. How many messages wait in the events queue could not be read';
   if (queued === 0) return '';

@@ -6,7 +6,7 @@ import type { Command } from './operators.ts';
 import type { WorldClient, WorldUser } from './population.ts';
 import type { Responded } from './token-functions.ts';
 
-/** What people can do in a world. */
+/** The actions that people have in a world. */
 export type Scene = ReturnType<typeof makeScene>;
 
 /** Makes what people can do. They are no part of the service: their code runs at the moments that they wait for. */

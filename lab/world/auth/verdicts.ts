@@ -9,7 +9,7 @@ import { isPasswordOf } from './quick-derivation.ts';
 import type { SessionEnds } from './session-ends.ts';
 import type { States } from './states.ts';
 
-/** What a request must be answered with, by what stood while it was under way; `either` where that changed meanwhile. */
+/** The answer that a request must get, by the state of the tables while it was under way; `either` where that changed meanwhile. */
 export type Verdict = 'granted' | 'refused' | 'either';
 
 /** Makes the judgement of a world that has ended. Introspection grants what it calls active. */
@@ -86,7 +86,7 @@ export function makeVerdicts(states: States, locks: LockModel, endsOf: SessionEn
   }
 }
 
-/** What a refresh token is in a session that goes on. */
+/** The state of a refresh token in a session that goes on. */
 type TokenState =
   | 'current'
   /** The one before, in the grace period. */

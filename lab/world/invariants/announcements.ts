@@ -94,7 +94,7 @@ export function judgeAnnouncements(
     });
   }
 
-  /** What nobody is registered for, or is deleted with its account, need not be told, nor what many others followed. */
+  /** A change without a registration, of a deleted account, or before many others of the same account need not be told. */
   function mustBeTold({ accountId, webhookId, at }: Cause, causes: readonly Cause[]): boolean {
     if (webhookId === undefined || people.wasDeleted(accountId, at)) return false;
     const near = causes.filter(other => other.accountId === accountId && Math.abs(other.at - at) < 10 * minute);

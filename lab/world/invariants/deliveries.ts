@@ -14,8 +14,8 @@ import type { Violate } from './violation.ts';
 /** Judges what becomes of each event, and of each delivery: all along, and at the end. */
 export function judgeDeliveries(world: World, began: number, violate: Violate) {
   const { cloud, tables, watched, receivers, publications, people, faultClass } = world;
-  const mayDie = faultClass === 'deaths' || faultClass === 'all';
   const latest = faultClass === 'calm' ? latestInCalm : latestWithFaults;
+  const mayDie = faultClass === 'deaths' || faultClass === 'all';
   const told = new Set<string>();
   let readUntil = began;
   let worst = 0;

@@ -121,7 +121,7 @@ export function causeText({ texts, say }: Context, cause: Cause): string {
   }
 }
 
-/** Says about how many messages the events queue has, where it has any: no line tells of one before a function receives it. */
+/** Returns the sentence about the messages in the events queue. No line of the log tells of one before a function receives it. */
 function standInQueue(say: Say, queued: number | undefined): string {
   if (queued === 0) return '';
   if (queued === undefined) {

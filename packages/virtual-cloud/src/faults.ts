@@ -48,7 +48,7 @@ export interface FaultPlan {
   readonly fateOf?: (call: CallTry) => Fate | undefined;
 }
 
-/** So many spells of `length` milliseconds, which begin within the first `within` milliseconds. */
+/** A number of spells (`count`) of `length` milliseconds each, which begin within the first `within` milliseconds. */
 interface Spells {
   readonly service: string;
   readonly resource?: string;
