@@ -88,18 +88,21 @@ export function makeSessionBeginning({
    * @throws {OAuthError} when a lock began since the failures were read.
    */
   async function createAndCommit(session: Session, { lockoutKey, failures, refuseOvertaken }: Login): Promise<number> {
-    const commit = lockout.commitLogin(lockoutKey, failures, sessionLimit.drawFirstNumber());
-    const creation = sessions.createSession(session);
+    const [committed, created] = await Promise.allSettled([
+      lockout.commitLogin(lockoutKey, failures, sessionLimit.drawFirstNumber()),
+      sessions.createSession(session), // waited for, too: a deletion that overtook it would delete nothing
+    ]);
+    const failed = [committed, created].find(one => one.status === 'rejected');
+    const loginNumber = committed.status === 'fulfilled' ? committed.value : undefined;
+    if (loginNumber !== undefined && !failed) return loginNumber;
+    const isOvertaken = committed.status === 'fulfilled' && loginNumber === undefined;
+    const deletion = deleteSession(session);
     try {
-      const [loginNumber] = await Promise.all([commit, creation]);
-      if (loginNumber !== undefined) return loginNumber;
-    } catch (error) {
-      await Promise.allSettled([commit, creation]); // a deletion that overtook the creation would delete nothing
-      await deleteSession(session);
-      throw error;
+      // A lock comes before a failure to store the session: a wrong password, too, is refused and counted then.
+      throw isOvertaken ? await refuseOvertaken() : failed?.reason;
+    } finally {
+      await deletion;
     }
-    const [error] = await Promise.all([refuseOvertaken(), deleteSession(session)]);
-    throw error;
   }
 
   /** Best effort: a session that stays is never used. */
