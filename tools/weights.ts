@@ -20,7 +20,7 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
     takes: /^docs\/api\/|^(site\/)?package-lock\.json$|^packages\/publisher\/(src\/events\.ts|python\/.*\/events\.py)$/,
     most: 19_100,
   },
-  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 26_040 },
+  { name: 'service', takes: /^(lambdas|lib|stages)\//, most: 26_050 },
   { name: 'ops', takes: /^(bin|ops)\//, most: 19_000 },
   { name: 'lab', takes: /^lab\//, most: 12_970 },
   { name: 'virtual-cloud', takes: /^packages\/virtual-cloud\//, most: 4_560 },
@@ -28,9 +28,9 @@ const rooms: readonly { name: string; takes: RegExp; most: number }[] = [
   { name: 'publisher', takes: /^packages\/publisher\//, most: 2_210 },
   { name: 'tools', takes: /^tools\//, most: 4_350 },
   { name: 'site', takes: /^site\//, most: 450 },
-  { name: 'test', takes: /^test\//, most: 57_410 },
+  { name: 'test', takes: /^test\//, most: 57_420 },
   { name: 'docs', takes: /^docs\//, most: 7_430 },
-  { name: 'other', takes: /^/, most: 1_970 },
+  { name: 'other', takes: /^/, most: 1_980 },
 ];
 
 /** The programs around the service, without their tests. */

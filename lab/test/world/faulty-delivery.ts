@@ -1,0 +1,276 @@
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { BatchGetCommand, BatchWriteCommand, DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { composeDeliveriesApi } from '../../../lambdas/base-api/deliveries-api.composition.ts';
+import { composeWebhooksApi } from '../../../lambdas/base-api/webhooks-api.composition.ts';
+import { composeSweep } from '../../../lambdas/delivery/sweeper/sweep.composition.ts';
+import { composeDeliver } from '../../../lambdas/delivery/worker/deliver.composition.ts';
+import type { Dynamo, Item } from '../../../lambdas/platform/aws/dynamo.ts';
+import type { HttpRequest, HttpResponse } from '../../../lambdas/platform/http.ts';
+import type { Outside } from '../../../lambdas/platform/outside.ts';
+import type { Compositions } from '../../world/stage.ts';
+
+/** Returns the product without some of its counts. */
+export function countingNone(
+  uncounted: readonly string[],
+  { deliver = composeDeliver }: Partial<Compositions>,
+): Partial<Compositions> {
+  return {
+    deliver: (environment, outside, telemetry) => {
+      const count: typeof telemetry.count = (metric, by) => {
+        if (!uncounted.includes(metric)) telemetry.count(metric, by);
+      };
+      return deliver(environment, outside, { ...telemetry, count });
+    },
+  };
+}
+
+/** Returns a sweep that does its work and then fails. */
+export function failingAfter(sweep: ReturnType<typeof composeSweep>): ReturnType<typeof composeSweep> {
+  return async (...given) => {
+    await sweep(...given);
+    throw new Error('It fails.');
+  };
+}
+
+/** Returns consumers with other ways out. Each change is made to what the one before it returned. */
+export function consumersWith(...changes: readonly ChangeOutside[]): Partial<Compositions> {
+  return {
+    deliver: (environment, outside, telemetry) => {
+      let changed = outside;
+      for (const change of changes) changed = { ...changed, ...change(changed) };
+      return composeDeliver(environment, changed, telemetry);
+    },
+  };
+}
+
+type ConsumerOutside = Parameters<typeof composeDeliver>[1];
+type ChangeOutside = (outside: ConsumerOutside) => Partial<ConsumerOutside>;
+
+/** Returns an outside whose posts count the names that cannot be reached, of all accounts together. */
+export function blamingItself({ post }: ConsumerOutside): Pick<ConsumerOutside, 'post'> {
+  const names = new Set<string>();
+  return {
+    post: async request => {
+      const answer = await post(request);
+      if (answer.outcome === 'response') names.clear();
+      if (answer.outcome !== 'failed' || answer.kind !== 'unreachable') return answer;
+      names.add(request.serverName);
+      return names.size < 3 ? answer : { ...answer, kind: 'internal_error' };
+    },
+  };
+}
+
+/** Returns a way out by which no header of an answer is read. */
+export function readingNoHeaders({ post }: ConsumerOutside): Pick<ConsumerOutside, 'post'> {
+  return { post: async request => ({ ...(await post(request)), headers: {} }) };
+}
+
+/** Sends other headers. */
+export function sending(headers: Readonly<Record<string, string>>): ChangeOutside {
+  return ({ post }) => ({ post: request => post({ ...request, headers: { ...request.headers, ...headers } }) });
+}
+
+/** Stores other items, where a change is returned. */
+export function storing(change: (item: Item) => Item | undefined): ChangeOutside {
+  return ({ dynamo }) => ({
+    dynamo: (command, options) => {
+      if (command instanceof PutCommand) Object.assign(command.input.Item ?? {}, change(command.input.Item ?? {}));
+      return dynamo(command, options);
+    },
+  });
+}
+
+/** Reads other items. */
+export function reading(change: (table: string, item: Item) => Item | undefined): ChangeOutside {
+  return ({ dynamo }) => ({
+    dynamo: async (command, options) => {
+      const output = await dynamo(command, options);
+      if (!(command instanceof BatchGetCommand)) return output;
+      const answered: object = output;
+      const read: Readonly<Record<string, readonly Item[]>> = Reflect.get(answered, 'Responses');
+      const changed = Object.entries(read).map(([table, items]) => {
+        return [table, items.map(item => change(table, item)).filter(item => item !== undefined)] as const;
+      });
+      Reflect.set(output, 'Responses', Object.fromEntries(changed));
+      return output;
+    },
+  });
+}
+
+/** Returns a sweeper that publishes otherwise. */
+export function sweepingWith(publish: (outside: Outside['publish']) => Outside['publish']): Partial<Compositions> {
+  return {
+    sweep: (environment, outside, telemetry) =>
+      composeSweep(environment, { ...outside, publish: publish(outside.publish) }, telemetry),
+  };
+}
+
+/** Publishes everything twice. */
+export function twice(publish: Outside['publish']): Outside['publish'] {
+  return async (topicArn, message) => {
+    await publish(topicArn, message);
+    await publish(topicArn, message);
+  };
+}
+
+/** Publishes nothing. */
+export function silently(): Outside['publish'] {
+  return async () => undefined;
+}
+
+/** Returns an API that answers some requests without doing anything. */
+export function answering(
+  ...answers: readonly (readonly [method: string, path: RegExp, status: number, body: object])[]
+): Partial<Compositions> {
+  const instead = (api: Api) => async (request: HttpRequest) => {
+    const { requestContext, rawPath } = request;
+    const meant = answers.find(([method, path]) => requestContext.http.method === method && path.test(rawPath));
+    return meant ? { statusCode: meant[2], body: JSON.stringify(meant[3]) } : api(request);
+  };
+  return {
+    webhooksApi: (...given) => instead(composeWebhooksApi(...given)),
+    deliveriesApi: (...given) => instead(composeDeliveriesApi(...given)),
+  };
+}
+
+/** Returns an API that shows another state than the one that is stored. */
+export function showing(...changes: readonly (readonly [RegExp, string])[]): Partial<Compositions> {
+  const shown = (api: Api) => async (request: HttpRequest) => {
+    const answer = await api(request);
+    return { ...answer, body: changes.reduce((body, change) => body?.replace(...change), answer.body) };
+  };
+  return {
+    webhooksApi: (...given) => shown(composeWebhooksApi(...given)),
+    deliveriesApi: (...given) => shown(composeDeliveriesApi(...given)),
+  };
+}
+
+type Api = (request: HttpRequest) => Promise<HttpResponse>;
+
+/** Returns the parts of the service that run replays, which send other commands: each is altered in place. */
+export function replayingWith(alter: (command: object) => void): Partial<Compositions> {
+  const altering =
+    (dynamo: Dynamo): Dynamo =>
+    (command, options) => {
+      alter(command);
+      return dynamo(command, options);
+    };
+  return {
+    sweep: (environment, outside, telemetry) =>
+      composeSweep(environment, { ...outside, dynamo: altering(outside.dynamo) }, telemetry),
+    deliveriesApi: (environment, outside, telemetry) =>
+      composeDeliveriesApi(environment, { ...outside, dynamo: altering(outside.dynamo) }, telemetry),
+  };
+}
+
+/** Has a replay send in whole seconds, and all else ten minutes later. */
+export function sendOtherwise(command: object): void {
+  if (!(command instanceof PutCommand)) return;
+  const { Item: item } = command.input;
+  if (item?.state !== 'pending') return;
+  const { nextAttemptAt } = item;
+  item.nextAttemptAt = item.replayId ? 1_000 * Math.ceil(nextAttemptAt / 1_000) : nextAttemptAt + 600_000;
+}
+
+/** Returns an API by which an account ends its operator's suspension, or deletes it with the webhook. */
+export function forgettingHolds(): Partial<Compositions> {
+  const forgetting =
+    (dynamo: Dynamo): Dynamo =>
+    (command, options) => {
+      if (command instanceof DeleteCommand || command instanceof UpdateCommand) {
+        const { ConditionExpression = '', ExpressionAttributeValues: values = {} } = command.input;
+        for (const [name, value] of Object.entries(values)) {
+          if (value === 'operator' && ConditionExpression.includes(`<> ${name}`)) values[name] = 'nobody';
+        }
+      }
+      return dynamo(command, options);
+    };
+  return {
+    webhooksApi: (environment, outside, telemetry) =>
+      composeWebhooksApi(environment, { ...outside, dynamo: forgetting(outside.dynamo) }, telemetry),
+  };
+}
+
+/** Returns calls of operators that do not delete items whose ids begin so. */
+export function leaving(start: string): Compositions['operators'] {
+  return outside => {
+    const { dynamodb } = outside;
+    const send: typeof dynamodb.send = (command, options) => {
+      if (command instanceof BatchWriteCommand) {
+        for (const { DeleteRequest } of command.input.RequestItems?.Deliveries ?? []) {
+          if (String(DeleteRequest?.Key?.id).startsWith(start))
+            Object.assign(DeleteRequest?.Key ?? {}, { id: 'other' });
+        }
+      }
+      return dynamodb.send(command, options);
+    };
+    return { ...outside, dynamodb: { send } };
+  };
+}
+
+/** Returns an API that reads each item three times. */
+export function askingAgain(): Partial<Compositions> {
+  const again =
+    (dynamo: Dynamo): Dynamo =>
+    async (command, options) => {
+      if (command instanceof BatchGetCommand) {
+        await dynamo(command, options);
+        await dynamo(command, options);
+      }
+      return dynamo(command, options);
+    };
+  return {
+    webhooksApi: (environment, outside, telemetry) =>
+      composeWebhooksApi(environment, { ...outside, dynamo: again(outside.dynamo) }, telemetry),
+  };
+}
+
+/** Goes by the webhooks that were read first. */
+export function remembering(): ChangeOutside {
+  const known = new Map<string, Item>();
+  return reading((table, item) => {
+    if (table !== 'Webhooks') return item;
+    const first = known.get(String(item.accountId)) ?? item;
+    known.set(String(item.accountId), first);
+    return first;
+  });
+}
+
+/** Takes readings that may be old. */
+export function readingCarelessly({ dynamo }: ConsumerOutside): Pick<ConsumerOutside, 'dynamo'> {
+  return {
+    dynamo: (command, options) => {
+      if (command instanceof BatchGetCommand) {
+        for (const asked of Object.values(command.input.RequestItems ?? {})) asked.ConsistentRead = false;
+      }
+      return dynamo(command, options);
+    },
+  };
+}
+
+/** Returns a way out by which messages come at once. */
+export function withoutDelays(outside: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
+  return messaging(outside, input => {
+    const { slotAt: _, ...message } = JSON.parse(input.MessageBody ?? '');
+    Object.assign(input, { DelaySeconds: 0, MessageBody: JSON.stringify(message) });
+  });
+}
+
+/** Returns a way out by which nothing says why a message is a dead letter. */
+export function withoutReasons(outside: ConsumerOutside): Pick<ConsumerOutside, 'sqs'> {
+  return messaging(outside, ({ MessageAttributes }) => delete MessageAttributes?.reason);
+}
+
+function messaging(
+  { sqs }: ConsumerOutside,
+  change: (input: SendMessageCommand['input']) => void,
+): Pick<ConsumerOutside, 'sqs'> {
+  return {
+    sqs: {
+      send: (command: Parameters<typeof sqs.send>[0]) => {
+        if (command instanceof SendMessageCommand) change(command.input);
+        return sqs.send(command);
+      },
+    },
+  };
+}
