@@ -24,8 +24,7 @@ export function judgeMetrics(
       if (state !== 'pending' || !wait || wait.slowLane === 'waiting') continue;
       const lateness = judgedLateness(wait, now);
       const untold = wait.slowLane === 'queued' ? untoldInSlowQueue : untoldLateness;
-      if (lateness > untold && said < lateness - longestSweep)
-        violate('late, and the metric does not say so', id);
+      if (lateness > untold && said < lateness - longestSweep) violate('late, and the metric does not say so', id);
     }
   }
 
