@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { stageConfiguration } from '../../lib/config.ts';
-import { bundleHandler } from '../../lib/constructs/bundle.ts';
+import { bundleHandlers, writeBundle } from '../../lib/constructs/bundle.ts';
 import { NodeFunction } from '../../lib/constructs/node-function.ts';
 import { addStage } from '../../lib/stage.ts';
 import { median } from '../../tools/support/statistics.ts';
@@ -21,10 +21,11 @@ export interface BundleResult {
 export function measureBundles(runs: number, progress: (what: string) => void): BundleResult[] {
   const directory = mkdtempSync(join(tmpdir(), 'emissor-bench-'));
   try {
-    return functions(join(directory, 'cdk.out')).map(({ name, entry, environment }) => {
+    const all = functions(join(directory, 'cdk.out'));
+    const bundles = bundleHandlers(all.map(({ entry }) => entry));
+    return all.map(({ name, entry, environment }) => {
       progress(name);
-      const bundle = join(directory, `${name}.mjs`);
-      bundleHandler(entry, bundle);
+      const bundle = writeBundle(bundles.get(entry), join(directory, name));
       importTime(bundle, environment); // warms the disk
       const times = Array.from({ length: runs }, () => importTime(bundle, environment));
       return { name, kibibytes: statSync(bundle).size / 1024, importMs: median(times) };

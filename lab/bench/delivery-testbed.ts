@@ -10,7 +10,7 @@ import type * as z from 'zod';
 import { deliverEnvironment } from '../../lambdas/delivery/environment.ts';
 import { type Dynamo, makeDynamo } from '../../lambdas/platform/aws/dynamo.ts';
 import { stageConfiguration, stageVariables } from '../../lib/config.ts';
-import { bundleHandler } from '../../lib/constructs/bundle.ts';
+import { bundleHandlers, writeBundle } from '../../lib/constructs/bundle.ts';
 import { documentClientOf, sqsClientOf } from '../../tools/support/engines.ts';
 import { type LocalOutputs, startLocalRun } from '../../tools/support/local-run.ts';
 import { type Consumer, makeConsumer } from './consumer.ts';
@@ -58,7 +58,8 @@ export async function startDeliveryTestbed(): Promise<DeliveryTestbed> {
     const mappings = [host, ...hostsOfOneEvent].map(name => [name, receiver.port] as const);
     const settings: NetworkSettings = { terminatorPort: receiver.port, builtIn: [], mappings };
     const code = join(directory, 'deliver');
-    bundleHandler('lambdas/delivery/worker/deliver.handler.ts', join(code, 'index.mjs'));
+    const entry = 'lambdas/delivery/worker/deliver.handler.ts';
+    writeBundle(bundleHandlers([entry]).get(entry), code);
     const runtimeContext = {
       ...(await writeRuntimeFiles(directory, settings, receiver.authorityCertificate)),
       endpoints: { DYNAMODB: outputs.DynamoDbEndpoint, SQS: outputs.SqsEndpoint, KMS: outputs.KmsEndpoint },

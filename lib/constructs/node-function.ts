@@ -1,12 +1,13 @@
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { AssetHashType, DockerImage, type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
-import type { Construct } from 'constructs';
+import type { Construct, IConstruct } from 'constructs';
 import { metricsNamespace, type StageConfiguration } from '../config.ts';
 import { retentionOf } from '../stage-props.ts';
-import { bundleHandler } from './bundle.ts';
+import { bundleHandlers, type HandlerBundle, writeBundle } from './bundle.ts';
 import { rollbackNumber } from './rollback-number.ts';
 import type { TableAccess } from './table.ts';
 
@@ -62,7 +63,7 @@ export class NodeFunction<Environment extends Record<string, string> = Record<st
       architecture: lambda.Architecture.ARM_64,
       handler: 'index.handler',
       description: describe(id, props.configuration),
-      code: bundle(props.entry),
+      code: bundle(scope.node.root, props.entry),
       role,
       logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
@@ -105,7 +106,7 @@ function describe(id: string, { stage, account, region }: StageConfiguration): s
 }
 
 /** Bundles in this process: the CDK's own Node.js construct starts a package manager for each function. */
-function bundle(entry: string): lambda.Code {
+function bundle(app: IConstruct, entry: string): lambda.Code {
   return lambda.Code.fromAsset(join(root, 'lambdas'), {
     assetHashType: AssetHashType.OUTPUT,
     bundling: {
@@ -113,12 +114,22 @@ function bundle(entry: string): lambda.Code {
       command: [entry], // distinguishes the entries in the CDK's cache of bundles
       local: {
         tryBundle: directory => {
-          bundleHandler(entry, join(directory, 'index.mjs'));
+          writeBundle(bundleOf(app, entry), directory);
           return true;
         },
       },
     },
   });
 }
+
+/** Returns the bundle of one handler. The first time those of all are made. */
+function bundleOf(app: IConstruct, entry: string): HandlerBundle | undefined {
+  const bundles = bundled.get(app) ?? bundleHandlers(globSync('lambdas/**/*.handler.ts', { cwd: root }));
+  bundled.set(app, bundles);
+  return bundles.get(entry);
+}
+
+/** Kept as long as its app is. */
+const bundled = new WeakMap<IConstruct, ReadonlyMap<string, HandlerBundle>>();
 
 const root = join(import.meta.dirname, '../..');

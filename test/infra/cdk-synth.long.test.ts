@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleOptions } from '../../lib/constructs/bundle.ts';
+import { bundleHandlers, bundleOptions } from '../../lib/constructs/bundle.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -89,6 +89,18 @@ describe('synthesising without credentials', () => {
     const specifiers = [...readFileSync(bundle, 'utf8').matchAll(/(?:from|import)\s*["'](node:[\w/]+)["']/g)];
     expect([...new Set(specifiers.map(([, specifier]) => specifier))].sort()).toEqual([...usual, ...modules].sort());
   });
+
+  it.each(['auth/endpoints/token', 'auth/endpoints/introspect', 'delivery/sweeper/sweep'])(
+    'makes of %s what it is alone: who changes another function gives it no new version',
+    name => {
+      const entry = `lambdas/${name}.handler.ts`;
+      const directory = dirname(bundles.get(name) ?? '');
+      const alone = [...(bundleHandlers([entry]).get(entry) ?? [])];
+      expect(alone.map(([file]) => file).sort()).toEqual(globSync('*', { cwd: directory }).sort());
+      for (const [file, content] of alone)
+        expect(readFileSync(join(directory, file)).equals(Buffer.from(content))).toBe(true);
+    },
+  );
 
   it('makes the bundles of our own functions and their libraries alone', () => {
     for (const path of bundles.values()) {

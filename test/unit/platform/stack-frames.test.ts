@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleHandler } from '../../../lib/constructs/bundle.ts';
+import { bundleHandlers, writeBundle } from '../../../lib/constructs/bundle.ts';
 
 const canary = 'canary-91c2';
 const root = join(import.meta.dirname, '../../..');
@@ -46,9 +46,8 @@ beforeAll(() => {
   mkdirSync(join(directory, 'node_modules/clean-package'), { recursive: true });
   for (const [name, code] of Object.entries(files)) writeFileSync(join(directory, name), code);
   writeFileSync(join(directory, 'node_modules/clean-package/package.json'), '{"type":"module","main":"index.js"}');
-  bundle = join(directory, 'asset/index.mjs');
-  mkdirSync(join(directory, 'asset'));
-  bundleHandler(join(directory, 'shop.handler.ts'), bundle);
+  const entry = join(directory, 'shop.handler.ts');
+  bundle = writeBundle(bundleHandlers([entry]).get(entry), join(directory, 'asset'));
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -76,8 +75,8 @@ describe('an error thrown in a bundled function', () => {
 });
 
 it('the deployed map holds neither source text nor packages, and names files relative to the project’s root', () => {
-  const asset = join(directory, 'token.mjs');
-  bundleHandler('lambdas/auth/endpoints/token.handler.ts', asset);
+  const entry = 'lambdas/auth/endpoints/token.handler.ts';
+  const asset = writeBundle(bundleHandlers([entry]).get(entry), join(directory, 'token'));
   const map = JSON.parse(readFileSync(`${asset}.map`, 'utf8'));
   expect(map).not.toHaveProperty('sourcesContent');
   expect(map.sources).toContain('lambdas/auth/endpoints/token-endpoint.ts');
